@@ -78,7 +78,7 @@ def test_an_apps_token_was_last_used_from_its_last_address(
         assert session.get_one(AppTokenRecord, idle.id).last_used_at is None
 
 
-def test_an_address_that_cannot_be_told_is_none(ports: Ports, activity: SqlActivity) -> None:
+def test_unparsable_address_is_none(ports: Ports, activity: SqlActivity) -> None:
     make_app(ports)
     activity.record_app_token_use(1, None)
     activity.flush()
@@ -148,7 +148,7 @@ def test_a_session_that_has_ended_meanwhile_stays_ended(
     assert sessions_of(ports, user_id) == []
 
 
-def test_whoever_ends_a_session_never_waits_for_it(
+def test_ending_a_session_never_waits_for_activity(
     ports: Ports, elsewhere: Ports, activity: SqlActivity, database_url: str, clock: FakeClock
 ) -> None:
     """On SQLite there is one writer at a time; there a write is over in milliseconds."""
@@ -168,7 +168,7 @@ def test_whoever_ends_a_session_never_waits_for_it(
     assert used == {locked.id: clock.now() - timedelta(minutes=1), free.id: clock.now()}
 
 
-def test_what_cannot_be_written_is_kept_for_the_next_time(ports: Ports, clock: FakeClock) -> None:
+def test_failed_write_is_retried_next_time(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)
     (used,) = sessions_of(ports, user_id)
@@ -228,9 +228,7 @@ worker.join()
 """
 
 
-def test_a_servers_process_writes_what_it_saw_before_it_ends(
-    ports: Ports, database_url: str
-) -> None:
+def test_server_process_flushes_before_it_ends(ports: Ports, database_url: str) -> None:
     subprocess.run([sys.executable, "-c", _FORKED, database_url], check=True, cwd=ROOT)
     assert list(counts(ports).values()) == [1]
 

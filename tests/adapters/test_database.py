@@ -42,7 +42,7 @@ def test_a_transaction_that_raises_changes_nothing(database: Database) -> None:
     assert shop_name(database) == before
 
 
-def test_what_the_database_refuses_is_raised_inside_the_block_s_own_transaction(
+def test_database_errors_are_raised_in_their_own_transaction(
     database: Database,
 ) -> None:
     with pytest.raises(IntegrityError), database.transaction() as session:
@@ -52,7 +52,7 @@ def test_what_the_database_refuses_is_raised_inside_the_block_s_own_transaction(
     assert database.read(USER, {"email": "a@example.com"}) == []
 
 
-def test_a_thread_knows_whether_it_is_in_a_transaction(database: Database) -> None:
+def test_thread_knows_whether_it_is_in_a_transaction(database: Database) -> None:
     def is_in_one() -> bool:
         return database.in_transaction
 
@@ -122,7 +122,7 @@ def test_no_change_of_many_writers_is_lost(database: Database) -> None:
     assert after == before + writers * changes
 
 
-def test_readers_neither_wait_for_a_writer_nor_see_what_is_not_committed(
+def test_readers_neither_wait_for_writers_nor_see_uncommitted_data(
     database: Database,
 ) -> None:
     before = shop_name(database)
@@ -136,7 +136,7 @@ def test_readers_neither_wait_for_a_writer_nor_see_what_is_not_committed(
     assert shop_name(database) == "Not yet"
 
 
-def test_every_statement_of_a_read_sees_what_is_committed_when_it_starts(
+def test_every_statement_of_a_read_sees_committed_data(
     database: Database,
 ) -> None:
     names = select(ShopRecord.name)
@@ -148,7 +148,7 @@ def test_every_statement_of_a_read_sees_what_is_committed_when_it_starts(
     assert before != after == "Meanwhile"
 
 
-def test_a_session_of_nobody_cannot_be_stored(database: Database) -> None:
+def test_session_without_user_cannot_be_stored(database: Database) -> None:
     with pytest.raises(IntegrityError), database.transaction() as session:
         session.add(_session(user_id=404))
 
@@ -167,7 +167,7 @@ def test_a_user_s_sessions_go_with_the_user(database: Database) -> None:
         assert session.scalar(select(func.count()).select_from(SessionRecord)) == 0
 
 
-def test_there_is_one_row_of_settings_and_no_second(database: Database) -> None:
+def test_there_is_exactly_one_row_of_settings(database: Database) -> None:
     with pytest.raises(IntegrityError), database.transaction() as session:
         session.add(ShopRecord(id=SHOP_ID + 1, name="Another"))
 
@@ -196,7 +196,7 @@ def test_a_sqlite_file_is_made_with_its_folder(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_file_that_is_no_database_is_told_so(tmp_path: Path) -> None:
+def test_non_database_file_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "shop.sqlite3"
     file.write_text("a letter")
     database = connect_database(f"sqlite:///{file}")
@@ -208,14 +208,14 @@ def test_a_file_that_is_no_database_is_told_so(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_folder_that_cannot_be_made_is_told_so(tmp_path: Path) -> None:
+def test_uncreatable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "folder").write_text("a letter")
 
     with pytest.raises(Unreachable, match=r"its folder .* cannot be made"):
         connect_database(f"sqlite:///{tmp_path / 'folder' / 'shop.sqlite3'}")
 
 
-def test_a_database_without_tables_is_told_from_one_that_fails(empty_database_url: str) -> None:
+def test_missing_tables_are_distinguished_from_failures(empty_database_url: str) -> None:
     database = connect_database(empty_database_url)
 
     with pytest.raises(SchemaBehind, match="flask db upgrade"):
@@ -231,7 +231,7 @@ def _session(user_id: int) -> SessionRecord:
     )
 
 
-def test_a_table_that_lacks_a_new_column_is_told_from_one_that_fails(database: Database) -> None:
+def test_missing_column_is_distinguished_from_failures(database: Database) -> None:
     with database.transaction() as session:
         session.execute(text("ALTER TABLE permission_groups RENAME COLUMN name TO former_name"))
     with pytest.raises(SchemaBehind), database.transaction() as session:

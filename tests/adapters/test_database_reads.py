@@ -57,7 +57,7 @@ def test_a_parameter_is_never_part_of_the_statement(database: Database, text: st
     assert database.read(_JOINED, {"first_name": text})[0].emails == "a@example.com"
 
 
-def test_the_raw_read_is_one_statement_and_opens_no_transaction(database: Database) -> None:
+def test_raw_read_is_one_statement_without_transaction(database: Database) -> None:
     shop_name(database)
 
     with recorded_statements() as statements:
@@ -75,7 +75,7 @@ def test_a_read_that_fails_gives_its_connection_back(database: Database) -> None
     assert shop_name(database)
 
 
-def test_reading_goes_on_after_the_server_cut_every_connection(postgresql_url: str) -> None:
+def test_reading_continues_after_the_server_closes_connections(postgresql_url: str) -> None:
     database = connect_database(postgresql_url)
     before = shop_name(database)
 

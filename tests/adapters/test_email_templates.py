@@ -44,7 +44,7 @@ def test_a_mail_says_the_same_in_text_and_in_html(kind: MailKind) -> None:
 
 
 @pytest.mark.parametrize("kind", list(MailKind))
-def test_a_mail_comes_in_the_shops_name_under_a_subject_of_one_line(kind: MailKind) -> None:
+def test_mail_is_sent_in_the_shops_name_with_a_one_line_subject(kind: MailKind) -> None:
     shop = replace(SHOP, name=f"{SHOP.name}\r\nBcc: all@example.com")
     written = rendered(kind, shop)
     assert written.recipient == RECIPIENT
@@ -52,7 +52,7 @@ def test_a_mail_comes_in_the_shops_name_under_a_subject_of_one_line(kind: MailKi
     assert not {"\r", "\n"} & {*written.subject}
 
 
-def test_the_sender_is_whom_the_settings_name() -> None:
+def test_sender_is_taken_from_the_settings() -> None:
     shop = replace(
         SHOP,
         default_mail_sender_name="Hannah",

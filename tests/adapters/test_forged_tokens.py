@@ -249,7 +249,7 @@ def verdict(token: str) -> object:
 
 
 @pytest.mark.parametrize(("token", "fault"), HOSTILE)
-def test_a_hostile_token_is_refused_for_what_it_is(token: str, fault: TokenFault) -> None:
+def test_hostile_token_is_rejected_with_its_fault(token: str, fault: TokenFault) -> None:
     assert verdict(token) is fault
 
 

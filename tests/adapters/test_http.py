@@ -97,7 +97,7 @@ def test_an_internal_address_is_refused_in_every_spelling(
         f"http://127.0.0.1/{'x' * 2048}",
     ],
 )
-def test_what_is_no_plain_address_is_refused(local: GuardedHttp, url: str) -> None:
+def test_ambiguous_url_is_refused(local: GuardedHttp, url: str) -> None:
     assert fault_of(local, HttpRequest(url)) is CallFault.ADDRESS
 
 
@@ -111,12 +111,12 @@ def test_a_listed_network_may_be_reached(local: GuardedHttp, server: HttpServer)
     assert received.headers["accept"] == "application/json"
 
 
-def test_another_private_network_stays_closed_when_one_is_listed(local: GuardedHttp) -> None:
+def test_listing_one_private_network_allows_no_other(local: GuardedHttp) -> None:
     assert fault_of(local, HttpRequest("http://10.0.0.1/")) is CallFault.FORBIDDEN
     assert take_attempts() == []
 
 
-def test_a_mapped_address_is_listed_by_the_network_that_it_stands_for(
+def test_ipv4_mapped_address_matches_its_ipv4_network(
     local: GuardedHttp, server: HttpServer
 ) -> None:
     port = server.url.rpartition(":")[2]
@@ -131,7 +131,7 @@ def test_an_address_of_version_6_can_be_listed(local: GuardedHttp) -> None:
         assert server.received[0].headers["host"] == server.url.removeprefix("http://")
 
 
-def test_a_body_is_posted_as_it_is(local: GuardedHttp, server: HttpServer) -> None:
+def test_body_is_posted_unchanged(local: GuardedHttp, server: HttpServer) -> None:
     url = server.answer("/hook", Reply(200))
     body = bytes(range(256)) * 400
     local.send(HttpRequest(url, "POST", {"Content-Type": "application/octet-stream"}, body))
@@ -150,7 +150,7 @@ def test_a_redirect_is_an_answer_and_is_never_followed(
     assert server.calls("/inside") == []
 
 
-def test_a_name_that_means_another_address_when_asked_again_leads_nowhere_else(
+def test_rebound_dns_name_reaches_no_other_address(
     guarded: GuardedHttp, server: HttpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = ["93.184.215.14", "127.0.0.1", "127.0.0.1"]
@@ -182,7 +182,7 @@ def test_a_name_that_does_not_exist_cannot_be_reached(local: GuardedHttp) -> Non
     assert fault_of(local, request) is CallFault.UNREACHABLE
 
 
-def test_a_port_that_nobody_listens_at_cannot_be_reached(local: GuardedHttp) -> None:
+def test_closed_port_is_unreachable(local: GuardedHttp) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     assert fault_of(local, HttpRequest(f"http://127.0.0.1:{port}/")) is CallFault.UNREACHABLE

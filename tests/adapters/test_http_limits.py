@@ -15,7 +15,7 @@ PATIENCE = 0.5
 """Seconds that a call may take where a test is about one that takes too long."""
 
 
-def test_a_body_of_the_largest_size_is_read_and_one_byte_more_is_not(
+def test_body_of_maximum_size_is_read_and_a_larger_one_refused(
     local: GuardedHttp, server: HttpServer
 ) -> None:
     url = server.answer("/", Reply(200, b"x" * 1000))
@@ -90,7 +90,7 @@ def test_a_call_ends_when_its_time_is_over_however_the_answer_trickles(
     assert PATIENCE * 0.5 <= time.monotonic() - began < PATIENCE * 6
 
 
-def test_a_call_ends_when_its_time_is_over_although_nobody_reads_what_is_sent(
+def test_call_ends_at_its_deadline_while_the_server_reads_nothing(
     local: GuardedHttp,
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -113,7 +113,7 @@ def test_a_call_ends_when_its_time_is_over_although_nobody_reads_what_is_sent(
         b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
     ],
 )
-def test_what_does_not_speak_http_is_told_so(
+def test_non_http_server_is_reported(
     local: GuardedHttp, server: HttpServer, nonsense: bytes
 ) -> None:
     url = server.answer("/", Reply(raw=lambda connection: connection.sendall(nonsense)))
@@ -121,7 +121,7 @@ def test_what_does_not_speak_http_is_told_so(
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"<html>", b'{"a": 1, "a": 2}', b"\xff", b"NaN"])
-def test_an_answer_that_is_no_json_object_is_told_so(
+def test_non_json_response_is_reported(
     local: GuardedHttp, server: HttpServer, body: bytes
 ) -> None:
     answer = local.send(HttpRequest(server.answer("/", Reply(200, body))))

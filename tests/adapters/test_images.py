@@ -79,12 +79,12 @@ def test_jpegs_of_printers_are_read() -> None:
     assert opened(PICTURES.crop_squares(data, (64,))[64]).size == (64, 64)
 
 
-def test_what_was_transparent_stays_so() -> None:
+def test_transparency_is_kept() -> None:
     made = PICTURES.crop_squares(encoded(Image.new("RGBA", (90, 90), (9, 9, 9, 0))), (64,))
     assert opened(made[64]).convert("RGBA").getpixel((5, 5))[3] == 0  # type: ignore[index]
 
 
-def test_a_picture_stands_upright_whichever_way_the_camera_was_held() -> None:
+def test_image_orientation_is_applied() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned to the right by a quarter
     data = encoded(halves(200, 200), "JPEG", exif=exif)
@@ -150,7 +150,7 @@ def test_a_picture_as_large_as_is_allowed_is_taken() -> None:
     ],
     ids=lambda data: repr(data[:12]),
 )
-def test_what_is_no_picture_is_said_to_be_none(data: bytes) -> None:
+def test_non_image_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidImage, match="no picture"):
         PICTURES.crop_squares(data, (64,))
 

@@ -74,7 +74,7 @@ def test_a_token_says_which_key_signed_it_and_nothing_more() -> None:
     }
 
 
-def test_a_token_comes_back_as_it_was_signed() -> None:
+def test_signed_token_round_trips() -> None:
     store, pair = RsaKeyStore(SECRET), ready()
     keys = {public.kid: public for public in (ready(1).public, pair.public)}
     assert store.verify(keys, store.sign(pair, CLAIMS)) == CLAIMS
@@ -96,7 +96,7 @@ def test_another_process_with_the_same_secret_signs_with_a_stored_key() -> None:
     assert RsaKeyStore("any other").verify({pair.public.kid: pair.public}, token) == CLAIMS
 
 
-def test_a_key_made_with_another_secret_says_what_to_do() -> None:
+def test_key_encrypted_with_another_secret_says_what_to_do() -> None:
     pair = ready()
     with pytest.raises(KeyUnreadable) as error:
         RsaKeyStore("another secret").sign(pair, CLAIMS)
@@ -119,7 +119,7 @@ def test_a_private_part_cannot_be_stored_under_the_name_of_another_key() -> None
         RsaKeyStore(SECRET).sign(replace(ready(), encrypted=ready(1).encrypted), CLAIMS)
 
 
-def test_one_bit_changed_in_a_private_part_is_noticed() -> None:
+def test_changed_private_part_is_detected() -> None:
     box = bytearray(base64.b64decode(ready().encrypted.removeprefix("v1.")))
     for place in (0, 20, len(box) - 1):
         box[place] ^= 1
@@ -129,7 +129,7 @@ def test_one_bit_changed_in_a_private_part_is_noticed() -> None:
         box[place] ^= 1
 
 
-def test_one_key_is_sealed_differently_every_time() -> None:
+def test_encryption_is_randomized() -> None:
     pem = pem_of(rsa_key(2048))
     first, second = RsaKeyStore(SECRET, pem).fixed(), RsaKeyStore(SECRET, pem).fixed()
     assert first is not None

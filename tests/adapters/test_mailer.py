@@ -34,7 +34,7 @@ def _rendered(
     )
 
 
-def test_a_letter_arrives_with_text_and_html_in_the_shops_name() -> None:
+def test_mail_has_text_and_html_and_the_shops_name() -> None:
     with smtp_server() as (mailbox, host):
         SmtpMailer(f"smtp://{host}", "noreply@shop.example.com").send(_rendered())
 
@@ -57,7 +57,7 @@ def test_a_letter_arrives_with_text_and_html_in_the_shops_name() -> None:
         ("用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"),
     ],
 )
-def test_a_letter_reaches_an_internationalised_address(recipient: str, reached: str) -> None:
+def test_mail_reaches_an_internationalized_address(recipient: str, reached: str) -> None:
     with smtp_server() as (mailbox, host):
         SmtpMailer(f"smtp://{host}", "noreply@shop.example.com").send(_rendered(recipient))
 
@@ -116,7 +116,7 @@ def test_no_name_becomes_another_header_or_another_sender() -> None:
     assert {*mailbox.recipients} <= {"ann@example.com", "用@xn--fsq.xn--55qx5d"}
 
 
-def test_the_server_is_told_who_sends_when_the_url_has_credentials() -> None:
+def test_smtp_credentials_are_sent() -> None:
     with smtp_server(login=("shop", "p@ss/word")) as (mailbox, host):
         SmtpMailer(f"smtp://shop:p%40ss%2Fword@{host}", "noreply@example.com").send(_rendered())
 
@@ -159,7 +159,7 @@ def test_a_refusal_is_final_when_the_server_says_so(answer: str, *, permanent: b
 @pytest.mark.parametrize(
     ("answer", "permanent"), [("550 No such mailbox", True), ("450 Greylisted", False)]
 )
-def test_a_recipient_who_is_asked_to_wait_is_not_given_up(answer: str, *, permanent: bool) -> None:
+def test_temporarily_refused_recipient_is_retried(answer: str, *, permanent: bool) -> None:
     with smtp_server() as (mailbox, host):
         mailbox.stranger = answer
         mailer = SmtpMailer(f"smtp://{host}", "noreply@example.com")
@@ -170,7 +170,7 @@ def test_a_recipient_who_is_asked_to_wait_is_not_given_up(answer: str, *, perman
 
 
 @pytest.mark.parametrize(("scheme", "from_the_start"), [("smtp", False), ("smtps", True)])
-def test_a_letter_is_encrypted_on_its_way(
+def test_mail_is_sent_encrypted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, *, from_the_start: bool
 ) -> None:
     authority, chain = certificate_for(tmp_path, "localhost")

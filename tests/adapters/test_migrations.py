@@ -44,7 +44,7 @@ def configured(connection: Connection) -> Config:
     return config
 
 
-def test_the_revision_is_told_as_alembic_tells_it(empty_database_url: str, engine: Engine) -> None:
+def test_revision_matches_alembics(empty_database_url: str, engine: Engine) -> None:
     newest = ScriptDirectory(MIGRATIONS).get_current_head()
     revisions = SchemaRevisions(empty_database_url)
     assert revisions.newest() == newest

@@ -47,7 +47,7 @@ def test_without_a_hash_no_password_is_right() -> None:
     assert not Argon2Hasher(CHEAP).verify(None, "a password that nobody has")
 
 
-def test_half_a_surrogate_pair_is_hashed_as_it_came() -> None:
+def test_lone_surrogate_is_hashed_as_typed() -> None:
     hasher = Argon2Hasher(CHEAP)
     assert hasher.verify(hasher.hash("\ud83d"), "\ud83d")
 
@@ -71,7 +71,7 @@ def test_hashing_gives_way_to_every_other_thread() -> None:
     assert slow.niceness > os.getpriority(os.PRIO_PROCESS, get_native_id())
 
 
-def test_whoever_finds_no_place_is_told_at_once_when_to_come_again() -> None:
+def test_full_waiting_list_is_refused_with_a_retry_time() -> None:
     slow = SlowHasher()
     hasher = Argon2Hasher(slow, places=1)
     with ThreadPoolExecutor() as clients:
@@ -85,7 +85,7 @@ def test_whoever_finds_no_place_is_told_at_once_when_to_come_again() -> None:
     assert hasher.verify(hasher.hash("correct horse"), "correct horse")
 
 
-def test_whoever_gets_no_turn_in_time_is_told_and_leaves_the_place_to_others() -> None:
+def test_timed_out_wait_frees_its_place() -> None:
     slow = SlowHasher()
     hasher = Argon2Hasher(slow, places=2, patience=0.05)
     with ThreadPoolExecutor() as clients:

@@ -40,7 +40,7 @@ def _batch(number: int) -> Batch:
     return Batch(f"lease{number}", number, (number, number + 1))
 
 
-def test_what_was_put_is_taken_once_the_oldest_first(queue: Queue) -> None:
+def test_queue_is_first_in_first_out(queue: Queue) -> None:
     queue.put(_batch(1))
     queue.put(_batch(2))
 
@@ -49,7 +49,7 @@ def test_what_was_put_is_taken_once_the_oldest_first(queue: Queue) -> None:
     assert queue.take(0.01) is None
 
 
-def test_another_process_takes_what_was_put_here(queue: Queue, elsewhere: Queue) -> None:
+def test_queue_is_shared_between_processes(queue: Queue, elsewhere: Queue) -> None:
     queue.put(_batch(1))
 
     assert elsewhere.take(2.0) == _batch(1)
@@ -102,7 +102,7 @@ def test_however_many_wait_a_file_is_looked_into_a_few_times_a_second(
     assert 2 <= len(looks) <= (time.monotonic() - began) / 0.25 + 1
 
 
-def test_whoever_waits_gets_what_is_put_meanwhile(queue: Queue, elsewhere: Queue) -> None:
+def test_waiting_reader_gets_the_next_batch(queue: Queue, elsewhere: Queue) -> None:
     taken: list[Batch | None] = []
     waiting = Thread(target=lambda: taken.append(_wait_for(elsewhere)))
     waiting.start()

@@ -38,7 +38,7 @@ def test_clients_and_names_are_counted_apart(limiter: LimitsRateLimiter) -> None
     assert limiter.count("b", "client", RATES) == 0
 
 
-def test_all_rates_hold_and_what_one_refuses_uses_up_no_other() -> None:
+def test_all_rates_apply_and_a_refusal_uses_up_none() -> None:
     clock = FakeClock()
     limiter = connect_rate_limiter(clock)
     assert [limiter.count("a", "client", BOTH) for _ in range(2)] == [0, 0]

@@ -13,7 +13,7 @@ URL = "https://shop.example.com/graphql/"
 ANN = Profile(URL, "access", "refresh", "ann@example.com")
 
 
-def test_nobody_is_signed_in_where_nothing_was_kept(tmp_path: Path) -> None:
+def test_missing_file_means_no_saved_login(tmp_path: Path) -> None:
     profiles = FileProfiles(tmp_path / "nowhere")
     assert profiles.every() == ()
     assert profiles.find(URL) is None
@@ -21,7 +21,7 @@ def test_nobody_is_signed_in_where_nothing_was_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_login_is_kept_and_found_again_and_forgotten(tmp_path: Path) -> None:
+def test_login_is_saved_found_and_deleted(tmp_path: Path) -> None:
     other = Profile("https://a.example.com/graphql/", "a token")
     FileProfiles(tmp_path).save(ANN)
     FileProfiles(tmp_path).save(other)
@@ -37,7 +37,7 @@ def test_a_second_login_takes_the_place_of_the_first(tmp_path: Path) -> None:
     assert FileProfiles(tmp_path).every() == (Profile(URL, "another"),)
 
 
-def test_nobody_else_can_read_it(tmp_path: Path) -> None:
+def test_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     folder = tmp_path / "config" / "latchkey"
     FileProfiles(folder).save(ANN)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -49,13 +49,13 @@ def test_nobody_else_can_read_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[7]", '[{"name": "x"}]', "\x00"])
-def test_a_damaged_file_says_what_to_do(tmp_path: Path, text: str) -> None:
+def test_damaged_file_error_says_what_to_do(tmp_path: Path, text: str) -> None:
     (tmp_path / "profiles.json").write_text(text)
     with pytest.raises(Fault, match="flask login URL"):
         FileProfiles(tmp_path).every()
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file")
     with pytest.raises(Fault, match="cannot be read"):
         FileProfiles(tmp_path / "config" / "latchkey").save(ANN)

@@ -74,7 +74,7 @@ def test_another_header_is_refused(
 @pytest.mark.parametrize(
     "text", ["", ".", "..", "a.b.c", "a..b..c", "é..b", "e30..*", "bm8..AAAA"]
 )
-def test_what_is_no_such_text_is_refused(pair: KeyPair, text: str) -> None:
+def test_invalid_rate_text_is_refused(pair: KeyPair, text: str) -> None:
     with pytest.raises(TokenRejected):
         DetachedSignatures().verify_detached(keys(pair), text, BODY)
 
@@ -95,7 +95,7 @@ def test_a_key_that_cannot_be_verifies_nothing(pair: KeyPair, public: PublicKey)
         )
 
 
-def test_a_key_set_is_read_and_what_is_no_key_of_ours_left_out(pair: KeyPair) -> None:
+def test_key_set_is_read_without_unusable_keys(pair: KeyPair) -> None:
     public = pair.public
     entries = [
         {"kty": "RSA", "kid": public.kid, "n": public.n, "e": public.e, "use": "sig"},

@@ -26,7 +26,7 @@ UNKNOWN_EMAILS_RECORDED = (
 """Attempt, and after how many seconds of trying the recorded platform let it through."""
 
 
-def test_of_two_attempts_at_once_the_second_is_told_to_wait_a_moment(visitor: Visitor) -> None:
+def test_second_concurrent_attempt_is_delayed(visitor: Visitor) -> None:
     assert visitor.begin().lease
     second = visitor.begin()
     assert (second.lease, second.wait) == ("", 1)
@@ -52,7 +52,7 @@ def test_wrong_passwords_double_the_wait_up_to_an_hour(visitor: Visitor) -> None
     assert waits == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600, 3600, 3600]
 
 
-def test_wrong_passwords_double_the_wait_whomever_they_are_for(visitor: Visitor) -> None:
+def test_wrong_passwords_double_the_wait_for_any_account(visitor: Visitor) -> None:
     assert [*visitor.fail(ANNA), *visitor.fail(BELA), *visitor.fail(ANNA)] == [1, 2, 4]
 
 
@@ -149,7 +149,7 @@ def test_failures_for_unknown_emails_fade_too(visitor: Visitor) -> None:
     assert visitor.fail(times=2) == [1, 1]
 
 
-def test_failures_against_a_user_fade_while_the_address_goes_on_failing(visitor: Visitor) -> None:
+def test_failures_against_a_user_expire_while_the_address_fails(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=4)
     visitor.succeed(BELA)
     visitor.now += EXPIRY_SECONDS / 2

@@ -32,7 +32,7 @@ def test_blocked_addresses_are_listed_longest_wait_first(throttle: Throttle) -> 
 
 
 @pytest.mark.parametrize("user_id", [ANNA, None])
-def test_an_unblocked_address_starts_anew(visitor: Visitor, user_id: int | None) -> None:
+def test_unblocked_address_starts_at_zero(visitor: Visitor, user_id: int | None) -> None:
     throttle = visitor.throttle
     visitor.fail(user_id, times=12)
     visitor.now -= 1
@@ -50,19 +50,19 @@ def test_unblocking_forgets_failures_against_users_alone(visitor: Visitor) -> No
     assert visitor.fail(ANNA) == [1]
 
 
-def test_there_is_nothing_to_unblock_where_nobody_failed(visitor: Visitor) -> None:
+def test_unblocking_without_failures_does_nothing(visitor: Visitor) -> None:
     assert not visitor.throttle.unblock(ADDRESS)
     visitor.succeed(ANNA)
     assert not visitor.throttle.unblock(ADDRESS)
 
 
-def test_unblocking_one_address_leaves_the_others(throttle: Throttle) -> None:
+def test_unblocking_one_address_keeps_the_others(throttle: Throttle) -> None:
     Visitor(throttle, OTHER_ADDRESS).fail(ANNA)
     assert not throttle.unblock(ADDRESS)
     assert [one.address for one in throttle.blocked(NOW)] == [OTHER_ADDRESS]
 
 
-def test_what_is_held_against_an_address_can_be_looked_up_until_it_fades(
+def test_address_state_can_be_read_until_it_expires(
     visitor: Visitor,
 ) -> None:
     find = visitor.throttle.find
@@ -74,7 +74,7 @@ def test_what_is_held_against_an_address_can_be_looked_up_until_it_fades(
     assert find(ADDRESS, end + EXPIRY_SECONDS) is None
 
 
-def test_failures_against_a_user_are_held_against_the_address_when_all_else_is_reset(
+def test_failures_against_a_user_count_after_other_counters_reset(
     visitor: Visitor,
 ) -> None:
     visitor.fail(ANNA)
@@ -85,7 +85,7 @@ def test_failures_against_a_user_are_held_against_the_address_when_all_else_is_r
     assert find(ADDRESS, failed + EXPIRY_SECONDS) is None
 
 
-def test_clearing_away_what_has_faded_leaves_everything_else(throttle: Throttle) -> None:
+def test_deleting_expired_counters_keeps_the_others(throttle: Throttle) -> None:
     faded, fresh = Visitor(throttle), Visitor(throttle, OTHER_ADDRESS)
     faded.fail(ANNA, times=3)
     fresh.now = faded.now + EXPIRY_SECONDS
@@ -108,7 +108,7 @@ def test_blocked_addresses_are_counted_while_their_block_lasts(
     assert place.counted(throttle.count_blocked(NOW + 1)) == 0
 
 
-def test_it_is_told_against_whom_an_address_failed(throttle: Throttle) -> None:
+def test_failures_by_address_name_their_users(throttle: Throttle) -> None:
     visitor = Visitor(throttle)
     visitor.fail(ANNA, times=2)
     visitor.fail(BELA)

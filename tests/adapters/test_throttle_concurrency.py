@@ -37,7 +37,7 @@ def test_of_twenty_attempts_in_two_processes_one_runs(place: Place) -> None:
     assert len([lease for lease in leases if lease]) == 1
 
 
-def test_of_twenty_attempts_in_one_process_one_runs_each_time(throttle: Throttle) -> None:
+def test_of_twenty_attempts_in_one_process_one_runs(throttle: Throttle) -> None:
     for attempt in range(5):
         now = NOW + attempt
         start, leases = Barrier(RIVALS), list[str]()
@@ -67,7 +67,7 @@ def test_failures_at_the_same_moment_are_all_counted(
     assert throttle.find(ADDRESS, NOW) == BlockedIp(ADDRESS, NOW + wait, known, RIVALS)
 
 
-def test_failures_and_successes_at_the_same_moment_do_not_hinder_one_another(
+def test_concurrent_failures_and_successes_do_not_interfere(
     throttle: Throttle,
 ) -> None:
     start, done = Barrier(RIVALS), list[str]()
@@ -84,7 +84,7 @@ def test_failures_and_successes_at_the_same_moment_do_not_hinder_one_another(
     assert throttle.begin(ADDRESS, NOW).lease
 
 
-def test_a_killed_process_blocks_nobody_for_longer_than_its_lease(place: Place) -> None:
+def test_killed_process_blocks_no_longer_than_its_lease(place: Place) -> None:
     answers = PROCESSES.SimpleQueue()
     process = PROCESSES.Process(target=begin_and_hang, args=(place, answers))
     process.start()

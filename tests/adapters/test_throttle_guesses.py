@@ -17,9 +17,7 @@ def test_few_guesses_at_a_password_are_let_through_in_a_row(throttle: Throttle) 
     assert throttle.guess(ANNA, NOW + MAX_GUESSES - 1 + GUESSES_EXPIRY_SECONDS).number == 1
 
 
-def test_a_right_password_or_a_login_begins_the_count_anew(
-    throttle: Throttle, visitor: Visitor
-) -> None:
+def test_correct_password_resets_the_count(throttle: Throttle, visitor: Visitor) -> None:
     forgetting: list[Callable[[int], None]] = [throttle.reset_guesses, visitor.succeed]
     for forget in forgetting:
         numbers = [throttle.guess(ANNA, NOW).number for _ in range(MAX_GUESSES + 1)]

@@ -116,7 +116,7 @@ def test_a_redis_that_cannot_count_is_as_good_as_none(redis_url: str, redis: Red
         connect_redis_throttle(redis_url).begin(ADDRESS, NOW)
 
 
-def test_a_connection_that_broke_meanwhile_is_opened_anew(redis_url: str, redis: Redis) -> None:
+def test_broken_connection_is_reopened(redis_url: str, redis: Redis) -> None:
     throttle = connect_redis_throttle(redis_url)
     lease = throttle.begin(ADDRESS, NOW).lease
     redis.client_kill_filter(_type="normal", skipme=True)

@@ -28,7 +28,7 @@ def test_faded_rows_are_removed_and_counted(ports: Ports, throttle: SqlThrottle)
     assert _rows(ports) == (0, 0)
 
 
-def test_nobody_loses_a_running_attempt_when_rows_are_removed(throttle: SqlThrottle) -> None:
+def test_removing_rows_keeps_running_attempts(throttle: SqlThrottle) -> None:
     visitor = Visitor(throttle)
     visitor.fail()
     visitor.now = NOW + EXPIRY_SECONDS
@@ -45,7 +45,7 @@ def test_a_success_leaves_no_row_behind(ports: Ports, throttle: SqlThrottle) -> 
     assert _rows(ports) == (0, 0)
 
 
-def test_a_refusal_waits_for_nobody_who_writes(ports: Ports, throttle: SqlThrottle) -> None:
+def test_refusal_does_not_wait_for_writers(ports: Ports, throttle: SqlThrottle) -> None:
     Visitor(throttle).fail()
     with ports.database.transaction() as session:
         session.execute(update(ThrottleAddressRecord).values(lease="held by somebody"))

@@ -185,7 +185,7 @@ def test_every_table_whose_rows_are_numbered_never_gives_a_key_again() -> None:
     assert {"users", "apps", "sessions", "audit", "webhooks", "orders"} <= numbered
 
 
-def test_numbering_goes_on_above_every_key_that_is_known(url: str, engine: Engine) -> None:
+def test_new_keys_are_above_every_known_key(url: str, engine: Engine) -> None:
     migrations.upgrade(url)
     with engine.begin() as connection:
         sequences = connection.execute(text("SELECT name, seq FROM sqlite_sequence"))
@@ -193,9 +193,7 @@ def test_numbering_goes_on_above_every_key_that_is_known(url: str, engine: Engin
     assert above == {"users": DELETED}
 
 
-def test_migration_that_fails_half_way_leaves_everything_as_it_was(
-    url: str, engine: Engine
-) -> None:
+def test_failed_migration_changes_nothing(url: str, engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE _alembic_tmp_users (id INTEGER)"))
     before = everything(engine)

@@ -18,7 +18,7 @@ def activity(ports: Ports, clock: FakeClock) -> Iterator[SqlActivity]:
     made.close()
 
 
-def test_who_forwards_without_being_trusted_to_is_counted(
+def test_untrusted_forwarding_is_counted(
     ports: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
     activity.record_forwarding("203.0.113.7")

@@ -87,7 +87,7 @@ def test_a_name_is_required(api: ApiClient, manager: str, given: dict[str, objec
     assert made["app"] is made["authToken"] is None
 
 
-def test_what_one_does_not_hold_is_named(api: ApiClient, manager: str) -> None:
+def test_missing_permission_is_named(api: ApiClient, manager: str) -> None:
     given = {"name": "x", "permissions": ["MANAGE_ORDERS", "MANAGE_TAXES", "MANAGE_APPS"]}
     [beyond, never] = api.run(CREATE, manager, input=given)["errors"]
     assert (beyond["code"], beyond["permissions"]) == ("OUT_OF_SCOPE_PERMISSION", ["MANAGE_TAXES"])

@@ -136,7 +136,7 @@ def test_empty_texts_count_as_none(api: ApiClient, owner: tuple[int, str]) -> No
     assert [webhook[name] for name in ("name", "subscriptionQuery", "secretKey")] == [None] * 3
 
 
-def test_what_is_left_out_of_a_change_stays(
+def test_absent_fields_keep_their_values(
     api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     said = {"targetUrl": TARGET, "query": QUERY, "name": "a", "secretKey": "sesame"}

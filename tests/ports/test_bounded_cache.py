@@ -11,7 +11,7 @@ from app.ports.bounded_cache import BoundedCache
 WAIT = 30
 
 
-def test_what_was_put_is_got_until_it_is_cleared() -> None:
+def test_entry_is_cached_until_cleared() -> None:
     memory: BoundedCache[str, int] = BoundedCache(10)
     memory.put("a", 1)
     assert memory.get("a") == 1
@@ -23,7 +23,7 @@ def test_what_was_put_is_got_until_it_is_cleared() -> None:
     assert len(memory) == 0
 
 
-def test_what_is_put_again_replaces_what_was_there() -> None:
+def test_put_replaces_an_existing_entry() -> None:
     memory: BoundedCache[str, int] = BoundedCache(10)
     memory.put("a", 1)
     memory.put("a", 2)
@@ -33,7 +33,7 @@ def test_what_is_put_again_replaces_what_was_there() -> None:
 
 
 @given(size=st.integers(min_value=1, max_value=20), keys=st.lists(st.integers(), unique=True))
-def test_a_full_memory_forgets_what_was_written_longest_ago(size: int, keys: list[int]) -> None:
+def test_full_cache_drops_the_oldest_entry(size: int, keys: list[int]) -> None:
     memory: BoundedCache[int, int] = BoundedCache(size)
     for key in keys:
         memory.put(key, key)

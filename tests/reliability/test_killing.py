@@ -19,7 +19,7 @@ def test_every_change_is_delivered_although_all_processes_are_killed_again_and_a
     assert_nothing_is_lost(run_trial(tmp_path, sqlite_url, Trial(CHANGES, KILLS)))
 
 
-def test_every_change_is_delivered_although_two_workers_beside_redis_are_killed(
+def test_every_change_is_delivered_although_two_redis_workers_are_killed(
     postgresql_url: str, redis_url: str, tmp_path: Path
 ) -> None:
     """On PostgreSQL and Redis, with two worker processes; ``make soak`` kills the Redis, too."""

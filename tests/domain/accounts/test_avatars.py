@@ -37,5 +37,5 @@ def test_an_address_leads_back_to_its_picture() -> None:
         f"{NAME[:-1]}é-64.webp",
     ],
 )
-def test_whatever_else_is_no_address_of_a_picture(file: str) -> None:
+def test_other_paths_are_no_avatar(file: str) -> None:
     assert read_file_name(file) is None

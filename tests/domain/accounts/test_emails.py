@@ -8,11 +8,11 @@ from app.domain.accounts.emails import email_problem, normalize_email
 @pytest.mark.parametrize(
     "written", ["ann@example.com", "Ann@Example.COM", "  ann@example.com\n", "ANN@EXAMPLE.COM"]
 )
-def test_every_way_to_write_an_address_is_one_address(written: str) -> None:
+def test_spellings_of_an_ip_address_are_equal(written: str) -> None:
     assert normalize_email(written) == "ann@example.com"
 
 
-def test_letters_that_look_the_same_are_the_same() -> None:
+def test_visually_equal_letters_fold_alike() -> None:
     assert normalize_email("cafe\u0301@example.com") == normalize_email("caf\u00e9@example.com")
 
 
@@ -62,7 +62,7 @@ def test_addresses_that_people_have_are_accepted(email: str) -> None:
         f"ann@{'a.' * 130}com",
     ],
 )
-def test_what_is_no_address_is_invalid(email: str) -> None:
+def test_invalid_email_is_refused_as_invalid(email: str) -> None:
     problem = email_problem(email, "newEmail")
     assert problem is not None
     assert (problem.code, problem.field) == ("INVALID", "newEmail")

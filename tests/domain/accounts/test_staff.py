@@ -59,7 +59,7 @@ def told(problem: Problem | None) -> tuple[str | None, str] | None:
         (OPERATOR, person(2, is_superuser=True), None, None),
     ],
 )
-def test_nobody_locks_out_themselves_or_a_superuser(
+def test_staff_cannot_deactivate_themselves_or_a_superuser(
     actor: Actor, user: User, down: str | None, up: str | None
 ) -> None:
     assert told(deactivation_problem(actor, user)) == (
@@ -101,7 +101,7 @@ def test_staff_and_customers_are_deleted_each_in_their_own_way(
         ({ORDERS}, {STAFF}, ("MANAGE_ORDERS",)),
     ],
 )
-def test_what_somebody_could_manage_somebody_still_can(
+def test_managed_permissions_stay_manageable(
     before: set[Permission], after: set[Permission], abandoned: tuple[str, ...]
 ) -> None:
     problem = unmanageable_problem(frozenset(before), frozenset(after), "removeGroups")
@@ -113,7 +113,7 @@ def test_what_somebody_could_manage_somebody_still_can(
         assert problem is None
 
 
-def test_nobody_leaves_their_last_group() -> None:
+def test_last_group_cannot_be_left() -> None:
     assert told(last_group_problem(BOSS, 0, "removeUsers")) == (
         "removeUsers",
         "CANNOT_REMOVE_FROM_LAST_GROUP",

@@ -29,7 +29,7 @@ def test_a_token_is_known_by_its_form(random: str) -> None:
 
 
 @given(LETTERS, st.integers(6, 48), st.sampled_from(string.ascii_letters + string.digits))
-def test_a_token_with_one_wrong_character_is_none(random: str, place: int, other: str) -> None:
+def test_token_with_a_changed_character_is_invalid(random: str, place: int, other: str) -> None:
     token = make_app_token(random)
     mistyped = token[:place] + other + token[place + 1 :]
     assert is_app_token(mistyped) is (mistyped == token)
@@ -50,17 +50,17 @@ def test_a_token_with_one_wrong_character_is_none(random: str, place: int, other
         "ghp_" + TOKEN.removeprefix("lkapp_"),
     ],
 )
-def test_anything_else_is_no_app_token(text: str) -> None:
+def test_other_texts_are_no_app_token(text: str) -> None:
     assert not is_app_token(text)
 
 
 @pytest.mark.parametrize("random", ["", "a" * 36, "a" * 38, "-" * 37, "ä" * 37])
-def test_a_token_is_made_of_so_many_letters_and_digits_and_nothing_else(random: str) -> None:
+def test_token_has_a_fixed_number_of_letters_and_digits(random: str) -> None:
     with pytest.raises(ValueError, match="37 random letters and digits"):
         make_app_token(random)
 
 
-def test_what_is_stored_and_shown_does_not_give_the_token_away() -> None:
+def test_stored_and_shown_forms_do_not_reveal_the_token() -> None:
     assert last_four(TOKEN) == TOKEN[45:]
     assert len(digest_of(TOKEN)) == 64
     assert TOKEN[6:20] not in digest_of(TOKEN)

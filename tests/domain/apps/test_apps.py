@@ -42,14 +42,14 @@ def test_no_app_can_hold_the_management_of_apps() -> None:
         (set(), {ORDERS}, set()),
     ],
 )
-def test_a_token_is_good_for_what_both_it_and_its_app_hold(
+def test_token_has_the_permissions_that_it_and_its_app_hold(
     granted: set[Permission], narrowed: set[Permission] | None, usable: set[Permission]
 ) -> None:
     asked = None if narrowed is None else frozenset(narrowed)
     assert token_permissions(frozenset(granted), asked) == usable
 
 
-def test_no_token_is_made_for_what_its_app_does_not_hold() -> None:
+def test_token_cannot_have_permissions_that_its_app_lacks() -> None:
     assert narrowing_problem(frozenset({ORDERS}), None) is None
     assert narrowing_problem(frozenset({ORDERS}), frozenset({ORDERS})) is None
     problem = narrowing_problem(frozenset({ORDERS}), frozenset({ORDERS, PAGES}))
@@ -58,7 +58,7 @@ def test_no_token_is_made_for_what_its_app_does_not_hold() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "fine"), [(-1, False), (0, True), (86400 * 30 + 1, False)])
-def test_a_rotated_token_goes_on_for_a_month_at_most(seconds: int, fine: bool) -> None:
+def test_overlap_of_a_rotated_token_is_at_most_a_month(seconds: int, fine: bool) -> None:
     assert (overlap_problem(timedelta(seconds=seconds)) is None) is fine
 
 
@@ -69,7 +69,7 @@ def test_a_rotated_token_never_lives_longer_than_it_would_have() -> None:
     assert rotated_end(ending, NOW, hour) == NOW + timedelta(minutes=5)
 
 
-def test_its_successor_is_good_for_as_long_as_it_was() -> None:
+def test_successor_has_the_same_lifetime() -> None:
     assert successor_end(TOKEN, NOW) is None
     ending = replace(TOKEN, expires_at=NOW + timedelta(days=1))
     assert successor_end(ending, NOW) == NOW + timedelta(days=10)
@@ -83,11 +83,11 @@ def test_its_successor_is_good_for_as_long_as_it_was() -> None:
         ("https://app.example/other", "POPUP", "https://app.example/other"),
     ],
 )
-def test_the_dashboard_is_told_what_to_open(url: str, target: str, address: str) -> None:
+def test_dashboard_gets_the_url_to_open(url: str, target: str, address: str) -> None:
     app = replace(APP, app_url="https://app.example/shop/")
     extension = Extension(1, app, "Edit", url, "X", target, "", frozenset(), {})
     assert extension.address == address
 
 
-def test_no_extension_manages_apps_for_anybody() -> None:
+def test_extensions_cannot_manage_apps() -> None:
     assert extension_permissions(frozenset({APPS, ORDERS})) == {ORDERS}

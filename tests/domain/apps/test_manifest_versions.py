@@ -103,19 +103,19 @@ def test_the_version_asked_for_is_that_of_our_vendor() -> None:
         read_manifest(document(requiredLatchkeyVersion="^4.0"), "latchkey")
 
 
-def test_an_identifier_is_one_extensions_alone() -> None:
+def test_extension_identifier_is_unique() -> None:
     twice = [extension(identifier="edit"), extension(), extension(identifier="edit"), extension()]
     assert refused(document(extensions=twice)) == [
         ("extensions", "DUPLICATED_EXTENSION_IDENTIFIER")
     ]
 
 
-def test_an_identifier_is_one_webhooks_alone() -> None:
+def test_webhook_identifier_is_unique() -> None:
     twice = [webhook(identifier="staff"), webhook(identifier="staff"), webhook(), webhook()]
     assert refused(document(webhooks=twice)) == [("webhooks", "DUPLICATED_WEBHOOK_IDENTIFIER")]
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     wrong = document(
         id=...,
         appUrl="javascript:alert(1)",

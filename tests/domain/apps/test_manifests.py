@@ -51,7 +51,7 @@ def refused(changed: dict[str, object]) -> list[tuple[str | None, str]]:
     return [(problem.field, problem.code) for problem in caught.value.problems]
 
 
-def test_a_manifest_says_what_it_says() -> None:
+def test_manifest_is_read_completely() -> None:
     manifest = read(
         document(
             about="Does\nthings.",
@@ -94,12 +94,12 @@ def test_an_app_without_a_back_end_has_no_token_target() -> None:
     ("value", "code"),
     [(..., "REQUIRED"), (None, "REQUIRED"), ("  ", "REQUIRED"), (7, "INVALID"), ([], "INVALID")],
 )
-def test_what_every_app_has_is_required(name: str, value: object, code: str) -> None:
+def test_required_fields_of_a_manifest_are_required(name: str, value: object, code: str) -> None:
     assert refused(document(**{name: value})) == [(name, code)]
 
 
 @pytest.mark.parametrize("text", ["a\nb", "x" * 257, "a\x00b", "\ud800"])
-def test_a_name_is_one_line_that_can_be_stored(text: str) -> None:
+def test_name_must_be_one_storable_line(text: str) -> None:
     assert refused(document(name=text)) == [("name", "INVALID")]
 
 
@@ -130,7 +130,7 @@ BAD_ADDRESSES = [
     "name", ["appUrl", "tokenTargetUrl", "homepageUrl", "supportUrl", "dataPrivacyUrl"]
 )
 @pytest.mark.parametrize("address", BAD_ADDRESSES)
-def test_an_address_is_a_whole_one_of_http(name: str, address: str) -> None:
+def test_url_must_be_absolute_http(name: str, address: str) -> None:
     assert refused(document(**{name: address})) == [(name, "INVALID_URL_FORMAT")]
 
 
@@ -178,7 +178,7 @@ def test_no_app_asks_for_the_management_of_apps() -> None:
         ({"options": {"a": "\0"}}, "INVALID"),
     ],
 )
-def test_what_is_wrong_with_an_extension_is_told(change: dict[str, object], code: str) -> None:
+def test_extension_problems_are_reported(change: dict[str, object], code: str) -> None:
     good, bad = extension(), extension(**change)
     with pytest.raises(Refused) as caught:
         read(document(extensions=[good, bad]))
@@ -187,7 +187,7 @@ def test_what_is_wrong_with_an_extension_is_told(change: dict[str, object], code
     assert problem.message.startswith(f"extensions[1].{next(iter(change))}: ")
 
 
-def test_options_are_not_nested_without_end() -> None:
+def test_options_have_limited_depth() -> None:
     deep: dict[str, object] = {}
     for _ in range(30):
         deep = {"deeper": deep}
@@ -223,7 +223,7 @@ def test_a_path_is_relative_to_the_app_url_and_needs_one(target: str) -> None:
         "https://app.example.elsewhere.example/edit",
     ],
 )
-def test_what_gets_a_token_posted_stays_at_the_origin_of_the_app(
+def test_token_is_posted_to_the_apps_origin_only(
     target: str, options: dict[str, object], allowed: bool, url: str
 ) -> None:
     at_home = extension(target=target, options=options, url="https://APP.example:443/edit")
@@ -258,7 +258,7 @@ def test_what_gets_a_token_posted_stays_at_the_origin_of_the_app(
         ({"customHeaders": {f"X-{n}": "1" for n in range(6)}}, "INVALID_CUSTOM_HEADERS"),
     ],
 )
-def test_what_is_wrong_with_a_webhook_is_told(change: dict[str, object], code: str) -> None:
+def test_webhook_problems_are_reported(change: dict[str, object], code: str) -> None:
     with pytest.raises(Refused) as caught:
         read(document(webhooks=[webhook(), webhook(**change)]))
     [problem] = caught.value.problems

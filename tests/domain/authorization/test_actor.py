@@ -24,7 +24,7 @@ from app.domain.values.errors import TokenFault
         (ActorKind.ANONYMOUS, False, False, False),
     ],
 )
-def test_every_kind_of_caller_is_told_apart(
+def test_actor_kinds_are_distinguished(
     kind: ActorKind, is_user: bool, is_app: bool, is_trusted: bool
 ) -> None:
     actor = Actor(kind)
@@ -33,14 +33,14 @@ def test_every_kind_of_caller_is_told_apart(
 
 
 @pytest.mark.parametrize("actor", [OPERATOR, WORKER], ids=lambda actor: actor.kind.value)
-def test_whoever_holds_the_shell_and_the_installation_itself_may_do_everything(
+def test_operator_and_installation_can_do_everything(
     actor: Actor,
 ) -> None:
     assert actor.permissions == ALL_PERMISSIONS
     assert all(actor.holds(permission) for permission in Permission)
 
 
-def test_nobody_holds_nothing_and_is_known_by_address_alone() -> None:
+def test_anonymous_caller_has_no_permissions() -> None:
     nobody = anonymous(address="203.0.113.7", user_agent="curl", issuer="https://shop/graphql/")
 
     assert nobody.permissions == frozenset()
@@ -49,7 +49,7 @@ def test_nobody_holds_nothing_and_is_known_by_address_alone() -> None:
 
 
 @pytest.mark.parametrize("fault", TokenFault)
-def test_a_broken_credential_makes_nobody_of_its_bearer_and_says_why(fault: TokenFault) -> None:
+def test_invalid_credential_makes_the_caller_anonymous_with_a_fault(fault: TokenFault) -> None:
     nobody = anonymous(fault=fault)
 
     assert nobody.kind is ActorKind.ANONYMOUS

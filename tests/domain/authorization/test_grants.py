@@ -17,13 +17,13 @@ MANAGER = Actor(
 )
 
 
-def test_what_one_holds_one_may_give() -> None:
+def test_held_permissions_can_be_granted() -> None:
     assert grant_problem(MANAGER, {Permission.MANAGE_ORDERS}) is None
     assert grant_problem(MANAGER, ()) is None
     assert grant_problem(OPERATOR, ALL_PERMISSIONS) is None
 
 
-def test_what_one_does_not_hold_is_named() -> None:
+def test_missing_permission_is_named() -> None:
     wanted = {Permission.MANAGE_USERS, Permission.MANAGE_ORDERS, Permission.MANAGE_APPS}
     problem = grant_problem(MANAGER, wanted, "addPermissions")
     assert problem is not None
@@ -31,7 +31,7 @@ def test_what_one_does_not_hold_is_named() -> None:
     assert problem.permissions == ("MANAGE_APPS", "MANAGE_USERS")
 
 
-def test_one_manages_those_who_may_do_no_more_than_oneself() -> None:
+def test_users_within_the_callers_permissions_are_manageable() -> None:
     assert is_manageable(MANAGER, {Permission.MANAGE_ORDERS})
     assert not is_manageable(MANAGER, {Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES})
 
@@ -43,7 +43,7 @@ def test_only_every_permission_is_everything() -> None:
     assert not holds_all_permissions(short)
 
 
-def test_what_one_does_not_hold_one_may_not_take_from_others_either() -> None:
+def test_permissions_that_the_caller_lacks_cannot_be_revoked() -> None:
     assert withdrawal_problem(MANAGER, {Permission.MANAGE_ORDERS}, "removePermissions") is None
     problem = withdrawal_problem(MANAGER, ALL_PERMISSIONS, "removePermissions")
     assert problem is not None
@@ -51,7 +51,7 @@ def test_what_one_does_not_hold_one_may_not_take_from_others_either() -> None:
     assert len(problem.permissions) == len(ALL_PERMISSIONS) - 2
 
 
-def test_one_manages_groups_that_give_no_more_than_one_holds() -> None:
+def test_groups_within_the_callers_permissions_are_manageable() -> None:
     assert manage_problem(MANAGER, {Permission.MANAGE_STAFF}) is None
     problem = manage_problem(MANAGER, {Permission.MANAGE_STAFF, Permission.MANAGE_PAGES})
     assert problem is not None

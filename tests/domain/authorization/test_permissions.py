@@ -36,7 +36,7 @@ def test_names_that_no_permission_has_count_as_none(names: list[str]) -> None:
 
 
 @pytest.mark.parametrize("names", [None, "MANAGE_APPS", 7, {"MANAGE_APPS": True}, object()])
-def test_what_is_no_list_of_names_grants_nothing(names: object) -> None:
+def test_non_list_grants_nothing(names: object) -> None:
     assert known(names) == frozenset()
 
 

@@ -61,7 +61,7 @@ def test_the_scope_counts_and_only_without_any_the_list(
 @pytest.mark.parametrize(
     ("scope", "permissions"), [("latchkey:staff", None), (None, ["latchkey:staff"])]
 )
-def test_somebody_may_be_staff_without_any_permission(scope: object, permissions: object) -> None:
+def test_staff_can_have_no_permissions(scope: object, permissions: object) -> None:
     assert granted_scopes(scope, permissions, "latchkey") == ScopeGrant(is_staff=True)
     assert granted_scopes(scope, permissions, "another") == ScopeGrant()
 
@@ -76,7 +76,7 @@ def test_somebody_may_be_staff_without_any_permission(scope: object, permissions
         ScopeGrant(ALL_PERMISSIONS, is_staff=True),
     ],
 )
-def test_a_grant_is_read_as_it_was_written(grant: ScopeGrant | None) -> None:
+def test_grant_round_trips(grant: ScopeGrant | None) -> None:
     assert read_grant(write_grant(grant)) == grant
 
 
@@ -94,7 +94,7 @@ def test_permissions_of_another_version_count_as_none() -> None:
         (set(), {USERS}, set()),
     ],
 )
-def test_a_refresh_grants_no_more_than_the_login_did(
+def test_refresh_grants_no_more_than_the_login(
     mine: set[Permission], other: set[Permission], both: set[Permission]
 ) -> None:
     later, first = (ScopeGrant(frozenset(held), is_staff=True) for held in (mine, other))

@@ -55,7 +55,7 @@ def line(product: Product | None = BOWL, quantity: int = 2, units: int = 1000) -
         (OPERATOR, True, True, True),
     ],
 )
-def test_a_cart_is_for_its_owner_and_without_one_for_whoever_knows_its_token(
+def test_cart_opens_for_its_owner_or_if_anonymous_by_token(
     actor: Actor, own: bool, anybodys: bool, of_another: bool
 ) -> None:
     assert may_open(actor, 1) is own
@@ -75,7 +75,7 @@ def test_a_cart_is_for_its_owner_and_without_one_for_whoever_knows_its_token(
         (replace(BOWL, price=of_units(0)), CUSTOMER, None),
     ],
 )
-def test_only_what_is_published_and_priced_can_be_bought(
+def test_only_published_and_priced_products_can_be_bought(
     product: Product | None, actor: Actor, code: str | None
 ) -> None:
     problem = product_problem(product, actor)
@@ -102,7 +102,7 @@ def test_a_quantity_is_within_reason(quantity: int, minimum: int, code: str | No
     assert (problem.code if problem else None) == code
 
 
-def test_a_cart_has_so_many_lines_and_no_more() -> None:
+def test_number_of_cart_lines_is_limited() -> None:
     assert size_problem(MAX_LINES) is None
     problem = size_problem(MAX_LINES + 1)
     assert problem is not None
@@ -131,13 +131,13 @@ def test_a_cart_has_so_many_lines_and_no_more() -> None:
         ),
     ],
 )
-def test_everything_that_keeps_a_cart_from_being_ordered_is_told(
+def test_all_problems_of_a_cart_are_reported(
     lines: list[CheckoutLine], email: str, codes: list[str]
 ) -> None:
     assert [problem.code for problem in completion_problems(lines, email)] == codes
 
 
-def test_a_cart_costs_what_its_lines_say_and_not_what_the_products_cost_by_now() -> None:
+def test_cart_total_uses_the_prices_of_its_lines() -> None:
     cart = Checkout(1, "t", None, "", (line(units=1000), line(None, 3, 5)), NOON, NOON)
     assert cart.total == of_units(2015)
     assert cart.quantity == 5

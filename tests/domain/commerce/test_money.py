@@ -59,7 +59,7 @@ def test_a_price_is_an_amount_of_cents_of_the_shops_currency(
     assert problem is None or len(problem.message) < 200
 
 
-def test_a_price_is_kept_to_the_cent_however_it_was_written() -> None:
+def test_price_is_stored_to_the_cent() -> None:
     assert str(price(Decimal("1E+2")).amount) == "100.00"
     assert str(price(Decimal("12.5")).amount) == "12.50"
     assert price(Decimal("12.5")).units == 1250

@@ -58,9 +58,7 @@ ORDERS = frozenset({Permission.MANAGE_ORDERS})
 @pytest.mark.parametrize(
     ("status", "step"), list(product(OrderStatus, OrderStep)), ids=lambda value: value.value
 )
-def test_an_order_goes_on_by_the_table_and_no_other_way(
-    status: OrderStatus, step: OrderStep
-) -> None:
+def test_order_steps_follow_the_table(status: OrderStatus, step: OrderStep) -> None:
     if (status, step) in TABLE:
         assert take_step(status, step) is TABLE[status, step]
         return
@@ -98,14 +96,14 @@ def test_an_order_is_paid_once(status: OrderStatus) -> None:
         (OPERATOR, True, True),
     ],
 )
-def test_an_order_is_seen_by_whose_it_is_and_by_those_who_manage_orders(
+def test_order_is_visible_to_its_buyer_and_order_managers(
     actor: Actor, own: bool, of_nobody: bool
 ) -> None:
     assert sees_order(actor, 1) is own
     assert sees_order(actor, None) is of_nobody
 
 
-def test_a_line_costs_as_often_as_it_was_ordered() -> None:
+def test_line_total_is_price_times_quantity() -> None:
     assert OrderLine(1, None, "Bowl", 3, of_units(1250)).total == of_units(3750)
     assert ORDER.number == "7"
 
@@ -129,7 +127,7 @@ def test_a_line_costs_as_often_as_it_was_ordered() -> None:
         (OPERATOR, True, True),
     ],
 )
-def test_whose_an_order_is_shows_to_those_who_may_see_such_people(
+def test_order_shows_its_buyer_to_people_managers(
     actor: Actor, customer: bool, staff: bool
 ) -> None:
     buyer = User(

@@ -33,12 +33,12 @@ PRODUCTS = frozenset({Permission.MANAGE_PRODUCTS})
         ("a" * MAX_NAME_LENGTH, "a" * (MAX_SLUG_LENGTH - 20)),
     ],
 )
-def test_a_slug_is_made_of_the_words_of_the_name(name: str, slug: str) -> None:
+def test_slug_is_made_of_the_names_words(name: str, slug: str) -> None:
     assert slug_of(name) == slug
 
 
 @given(st.text(max_size=400))
-def test_a_slug_made_from_any_name_is_one_that_may_be_given(name: str) -> None:
+def test_slug_of_any_name_is_valid(name: str) -> None:
     assert slug_problem(slug_of(name)) is None
     assert slug_problem(slug_of(name) + "-" + "9" * 18) is None
 
@@ -59,7 +59,7 @@ def test_a_slug_made_from_any_name_is_one_that_may_be_given(name: str) -> None:
         ("\ud800", "INVALID"),
     ],
 )
-def test_a_slug_can_stand_in_an_address(slug: str, code: str | None) -> None:
+def test_slug_fits_into_a_url(slug: str, code: str | None) -> None:
     problem = slug_problem(slug)
     assert (problem.code if problem else None) == code
 
@@ -76,7 +76,7 @@ def test_a_slug_can_stand_in_an_address(slug: str, code: str | None) -> None:
         ("\ud800", "INVALID"),
     ],
 )
-def test_a_name_is_one_line(name: str, code: str | None) -> None:
+def test_name_must_be_one_line(name: str, code: str | None) -> None:
     problem = name_problem(name)
     assert (problem.code if problem else None) == code
 
@@ -93,5 +93,5 @@ def test_a_name_is_one_line(name: str, code: str | None) -> None:
         (OPERATOR, True),
     ],
 )
-def test_what_is_not_published_is_for_those_who_manage_products(actor: Actor, sees: bool) -> None:
+def test_unpublished_products_require_manage_products(actor: Actor, sees: bool) -> None:
     assert sees_unpublished(actor) is sees

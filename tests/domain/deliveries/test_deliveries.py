@@ -26,7 +26,7 @@ def test_an_answer_of_2xx_is_a_success(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [None, 100, 301, 302, 307, 308, 400, 401, 404, 429, 500, 503])
-def test_anything_else_is_a_failure_that_is_tried_again(status: int | None) -> None:
+def test_other_statuses_are_failures_to_retry(status: int | None) -> None:
     next_step = next_step_after(answered=status, attempts=1, retry_after=None, chance=0)
 
     assert next_step == NextStep(DeliveryStatus.PENDING, wait=5)
@@ -65,7 +65,7 @@ def test_retry_after_never_brings_an_attempt_forward() -> None:
     assert next_step_after(answered=429, attempts=3, retry_after=1, chance=0).wait == 1800
 
 
-def test_nobody_can_put_us_off_for_more_than_a_day() -> None:
+def test_retry_after_is_limited_to_a_day() -> None:
     assert (
         next_step_after(answered=503, attempts=1, retry_after=1e9, chance=0).wait
         == MAX_RETRY_AFTER
@@ -73,9 +73,7 @@ def test_nobody_can_put_us_off_for_more_than_a_day() -> None:
 
 
 @given(st.integers(1, len(SCHEDULE) - 1), st.floats(0, 1))
-def test_what_failed_together_is_spread_over_a_tenth_of_the_wait(
-    attempts: int, chance: float
-) -> None:
+def test_retries_have_jitter_of_a_tenth(attempts: int, chance: float) -> None:
     wait = next_step_after(answered=500, attempts=attempts, retry_after=None, chance=chance).wait
 
     assert wait is not None

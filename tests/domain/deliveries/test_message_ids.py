@@ -16,5 +16,5 @@ def test_ids_sort_by_when_they_were_made_whatever_chance_adds() -> None:
     assert made == sorted(made)
 
 
-def test_an_id_tells_the_millisecond_and_keeps_its_chance() -> None:
+def test_message_id_contains_milliseconds_and_random_part() -> None:
     assert make_message_id(NOW, "k" * RANDOM_LENGTH) == f"msg_019ca9450a00{'k' * RANDOM_LENGTH}"

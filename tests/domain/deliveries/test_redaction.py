@@ -23,7 +23,7 @@ def test_secrets_are_replaced(text: str, clean: str) -> None:
     assert redactor(SECRETS)(text) == clean
 
 
-def test_cut_text_loses_what_could_be_the_beginning_of_a_secret() -> None:
+def test_cut_text_loses_a_possible_beginning_of_a_secret() -> None:
     redact = redactor(("sesame-open",))
     assert redact("x" * 50 + "sesame-ope", is_cut=True).strip("x") == ""
     assert redact("x" * 50 + "sesame-ope") == "x" * 50 + "sesame-ope"

@@ -41,13 +41,13 @@ CHANGED = {
         (LinkPurpose.DELETE_ACCOUNT, {"email", "password", "activity", "role", "sessions"}),
     ],
 )
-def test_a_link_dies_with_what_it_depends_on(purpose: LinkPurpose, ended_by: set[str]) -> None:
+def test_link_is_invalidated_by_account_changes(purpose: LinkPurpose, ended_by: set[str]) -> None:
     before = state_of(purpose, ACCOUNT)
     assert before == state_of(purpose, replace(ACCOUNT))
     assert {name for name, now in CHANGED.items() if state_of(purpose, now) != before} == ended_by
 
 
-def test_the_state_of_one_purpose_never_stands_for_another() -> None:
+def test_link_state_differs_by_purpose() -> None:
     assert len({state_of(purpose, ACCOUNT) for purpose in LinkPurpose}) == len(LinkPurpose)
 
 
@@ -58,7 +58,7 @@ def test_an_account_without_a_password_has_a_state_too() -> None:
     )
 
 
-def test_a_token_is_stored_as_its_digest() -> None:
+def test_link_token_is_stored_as_its_digest() -> None:
     assert len(digest_of("sesame")) == 64
     assert "sesame" not in digest_of("sesame")
     assert digest_of("\ud800") != digest_of("sesame")

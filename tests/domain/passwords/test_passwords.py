@@ -41,7 +41,7 @@ def test_a_good_password_is_taken_in_every_script(password: str) -> None:
     assert codes(password, ANNA) == []
 
 
-def test_a_short_password_is_told_only_that() -> None:
+def test_short_password_is_reported_alone() -> None:
     assert codes("123") == ["PASSWORD_TOO_SHORT"]
     assert codes("") == ["PASSWORD_TOO_SHORT"]
     assert codes("ananas7", ("ananas",)) == ["PASSWORD_TOO_SHORT"]
@@ -61,7 +61,7 @@ def test_passwords_of_128_characters_and_far_more_are_welcome() -> None:
     assert codes(longest) == []
 
 
-def test_a_password_without_end_is_refused_as_too_long() -> None:
+def test_overlong_password_is_refused() -> None:
     (problem,) = password_problems("ab c" * 257, "newPassword")
     assert (problem.code, problem.field) == ("INVALID", "newPassword")
     assert "1024" in problem.message
@@ -105,7 +105,7 @@ def test_a_password_without_end_is_refused_as_too_long() -> None:
         "WELCOME_1",
     ],
 )
-def test_what_many_have_thought_of_is_too_common(password: str) -> None:
+def test_popular_password_is_too_common(password: str) -> None:
     assert codes(password) == ["PASSWORD_TOO_COMMON"]
 
 
@@ -114,7 +114,7 @@ def test_digits_alone_are_refused_in_every_script(password: str) -> None:
     assert codes(password) == ["PASSWORD_ENTIRELY_NUMERIC"]
 
 
-def test_every_reason_is_told_at_once() -> None:
+def test_every_reason_is_reported_at_once() -> None:
     assert codes("12345678") == ["PASSWORD_TOO_COMMON", "PASSWORD_ENTIRELY_NUMERIC"]
     assert codes("Michael88", ("michael.88",)) == ["PASSWORD_TOO_COMMON", "PASSWORD_TOO_SIMILAR"]
 
@@ -143,11 +143,11 @@ def test_the_message_names_the_word_that_is_too_similar() -> None:
     assert "'Schmidt'" in problem.message
 
 
-def test_a_long_password_may_mention_what_others_know() -> None:
+def test_long_password_can_contain_known_words() -> None:
     assert codes("my friends call me anna when it rains", ANNA) == []
 
 
-def test_the_letters_of_an_own_word_in_another_order_are_another_word() -> None:
+def test_anagram_of_an_own_word_is_another_word() -> None:
     assert similar_word("harbuorlight", ("harbourlight",)) == "harbourlight"
     assert similar_word("lhiagrhbtour", ("harbourlight",)) is None
 

@@ -59,34 +59,34 @@ def test_in_a_restricted_mode_only_single_sign_on_and_apps_lead_back(
     assert judged.is_locked_out is (reason is not None)
 
 
-def test_whoever_came_in_through_a_provider_comes_back_the_same_way() -> None:
+def test_sso_caller_can_undo_with_the_same_provider() -> None:
     change = AccessChange(password_login_mode=DISABLED)
     assert check_lockout(BY_SIGN_ON, NOBODY, DISABLED, change).people == 1
 
 
-def test_a_provider_that_is_switched_off_leads_nobody_back() -> None:
+def test_disabled_provider_is_no_recovery() -> None:
     change = AccessChange(provider_off="default")
     assert check_lockout(BY_SIGN_ON, NOBODY, DISABLED, change).is_locked_out
 
 
-def test_a_right_that_one_does_not_hold_undoes_nothing() -> None:
+def test_permission_that_is_not_held_cannot_undo() -> None:
     without = person(SessionOrigin.OIDC, frozenset())
     change = AccessChange(password_login_mode=DISABLED)
     assert check_lockout(without, NOBODY, DISABLED, change).is_locked_out
 
 
-def test_while_passwords_are_for_everybody_whoever_asks_can_undo_it() -> None:
+def test_anyone_who_asks_can_undo_while_passwords_are_enabled() -> None:
     change = AccessChange(allow_storefront_traffic=False)
     assert not check_lockout(BY_PASSWORD, NOBODY, ENABLED, change).is_locked_out
 
 
-def test_nobody_left_is_told_apart_from_no_way_in() -> None:
+def test_missing_managers_are_distinguished_from_missing_sign_in_methods() -> None:
     app = Actor(ActorKind.APP, app_id=1, permissions=MANAGES)
     judged = check_lockout(app, NOBODY, ENABLED, AccessChange(provider_off="default"))
     assert judged.reason is LockoutReason.NOBODY
 
 
-def test_whoever_holds_the_shell_is_never_locked_out() -> None:
+def test_operator_is_never_locked_out() -> None:
     change = AccessChange(password_login_mode=DISABLED)
     assert not check_lockout(OPERATOR, NOBODY, DISABLED, change).is_locked_out
 
@@ -117,14 +117,14 @@ NORTHLIGHT = Provider(
         ({"active": False}, {"active": False, "issuer": "https://b"}, ""),
     ],
 )
-def test_what_makes_people_strangers_to_a_provider(
+def test_locking_setting_is_recognized(
     before: dict[str, Any], after: dict[str, Any], setting: str
 ) -> None:
     assert locking_setting(replace(NORTHLIGHT, **before), replace(NORTHLIGHT, **after)) == setting
 
 
 @pytest.mark.parametrize("setting", ["active", "issuer", "client_id"])
-def test_a_setting_that_stays_says_whom_it_lets_in(setting: str) -> None:
+def test_refusal_names_the_people_who_would_lose_access(setting: str) -> None:
     told = locking_message(setting, "Northlight ID", "1,240 people", 3, LockoutReason.NO_IDENTITY)
     assert told.startswith("1,240 people came in by Northlight ID, 3 of them staff, and ")
     assert "sign in by password" in told

@@ -62,7 +62,7 @@ APP = Actor(ActorKind.APP, app_id=1, permissions=SETTINGS)
         *((actor, mode, True) for actor in (APP, OPERATOR, WORKER) for mode in PasswordLoginMode),
     ],
 )
-def test_password_login_is_restricted_only_by_those_who_need_no_password(
+def test_password_login_is_restricted_only_by_sso_callers(
     actor: Actor, target: PasswordLoginMode, allowed: bool
 ) -> None:
     problem = mode_change_problem(actor, target)
@@ -74,7 +74,7 @@ def test_password_login_is_restricted_only_by_those_who_need_no_password(
 
 @pytest.mark.parametrize("mode", PasswordLoginMode)
 @pytest.mark.parametrize("origin", SessionOrigin)
-def test_password_sessions_are_worth_nothing_while_password_login_is_disabled(
+def test_password_sessions_are_rejected_while_password_login_is_disabled(
     mode: PasswordLoginMode, origin: SessionOrigin
 ) -> None:
     assert rejects_password_sessions(mode, origin) is (mode is DISABLED and origin is PASSWORD)
@@ -90,7 +90,7 @@ def test_staff_lose_their_rights_in_password_sessions_of_every_restricted_mode(
 
 @given(granted=SETS, scopes=st.none() | SETS, app=st.none() | SETS)
 @pytest.mark.parametrize("mode", [CUSTOMERS_ONLY, DISABLED])
-def test_no_grant_no_scope_and_no_app_gives_back_what_the_mode_takes(
+def test_removed_permissions_are_not_restored_by_grants_scopes_or_apps(
     mode: PasswordLoginMode,
     granted: frozenset[Permission],
     scopes: frozenset[Permission] | None,
@@ -106,7 +106,7 @@ def test_no_grant_no_scope_and_no_app_gives_back_what_the_mode_takes(
 @pytest.mark.parametrize(
     ("mode", "origin"), [(ENABLED, PASSWORD), *((mode, OIDC) for mode in PasswordLoginMode)]
 )
-def test_whoever_came_in_through_the_provider_or_while_all_may_keeps_every_grant(
+def test_permissions_are_kept_in_sso_sessions_and_enabled_mode(
     mode: PasswordLoginMode, origin: SessionOrigin, granted: frozenset[Permission]
 ) -> None:
     assert effective_permissions(granted, mode=mode, origin=origin) == granted
@@ -121,7 +121,7 @@ def test_scopes_of_the_provider_rule_alone(
 
 
 @given(granted=SETS, scopes=st.none() | SETS, app=SETS)
-def test_an_extension_never_holds_what_its_app_or_its_user_lacks(
+def test_extension_lacks_what_its_app_or_user_lacks(
     granted: frozenset[Permission],
     scopes: frozenset[Permission] | None,
     app: frozenset[Permission],
@@ -155,7 +155,7 @@ def test_a_closed_storefront_admits_apps_and_staff_alone(actor: Actor, admitted:
     assert admits(actor, Switches(allow_storefront_traffic=True))
 
 
-def test_a_new_shop_lets_everybody_in_by_every_way() -> None:
+def test_new_shop_allows_every_sign_in_method() -> None:
     assert Switches() == Switches(ENABLED, allow_storefront_traffic=True)
 
 

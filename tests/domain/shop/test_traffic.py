@@ -20,7 +20,7 @@ from app.domain.values.errors import TokenFault
         (Actor(ActorKind.APP, app_id=1), TrafficKind.APP),
     ],
 )
-def test_every_caller_is_of_one_kind(actor: Actor, kind: TrafficKind) -> None:
+def test_every_caller_has_one_traffic_kind(actor: Actor, kind: TrafficKind) -> None:
     assert traffic_kind(actor) is kind
 
 

@@ -41,7 +41,7 @@ _WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
         ("<script>alert(1)</script>", UNKNOWN),
     ],
 )
-def test_a_user_agent_is_told_in_plain_words(user_agent: str, device: str) -> None:
+def test_user_agent_is_described_in_plain_words(user_agent: str, device: str) -> None:
     assert device_of(user_agent) == device
 
 

@@ -75,9 +75,7 @@ def test_a_session_is_named_by_at_least_twelve_random_characters() -> None:
     now=st.integers(min_value=0, max_value=2**36),
     lifetime=st.integers(min_value=1, max_value=10**8),
 )
-def test_what_was_made_is_read_back(
-    user_id: int, kind: TokenType, now: int, lifetime: int
-) -> None:
+def test_claims_round_trip(user_id: int, kind: TokenType, now: int, lifetime: int) -> None:
     subject = Subject(user_id, "a@example.com", True, "s" * 16, ISSUER, "latchkey")  # noqa: FBT003 - in the order of the claims
     made = make_claims(subject, kind, now=now, expires=now + lifetime)
 
@@ -136,7 +134,7 @@ def test_only_a_refresh_token_has_something_in_its_csrf_token() -> None:
     assert _claims(csrf_token=7).csrf_token == ""
 
 
-def test_a_refresh_token_has_one_successor_and_no_two_have_the_same() -> None:
+def test_refresh_token_has_one_unique_successor() -> None:
     chain = ["x" * CSRF_TOKEN_LENGTH]
     for _ in range(50):
         chain.append(successor_of(chain[-1]))
@@ -162,7 +160,7 @@ def test_an_extension_token_names_its_app_by_global_id() -> None:
         ("offline", False),
     ],
 )
-def test_only_access_and_extension_tokens_stand_in_a_header(
+def test_only_access_and_extension_tokens_are_accepted_in_headers(
     kind: str, may_stand_in_a_header: bool
 ) -> None:
     assert is_access(_claims(type=kind)) is may_stand_in_a_header
@@ -259,7 +257,7 @@ def test_with_a_public_url_one_issuer_counts_and_without_one_the_request_s_and_t
         ("", False),
     ],
 )
-def test_an_issuer_of_this_machine_is_told_apart(issuer: str, is_loopback: bool) -> None:
+def test_loopback_issuers_are_recognized(issuer: str, is_loopback: bool) -> None:
     assert is_loopback_issuer(issuer) is is_loopback
 
 
@@ -276,7 +274,7 @@ def test_an_issuer_of_this_machine_is_told_apart(issuer: str, is_loopback: bool)
         ("", False),
     ],
 )
-def test_a_host_of_this_machine_is_told_apart(host: str, is_loopback: bool) -> None:
+def test_loopback_hosts_are_recognized(host: str, is_loopback: bool) -> None:
     assert is_loopback_host(host) is is_loopback
 
 

@@ -44,7 +44,7 @@ def test_a_description_fills_the_settings() -> None:
 @pytest.mark.parametrize(
     ("asked", "told"), [(ISSUER, f"{ISSUER}/"), (f"{ISSUER}/", ISSUER), (ISSUER, ISSUER)]
 )
-def test_an_issuer_is_kept_as_it_calls_itself_but_for_a_slash(asked: str, told: str) -> None:
+def test_issuer_is_stored_verbatim_except_for_a_slash(asked: str, told: str) -> None:
     settings, problems = read(asked, issuer=told)
     assert (settings["issuer"], problems) == (told, [])
 
@@ -62,7 +62,7 @@ def test_an_issuer_is_kept_as_it_calls_itself_but_for_a_slash(asked: str, told: 
         "HTTPS://id.example",
     ],
 )
-def test_whoever_answers_in_anothers_name_is_not_believed(told: object) -> None:
+def test_document_of_another_issuer_is_refused(told: object) -> None:
     settings, problems = read(issuer=told)
     assert settings == {}
     assert problems[0].startswith("The configuration is that of another issuer")
@@ -74,14 +74,14 @@ OTHERS = ["userinfo_endpoint", "end_session_endpoint"]
 
 @pytest.mark.parametrize("member", NEEDED)
 @pytest.mark.parametrize("value", [..., None])
-def test_what_is_needed_must_be_told(member: str, value: object) -> None:
+def test_required_metadata_must_be_present(member: str, value: object) -> None:
     _, problems = read(**{member: value})
     assert problems == [f"{member} is missing, or no address."]
 
 
 @pytest.mark.parametrize("member", OTHERS)
 @pytest.mark.parametrize("value", [..., None])
-def test_what_is_not_needed_may_be_missing(member: str, value: object) -> None:
+def test_optional_metadata_can_be_missing(member: str, value: object) -> None:
     settings, problems = read(**{member: value})
     assert (len(settings), problems) == (5, [])
 
@@ -90,13 +90,13 @@ def test_what_is_not_needed_may_be_missing(member: str, value: object) -> None:
 @pytest.mark.parametrize(
     "value", ["", 5, ["https://id.example"], "/keys", "javascript:alert(1)", "x" * 3000, "a b"]
 )
-def test_what_is_no_address_is_told(member: str, value: object) -> None:
+def test_invalid_url_is_reported(member: str, value: object) -> None:
     settings, problems = read(**{member: value})
     assert (len(settings), problems) == (5, [f"{member} is missing, or no address."])
 
 
 @pytest.mark.parametrize("member", NEEDED + OTHERS)
-def test_what_is_reached_by_https_leads_to_nothing_else(member: str) -> None:
+def test_https_document_cannot_contain_http_urls(member: str) -> None:
     _, problems = read(**{member: "http://id.example/x"})
     assert problems == [f"{member} leads from https to http://id.example/x."]
 
@@ -137,6 +137,6 @@ def test_a_provider_offers_something_that_we_can_do(
     assert [one.partition(" offers none of ")[0] for one in problems] == ([] if fits else [member])
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     _, problems = read(jwks_uri=..., token_endpoint="x y", response_types_supported=[])
     assert len(problems) == 3

@@ -44,7 +44,7 @@ def test_a_key_needs_no_name() -> None:
 
 
 @pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
-def test_what_providers_sign_with_is_allowed(algorithm: str) -> None:
+def test_common_provider_algorithms_are_allowed(algorithm: str) -> None:
     assert read_foreign_token(token(alg=algorithm), ALGORITHMS).algorithm == algorithm
 
 
@@ -84,7 +84,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
-def test_what_is_no_compact_jws_in_the_one_spelling_is_undecodable(text: str) -> None:
+def test_non_canonical_jws_is_undecodable(text: str) -> None:
     assert fault_of(text) is TokenFault.UNDECODABLE
 
 

@@ -42,7 +42,7 @@ def test_the_settings_go_by_the_names_that_clients_know() -> None:
     ]
 
 
-def test_every_setting_says_what_it_is() -> None:
+def test_every_setting_has_a_help_text() -> None:
     for setting in SETTINGS:
         assert setting.label
         assert setting.help.endswith(".")
@@ -54,7 +54,7 @@ def test_a_text_is_read_without_blanks_around_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_is_one_line_of_some_length(name: str) -> None:
+def test_text_setting_is_one_line_of_limited_length(name: str) -> None:
     max_length = next(setting.max_length for setting in SETTINGS if setting.name == name)
     assert read_setting(name, "x" * max_length) == "x" * max_length
     for wrong in ("x" * (max_length + 1), "a\nb", "a\0b", "\ud800"):
@@ -87,7 +87,7 @@ def test_a_text_is_one_line_of_some_length(name: str) -> None:
         ("https://id.example/\u202e", False),
     ],
 )
-def test_an_address_is_a_whole_one_of_the_web(name: str, url: str, fits: bool) -> None:
+def test_url_setting_must_be_absolute(name: str, url: str, fits: bool) -> None:
     read = read_setting(name, url)
     if fits:
         assert read == url
@@ -117,14 +117,14 @@ def test_nothing_clears_a_setting(name: str, nothing: str | None) -> None:
     assert read_setting(name, nothing) == getattr(PLAIN, name)
 
 
-def test_a_secret_that_is_sent_back_as_it_was_shown_stays() -> None:
+def test_masked_secret_sent_back_is_kept() -> None:
     assert read_setting("client_secret", MASK) is None
     assert read_setting("client_secret", f" {MASK} ") is None
     assert read_setting("client_id", MASK) == MASK
 
 
 @pytest.mark.parametrize("name", ["colour", "", "Client_Id", "active", "id"])
-def test_what_is_no_setting_is_told_by_its_name(name: str) -> None:
+def test_unknown_setting_is_reported_by_name(name: str) -> None:
     problem = read_setting(name, "x")
     assert isinstance(problem, Problem)
     assert (problem.field, problem.code) == (name, "INVALID")
@@ -168,9 +168,7 @@ INFO = {"user_info_url": "https://id.example/userinfo"}
         (KEYS | {"client_id": "shop"}, False),
     ],
 )
-def test_a_provider_is_active_only_when_one_of_both_ways_works(
-    settings: dict[str, Any], works: bool
-) -> None:
+def test_provider_can_be_active_with_either_flow(settings: dict[str, Any], works: bool) -> None:
     active = replace(PLAIN, **settings)
     problem = activation_problem(active)
     assert (problem is None) is works
@@ -179,7 +177,7 @@ def test_a_provider_is_active_only_when_one_of_both_ways_works(
     assert activation_problem(replace(active, active=False)) is None
 
 
-def test_whoever_cannot_activate_a_provider_is_told_what_to_set() -> None:
+def test_activation_problem_names_the_missing_settings() -> None:
     problem = activation_problem(replace(PLAIN, client_id="shop"))
     assert problem is not None
     assert "set json_web_key_set_url, user_info_url;" in problem.message

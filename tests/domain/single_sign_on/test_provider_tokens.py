@@ -154,14 +154,14 @@ def test_the_kind_in_the_header_is_that_of_an_access_token(
         ("JWT", {"aud": ..., "scope": ...}, None),
     ],
 )
-def test_without_an_audience_what_is_made_for_the_client_is_an_id_token(
+def test_id_token_without_audience_is_for_the_client(
     typ: str, changes: dict[str, object], fault: TokenFault | None
 ) -> None:
     token = signed(ACCESS, typ, **changes)
     check(lambda: read_access_token(token, PLAIN, now=NOW, shop="latchkey"), fault)
 
 
-def test_without_a_configured_issuer_any_is_taken_as_it_is() -> None:
+def test_any_issuer_is_accepted_without_a_configured_one() -> None:
     free = replace(PLAIN, issuer="")
     for issuer, told in ((..., ""), ("https://x.example", "https://x.example"), ("", "")):
         token = signed(ACCESS, iss=issuer)
@@ -180,7 +180,7 @@ def test_without_a_configured_issuer_any_is_taken_as_it_is() -> None:
     ],
     ids=["rights kept here", "with an audience", "provider rules", "without an audience"],
 )
-def test_scopes_grant_where_the_provider_rules_and_tells_for_whom(
+def test_scopes_grant_where_the_provider_rules_and_the_audience_matches(
     provider: Provider, grant: ScopeGrant | None
 ) -> None:
     token = signed(ACCESS, scope="openid latchkey:manage_users")
@@ -223,7 +223,7 @@ def test_an_id_token_of_a_refresh_needs_no_nonce() -> None:
 @pytest.mark.parametrize(
     ("sid", "known"), [("s-1", "s-1"), (..., ""), (5, ""), (["s"], ""), ("x" * 256, "")]
 )
-def test_the_providers_name_of_a_session_is_kept_if_it_is_one(sid: object, known: str) -> None:
+def test_sid_is_stored_if_valid(sid: object, known: str) -> None:
     assert read_id_token(signed(ID, sid=sid), PLAIN, nonce="n", now=NOW).sid == known
 
 
@@ -279,7 +279,7 @@ def test_no_kind_of_token_passes_for_another() -> None:
 
 
 @pytest.mark.parametrize("token", ["", "opaque", "a.b", "a.b.c.d", "eyJlbmMiOiIifQ.a.b.c.d"])
-def test_token_that_tells_nothing_is_opaque(token: str) -> None:
+def test_token_without_structure_is_opaque(token: str) -> None:
     assert is_opaque(token)
 
 
@@ -291,5 +291,5 @@ def test_token_that_is_signed_or_ours_is_not_opaque(token: str) -> None:
 @pytest.mark.parametrize(
     "token", ["eyJhIjoxfQ", "eyJhIjoxfQ.b", "a.eyJhIjoxfQ", "eyJlbmMiOiIifQ.a"]
 )
-def test_token_that_is_part_of_a_signed_one_is_not_opaque(token: str) -> None:
+def test_fragment_of_a_signed_token_is_not_opaque(token: str) -> None:
     assert not is_opaque(token)

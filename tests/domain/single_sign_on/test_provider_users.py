@@ -25,7 +25,7 @@ def read(**changes: object) -> ExternalPerson:
     return read_person(told, PROVIDER)
 
 
-def test_a_person_is_who_the_provider_says() -> None:
+def test_person_is_read_from_the_providers_claims() -> None:
     assert read() == ExternalPerson(
         "alice", "alice@sso.example", is_verified=True, first_name="Alice", last_name="Sso"
     )
@@ -81,14 +81,14 @@ def test_trusted_emails_are_verified_unless_the_provider_says_otherwise(
         True,
     ],
 )
-def test_what_could_be_no_address_is_none_and_is_never_verified(email: object) -> None:
+def test_invalid_provider_email_is_empty_and_unverified(email: object) -> None:
     person = read(email=email)
     assert (person.email, person.is_verified) == ("", False)
     assert (person.subject, person.first_name) == ("alice", "Alice")
 
 
 @pytest.mark.parametrize("name", [..., None, 5, ["Alice"], "", "   ", "a\nb", "a\0b", "\ud800"])
-def test_a_name_that_cannot_be_stored_keeps_nobody_out(name: object) -> None:
+def test_unstorable_name_does_not_prevent_sign_in(name: object) -> None:
     person = read(given_name=name, family_name=name)
     assert (person.subject, person.first_name, person.last_name) == ("alice", "", "")
 
@@ -98,13 +98,13 @@ def test_an_endless_name_is_cut() -> None:
 
 
 @pytest.mark.parametrize("subject", [..., None, "", 5, ["alice"], "x" * 256, "a\nb", "a\0"])
-def test_claims_about_nobody_are_refused(subject: object) -> None:
+def test_claims_without_subject_are_refused(subject: object) -> None:
     with pytest.raises(ProviderTokenRejected):
         read(sub=subject)
 
 
 @pytest.mark.parametrize("asked", ["bob", "Alice", "alice ", ""])
-def test_claims_about_somebody_else_are_refused(asked: str) -> None:
+def test_claims_of_another_subject_are_refused(asked: str) -> None:
     assert read_person(TOLD, PROVIDER, "alice").subject == "alice"
     with pytest.raises(ProviderTokenRejected) as rejected:
         read_person(TOLD, PROVIDER, asked)

@@ -37,7 +37,7 @@ WHOLE = replace(
         ("json_web_key_set_url", False, False),
     ],
 )
-def test_what_is_set_decides_what_a_provider_is_good_for(
+def test_settings_decide_which_flows_a_provider_supports(
     missing: str, takes_tokens: bool, signs_in: bool
 ) -> None:
     changes: dict[str, Any] = {missing: ""} if missing else {}
@@ -79,7 +79,7 @@ def test_the_default_provider_is_called_after_the_vendor_and_others_by_their_wor
         ("", None),
     ],
 )
-def test_a_plugin_id_holds_one_word(plugin_id: str, slug: str | None) -> None:
+def test_plugin_id_contains_one_slug(plugin_id: str, slug: str | None) -> None:
     assert slug_in(plugin_id) == slug
 
 
@@ -112,7 +112,7 @@ def test_the_default_provider_answers_to_every_word_that_names_no_other() -> Non
     assert choose([], DEFAULT_SLUG) is None
 
 
-def test_an_issuer_that_nobody_configured_speaks_for_this_provider_alone() -> None:
+def test_unconfigured_issuer_counts_for_its_provider_only() -> None:
     configured = replace(NOTHING, issuer="https://id.example")
     assert configured.issuer_here("https://another.example") == "https://id.example"
     one, other = (replace(NOTHING, slug=slug) for slug in ("one", "other"))
@@ -134,7 +134,7 @@ def test_an_issuer_that_nobody_configured_speaks_for_this_provider_alone() -> No
         (",", "", False),
     ],
 )
-def test_a_domain_makes_staff_of_those_who_have_it_and_of_nobody_else(
+def test_staff_domain_makes_only_its_people_staff(
     domains: str, email: str, is_staff: bool
 ) -> None:
     assert replace(NOTHING, staff_user_domains=domains).makes_staff(email) is is_staff
@@ -142,7 +142,7 @@ def test_a_domain_makes_staff_of_those_who_have_it_and_of_nobody_else(
 
 @pytest.mark.parametrize("refreshes", [True, False])
 @pytest.mark.parametrize("rules", [True, False])
-def test_a_login_asks_for_what_the_settings_need_and_no_more(refreshes: bool, rules: bool) -> None:
+def test_login_requests_only_the_needed_scopes(refreshes: bool, rules: bool) -> None:
     provider = replace(WHOLE, enable_refresh_token=refreshes, use_oauth_scope_permissions=rules)
     asked = requested_scope(provider, "latchkey").split(" ")
     wanted = ["openid", "profile", "email", *(["offline_access"] if refreshes else [])]

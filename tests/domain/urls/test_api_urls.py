@@ -20,7 +20,7 @@ API = "https://shop.example.com/graphql/"
         ("https://example.com/shop/api", "https://example.com/shop/api"),
     ],
 )
-def test_a_host_alone_stands_for_its_api(typed: str, meant: str) -> None:
+def test_host_alone_means_its_api(typed: str, meant: str) -> None:
     assert parse_api_url(typed) == meant
 
 
@@ -43,12 +43,12 @@ def test_a_host_alone_stands_for_its_api(typed: str, meant: str) -> None:
         (f"https://shop.example.com/{'x' * 3000}", "longer than 2048 characters"),
     ],
 )
-def test_what_is_no_address_of_an_api_is_refused_with_the_reason(typed: str, told: str) -> None:
+def test_invalid_api_url_is_refused_with_the_reason(typed: str, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         parse_api_url(typed)
 
 
-def test_the_key_set_stands_at_the_root_of_the_host() -> None:
+def test_key_set_is_at_the_hosts_root() -> None:
     expected = "https://shop.example.com/.well-known/jwks.json"
     assert key_set_url(API) == expected
 

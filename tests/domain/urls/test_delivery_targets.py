@@ -93,7 +93,7 @@ def test_nothing_is_required_to_be_something() -> None:
 @pytest.mark.parametrize(
     "url", ["http://localhost:3123/hook", "http://10.0.0.1/", "http://[::1]/"]
 )
-def test_a_private_address_is_told_from_what_is_none(url: str) -> None:
+def test_private_ip_address_is_distinguished_from_invalid_urls(url: str) -> None:
     problem = target_problem(url, ())
     assert problem is not None
     assert "OUTGOING_ALLOWED_NETWORKS" in problem.message
@@ -101,5 +101,5 @@ def test_a_private_address_is_told_from_what_is_none(url: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["", *NO_ADDRESSES, "https://app.example.com/hook"])
-def test_no_address_and_a_public_one_are_no_private_ones(url: str) -> None:
+def test_public_and_invalid_hosts_are_not_private(url: str) -> None:
     assert not is_private_target(url)

@@ -71,7 +71,7 @@ def test_listed_hosts_are_allowed(url: str) -> None:
         "https://shop.example.com/" + "x" * 2048,
     ],
 )
-def test_whatever_else_is_refused(url: str) -> None:
+def test_other_texts_are_refused(url: str) -> None:
     assert code(url) == "INVALID"
 
 
@@ -140,7 +140,7 @@ def test_an_international_address_is_encoded_in_a_link() -> None:
         "next=https:a.example",
     ],
 )
-def test_text_that_a_browser_reads_as_another_host_may_lead_elsewhere(text: str) -> None:
+def test_redirect_to_another_host_is_recognized(text: str) -> None:
     assert may_redirect_to_other_host(text)
 
 

@@ -37,7 +37,7 @@ def test_paths_are_paths(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "edit", "//host/", "/\\host/", "/a b", "/\n", "\t//host"])
-def test_what_browsers_read_otherwise_is_neither(text: str) -> None:
+def test_texts_that_browsers_read_differently_are_refused(text: str) -> None:
     assert not is_path(text)
     assert not is_web_url(text)
 

@@ -29,7 +29,7 @@ def test_a_broken_credential_is_named_as_existing_clients_test_for_it(
     assert fault.code == code
 
 
-def test_an_expired_token_is_told_in_the_words_of_the_specification() -> None:
+def test_expired_token_has_the_contracts_message() -> None:
     assert str(TokenRejected(TokenFault.EXPIRED)) == "Signature has expired"
 
 
@@ -39,7 +39,7 @@ def test_every_fault_has_words_of_its_own() -> None:
     assert len(set(messages)) == len(messages)
 
 
-def test_a_closed_storefront_is_told_in_the_words_of_the_specification() -> None:
+def test_closed_storefront_has_the_contracts_message() -> None:
     assert str(TrafficClosed()) == "Storefront traffic is not allowed."
     assert TrafficClosed.CODE == "STOREFRONT_TRAFFIC_NOT_ALLOWED"
 
@@ -51,7 +51,7 @@ def test_a_denied_operation_names_everything_that_would_do() -> None:
     assert "MANAGE_APPS, AUTHENTICATED_APP" in str(denied)
 
 
-def test_a_denial_may_have_its_own_words_and_still_names_what_would_do() -> None:
+def test_denial_with_own_message_names_the_required_permissions() -> None:
     denied = PermissionDenied("MANAGE_APPS", message="Apps manage no apps.")
 
     assert str(denied) == "Apps manage no apps."

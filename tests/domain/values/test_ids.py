@@ -37,12 +37,12 @@ def test_ids_are_spelled_as_existing_clients_store_them() -> None:
 
 
 @pytest.mark.parametrize("value", GARBAGE)
-def test_what_is_no_global_id_is_told_apart_without_an_exception(value: str) -> None:
+def test_invalid_global_id_is_recognized_without_exception(value: str) -> None:
     assert parse_global_id(value) is None
 
 
 @given(st.text())
-def test_no_text_at_all_makes_the_reader_fail(value: str) -> None:
+def test_reader_accepts_any_text(value: str) -> None:
     parsed = parse_global_id(value)
     assert parsed is None or all(parsed)
 
@@ -60,7 +60,7 @@ def test_no_text_at_all_makes_the_reader_fail(value: str) -> None:
         to_global_id("User", "9" * 19),
     ],
 )
-def test_an_id_of_something_else_is_refused_on_its_field(value: str) -> None:
+def test_id_of_another_type_is_refused_on_its_field(value: str) -> None:
     with pytest.raises(Refused) as refused:
         key_of(value, "User", field="userId", code="INVALID_ID")
 

@@ -48,5 +48,5 @@ def test_a_spelling_is_reduced_to_the_canonical_one(text: str, address: str) -> 
         "203.0.113.7 203.0.113.8",
     ],
 )
-def test_anything_else_is_no_address(text: str) -> None:
+def test_other_texts_are_no_ip_address(text: str) -> None:
     assert parse_address(text) is None

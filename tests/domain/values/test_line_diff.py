@@ -25,9 +25,7 @@ def test_both_texts_can_be_read_from_the_difference(before: list[str], after: li
 
 
 @given(before=LINES, after=LINES)
-def test_each_line_knows_how_many_lines_come_before_it(
-    before: list[str], after: list[str]
-) -> None:
+def test_diff_lines_are_numbered(before: list[str], after: list[str]) -> None:
     old = new = 0
     for line in diff_lines(before, after):
         assert (line.before, line.after) == (old, new)
@@ -61,7 +59,7 @@ def test_distant_changes_are_separate_hunks() -> None:
     assert list(unified_diff(diff_lines(before, after), "a", "b")) == reference(before, after)
 
 
-def test_changed_member_of_a_payload_is_one_line() -> None:
+def test_changed_payload_field_is_one_changed_line() -> None:
     before = ["{", '  "name": "a",', '  "id": 1', "},", "{", '  "name": "b",', '  "id": 2', "}"]
     after = [line.replace('"b"', '"c"') for line in before]
     changed = [str(line) for line in diff_lines(before, after) if line.mark != " "]

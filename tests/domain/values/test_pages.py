@@ -22,7 +22,7 @@ values = st.lists(storable | st.integers(-(2**63) + 1, 2**63 - 1), min_size=1).m
 
 
 @given(values)
-def test_a_cursor_gives_back_what_was_put_in(value: tuple[str | int, ...]) -> None:
+def test_cursor_round_trips(value: tuple[str | int, ...]) -> None:
     assert read_cursor(make_cursor(value), "after") == value
 
 
@@ -41,7 +41,7 @@ def test_a_cursor_gives_back_what_was_put_in(value: tuple[str | int, ...]) -> No
         "*" + make_cursor((1,)),
     ],
 )
-def test_what_is_no_cursor_is_refused_on_its_argument(text: str) -> None:
+def test_invalid_cursor_is_refused_on_its_argument(text: str) -> None:
     with pytest.raises(Refused) as refused:
         read_cursor(text, "before")
 

@@ -39,7 +39,7 @@ def test_prose_has_lines(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["\0", "before\0after", "\ud83d shop"])
-def test_what_no_database_can_hold_is_refused_before_one_is_asked(text: str) -> None:
+def test_unstorable_cursor_is_refused_without_a_query(text: str) -> None:
     assert not is_storable(text)
     problem = prose_problem(text, "description", max_length=100)
     assert problem is not None
@@ -47,5 +47,5 @@ def test_what_no_database_can_hold_is_refused_before_one_is_asked(text: str) -> 
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
-def test_everything_else_can_be_stored(text: str) -> None:
+def test_other_texts_can_be_stored(text: str) -> None:
     assert is_storable(text)

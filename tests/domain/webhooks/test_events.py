@@ -13,7 +13,7 @@ def test_the_register_is_the_catalogue_in_its_order() -> None:
 
 
 @pytest.mark.parametrize("kind", EVENTS.values(), ids=lambda kind: kind.__name__)
-def test_every_event_says_what_it_is_about(kind: type[Event]) -> None:
+def test_every_event_has_a_description(kind: type[Event]) -> None:
     assert EVENTS[kind.type] is kind
     assert kind.__name__.lower() == kind.type.replace("_", "").lower()
     assert kind.subject

@@ -61,7 +61,7 @@ def person(*permissions: Permission, is_staff: bool = False, is_superuser: bool 
         (PERSON, OF_APP, set()),
     ],
 )
-def test_rights_of_a_webhook_depend_on_who_saved_it(
+def test_webhook_permissions_depend_on_its_saver(
     actor: Actor, for_payloads: set[Permission], for_links: set[Permission]
 ) -> None:
     saver = saver_of(actor)
@@ -74,7 +74,7 @@ def test_webhook_older_than_the_record_of_its_saver_has_the_rights_of_its_app() 
     assert UNKNOWN_SAVER.link_permissions(OF_APP) == OF_APP
 
 
-def test_limited_token_reaches_webhooks_that_were_saved_with_no_more() -> None:
+def test_limited_token_manages_webhooks_saved_with_no_more() -> None:
     narrower = Saver(ActorKind.APP, "Till", frozenset({STAFF}))
     wider = Saver(ActorKind.APP, "Till", frozenset({ORDERS, PAGES}))
     reached = [narrower, saver_of(LIMITED)]

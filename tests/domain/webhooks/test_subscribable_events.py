@@ -30,7 +30,7 @@ ORDERS, PRODUCTS = "MANAGE_ORDERS", "MANAGE_PRODUCTS"
         (("EVENT_OF_LATER", "ORDER_PAID"), (), {ORDERS: ("ORDER_PAID",)}, False),
     ],
 )
-def test_what_an_app_lacks_is_told_with_the_events_that_need_it(
+def test_missing_permissions_are_reported_by_event(
     events: tuple[str, ...],
     held: tuple[str, ...],
     lacking: dict[str, tuple[str, ...]],
@@ -40,7 +40,7 @@ def test_what_an_app_lacks_is_told_with_the_events_that_need_it(
     assert receives_nothing(events, held) is deaf
 
 
-def test_whoever_asks_for_all_and_may_hear_of_none_is_told_of_all() -> None:
+def test_all_events_without_any_permission_are_reported() -> None:
     told = not_permitted(["ANY_EVENTS"], ["MANAGE_DISCOUNTS"])
     assert {name for names in told.values() for name in names} == set(EVENTS)
     assert receives_nothing(["ANY_EVENTS"], ["MANAGE_DISCOUNTS"])

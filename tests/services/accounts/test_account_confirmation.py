@@ -51,7 +51,7 @@ def test_a_confirmed_account_may_sign_in(ports: Ports) -> None:
     assert create_token(ports, NOBODY, email=EMAIL, password=PASSWORD).access
 
 
-def test_event_and_trail_tell_of_it(ports: Ports) -> None:
+def test_change_is_published_and_audited(ports: Ports) -> None:
     user_id, token = waiting(ports)
     confirm_account(ports, NOBODY, email=EMAIL, token=token)
     (event,) = events(ports)
@@ -118,7 +118,7 @@ def test_foreign_and_unknown_addresses_are_refused_alike(
 @pytest.mark.parametrize(
     "purpose", [LinkPurpose.SET_PASSWORD, LinkPurpose.INVITATION, LinkPurpose.NOTICE]
 )
-def test_a_link_for_something_else_confirms_nothing(ports: Ports, purpose: LinkPurpose) -> None:
+def test_link_of_another_purpose_confirms_no_account(ports: Ports, purpose: LinkPurpose) -> None:
     user_id, _ = waiting(ports)
     assert codes(ports, link_for(ports, user_id, purpose)) == WORTHLESS
 

@@ -67,7 +67,7 @@ def test_the_whole_way_out(ports: Ports) -> None:
         create_token(ports, NOBODY, email="customer@example.com", password=PASSWORD)
 
 
-def test_events_carry_what_the_account_was(ports: Ports) -> None:
+def test_events_carry_the_accounts_snapshot(ports: Ports) -> None:
     user_id = make_user(ports, first_name="Ann")
     token = link_for(ports, user_id, LinkPurpose.DELETE_ACCOUNT)
     delete_account(ports, actor_of(ports, user_id), token=token)
@@ -94,7 +94,7 @@ def test_staff_do_not_leave_like_this(ports: Ports) -> None:
     assert mails(ports) == []
 
 
-def test_somebody_who_has_joined_the_staff_meanwhile_stays(ports: Ports) -> None:
+def test_user_promoted_meanwhile_is_kept(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     token = link_for(ports, user_id, LinkPurpose.DELETE_ACCOUNT)
@@ -113,13 +113,13 @@ def test_a_link_works_for_an_hour(ports: Ports, clock: FakeClock) -> None:
 @pytest.mark.parametrize(
     "purpose", [LinkPurpose.SET_PASSWORD, LinkPurpose.CONFIRM_ACCOUNT, LinkPurpose.CHANGE_EMAIL]
 )
-def test_a_link_for_something_else_deletes_nobody(ports: Ports, purpose: LinkPurpose) -> None:
+def test_link_of_another_purpose_deletes_no_account(ports: Ports, purpose: LinkPurpose) -> None:
     user_id = make_user(ports)
     token = link_for(ports, user_id, purpose, "new@example.com")
     assert deleting(ports, actor_of(ports, user_id), token) == WORTHLESS
 
 
-def test_somebody_elses_link_deletes_neither(ports: Ports) -> None:
+def test_another_users_link_deletes_no_account(ports: Ports) -> None:
     user_id = make_user(ports)
     other = make_user(ports, "other@example.com")
     token = link_for(ports, user_id, LinkPurpose.DELETE_ACCOUNT)
@@ -139,7 +139,7 @@ def test_a_link_dies_when_the_account_changes(ports: Ports, change: dict[str, ob
     assert deleting(ports, actor, token) == WORTHLESS
 
 
-def test_whoever_came_by_single_sign_on_may_leave_too(ports: Ports) -> None:
+def test_sso_user_can_delete_their_account(ports: Ports) -> None:
     user_id = make_user(ports, password=None)
     actor = actor_of(ports, user_id, SessionOrigin.OIDC)
     request_account_deletion(ports, actor, redirect_url=SHOP)
@@ -151,7 +151,7 @@ def test_mails_lead_only_where_they_may(ports: Ports, url: str, code: str) -> No
     assert asking(ports, actor_of(ports, make_user(ports)), url) == [("redirectUrl", code)]
 
 
-def test_apps_and_nobody_have_nothing_to_delete(ports: Ports) -> None:
+def test_apps_and_anonymous_callers_cannot_delete_an_account(ports: Ports) -> None:
     app = Actor(ActorKind.APP, app_id=3, permissions=frozenset(Permission))
     extension = replace(actor_of(ports, make_user(ports)), app_id=3)
     for actor in (NOBODY, app, extension):

@@ -48,7 +48,7 @@ def test_a_name_that_is_left_out_stays(ports: Ports) -> None:
     assert (user.first_name, user.last_name) == ("Ann", "")
 
 
-def test_what_changes_nothing_leaves_no_trace(ports: Ports) -> None:
+def test_unchanged_values_are_not_audited(ports: Ports) -> None:
     user_id = make_user(ports, first_name="Ann")
     update_account(ports, actor_of(ports, user_id), Details("Ann"))
     update_account(ports, actor_of(ports, user_id), Details())
@@ -61,7 +61,7 @@ def test_the_event_says_that_staff_has_changed(ports: Ports) -> None:
     assert [event.type for event in events(ports)] == ["STAFF_UPDATED"]
 
 
-def test_the_answer_shows_what_the_session_is_worth(ports: Ports) -> None:
+def test_result_shows_the_sessions_effective_permissions(ports: Ports) -> None:
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_USERS)
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
     user = update_account(ports, actor_of(ports, staff), Details("Ann"))
@@ -80,19 +80,19 @@ def test_a_name_that_is_no_line_is_refused(ports: Ports, name: str) -> None:
     assert user_as_stored(ports, user_id).first_name == "Ann"
 
 
-def test_apps_and_nobody_have_no_account(ports: Ports) -> None:
+def test_apps_and_anonymous_callers_have_no_account(ports: Ports) -> None:
     for actor in (NOBODY, APP, replace(actor_of(ports, make_user(ports)), app_id=3)):
         with pytest.raises(PermissionDenied):
             update_account(ports, actor, Details("Ann"))
 
 
-def test_somebody_deleted_a_moment_ago_is_nobody(ports: Ports) -> None:
+def test_deleted_user_is_anonymous(ports: Ports) -> None:
     actor = replace(actor_of(ports, make_user(ports)), user_id=4711)
     with pytest.raises(PermissionDenied):
         update_account(ports, actor, Details("Ann"))
 
 
-def test_whoever_manages_customers_changes_their_names(ports: Ports) -> None:
+def test_customer_managers_change_names(ports: Ports) -> None:
     customer = make_user(ports)
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_USERS)
     for actor, name in ((APP, "Ann"), (actor_of(ports, staff), "Bea")):
@@ -110,7 +110,7 @@ def test_only_customers_are_changed_like_this(ports: Ports) -> None:
         assert (problem.field, problem.code) == ("customerId", "NOT_FOUND")
 
 
-def test_nobody_else_changes_somebodys_names(ports: Ports) -> None:
+def test_names_can_be_changed_by_customer_managers_only(ports: Ports) -> None:
     customer = make_user(ports)
     staff = actor_of(ports, make_staff(ports))
     own = actor_of(ports, customer)

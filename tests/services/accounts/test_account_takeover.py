@@ -43,7 +43,7 @@ def set_password_by_mail(ports: Ports) -> str:
 
 
 @pytest.mark.parametrize("said", DOUBTFUL, ids=repr)
-def test_an_account_of_ours_is_not_entered_by_an_address_that_nobody_vouches_for(
+def test_unverified_provider_email_does_not_open_an_account(
     ports: Ports, provider: OwnProvider, said: object
 ) -> None:
     make_staff(ports, EMAIL, Permission.MANAGE_USERS)
@@ -59,7 +59,7 @@ def test_an_account_of_ours_is_entered_by_an_address_that_both_sides_have_verifi
     assert create_token(ports, NOBODY, email=EMAIL, password=PASSWORD).access
 
 
-def test_an_account_that_somebody_registered_under_anothers_address_does_not_get_that_other(
+def test_account_registered_with_anothers_email_is_not_linked(
     ports: Ports, provider: OwnProvider
 ) -> None:
     waiting = make_user(ports, EMAIL, is_confirmed=False)
@@ -75,7 +75,7 @@ def test_an_account_that_somebody_registered_under_anothers_address_does_not_get
 
 
 @pytest.mark.parametrize("said", DOUBTFUL, ids=repr)
-def test_whoever_came_in_under_anothers_address_is_cut_off_when_the_owner_shows_up(
+def test_unverified_identity_is_dropped_when_the_owner_confirms(
     ports: Ports, elsewhere: Ports, provider: OwnProvider, said: object
 ) -> None:
     attackers = token_of(provider, "attacker", email_verified=said)
@@ -94,7 +94,7 @@ def test_whoever_came_in_under_anothers_address_is_cut_off_when_the_owner_shows_
         assert not who(process, again).actor.is_user
 
 
-def test_whoever_came_in_under_anothers_address_does_not_keep_its_owner_out(
+def test_unverified_provider_account_does_not_block_the_owner(
     ports: Ports, provider: OwnProvider
 ) -> None:
     squatted = who(ports, token_of(provider, "attacker", email_verified=False)).actor.user_id
@@ -103,7 +103,7 @@ def test_whoever_came_in_under_anothers_address_does_not_keep_its_owner_out(
     assert who(ports, token_of(provider)).actor.user_id == squatted
 
 
-def test_an_identity_stays_when_the_provider_vouches_for_its_address_in_the_end(
+def test_identity_stays_once_the_provider_verifies_its_email(
     ports: Ports, provider: OwnProvider
 ) -> None:
     user_id = who(ports, token_of(provider, email_verified=False)).actor.user_id
@@ -112,7 +112,7 @@ def test_an_identity_stays_when_the_provider_vouches_for_its_address_in_the_end(
     assert who(ports, token_of(provider)).actor.user_id == user_id
 
 
-def test_the_same_subject_of_another_issuer_is_somebody_else(
+def test_same_subject_of_another_issuer_is_another_person(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider
 ) -> None:
     set_up(ports, other_provider, "other")

@@ -28,7 +28,7 @@ def stored_names(ports: Ports) -> set[str]:
         return set(session.scalars(select(AvatarRecord.name)))
 
 
-def test_a_picture_is_kept_in_every_size_under_a_name_of_its_own(ports: Ports) -> None:
+def test_avatar_is_stored_in_every_size_under_a_new_name(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports))
     name = update_avatar(ports, ann, picture()).avatar
     assert len(name) == 32
@@ -77,7 +77,7 @@ def test_others_keep_theirs(ports: Ports) -> None:
     assert stored_names(ports) == {kept}
 
 
-def test_those_who_keep_customers_or_staff_elsewhere_are_told(ports: Ports) -> None:
+def test_account_changes_are_published(ports: Ports) -> None:
     ann = make_user(ports, "ann@example.com")
     bob = make_staff(ports, "bob@example.com")
     for key in (ann, bob):
@@ -118,7 +118,7 @@ def test_a_password_session_of_the_staff_has_a_picture_like_a_customer(ports: Po
     assert not user.is_staff
 
 
-def test_nobody_else_sets_a_picture(ports: Ports) -> None:
+def test_avatar_can_be_set_by_its_owner_only(ports: Ports) -> None:
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
     extension = Actor(ActorKind.USER, user_id=make_user(ports), app_id=1)
     for actor in (NOBODY, app, extension):

@@ -64,7 +64,7 @@ TAKINGS: dict[str, Taking] = {
 
 
 @pytest.mark.parametrize("taking", TAKINGS.values(), ids=TAKINGS)
-def test_whoever_comes_second_is_told_that_the_address_is_taken(
+def test_second_user_of_an_email_is_refused(
     ports: Ports, quicker: list[int], taking: Taking, request: pytest.FixtureRequest
 ) -> None:
     is_staff = "staff" in request.node.name
@@ -76,9 +76,7 @@ def test_whoever_comes_second_is_told_that_the_address_is_taken(
     assert (mails(ports), events(ports)) == ([], [])
 
 
-def test_whoever_registers_second_gets_the_answer_that_everybody_gets(
-    ports: Ports, quicker: list[int]
-) -> None:
+def test_second_registration_gets_the_same_answer(ports: Ports, quicker: list[int]) -> None:
     new = NewAccount(WANTED, PASSWORD, redirect_url="http://localhost:3000/confirm")
     assert register_account(ports, NOBODY, new)
     [key] = quicker

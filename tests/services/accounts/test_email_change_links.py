@@ -47,7 +47,7 @@ def test_sessions_go_on_and_links_to_the_old_mailbox_die(ports: Ports) -> None:
     assert confirming(ports, actor, reset) == WORTHLESS
 
 
-def test_whoever_reads_mail_at_the_new_address_has_confirmed_the_account(ports: Ports) -> None:
+def test_opening_the_link_confirms_the_new_email(ports: Ports) -> None:
     user_id = make_user(ports, is_confirmed=False)
     token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
     assert confirm_email_change(ports, actor_of(ports, user_id), token=token).is_confirmed
@@ -78,13 +78,13 @@ def test_a_link_works_once_and_for_a_day(ports: Ports, clock: FakeClock) -> None
 @pytest.mark.parametrize(
     "purpose", [LinkPurpose.SET_PASSWORD, LinkPurpose.CONFIRM_ACCOUNT, LinkPurpose.DELETE_ACCOUNT]
 )
-def test_a_link_for_something_else_moves_nobody(ports: Ports, purpose: LinkPurpose) -> None:
+def test_link_of_another_purpose_changes_no_email(ports: Ports, purpose: LinkPurpose) -> None:
     user_id = make_user(ports)
     token = link_for(ports, user_id, purpose)
     assert confirming(ports, actor_of(ports, user_id), token) == WORTHLESS
 
 
-def test_somebody_elses_link_is_worth_nothing_to_others_and_stays_good(ports: Ports) -> None:
+def test_another_users_link_is_refused_and_stays_valid(ports: Ports) -> None:
     user_id = make_user(ports)
     other = actor_of(ports, make_user(ports, "other@example.com"))
     token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
@@ -111,7 +111,7 @@ def test_signing_out_everywhere_ends_a_move_that_was_asked_for(ports: Ports) -> 
     assert confirming(ports, actor, token) == WORTHLESS
 
 
-def test_of_two_who_open_a_link_at_once_one_wins(
+def test_concurrent_uses_of_an_email_link_change_it_once(
     ports: Ports, database_url: str, clock: FakeClock
 ) -> None:
     user_id = make_user(ports)

@@ -73,7 +73,7 @@ def test_the_whole_way_to_another_address(ports: Ports) -> None:
         create_token(ports, NOBODY, email=OLD, password=PASSWORD)
 
 
-def test_the_old_address_is_told(ports: Ports) -> None:
+def test_old_email_is_notified(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     confirm_email_change(
@@ -89,7 +89,7 @@ def test_the_old_address_is_told(ports: Ports) -> None:
     }
 
 
-def test_events_and_trail_tell_of_it(ports: Ports) -> None:
+def test_changes_are_published_and_audited(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     ask(ports, actor)
@@ -146,7 +146,7 @@ def test_the_password_is_asked_for_again(ports: Ports) -> None:
     assert mails(ports) == []
 
 
-def test_whoever_has_no_password_cannot_move(ports: Ports) -> None:
+def test_user_without_password_cannot_change_the_email(ports: Ports) -> None:
     actor = actor_of(ports, make_user(ports, password=None))
     assert asking(ports, actor) == [("password", "INVALID_CREDENTIALS")]
 
@@ -157,7 +157,7 @@ def test_mails_lead_only_where_they_may(ports: Ports, url: str) -> None:
     assert asking(ports, actor, url=url) == [("redirectUrl", "INVALID")]
 
 
-def test_a_taken_address_is_told_to_its_owner_and_never_to_the_caller(ports: Ports) -> None:
+def test_taken_email_is_reported_to_its_owner_only(ports: Ports) -> None:
     make_user(ports, "taken@example.com")
     actor = actor_of(ports, make_user(ports))
     free, taken = ask(ports, actor), ask(ports, actor, "taken@example.com")
@@ -179,7 +179,7 @@ def test_only_the_last_link_works(ports: Ports) -> None:
     assert confirm_email_change(ports, actor, token=second).email == "second@example.com"
 
 
-def test_apps_and_nobody_have_no_address_to_change(ports: Ports) -> None:
+def test_apps_and_anonymous_callers_cannot_change_an_email(ports: Ports) -> None:
     app = Actor(ActorKind.APP, app_id=3, permissions=frozenset(Permission))
     extension = replace(actor_of(ports, make_staff(ports)), app_id=3)
     for actor in (NOBODY, app, extension):
@@ -189,7 +189,7 @@ def test_apps_and_nobody_have_no_address_to_change(ports: Ports) -> None:
             confirm_email_change(ports, actor, token="x")
 
 
-def test_what_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
+def test_failure_at_the_end_changes_nothing(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)

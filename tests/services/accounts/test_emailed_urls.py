@@ -44,9 +44,7 @@ def test_a_mail_may_lead_to_the_console_without_its_host_being_listed(served: Po
         "a" * 2048,
     ],
 )
-def test_nobody_writes_into_the_mails_of_others_behind_the_console_s_address(
-    served: Ports, behind: str
-) -> None:
+def test_console_url_in_mails_cannot_be_extended(served: Ports, behind: str) -> None:
     """The secret of the link would stand in whatever comes last."""
     make_user(served)
     with pytest.raises(Refused) as refused:

@@ -53,9 +53,7 @@ def confirm_by_a_bad_link(ports: Ports, actor: Actor, email: str) -> None:
 
 
 @pytest.mark.parametrize("act", [move, register, reset, set_by_a_bad_link, confirm_by_a_bad_link])
-def test_the_work_is_the_same_whoever_has_the_address(
-    ports: Ports, hasher: FakeHasher, act: Act
-) -> None:
+def test_work_is_the_same_for_every_email(ports: Ports, hasher: FakeHasher, act: Act) -> None:
     for name in ("known", "told", "inactive"):
         make_user(ports, f"{name}@example.com", is_active=name != "inactive")
     make_user(ports, "sso@example.com", password=None)

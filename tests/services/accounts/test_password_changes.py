@@ -60,7 +60,7 @@ def codes(problems: list[Problem]) -> list[tuple[str | None, str]]:
     return [(problem.field, problem.code) for problem in problems]
 
 
-def test_the_new_password_signs_in_and_the_old_one_no_more(ports: Ports) -> None:
+def test_new_password_replaces_the_old_one(ports: Ports) -> None:
     user_id = make_user(ports)
     user = change_password(
         ports, actor_of(ports, user_id), old_password=PASSWORD, new_password=NEW
@@ -72,7 +72,7 @@ def test_the_new_password_signs_in_and_the_old_one_no_more(ports: Ports) -> None
 
 
 @pytest.mark.parametrize("password", SCRIPTS)
-def test_a_password_is_kept_exactly_as_typed(ports: Ports, password: str) -> None:
+def test_password_is_stored_exactly_as_typed(ports: Ports, password: str) -> None:
     actor = actor_of(ports, make_user(ports))
     change_password(ports, actor, old_password=PASSWORD, new_password=password)
     email = "customer@example.com"
@@ -85,7 +85,7 @@ def test_a_password_is_kept_exactly_as_typed(ports: Ports, password: str) -> Non
         ports.throttle.unblock("203.0.113.9")
 
 
-def test_every_other_session_ends_and_the_callers_own_goes_on(ports: Ports) -> None:
+def test_every_other_session_ends_and_the_callers_stays(ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)
     sign_in(ports, user_id, SessionOrigin.OIDC)
@@ -106,7 +106,7 @@ def test_someone_signed_in_at_the_provider_keeps_that_token(ports: Ports) -> Non
     assert user_as_stored(ports, user_id).tokens_valid_after is None
 
 
-def test_the_owner_is_told_by_mail_and_the_trail_says_it(ports: Ports) -> None:
+def test_password_change_is_mailed_and_audited(ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)
     change_password(ports, actor_of(ports, user_id), old_password=PASSWORD, new_password=NEW)
@@ -164,7 +164,7 @@ def test_a_weak_new_password_is_refused_with_the_reason(ports: Ports, new: str, 
     assert problems[0].message
 
 
-def test_whoever_came_in_without_a_password_cannot_set_one_like_this(ports: Ports) -> None:
+def test_user_without_password_cannot_change_it(ports: Ports) -> None:
     actor = actor_of(ports, make_user(ports, password=None), SessionOrigin.OIDC)
     assert codes(refusal(ports, actor, PASSWORD)) == [("oldPassword", "INVALID_CREDENTIALS")]
 
@@ -201,7 +201,7 @@ def test_someone_quicker_wins(ports: Ports, hasher: FakeHasher) -> None:
 
 
 @pytest.mark.parametrize("mode", [PasswordLoginMode.ENABLED, PasswordLoginMode.CUSTOMERS_ONLY])
-def test_staff_change_their_password_in_every_mode_that_knows_passwords(
+def test_staff_change_their_password_in_every_mode_with_passwords(
     ports: Ports, mode: PasswordLoginMode
 ) -> None:
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_USERS)
@@ -212,7 +212,7 @@ def test_staff_change_their_password_in_every_mode_that_knows_passwords(
     assert bool(user.permissions) is (mode is PasswordLoginMode.ENABLED)
 
 
-def test_disabled_is_said_before_anybody_looks_at_the_caller(ports: Ports) -> None:
+def test_disabled_mode_is_refused_before_the_caller_is_checked(ports: Ports) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
     broken = replace(NOBODY, fault=TokenFault.INVALID)
     app = replace(NOBODY, kind=ActorKind.APP, app_id=1)
@@ -221,14 +221,14 @@ def test_disabled_is_said_before_anybody_looks_at_the_caller(ports: Ports) -> No
         assert codes(problems) == [(None, "DISABLED_AUTHENTICATION_METHOD")]
 
 
-def test_a_mode_that_comes_in_between_counts(ports: Ports) -> None:
+def test_mode_change_during_hashing_takes_effect(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     slow = replace(ports, passwords=_Disabling(ports))
     assert codes(refusal(slow, actor, PASSWORD)) == [(None, "DISABLED_AUTHENTICATION_METHOD")]
 
 
-def test_apps_and_nobody_have_no_password_to_change(ports: Ports) -> None:
+def test_apps_and_anonymous_callers_cannot_change_a_password(ports: Ports) -> None:
     app = replace(NOBODY, kind=ActorKind.APP, app_id=1, permissions=frozenset(Permission))
     for caller in (NOBODY, app):
         with pytest.raises(PermissionDenied) as denied:

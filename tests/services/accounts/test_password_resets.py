@@ -84,9 +84,7 @@ def test_the_token_in_the_mail_is_stored_nowhere_in_the_open(ports: Ports) -> No
     ("is_staff", "type_"),
     [(False, "ACCOUNT_SET_PASSWORD_REQUESTED"), (True, "STAFF_SET_PASSWORD_REQUESTED")],
 )
-def test_the_event_says_who_asked_and_where_the_link_leads(
-    ports: Ports, is_staff: bool, type_: str
-) -> None:
+def test_event_has_requester_and_redirect_url(ports: Ports, is_staff: bool, type_: str) -> None:
     user_id = make_user(ports, is_staff=is_staff)
     app = Actor(ActorKind.APP, app_id=9, name="storefront", address=ADDRESS, issuer=ISSUER)
     ask(ports, "customer@example.com", actor=app)
@@ -107,14 +105,14 @@ def test_the_spelling_of_an_address_does_not_matter(ports: Ports, typed: str) ->
     assert [mail.recipient for mail in mails(ports)] == ["customer@example.com"]
 
 
-def test_whoever_came_by_single_sign_on_may_get_a_password_too(ports: Ports) -> None:
+def test_sso_user_can_get_a_password(ports: Ports) -> None:
     make_user(ports, password=None)
     ask(ports, "customer@example.com")
     answer(ports)
     assert len(mails(ports)) == 1
 
 
-def test_a_request_writes_the_same_whoever_has_the_address(ports: Ports) -> None:
+def test_request_writes_the_same_for_every_email(ports: Ports) -> None:
     """Nothing is looked up, so there is nothing that could take longer or answer otherwise."""
     make_user(ports, "known@example.com")
     make_user(ports, "inactive@example.com", is_active=False)
@@ -130,7 +128,7 @@ def test_a_request_writes_the_same_whoever_has_the_address(ports: Ports) -> None
 
 
 @pytest.mark.parametrize("email", ["unknown@example.com", "inactive@example.com"])
-def test_nobody_gets_a_link_who_could_not_use_it(ports: Ports, email: str) -> None:
+def test_unusable_links_are_not_sent(ports: Ports, email: str) -> None:
     make_user(ports, "inactive@example.com", is_active=False)
     ask(ports, email)
     assert answer(ports) == 1
@@ -140,12 +138,12 @@ def test_nobody_gets_a_link_who_could_not_use_it(ports: Ports, email: str) -> No
 @pytest.mark.parametrize(
     "email", ["", "nobody", "@", "a@b", "a\r\nBcc: b@example.com", "a\0@example.com", "x" * 300]
 )
-def test_what_is_no_address_is_answered_like_one(ports: Ports, email: str) -> None:
+def test_invalid_email_is_answered_like_a_valid_one(ports: Ports, email: str) -> None:
     ask(ports, email)
     assert answer(ports) == 0
 
 
-def test_a_user_gets_one_link_in_a_quarter_of_an_hour(ports: Ports, clock: FakeClock) -> None:
+def test_user_gets_one_link_per_quarter_of_an_hour(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     for _ in range(3):
         ask(ports, "customer@example.com")
@@ -171,7 +169,7 @@ def test_the_operator_decides_how_long_the_lock_lasts(ports: Ports) -> None:
     assert len(mails(ports)) == 2
 
 
-def test_a_new_link_replaces_the_one_before(ports: Ports, clock: FakeClock) -> None:
+def test_new_link_replaces_the_previous_one(ports: Ports, clock: FakeClock) -> None:
     make_user(ports)
     for _ in range(2):
         ask(ports, "customer@example.com")
@@ -201,7 +199,7 @@ def test_outside_development_only_listed_hosts_may_be_led_to(ports: Ports) -> No
         ask(production, "customer@example.com")
 
 
-def test_disabled_is_said_before_anything_else(ports: Ports) -> None:
+def test_disabled_mode_is_refused_first(ports: Ports) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
     for actor in (NOBODY, replace(NOBODY, fault=TokenFault.INVALID)):
         with pytest.raises(Refused) as refused:
@@ -230,7 +228,7 @@ def test_only_the_installation_answers_requests(ports: Ports) -> None:
         answer_reset_requests(ports, NOBODY)
 
 
-def test_of_two_workers_that_answer_at_once_one_makes_the_link(
+def test_concurrent_workers_create_one_link(
     ports: Ports, database_url: str, clock: FakeClock
 ) -> None:
     make_user(ports)

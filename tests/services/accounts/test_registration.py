@@ -67,7 +67,7 @@ def test_the_link_in_the_mail_confirms_it(ports: Ports) -> None:
     assert create_token(ports, NOBODY, email="ann@example.com", password=PASSWORD).access
 
 
-def test_events_and_trail_tell_of_it(ports: Ports) -> None:
+def test_changes_are_published_and_audited(ports: Ports) -> None:
     register(ports)
     (user,) = people(ports)
     created, requested = events(ports)
@@ -78,7 +78,7 @@ def test_events_and_trail_tell_of_it(ports: Ports) -> None:
     assert [row.subject_id for row in trail(ports, "account.register")] == [str(user.id)]
 
 
-def test_where_nothing_is_confirmed_one_may_sign_in_at_once(ports: Ports) -> None:
+def test_customer_can_sign_in_without_required_confirmation(ports: Ports) -> None:
     configure_shop(ports, enable_account_confirmation_by_email=False)
     assert register(ports, replace(ANN, redirect_url="")) is False
     assert [event.type for event in events(ports)] == ["CUSTOMER_CREATED"]
@@ -87,7 +87,7 @@ def test_where_nothing_is_confirmed_one_may_sign_in_at_once(ports: Ports) -> Non
     assert not pair.user.is_confirmed
 
 
-def test_where_login_does_not_wait_one_may_sign_in_before_the_confirmation(ports: Ports) -> None:
+def test_unconfirmed_customer_can_sign_in_where_allowed(ports: Ports) -> None:
     configure_shop(ports, allow_login_without_confirmation=True)
     assert register(ports) is True
     assert create_token(ports, NOBODY, email="ann@example.com", password=PASSWORD).access
@@ -110,9 +110,7 @@ def test_registering_works_in_every_login_mode(ports: Ports, mode: PasswordLogin
         ("o'neil+shop@example.co.uk", "o'neil+shop@example.co.uk"),
     ],
 )
-def test_addresses_of_every_script_are_welcome_in_one_spelling(
-    ports: Ports, typed: str, stored: str
-) -> None:
+def test_emails_of_every_script_are_normalized(ports: Ports, typed: str, stored: str) -> None:
     register(ports, replace(ANN, email=typed))
     assert [user.email for user in people(ports)] == [stored]
     assert [mail.recipient for mail in mails(ports)] == [stored]
@@ -135,7 +133,7 @@ def test_addresses_of_every_script_are_welcome_in_one_spelling(
         ("ann@" + "x." * 130 + "com", "INVALID"),
     ],
 )
-def test_what_is_no_address_is_refused(ports: Ports, email: str, code: str) -> None:
+def test_invalid_email_is_refused(ports: Ports, email: str, code: str) -> None:
     assert codes(ports, replace(ANN, email=email)) == [("email", code)]
     assert people(ports) == []
 
@@ -160,9 +158,7 @@ def test_giant_and_empty_names_of_every_script_are_welcome(ports: Ports) -> None
         ("8203461957", "PASSWORD_ENTIRELY_NUMERIC"),
     ],
 )
-def test_a_weak_password_is_refused_whoever_has_the_address(
-    ports: Ports, password: str, code: str
-) -> None:
+def test_weak_password_is_refused_for_every_email(ports: Ports, password: str, code: str) -> None:
     assert codes(ports, replace(ANN, password=password)) == [("password", code)]
     make_user(ports, "ann@example.com")
     assert codes(ports, replace(ANN, password=password)) == [("password", code)]
@@ -175,7 +171,7 @@ def test_a_confirmation_must_lead_somewhere_allowed(ports: Ports, url: str, code
     assert codes(ports, replace(ANN, redirect_url=url)) == [("redirectUrl", code)]
 
 
-def test_everything_that_is_wrong_is_told_at_once(ports: Ports) -> None:
+def test_all_problems_are_reported_at_once(ports: Ports) -> None:
     assert codes(ports, NewAccount("x", "123", "\n", "\n", "/")) == [
         ("email", "INVALID"),
         ("password", "PASSWORD_TOO_SHORT"),
@@ -200,7 +196,7 @@ def test_an_address_with_an_account_gets_the_same_answer_and_a_notice(ports: Por
     assert (len(people(ports)), events(ports), trail(ports, "account.register")) == (1, [], [])
 
 
-def test_no_mailbox_is_filled_by_strangers(ports: Ports, clock: FakeClock) -> None:
+def test_strangers_cannot_flood_a_mailbox(ports: Ports, clock: FakeClock) -> None:
     make_user(ports, "ann@example.com")
     for _ in range(3):
         register(ports)
@@ -210,15 +206,13 @@ def test_no_mailbox_is_filled_by_strangers(ports: Ports, clock: FakeClock) -> No
     assert len(mails(ports)) == 2
 
 
-def test_an_inactive_account_is_neither_told_nor_revived(ports: Ports) -> None:
+def test_inactive_account_is_neither_notified_nor_revived(ports: Ports) -> None:
     user_id = make_user(ports, "ann@example.com", is_active=False)
     assert register(ports) is True
     assert (mails(ports), user_as_stored(ports, user_id).is_active) == ([], False)
 
 
-def test_whoever_has_lost_the_mail_registers_again_and_gets_another(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_unconfirmed_customer_can_request_another_mail(ports: Ports, clock: FakeClock) -> None:
     register(ports)
     register(ports)
     assert len(mails(ports)) == 1
@@ -233,7 +227,7 @@ def test_whoever_has_lost_the_mail_registers_again_and_gets_another(
     ).is_confirmed
 
 
-def test_nobody_is_sent_a_confirmation_of_what_a_stranger_registered(
+def test_stranger_registration_is_never_mailed_for_confirmation(
     ports: Ports, clock: FakeClock
 ) -> None:
     """The stranger's password stays without a use; the owner is told to set one of their own."""
@@ -256,7 +250,7 @@ def test_the_work_is_the_same_for_every_address(ports: Ports, hasher: FakeHasher
     assert spent == {(1, 1)}
 
 
-def test_of_two_who_register_one_address_at_once_one_makes_the_account(
+def test_concurrent_registrations_create_one_account(
     ports: Ports, database_url: str, clock: FakeClock
 ) -> None:
     others = [fake_ports(database_url, clock) for _ in range(4)]

@@ -72,7 +72,7 @@ def test_the_whole_way_from_the_request_to_being_signed_in(ports: Ports) -> None
     assert create_token(ports, NOBODY, email=EMAIL, password=NEW).refresh
 
 
-def test_every_session_ends_but_the_one_that_begins(ports: Ports) -> None:
+def test_every_other_session_ends(ports: Ports) -> None:
     user_id = make_user(ports)
     old = sign_in(ports, user_id)
     sign_in(ports, user_id, SessionOrigin.OIDC)
@@ -82,7 +82,7 @@ def test_every_session_ends_but_the_one_that_begins(ports: Ports) -> None:
     assert user_as_stored(ports, user_id).tokens_valid_after is None
 
 
-def test_mail_and_trail_tell_of_it(ports: Ports) -> None:
+def test_change_is_mailed_and_audited(ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)
     set_(ports, link(ports, user_id))
@@ -122,7 +122,7 @@ def test_a_foreign_link_and_an_unknown_address_are_refused_alike(ports: Ports) -
 @pytest.mark.parametrize(
     "purpose", [LinkPurpose.CONFIRM_ACCOUNT, LinkPurpose.CHANGE_EMAIL, LinkPurpose.DELETE_ACCOUNT]
 )
-def test_a_link_for_something_else_sets_no_password(ports: Ports, purpose: LinkPurpose) -> None:
+def test_link_of_another_purpose_sets_no_password(ports: Ports, purpose: LinkPurpose) -> None:
     assert codes(ports, link(ports, make_user(ports), purpose)) == WORTHLESS
 
 
@@ -149,12 +149,12 @@ def test_a_weak_password_is_refused_and_the_link_stays_good(ports: Ports) -> Non
     assert set_(ports, token).access
 
 
-def test_what_an_account_is_called_is_told_to_nobody_without_its_link(ports: Ports) -> None:
+def test_account_names_are_compared_only_with_a_valid_link(ports: Ports) -> None:
     make_user(ports, first_name="Greta", last_name="Garbo")
     assert codes(ports, "bad-token", password="Greta.Garbo") == WORTHLESS
 
 
-def test_whoever_opens_the_link_has_confirmed_the_account(ports: Ports) -> None:
+def test_opening_the_link_confirms_the_account(ports: Ports) -> None:
     user_id = make_user(ports, is_confirmed=False)
     pair = set_(ports, link(ports, user_id))
     assert pair.user.is_confirmed
@@ -179,7 +179,7 @@ def test_staff_have_no_rights_by_it_where_passwords_are_for_customers(ports: Por
     assert (pair.user.is_staff, pair.user.permissions) == (False, frozenset())
 
 
-def test_disabled_is_said_before_anything_else(ports: Ports) -> None:
+def test_disabled_mode_is_refused_first(ports: Ports) -> None:
     token = link(ports, make_user(ports))
     set_mode(ports, PasswordLoginMode.DISABLED)
     disabled = [(None, "DISABLED_AUTHENTICATION_METHOD")]
@@ -195,7 +195,7 @@ def test_disabled_is_said_before_anything_else(ports: Ports) -> None:
         )
 
 
-def test_of_two_who_use_a_link_at_once_one_wins(
+def test_concurrent_uses_of_a_link_set_one_password(
     ports: Ports, database_url: str, clock: FakeClock
 ) -> None:
     user_id = make_user(ports)

@@ -28,7 +28,7 @@ def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
-def test_the_token_of_a_new_app_opens_what_the_app_may_do(ports: Ports) -> None:
+def test_token_of_a_new_app_has_its_permissions(ports: Ports) -> None:
     created = create_app(
         ports, boss(ports, APPS, ORDERS), NewApp("Warehouse", frozenset({ORDERS}))
     )
@@ -52,7 +52,7 @@ def test_a_new_app_is_recorded_and_announced_without_its_token(ports: Ports) -> 
     assert created.token.secret not in repr(created)
 
 
-def test_an_app_is_given_no_more_than_its_maker_holds(ports: Ports) -> None:
+def test_app_cannot_get_permissions_that_its_creator_lacks(ports: Ports) -> None:
     wanted = frozenset({ORDERS, Permission.MANAGE_PRODUCTS})
     with pytest.raises(Refused) as refused:
         create_app(ports, boss(ports, APPS, ORDERS), NewApp("Warehouse", wanted))
@@ -61,7 +61,7 @@ def test_an_app_is_given_no_more_than_its_maker_holds(ports: Ports) -> None:
     assert list_apps(ports, OPERATOR, PageRequest(100)).items == ()
 
 
-def test_no_app_holds_manage_apps_not_even_one_of_the_operator(ports: Ports) -> None:
+def test_no_app_can_hold_manage_apps(ports: Ports) -> None:
     with pytest.raises(Refused) as refused:
         create_app(ports, OPERATOR, NewApp("Warehouse", frozenset({APPS})))
     assert codes(refused) == [("permissions", "INVALID_PERMISSION")]
@@ -71,7 +71,7 @@ def test_no_app_holds_manage_apps_not_even_one_of_the_operator(ports: Ports) -> 
     ("name", "code"),
     [("", "REQUIRED"), (" ", "REQUIRED"), ("a\rb", "INVALID"), ("x" * 257, "INVALID")],
 )
-def test_an_app_needs_a_name_of_one_line(ports: Ports, name: str, code: str) -> None:
+def test_app_name_must_be_one_line(ports: Ports, name: str, code: str) -> None:
     with pytest.raises(Refused) as refused:
         create_app(ports, OPERATOR, NewApp(name))
     assert codes(refused) == [("name", code)]
@@ -87,7 +87,7 @@ def test_no_app_manages_apps_whatever_it_holds(ports: Ports) -> None:
         list_apps(ports, actor, PageRequest(100))
 
 
-def test_staff_see_the_apps_and_only_who_manages_apps_makes_one(ports: Ports) -> None:
+def test_staff_list_apps_and_manage_apps_is_needed_to_create(ports: Ports) -> None:
     app, _ = make_app(ports)
     actor = boss(ports, *(ALL_PERMISSIONS - {APPS}))
     with pytest.raises(PermissionDenied):

@@ -58,7 +58,7 @@ def test_new_permissions_hold_from_the_next_request_on(ports: Ports, elsewhere: 
     assert [(event.type, event.subject_id) for event in events(ports)] == [("APP_UPDATED", key)]
 
 
-def test_what_is_absent_stays_as_it_is(ports: Ports) -> None:
+def test_absent_fields_stay(ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     change_app(ports, key, identifier="a.b")
     updated = update_app(ports, OPERATOR, key, AppChange(name=" Depot "))
@@ -66,7 +66,7 @@ def test_what_is_absent_stays_as_it_is(ports: Ports) -> None:
     assert updated.permissions == {ORDERS}
 
 
-def test_a_change_to_what_it_is_already_is_none(ports: Ports) -> None:
+def test_unchanged_values_are_no_change(ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     change = AppChange("Warehouse", permissions=frozenset({ORDERS}))
     update_app(ports, OPERATOR, key, change)
@@ -88,7 +88,7 @@ def test_a_change_to_what_it_is_already_is_none(ports: Ports) -> None:
         (AppChange(permissions=frozenset({APPS})), [("permissions", "INVALID_PERMISSION")]),
     ],
 )
-def test_what_cannot_be_is_refused_and_changes_nothing(
+def test_invalid_change_is_refused_and_changes_nothing(
     ports: Ports, change: AppChange, expected: list[tuple[str, str]]
 ) -> None:
     create_app(ports, OPERATOR, NewApp("Other", identifier="taken"))
@@ -100,7 +100,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
     assert app_as_stored(ports, key) == before
 
 
-def test_an_identifier_is_one_apps_alone_and_no_identifier_is_nobodys(ports: Ports) -> None:
+def test_app_identifier_is_unique_unless_empty(ports: Ports) -> None:
     create_app(ports, OPERATOR, NewApp("One", identifier="same"))
     with pytest.raises(Refused) as refused:
         create_app(ports, OPERATOR, NewApp("Two", identifier=" same "))
@@ -132,7 +132,7 @@ def test_a_deleted_app_takes_everything_of_its_own_with_it(ports: Ports, elsewhe
     assert row.before == {"is_active": True, "permissions": ["MANAGE_ORDERS"]}
 
 
-def test_the_event_of_a_deletion_says_what_the_app_was(ports: Ports) -> None:
+def test_deletion_event_has_the_apps_snapshot(ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     delete_app(ports, OPERATOR, key)
     [event] = events(ports)
@@ -155,7 +155,7 @@ def test_an_app_that_may_do_more_than_they_is_out_of_their_scope(
 
 
 @pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
-def test_what_does_not_exist_is_not_found(ports: Ports, use_case: UseCase) -> None:
+def test_unknown_id_is_not_found(ports: Ports, use_case: UseCase) -> None:
     with pytest.raises(Refused) as refused:
         use_case(ports, OPERATOR, 4711)
     assert codes(refused) == [("id", "NOT_FOUND")]
@@ -171,7 +171,7 @@ def test_an_app_that_is_being_installed_is_not_there_yet(ports: Ports, use_case:
 
 
 @pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
-def test_without_the_permission_nobody_manages_apps(ports: Ports, use_case: UseCase) -> None:
+def test_apps_require_manage_apps(ports: Ports, use_case: UseCase) -> None:
     key, _ = make_app(ports)
     staff = actor_of(ports, make_staff(ports, "staff@example.com", *(ALL_PERMISSIONS - {APPS})))
     with pytest.raises(PermissionDenied) as denied:
@@ -180,7 +180,7 @@ def test_without_the_permission_nobody_manages_apps(ports: Ports, use_case: UseC
 
 
 @pytest.mark.parametrize("use_case", USE_CASES[:2], ids=IDS[:2])
-def test_an_app_that_holds_manage_apps_is_told_out_of_scope_even_for_itself(
+def test_app_with_manage_apps_is_out_of_scope_even_for_itself(
     ports: Ports, use_case: UseCase
 ) -> None:
     key, token = make_app(ports, "too mighty", *ALL_PERMISSIONS)

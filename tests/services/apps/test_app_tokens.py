@@ -85,7 +85,7 @@ def test_a_revoked_token_opens_nothing_from_the_next_request_on(ports: Ports) ->
     assert row.before == {"name": "nightly", "last_four": new.secret[-4:]}
 
 
-def test_what_does_not_exist_is_not_found(ports: Ports) -> None:
+def test_unknown_id_is_not_found(ports: Ports) -> None:
     with pytest.raises(Refused) as refused:
         create_app_token(ports, OPERATOR, 4711)
     assert codes(refused) == [("app", "NOT_FOUND")]
@@ -97,7 +97,7 @@ def test_what_does_not_exist_is_not_found(ports: Ports) -> None:
     assert codes(refused) == [("id", "NOT_FOUND")]
 
 
-def test_nobody_makes_or_ends_tokens_of_an_app_that_may_do_more_than_they(ports: Ports) -> None:
+def test_tokens_of_a_more_privileged_app_cannot_be_managed(ports: Ports) -> None:
     app, token = make_app(ports, "mighty", Permission.MANAGE_PAGES)
     [existing] = list_app_tokens(ports, OPERATOR, app)
     boss = actor_of(ports, make_staff(ports, "boss@example.com", APPS))

@@ -54,7 +54,7 @@ def want_by_name(ports: Ports, app: AppServer) -> None:
     install_app(ports, OPERATOR, WantedApp("My app", f"{base}/manifest", GRANTED))
 
 
-def test_a_name_that_stays_what_it_is_is_looked_up_once_for_each_call(
+def test_stable_name_is_resolved_once_per_call(
     ports: Ports, named: Callable[..., Answers]
 ) -> None:
     answers = named(LISTED)

@@ -43,7 +43,7 @@ def _user_holds(ports: Ports, how: str) -> int:
         ("as a superuser", True),
     ],
 )
-def test_it_may_do_what_both_sides_may(
+def test_extension_has_what_both_sides_hold(
     ports: Ports, how: str, user_holds: bool, app_holds: bool
 ) -> None:
     user = _user_holds(ports, how)
@@ -122,7 +122,7 @@ def _grant(ports: Ports, scene: Scene, *permissions: Permission) -> None:
         (_app_loses_all, set()),
     ],
 )
-def test_whoever_changes_either_side_changes_it_with_the_next_request(
+def test_changes_of_user_or_app_apply_to_the_next_request(
     ports: Ports,
     elsewhere: Ports,
     change: Callable[[Ports, Scene], None],
@@ -136,7 +136,7 @@ def test_whoever_changes_either_side_changes_it_with_the_next_request(
     assert acts(elsewhere, scene.token).permissions == left
 
 
-def test_a_superuser_who_is_none_any_more_keeps_what_was_granted(ports: Ports) -> None:
+def test_former_superuser_keeps_direct_grants(ports: Ports) -> None:
     scene = set_scene(ports)
     change_user(ports, scene.user, is_superuser=True)
     _grant(ports, scene, ORDERS, PAGES, USERS)

@@ -109,7 +109,7 @@ def test_it_ends_after_five_minutes_and_never_after_its_session(
     assert short["exp"] == int(ends.timestamp())
 
 
-def test_a_session_that_another_one_replaced_is_not_revived(ports: Ports) -> None:
+def test_replaced_session_is_not_revived(ports: Ports) -> None:
     scene = set_scene(ports)
     deactivate_all_tokens(ports, scene.caller)
     sign_in(ports, scene.user)

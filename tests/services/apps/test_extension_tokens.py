@@ -27,7 +27,7 @@ from tests.services.extension_setup import ORDERS, PAGES, acts, set_scene, token
 APPS, USERS = Permission.MANAGE_APPS, Permission.MANAGE_USERS
 
 
-def test_the_token_says_whose_it_is_and_what_both_may_do(ports: Ports) -> None:
+def test_extension_token_names_app_and_common_permissions(ports: Ports) -> None:
     staff = make_staff(ports, "ann@example.com", USERS, ORDERS, PAGES)
     app = make_extension_app(ports, "extension", ORDERS, Permission.MANAGE_TAXES)
     claims = claims_in(ports, token_for(ports, actor_of(ports, staff), app))
@@ -75,7 +75,7 @@ def test_its_rights_are_those_that_both_hold(
     assert verify_token(ports, NOBODY, token=token).user.permissions == expected
 
 
-def test_of_a_superuser_it_has_what_the_app_may_do(ports: Ports) -> None:
+def test_superusers_extension_has_the_apps_permissions(ports: Ports) -> None:
     boss = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
     extension = make_extension_app(ports, "extension", ORDERS)
     assert acts(ports, token_for(ports, boss, extension)).permissions == {ORDERS}
@@ -89,7 +89,7 @@ def test_it_gives_no_new_access_token(ports: Ports) -> None:
     assert (problem.field, problem.code) == ("refreshToken", "JWT_INVALID_TOKEN")
 
 
-def test_one_extension_does_not_get_at_the_rights_of_another(ports: Ports) -> None:
+def test_extension_cannot_use_another_extensions_permissions(ports: Ports) -> None:
     scene = set_scene(ports)
     mighty = make_extension_app(ports, "mighty", *ALL_PERMISSIONS)
     extension = acts(ports, scene.token)
@@ -116,7 +116,7 @@ def test_customers_get_none(ports: Ports) -> None:
         make_extension_token(ports, NOBODY, page)
 
 
-def test_staff_who_work_as_customers_get_none(ports: Ports) -> None:
+def test_staff_with_customer_rights_get_no_extension_token(ports: Ports) -> None:
     page = make_extension_app(ports, "page")
     staff = make_staff(ports)
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
@@ -125,9 +125,7 @@ def test_staff_who_work_as_customers_get_none(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("named", [..., "App", "QXBw", to_global_id("User", 1), 5, None])
-def test_an_extension_token_that_names_no_app_is_worth_nothing(
-    ports: Ports, named: object
-) -> None:
+def test_extension_token_without_app_is_invalid(ports: Ports, named: object) -> None:
     scene = set_scene(ports)
     assert acts(ports, altered(ports, scene.token, app=named)).fault is TokenFault.INVALID
 
@@ -139,7 +137,7 @@ def test_the_claims_of_permissions_open_nothing(ports: Ports) -> None:
     assert acts(ports, forged).permissions == {ORDERS, PAGES}
 
 
-def test_it_costs_one_statement_and_no_write(ports: Ports) -> None:
+def test_extension_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     scene = set_scene(ports)
     acts(ports, scene.token)
     with recorded_statements() as statements:

@@ -64,7 +64,7 @@ def test_its_extensions_and_webhooks_come_with_it(ports: Ports) -> None:
     assert [event.value for event in webhook.events] == ["STAFF_CREATED"]
 
 
-def test_the_app_is_told_its_token_and_where_the_api_is(ports: Ports) -> None:
+def test_app_receives_its_token_and_the_api_url(ports: Ports) -> None:
     with app_server() as app:
         want(ports, app, boss(ports))
         work(ports)
@@ -99,7 +99,7 @@ def test_the_app_can_call_back_while_the_handshake_is_open(ports: Ports, elsewhe
     assert list_apps(ports, OPERATOR, ALL).items[0].is_active
 
 
-def test_it_is_recorded_and_announced_in_the_name_of_whoever_asked(ports: Ports) -> None:
+def test_installation_is_audited_and_published_for_its_requester(ports: Ports) -> None:
     asker = boss(ports)
     with app_server() as app:
         want(ports, app, asker)

@@ -51,7 +51,7 @@ def pass_lease(clock: FakeClock) -> None:
     ("path", "after"),
     [("/manifest", False), ("/manifest", True), ("/register", False), ("/register", True)],
 )
-def test_what_a_dead_worker_began_another_one_ends(
+def test_another_worker_completes_an_interrupted_installation(
     ports: Ports, elsewhere: Ports, clock: FakeClock, path: str, after: bool
 ) -> None:
     with app_server() as app:
@@ -138,7 +138,7 @@ def _wait_for_the_end(connection: socket.socket) -> None:
     connection.recv(1)
 
 
-def test_an_app_that_nobody_answers_for_is_not_installed(ports: Ports) -> None:
+def test_unreachable_app_is_not_installed(ports: Ports) -> None:
     with app_server(tokenTargetUrl="http://127.0.0.1:9/register") as app:
         want(ports, app)
         work(ports)
@@ -146,7 +146,7 @@ def test_an_app_that_nobody_answers_for_is_not_installed(ports: Ports) -> None:
     assert left_behind(ports) == {}
 
 
-def test_two_installations_of_one_app_make_one(ports: Ports, elsewhere: Ports) -> None:
+def test_concurrent_installations_create_one_app(ports: Ports, elsewhere: Ports) -> None:
     with app_server() as app:
 
         def meanwhile(_told: Told) -> Reply:
@@ -171,7 +171,7 @@ def test_an_app_that_is_there_is_not_installed_again(ports: Ports) -> None:
     assert app.told == []
 
 
-def test_a_failed_installation_can_be_tried_again_by_somebody_else(ports: Ports) -> None:
+def test_failed_installation_can_be_retried_by_another_person(ports: Ports) -> None:
     asker = boss(ports)
     with app_server() as app:
         app.decide = lambda _told: refuse("Not today.")
@@ -197,7 +197,9 @@ def test_a_failed_installation_can_be_forgotten(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("use_case", [retry_installation, delete_failed_installation])
-def test_only_what_has_failed_is_tried_again_or_forgotten(ports: Ports, use_case: object) -> None:
+def test_only_failed_installations_can_be_retried_or_deleted(
+    ports: Ports, use_case: object
+) -> None:
     assert callable(use_case)
     with app_server() as app:
         asked = want(ports, app)

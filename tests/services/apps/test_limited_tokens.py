@@ -39,9 +39,7 @@ def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]
 
 
 @pytest.mark.parametrize("narrowed", [set(), {ORDERS}, {ORDERS, PAGES}])
-def test_a_narrower_token_is_good_for_what_it_was_made_for(
-    ports: Ports, narrowed: set[Permission]
-) -> None:
+def test_limited_token_has_its_own_permissions(ports: Ports, narrowed: set[Permission]) -> None:
     key, whole = make_app(ports, "Warehouse", ORDERS, PAGES)
     wanted = WantedToken(permissions=frozenset(narrowed))
     new = create_app_token(ports, OPERATOR, key, wanted)
@@ -50,7 +48,7 @@ def test_a_narrower_token_is_good_for_what_it_was_made_for(
     assert rights(ports, whole) == {ORDERS, PAGES}
 
 
-def test_what_the_app_loses_its_narrower_token_loses_and_gains_nothing(ports: Ports) -> None:
+def test_limited_token_loses_but_does_not_gain_permissions(ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS, PAGES)
     wanted = WantedToken(permissions=frozenset({ORDERS}))
     new = create_app_token(ports, OPERATOR, key, wanted)
@@ -61,7 +59,7 @@ def test_what_the_app_loses_its_narrower_token_loses_and_gains_nothing(ports: Po
     assert rights(ports, new.secret) == {ORDERS}
 
 
-def test_no_token_is_made_for_what_its_app_does_not_hold(ports: Ports) -> None:
+def test_token_cannot_have_permissions_that_its_app_lacks(ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     with pytest.raises(Refused) as refused:
         create_app_token(ports, OPERATOR, key, WantedToken(permissions=frozenset({PAGES})))
@@ -77,7 +75,7 @@ def test_no_token_is_made_for_what_its_app_does_not_hold(ports: Ports) -> None:
         datetime(2026, 3, 1, 15, 0, tzinfo=timezone(HOUR * 2)),
     ],
 )
-def test_the_end_of_a_token_may_be_told_in_any_zone(
+def test_token_expiry_can_have_any_timezone(
     ports: Ports, clock: FakeClock, moment: datetime
 ) -> None:
     key, _ = make_app(ports)
@@ -86,7 +84,7 @@ def test_the_end_of_a_token_may_be_told_in_any_zone(
 
 
 @pytest.mark.parametrize("zone", [-23, 0, 23])
-def test_the_end_of_a_token_lies_within_what_everybody_can_read(ports: Ports, zone: int) -> None:
+def test_token_expiry_is_within_a_readable_range(ports: Ports, zone: int) -> None:
     key, _ = make_app(ports)
     moment = datetime.max.replace(tzinfo=timezone(HOUR * zone))
     with pytest.raises(Refused) as refused:
@@ -100,7 +98,7 @@ def test_a_token_may_be_good_for_a_hundred_years(ports: Ports, clock: FakeClock)
     assert rights(ports, create_app_token(ports, OPERATOR, key, wanted).secret) == set()
 
 
-def test_a_rotated_token_goes_on_for_a_while(
+def test_rotated_token_stays_valid_for_the_overlap(
     ports: Ports, elsewhere: Ports, clock: FakeClock
 ) -> None:
     key, old = make_app(ports, "Warehouse", ORDERS)
@@ -125,7 +123,9 @@ def test_without_an_overlap_it_ends_at_once(ports: Ports, elsewhere: Ports) -> N
     assert rights(elsewhere, new.secret) == set()
 
 
-def test_the_new_one_is_for_the_same_and_for_as_long(ports: Ports, clock: FakeClock) -> None:
+def test_rotated_token_has_the_same_permissions_and_lifetime(
+    ports: Ports, clock: FakeClock
+) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS, PAGES)
     wanted = WantedToken("nightly", clock.now() + HOUR * 10, frozenset({ORDERS}))
     old = create_app_token(ports, OPERATOR, key, wanted).token
@@ -186,7 +186,7 @@ def test_rotation_is_for_people_and_within_their_reach(ports: Ports) -> None:
     assert codes(refused) == [("id", "NOT_FOUND")]
 
 
-def test_anybody_may_ask_whether_a_token_opens_anything(ports: Ports, clock: FakeClock) -> None:
+def test_anyone_can_verify_an_app_token(ports: Ports, clock: FakeClock) -> None:
     key, token = make_app(ports)
     ending = create_app_token(ports, OPERATOR, key, WantedToken(expires_at=clock.now() + HOUR))
     assert verify_app_token(ports, NOBODY, token)
@@ -199,7 +199,7 @@ def test_anybody_may_ask_whether_a_token_opens_anything(ports: Ports, clock: Fak
     assert not verify_app_token(ports, NOBODY, token)
 
 
-def test_the_tokens_of_several_apps_are_told_apart(ports: Ports) -> None:
+def test_tokens_of_several_apps_are_kept_apart(ports: Ports) -> None:
     one, first = make_app(ports)
     other, second = make_app(ports)
     found = tokens_of_apps(ports, OPERATOR, [one, other, 4711])

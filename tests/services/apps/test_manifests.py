@@ -70,7 +70,7 @@ def test_a_manifest_can_be_looked_at_before_anything_is_installed(ports: Ports) 
         (Reply(raw=be_silent), "MANIFEST_URL_CANT_CONNECT"),
     ],
 )
-def test_what_is_no_manifest_is_told_as_what_it_is(ports: Ports, reply: Reply, code: str) -> None:
+def test_invalid_manifest_is_reported(ports: Ports, reply: Reply, code: str) -> None:
     impatient = replace(ports, http=ShortOfTime(ports.http))
     with app_server() as app:
         app.server.routes["/manifest"] = lambda _received: reply
@@ -85,7 +85,7 @@ def test_a_redirect_is_not_followed(ports: Ports) -> None:
         assert app.server.calls("/manifest") == []
 
 
-def test_nobody_there_is_told_as_that(ports: Ports) -> None:
+def test_unreachable_manifest_is_reported(ports: Ports) -> None:
     url = "http://127.0.0.1:9/manifest"
     assert problems(ports, url) == [("manifestUrl", "MANIFEST_URL_CANT_CONNECT")]
     url = "http://nowhere.invalid/manifest"
@@ -95,7 +95,7 @@ def test_nobody_there_is_told_as_that(ports: Ports) -> None:
 @pytest.mark.parametrize(
     "url", ["nope", "", "javascript:alert(1)", "ftp://app.example/", "//app.example/", "/manifest"]
 )
-def test_what_is_no_address_is_not_called(ports: Ports, url: str) -> None:
+def test_invalid_manifest_url_is_not_called(ports: Ports, url: str) -> None:
     assert problems(ports, url) == [("manifestUrl", "INVALID_URL_FORMAT")]
 
 
@@ -153,7 +153,7 @@ def test_nor_is_a_token_handed_over_at_one(ports: Ports) -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_a_manifest_is_told_by_its_key(
+def test_manifest_problems_are_reported_by_key(
     ports: Ports, changes: dict[str, object], expected: list[tuple[str, str]]
 ) -> None:
     with app_server("Latchkey", **changes) as app:
@@ -164,13 +164,13 @@ def test_what_is_wrong_with_a_manifest_is_told_by_its_key(
     assert left_behind(ports) == {}
 
 
-def test_an_app_that_is_there_already_is_told(ports: Ports) -> None:
+def test_installed_app_is_refused(ports: Ports) -> None:
     create_app(ports, OPERATOR, NewApp("By hand", identifier="example.app"))
     with app_server() as app:
         assert problems(ports, app.manifest_url) == [("identifier", "UNIQUE")]
 
 
-def test_a_webhook_hears_of_what_it_says_even_where_its_query_says_more(ports: Ports) -> None:
+def test_webhook_events_take_precedence_over_its_query(ports: Ports) -> None:
     query = QUERY.replace("event {", "event { ... on StaffUpdated { user { id } }")
     webhook = {"name": "x", "targetUrl": "https://app.example/hook", "query": query}
     with app_server(webhooks=[webhook, webhook | {"asyncEvents": ["STAFF_UPDATED"]}]) as app:

@@ -23,7 +23,7 @@ def test_tokens_and_webhooks_are_counted_app_by_app(ports: Ports) -> None:
     assert (found[second].tokens, found[second].webhooks) == (1, 0)
 
 
-def test_the_webhooks_of_an_app_are_told_with_their_events(ports: Ports) -> None:
+def test_app_webhooks_are_listed_with_events(ports: Ports) -> None:
     app_id, _ = make_app(ports)
     make_webhook(ports, app_id, AsyncEvent.ORDER_CREATED, AsyncEvent.PRODUCT_CREATED)
     (told,) = list_webhooks_of_app(ports, OPERATOR, app_id)

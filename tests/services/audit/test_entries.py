@@ -53,9 +53,7 @@ def actions(ports: Ports, wanted: AuditFilter) -> list[str]:
     return [one.action for one in list_entries(ports, OPERATOR, PAGE, wanted).items]
 
 
-def test_the_newest_change_comes_first_with_what_was_before_and_after(
-    trail: Ports, clock: FakeClock
-) -> None:
+def test_newest_change_is_listed_first_with_its_values(trail: Ports, clock: FakeClock) -> None:
     first, *others = list_entries(trail, OPERATOR, PAGE).items
     assert (first.at, first.actor_kind, first.actor_user_id, first.actor_name) == (
         clock.now() - timedelta(hours=1),
@@ -94,7 +92,7 @@ def test_the_newest_change_comes_first_with_what_was_before_and_after(
         (AuditFilter(text="\0"), []),
     ],
 )
-def test_entries_are_found_by_who_what_and_text(
+def test_entries_are_searched_by_actor_subject_and_text(
     trail: Ports, wanted: AuditFilter, found: list[str]
 ) -> None:
     assert actions(trail, wanted) == found
@@ -108,7 +106,7 @@ def test_entries_are_found_by_time(trail: Ports, clock: FakeClock) -> None:
     assert actions(trail, AuditFilter(since=since, until=just_before)) == found[1:]
 
 
-def test_a_page_goes_on_where_the_last_one_ended(trail: Ports) -> None:
+def test_pages_continue_after_the_previous_one(trail: Ports) -> None:
     first = list_entries(trail, OPERATOR, PageRequest(2))
     rest = PageRequest(9, cursor=read_cursor(first.cursors[-1], "after"))
     assert [one.action for one in first.items] == ["user.sign_out", "app_token.create"]
@@ -129,7 +127,7 @@ def test_a_text_is_looked_for_in_the_newest_entries_alone(
     assert actions(trail, AuditFilter(text="ines", topic=Topic.DOORS)) == ["shop.update"]
 
 
-def test_a_text_that_nobody_types_is_refused(ports: Ports) -> None:
+def test_overlong_search_text_is_refused(ports: Ports) -> None:
     with pytest.raises(Refused) as refused:
         actions(ports, AuditFilter(text="x" * (MAX_TEXT_LENGTH + 1)))
     assert [(one.code, one.field) for one in refused.value.problems] == [("INVALID", "text")]
@@ -143,7 +141,7 @@ def test_an_export_holds_every_entry_once(trail: Ports, monkeypatch: pytest.Monk
     assert [one.action for one in export_entries(trail, OPERATOR, wanted)] == ["keys.rotate"]
 
 
-def test_the_trail_is_for_people_who_manage_staff(ports: Ports) -> None:
+def test_audit_log_requires_manage_staff(ports: Ports) -> None:
     other = actor_of(ports, make_staff(ports, "o@example.com", Permission.MANAGE_SETTINGS))
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
     for actor in (NOBODY, other, app):

@@ -16,7 +16,7 @@ def write(ports: Ports, actor: Actor, change: Change) -> None:
         record(ports, actor, session, change)
 
 
-def test_a_row_says_who_did_what_to_what_when_and_from_where(
+def test_audit_entry_has_actor_action_subject_time_and_address(
     ports: Ports, clock: FakeClock
 ) -> None:
     clock.pass_(hours=3)
@@ -42,7 +42,7 @@ def test_a_row_says_who_did_what_to_what_when_and_from_where(
     ("actor", "name"),
     [(OPERATOR, "operator"), (WORKER, "worker"), (anonymous(), "anonymous")],
 )
-def test_whoever_has_no_name_is_named_by_kind(ports: Ports, actor: Actor, name: str) -> None:
+def test_actor_without_name_is_named_by_kind(ports: Ports, actor: Actor, name: str) -> None:
     write(ports, actor, Change("x", "Shop", 1))
 
     [row] = trail(ports, "x")
@@ -50,7 +50,7 @@ def test_whoever_has_no_name_is_named_by_kind(ports: Ports, actor: Actor, name: 
     assert (row.actor_user_id, row.actor_app_id) == (None, None)
 
 
-def test_a_row_is_written_with_its_change_or_not_at_all(ports: Ports) -> None:
+def test_audit_entry_is_written_with_its_change_or_not_at_all(ports: Ports) -> None:
     def break_off() -> None:
         with ports.database.transaction() as session:
             record(ports, OPERATOR, session, Change("x", "Shop", 1))

@@ -29,7 +29,7 @@ def who(ports: Ports, credential: str | None = None) -> Identity:
 
 
 @pytest.mark.parametrize("mode", PasswordLoginMode)
-def test_an_app_goes_on_in_every_mode_and_at_the_closed_storefront(
+def test_app_works_in_every_mode_and_with_a_closed_storefront(
     ports: Ports, mode: PasswordLoginMode
 ) -> None:
     app_id, token = make_app(ports, "Importer", *GRANTED)
@@ -56,7 +56,7 @@ def test_an_app_without_a_permission_passes_the_closed_storefront_too(ports: Por
     assert admits(identity.actor, identity.switches)
 
 
-def test_an_inactive_app_is_nobody(ports: Ports) -> None:
+def test_inactive_app_is_anonymous(ports: Ports) -> None:
     _, token = make_app(ports, "Retired", *GRANTED, is_active=False)
     close_storefront(ports)
 
@@ -67,7 +67,7 @@ def test_an_inactive_app_is_nobody(ports: Ports) -> None:
     assert not admits(identity.actor, identity.switches)
 
 
-def test_an_app_token_that_was_never_given_out_or_was_taken_back_is_nobody_s(
+def test_unknown_or_revoked_app_token_is_anonymous(
     ports: Ports,
 ) -> None:
     _, token = make_app(ports)
@@ -104,7 +104,7 @@ def test_a_token_is_found_by_its_index_and_never_by_a_scan(
     assert not any(one.startswith("SCAN") for one in plan), plan
 
 
-def test_apps_are_told_apart_by_their_tokens(ports: Ports) -> None:
+def test_apps_are_identified_by_their_tokens(ports: Ports) -> None:
     first, first_token = make_app(ports, "First", Permission.MANAGE_APPS)
     second, second_token = make_app(ports, "Second")
 

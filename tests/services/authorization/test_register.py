@@ -87,7 +87,7 @@ PEOPLE = OWNERS | {"extension"}
     ids=lambda value: value.rule.name if isinstance(value, Declaration) else None,
 )
 @pytest.mark.parametrize("name", CALLERS)
-def test_a_rule_admits_exactly_whom_it_names(
+def test_rule_allows_exactly_its_callers(
     declaration: Declaration, admitted: set[str], required: tuple[str, ...], name: str
 ) -> None:
     caller = CALLERS[name]
@@ -103,7 +103,7 @@ def test_a_rule_admits_exactly_whom_it_names(
 
 @pytest.mark.parametrize("fault", TokenFault)
 @pytest.mark.parametrize("rule", [Rule.USERS, Rule.STAFF, Rule.PERMISSION, Rule.INTERNAL])
-def test_a_broken_credential_is_told_as_itself_where_an_identity_is_needed(
+def test_invalid_credential_is_reported_where_an_identity_is_required(
     fault: TokenFault, rule: Rule
 ) -> None:
     with pytest.raises(TokenRejected) as rejected:
@@ -113,7 +113,7 @@ def test_a_broken_credential_is_told_as_itself_where_an_identity_is_needed(
 
 
 @pytest.mark.parametrize("fault", TokenFault)
-def test_a_broken_credential_does_not_stand_in_the_way_of_what_is_public(
+def test_invalid_credential_does_not_prevent_public_operations(
     fault: TokenFault,
 ) -> None:
     check(Declaration("x", Rule.PUBLIC), anonymous(fault=fault))
@@ -139,7 +139,7 @@ def test_an_edge_can_ask_before_it_shows_a_button() -> None:
     assert not may(EXTENSION, deactivate_all_tokens)
 
 
-def test_an_app_never_does_what_is_for_people_whatever_it_holds() -> None:
+def test_app_cannot_use_operations_for_people() -> None:
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
 
     assert not may(app, rotate_keys)

@@ -55,7 +55,7 @@ def test_a_quantity_beyond_reason_is_refused(ports: Ports, quantity: int, code: 
         assert codes(excinfo) == [("quantity", code)]
 
 
-def test_what_cannot_be_bought_cannot_be_put_in(ports: Ports) -> None:
+def test_unavailable_product_cannot_be_added(ports: Ports) -> None:
     hidden = product_id(make_product(ports, "Hidden", is_published=False))
     priceless = product_id(make_product(ports, "Priceless", None))
     cart = make_cart(ports)
@@ -79,7 +79,7 @@ def test_what_cannot_be_bought_cannot_be_put_in(ports: Ports) -> None:
     assert len(events(ports)) == before
 
 
-def test_what_is_put_in_twice_is_there_together_at_the_present_price(ports: Ports) -> None:
+def test_product_added_twice_is_merged_at_the_current_price(ports: Ports) -> None:
     bowl, cup = make_product(ports, "Bowl", "12.50"), make_product(ports, "Cup", "5")
     cart = make_cart(ports, NOBODY, bowl, quantity=2)
     reprice(ports, bowl, "10")
@@ -93,7 +93,7 @@ def test_what_is_put_in_twice_is_there_together_at_the_present_price(ports: Port
     assert codes(excinfo) == [("quantity", "QUANTITY_GREATER_THAN_LIMIT")]
 
 
-def test_a_price_stays_until_somebody_touches_the_line(ports: Ports) -> None:
+def test_price_stays_until_the_line_changes(ports: Ports) -> None:
     bowl, cup = make_product(ports, "Bowl", "12.50"), make_product(ports, "Cup", "5")
     cart = make_cart(ports, NOBODY, bowl)
     reprice(ports, bowl, "99")
@@ -119,7 +119,7 @@ def test_an_update_says_how_many_there_are_to_be(ports: Ports, clock: FakeClock)
     assert update_checkout_lines(ports, NOBODY, checkout_id(cart), absent).quantity == 3
 
 
-def test_a_cart_has_so_many_lines_and_no_more(ports: Ports) -> None:
+def test_number_of_cart_lines_is_limited(ports: Ports) -> None:
     keys = [make_product(ports, f"Bowl {number}") for number in range(MAX_LINES + 1)]
     with pytest.raises(Refused) as excinfo:
         create_checkout(ports, NOBODY, [Wanted(product_id(key), 1) for key in keys])

@@ -38,7 +38,7 @@ def names(ports: Ports, wanted: ProductFilter = ANY_PRODUCT, actor: Actor = OPER
 
 
 @pytest.mark.parametrize("who", SEES_ALL)
-def test_what_is_not_published_shows_to_those_who_manage_products(ports: Ports, who: str) -> None:
+def test_unpublished_products_are_visible_to_product_managers(ports: Ports, who: str) -> None:
     actor, sees_all = SEES_ALL[who]
     make_product(ports, "Bowl")
     hidden = make_product(ports, "Secret", is_published=False)
@@ -73,7 +73,7 @@ def test_a_product_is_found_by_its_id_or_by_its_slug(ports: Ports) -> None:
         ("nonsense", None, "NOT_FOUND"),
     ],
 )
-def test_a_question_for_no_product_at_all_is_refused(
+def test_filter_without_products_is_refused(
     ports: Ports, id_: str | None, slug: str | None, code: str
 ) -> None:
     with pytest.raises(Refused) as refused:
@@ -118,7 +118,7 @@ def test_a_search_is_for_a_part_of_the_name(ports: Ports, search: str, found: li
         (None, "Infinity", ["Gift", "Cup", "Bowl"]),
     ],
 )
-def test_a_range_of_prices_leaves_out_what_has_none(
+def test_price_range_excludes_products_without_price(
     ports: Ports, lowest: str | None, highest: str | None, found: list[str]
 ) -> None:
     for name, cost in (("Draft", None), ("Gift", "0"), ("Cup", "5"), ("Bowl", "12.50")):
@@ -203,7 +203,7 @@ def test_pages_go_through_the_whole_list_in_its_order(
     assert found == (expected.split()[::-1] if descending else expected.split())
 
 
-def test_a_page_is_one_statement_however_long_the_list(ports: Ports) -> None:
+def test_page_costs_one_statement_for_any_list_length(ports: Ports) -> None:
     for number in range(25):
         make_product(ports, f"Bowl {number}")
     list_products(ports, OPERATOR, PageRequest(20))

@@ -34,7 +34,7 @@ def orders(ports: Ports) -> int:
         return session.scalar(select(func.count()).select_from(OrderRecord)) or 0
 
 
-def test_an_order_holds_what_the_cart_showed(ports: Ports) -> None:
+def test_order_has_the_carts_contents(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     bowl, cup = make_product(ports, "Bowl", "12.50"), make_product(ports, "Cup", "5")
     cart = make_cart(ports, ann, bowl, cup, quantity=3)
@@ -53,7 +53,7 @@ def test_an_order_holds_what_the_cart_showed(ports: Ports) -> None:
     )
 
 
-def test_a_cart_that_was_ordered_gives_the_same_order_and_nothing_else(ports: Ports) -> None:
+def test_completing_an_ordered_cart_returns_the_same_order(ports: Ports) -> None:
     cart = make_cart(ports)
     order = complete_checkout(ports, NOBODY, checkout_id(cart))
     before = len(events(ports))
@@ -69,9 +69,7 @@ def test_a_cart_that_was_ordered_gives_the_same_order_and_nothing_else(ports: Po
         attach_checkout(ports, ann, checkout_id(cart))
 
 
-def test_a_cart_that_is_ordered_many_times_at_once_is_one_order(
-    ports: Ports, elsewhere: Ports
-) -> None:
+def test_concurrent_completions_create_one_order(ports: Ports, elsewhere: Ports) -> None:
     cart = make_cart(ports)
     together = Barrier(4)
 
@@ -86,7 +84,7 @@ def test_a_cart_that_is_ordered_many_times_at_once_is_one_order(
     assert [event.type for event in events(ports)].count("ORDER_CREATED") == 1
 
 
-def test_what_keeps_a_cart_from_being_ordered_is_told_at_once(ports: Ports) -> None:
+def test_cart_problems_are_reported_at_once(ports: Ports) -> None:
     empty = create_checkout(ports, NOBODY)
     with pytest.raises(Refused) as excinfo:
         complete_checkout(ports, NOBODY, checkout_id(empty))
@@ -106,7 +104,7 @@ def test_what_keeps_a_cart_from_being_ordered_is_told_at_once(ports: Ports) -> N
     assert show_checkout(ports, NOBODY, checkout_id(cart)) is not None
 
 
-def test_nobody_orders_somebody_elses_cart(ports: Ports) -> None:
+def test_other_peoples_carts_cannot_be_ordered(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     bob = actor_of(ports, make_user(ports, "bob@example.com"))
     cart = make_cart(ports, ann)
@@ -157,7 +155,7 @@ def test_a_product_that_goes_while_it_is_ordered_breaks_nothing(
             assert refusal.problems[0].code == "PRODUCT_UNAVAILABLE_FOR_PURCHASE"
 
 
-def test_a_buyer_who_goes_while_ordering_breaks_nothing(
+def test_deleting_the_buyer_while_ordering_breaks_nothing(
     ports: Ports, elsewhere: Ports, pool: ThreadPoolExecutor
 ) -> None:
     bowl = make_product(ports, "Bowl")

@@ -34,7 +34,7 @@ OTHER = Actor(ActorKind.USER, user_id=4711)
 CLERK = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.HANDLE_CHECKOUTS}))
 
 
-def test_anybody_begins_a_cart_that_only_its_token_opens(ports: Ports) -> None:
+def test_anonymous_cart_opens_by_its_token_only(ports: Ports) -> None:
     bowl = make_product(ports, "Bowl", "12.50")
     first = create_checkout(ports, NOBODY, [Wanted(product_id(bowl), 2)], " Ann@Example.com ")
     assert contents(first) == [("Bowl", 2, Decimal("12.50"))]
@@ -58,7 +58,7 @@ def test_a_persons_cart_is_their_own_and_has_their_email(ports: Ports) -> None:
     assert (cart.user_id, cart.email) == (ann.user_id, "work@example.com")
 
 
-def test_somebody_whose_account_is_gone_begins_no_cart(ports: Ports) -> None:
+def test_deleted_user_cannot_create_a_cart(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     with ports.database.transaction() as session:
         session.execute(delete(UserRecord))
@@ -76,7 +76,7 @@ def test_an_email_that_is_none_is_refused(ports: Ports, email: str) -> None:
     assert codes(excinfo) == [("email", "INVALID")]
 
 
-def test_nobody_changes_somebody_elses_cart(ports: Ports) -> None:
+def test_other_peoples_carts_cannot_be_changed(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     bowl = make_product(ports, "Bowl")
     cart = make_cart(ports, ann, bowl)
@@ -107,7 +107,7 @@ def test_nobody_changes_somebody_elses_cart(ports: Ports) -> None:
     assert add_checkout_lines(ports, ann, checkout_id(cart), wanted).quantity == 3
 
 
-def test_nobodys_cart_becomes_the_callers_own(ports: Ports) -> None:
+def test_anonymous_cart_can_be_attached_to_the_caller(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     bob = actor_of(ports, make_user(ports, "bob@example.com"))
     cart = create_checkout(ports, NOBODY)
@@ -129,7 +129,7 @@ def test_nobodys_cart_becomes_the_callers_own(ports: Ports) -> None:
     assert attach_checkout(ports, ann, checkout_id(kept)).email == EMAIL
 
 
-def test_every_change_is_told_and_no_change_is_not(ports: Ports) -> None:
+def test_every_change_is_published_and_no_change_is_not(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     bowl = make_product(ports)
     cart = create_checkout(ports, NOBODY)

@@ -51,7 +51,7 @@ def emails(ports: Ports, wanted: OrderFilter = ANY_ORDER) -> list[str]:
     return [order.user_email for order in list_orders(ports, MANAGER, EVERYTHING, wanted).items]
 
 
-def test_people_see_their_own_carts_and_the_clerk_everybodys(
+def test_carts_are_visible_to_owners_and_checkout_managers(
     ports: Ports, ann: Actor, bob: Actor
 ) -> None:
     first, second = make_cart(ports, ann), make_cart(ports, ann)
@@ -69,7 +69,7 @@ def test_people_see_their_own_carts_and_the_clerk_everybodys(
             list_checkouts(ports, stranger, key(ann), EVERYTHING)
 
 
-def test_a_cart_is_shown_to_its_owner_or_to_whoever_knows_its_token(
+def test_cart_is_visible_to_its_owner_or_by_its_token(
     ports: Ports, ann: Actor, bob: Actor
 ) -> None:
     own, free = make_cart(ports, ann), make_cart(ports)
@@ -83,7 +83,7 @@ def test_a_cart_is_shown_to_its_owner_or_to_whoever_knows_its_token(
         assert show_checkout(ports, CLERK, id_) is None
 
 
-def test_people_see_their_own_orders_and_the_manager_everybodys(
+def test_orders_are_visible_to_buyers_and_order_managers(
     ports: Ports, ann: Actor, bob: Actor
 ) -> None:
     first, second, of_bob, of_nobody = (make_order(ports, who) for who in (ann, ann, bob, NOBODY))
@@ -107,7 +107,7 @@ def test_people_see_their_own_orders_and_the_manager_everybodys(
     assert denied.value.required == (Permission.MANAGE_ORDERS,)
 
 
-def test_who_is_nobody_sees_no_order_at_all(ports: Ports, ann: Actor) -> None:
+def test_anonymous_callers_see_no_order(ports: Ports, ann: Actor) -> None:
     order = make_order(ports, ann)
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS - {Permission.MANAGE_ORDERS})
     for actor in (anonymous(), app):
@@ -161,7 +161,7 @@ def test_whose_an_order_is_shows_where_such_people_may_be_seen(ports: Ports, ann
         (OrderFilter(ids=()), ""),
     ],
 )
-def test_orders_are_found_by_what_they_are(
+def test_orders_are_searched_by_their_fields(
     ports: Ports, ann: Actor, bob: Actor, wanted: OrderFilter, found: str
 ) -> None:
     make_order(ports, ann)

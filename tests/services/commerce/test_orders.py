@@ -113,14 +113,14 @@ def test_others_take_no_step(ports: Ports, step: UseCase, actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
-def test_what_is_no_order_cannot_be_found(ports: Ports, step: UseCase) -> None:
+def test_unknown_order_is_not_found(ports: Ports, step: UseCase) -> None:
     for id_ in ("", "nonsense", order_id(4711), order_id(2**80), to_global_id("Product", 1)):
         with pytest.raises(Refused) as excinfo:
             step(ports, STAFF, id_)
         assert codes(excinfo) == [(STEPS[step][0], "NOT_FOUND")]
 
 
-def test_the_trail_tells_who_did_what_to_an_order(ports: Ports) -> None:
+def test_order_steps_are_audited(ports: Ports) -> None:
     order = make_order(ports)
     confirm_order(ports, STAFF, order_id(order))
     mark_order_paid(ports, APP, order_id(order))
@@ -138,9 +138,7 @@ def test_the_trail_tells_who_did_what_to_an_order(ports: Ports) -> None:
     assert (paid.subject_type, paid.subject_id) == ("Order", str(order.id))
 
 
-def test_of_two_who_decide_differently_at_once_one_is_told_so(
-    ports: Ports, elsewhere: Ports
-) -> None:
+def test_second_of_two_conflicting_steps_is_refused(ports: Ports, elsewhere: Ports) -> None:
     order = make_order(ports, status=OrderStatus.UNFULFILLED)
     together = Barrier(2)
 

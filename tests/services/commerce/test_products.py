@@ -55,7 +55,9 @@ def count(ports: Ports) -> int:
 
 
 @pytest.mark.parametrize("actor", [STAFF, APP, OPERATOR], ids=lambda actor: actor.kind)
-def test_only_the_name_is_required_and_nobody_sees_it_yet(ports: Ports, actor: Actor) -> None:
+def test_only_the_name_is_required_and_new_products_are_unpublished(
+    ports: Ports, actor: Actor
+) -> None:
     product = create_product(ports, actor, ProductInput(name="  Crème Brûlée "))
     assert (product.name, product.slug) == ("Crème Brûlée", "creme-brulee")
     assert (product.description, product.price, product.is_published) == ("", None, False)
@@ -105,7 +107,7 @@ def test_others_change_nothing(ports: Ports, actor: Actor) -> None:
         ({"price": None, "currency": "USD"}, "currency", "INVALID"),
     ],
 )
-def test_what_cannot_be_is_told_by_its_field_and_nothing_is_stored(
+def test_invalid_fields_are_reported_and_nothing_is_stored(
     ports: Ports, said: dict[str, Any], field: str, code: str
 ) -> None:
     with pytest.raises(Refused) as excinfo:
@@ -120,14 +122,14 @@ def test_what_cannot_be_is_told_by_its_field_and_nothing_is_stored(
     assert events(ports) == []
 
 
-def test_everything_that_is_wrong_is_told_at_once(ports: Ports) -> None:
+def test_all_problems_are_reported_at_once(ports: Ports) -> None:
     said = ProductInput(name="", slug="!", description="\0", price=Decimal(-1))
     with pytest.raises(Refused) as excinfo:
         create_product(ports, STAFF, said)
     assert [field for field, _ in codes(excinfo)] == ["name", "slug", "description", "price"]
 
 
-def test_products_of_one_name_have_slugs_of_their_own(ports: Ports) -> None:
+def test_products_of_one_name_get_unique_slugs(ports: Ports) -> None:
     slugs = [create_product(ports, STAFF, ProductInput(name="Bowl")).slug for _ in range(12)]
     assert slugs[:9] == ["bowl", *(f"bowl-{number}" for number in range(2, 10))]
     assert all(slug.startswith("bowl-") and slug.islower() for slug in slugs[9:])
@@ -147,7 +149,7 @@ def test_a_slug_that_was_asked_for_is_had_once(ports: Ports) -> None:
     assert events(ports) == []
 
 
-def test_many_of_one_name_at_once_get_a_slug_each(ports: Ports) -> None:
+def test_concurrent_products_of_one_name_get_unique_slugs(ports: Ports) -> None:
     def make(_number: int) -> str:
         return create_product(ports, APP, ProductInput(name="Bowl")).slug
 
@@ -157,7 +159,7 @@ def test_many_of_one_name_at_once_get_a_slug_each(ports: Ports) -> None:
     assert len(events(ports)) == 4
 
 
-def test_what_is_left_out_of_a_change_stays(ports: Ports, clock: FakeClock) -> None:
+def test_absent_fields_keep_their_values(ports: Ports, clock: FakeClock) -> None:
     before = create_product(ports, STAFF, FULL)
     clock.pass_(seconds=60)
     after = update_product(ports, APP, product_id(before.id), ProductInput(price=Decimal(9)))
@@ -166,7 +168,7 @@ def test_what_is_left_out_of_a_change_stays(ports: Ports, clock: FakeClock) -> N
     )
 
 
-def test_what_comes_as_null_is_cleared_where_it_may_be_empty(ports: Ports) -> None:
+def test_null_clears_optional_fields(ports: Ports) -> None:
     key = create_product(ports, STAFF, FULL).id
     after = update_product(
         ports, STAFF, product_id(key), ProductInput(description=None, price=None)
@@ -199,7 +201,7 @@ def test_no_key_is_given_to_two_products(ports: Ports) -> None:
     "id_",
     ["", "nonsense", "UHJvZHVjdA==", to_global_id("User", 1), product_id(4711), product_id(2**80)],
 )
-def test_what_is_no_product_cannot_be_found(ports: Ports, id_: str) -> None:
+def test_unknown_product_is_not_found(ports: Ports, id_: str) -> None:
     attempts: list[Callable[[], object]] = [
         lambda: update_product(ports, STAFF, id_, FULL),
         lambda: delete_product(ports, STAFF, id_),
@@ -210,7 +212,7 @@ def test_what_is_no_product_cannot_be_found(ports: Ports, id_: str) -> None:
         assert codes(excinfo) == [("id", "NOT_FOUND")]
 
 
-def test_every_change_is_told_once_and_no_change_is_not(ports: Ports) -> None:
+def test_every_change_is_published_once_and_no_change_is_not(ports: Ports) -> None:
     key = create_product(ports, STAFF, FULL).id
     update_product(ports, STAFF, product_id(key), ProductInput(description="Flat."))
     update_product(ports, STAFF, product_id(key), ProductInput(description="Flat."))
@@ -223,7 +225,7 @@ def test_every_change_is_told_once_and_no_change_is_not(ports: Ports) -> None:
     ]
 
 
-def test_the_trail_tells_what_the_public_gets_to_see_and_pays(ports: Ports) -> None:
+def test_product_change_is_audited_with_price_and_publication(ports: Ports) -> None:
     key = create_product(ports, STAFF, FULL).id
     update_product(ports, STAFF, product_id(key), ProductInput(description="Flat."))
     update_product(ports, APP, product_id(key), ProductInput(price=Decimal(9), is_published=False))

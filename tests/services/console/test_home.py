@@ -48,7 +48,7 @@ def hook(ports: Ports) -> int:
     return make_webhook(ports, app_id)
 
 
-def test_the_doors_are_shown_as_they_are(ports: Ports, clock: FakeClock) -> None:
+def test_overview_shows_both_switches(ports: Ports, clock: FakeClock) -> None:
     make_provider(ports, name="Northlight ID")
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
     close_storefront(ports)
@@ -75,7 +75,7 @@ def test_a_provider_is_shown_as_this_process_found_it_last(ports: Ports, clock: 
     assert provider.answered_at == datetime.fromtimestamp(clock.timestamp(), UTC)
 
 
-def test_deliveries_are_told_by_the_hour_they_were_made_in(
+def test_deliveries_are_counted_by_hour_of_creation(
     ports: Ports, clock: FakeClock, hook: int
 ) -> None:
     now = clock.now()
@@ -109,7 +109,7 @@ def test_a_day_without_deliveries_has_no_shares(ports: Ports) -> None:
     assert (day.made, day.first_try_share, day.growth, day.times) == (0, None, None, None)
 
 
-def test_the_times_of_answers_are_told_with_the_slowest(
+def test_response_times_are_shown_with_the_slowest_endpoint(
     ports: Ports, clock: FakeClock, hook: int
 ) -> None:
     (delivery,) = store_deliveries(ports, hook, SUCCESS)
@@ -143,7 +143,7 @@ def test_the_times_are_those_of_the_last_answers_alone(
     assert (day.times.answers, day.times.median) == (2, 1.5)
 
 
-def test_requests_are_told_by_kind(busy: Ports, clock: FakeClock) -> None:
+def test_requests_are_counted_by_kind(busy: Ports, clock: FakeClock) -> None:
     for kind, count in ((TrafficKind.ANONYMOUS, 3), (TrafficKind.INVALID, 2)):
         for _ in range(count):
             busy.activity.count_request(kind)
@@ -162,9 +162,7 @@ def test_requests_are_told_by_kind(busy: Ports, clock: FakeClock) -> None:
     assert again.requests == 0
 
 
-def test_who_forwards_without_being_trusted_to_wants_a_look_for_a_week(
-    busy: Ports, clock: FakeClock
-) -> None:
+def test_untrusted_forwarding_needs_attention_for_a_week(busy: Ports, clock: FakeClock) -> None:
     busy.activity.record_forwarding("203.0.113.7")
     busy.activity.flush()
     seen = []
@@ -176,7 +174,7 @@ def test_who_forwards_without_being_trusted_to_wants_a_look_for_a_week(
     assert seen == [1, 1, 0]
 
 
-def test_what_wants_a_look_is_told(ports: Ports, clock: FakeClock, hook: int) -> None:
+def test_items_that_need_attention_are_listed(ports: Ports, clock: FakeClock, hook: int) -> None:
     change_webhook(ports, hook, failing_since=clock.now())
     sign_in(ports, make_staff(ports, "tom@example.com"))
     ports.throttle.fail(ADDRESS, "", make_user(ports), clock.timestamp())
@@ -190,7 +188,7 @@ def test_what_wants_a_look_is_told(ports: Ports, clock: FakeClock, hook: int) ->
     assert {one.action for one in told.last_changes} == {"keys.create"}
 
 
-def test_each_sees_what_they_may_and_everybody_the_doors(ports: Ports) -> None:
+def test_overview_shows_what_the_caller_can_see(ports: Ports) -> None:
     seen = {}
     for permission in ("MANAGE_ORDERS", "MANAGE_STAFF", "MANAGE_SETTINGS", "MANAGE_APPS"):
         user = make_staff(ports, f"{permission.lower()}@example.com", Permission(permission))

@@ -47,12 +47,12 @@ def test_everything_is_found_by_the_beginnings_of_its_words(ports: Ports) -> Non
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\0", "zzz", "x" * (MAX_SEARCH_LENGTH + 1)])
-def test_what_is_nothing_finds_nothing(ports: Ports, text: str) -> None:
+def test_blank_search_finds_nothing(ports: Ports, text: str) -> None:
     make_app(ports, "x" * (MAX_SEARCH_LENGTH + 2))
     assert search_everything(ports, OPERATOR, text) == ()
 
 
-def test_several_words_find_what_has_them_all(ports: Ports) -> None:
+def test_several_words_match_all(ports: Ports) -> None:
     make_app(ports, "Parcelpost Labels")
     make_app(ports, "Parcelpost Tracking")
     make_user(ports, "a@example.com", first_name="Anna", last_name="Berg")
@@ -70,7 +70,7 @@ def test_an_app_that_is_being_installed_is_not_found_before_it_is_there(ports: P
     assert titles(ports, "ware") == [("app", "Warehouse")]
 
 
-def test_what_is_called_otherwise_now_is_found_by_its_new_name(ports: Ports) -> None:
+def test_renamed_items_are_found_by_their_new_name(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Before")
     hook = make_webhook(ports, app_id)
     with ports.database.transaction() as session:
@@ -107,7 +107,7 @@ def test_a_delivery_is_found_by_its_webhook_id(ports: Ports) -> None:
     assert search_everything(ports, OPERATOR, name[:-1]) == ()
 
 
-def test_nobody_finds_what_they_may_not_see(ports: Ports) -> None:
+def test_search_shows_only_what_the_caller_can_see(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Label")
     make_webhook(ports, app_id, target_url="https://label.example/")
     make_group(ports, "Label")

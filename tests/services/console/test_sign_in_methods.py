@@ -38,7 +38,7 @@ def make_providers(ports: Ports) -> None:
         session.add(IdentityProviderRecord(slug="bare", name="Bare ID", issuer=""))
 
 
-def test_staff_are_told_apart_by_how_they_come_in(ports: Ports) -> None:
+def test_staff_are_distinguished_by_sign_in_method(ports: Ports) -> None:
     make_providers(ports)
     chief = make_staff(ports, "chief@example.com", STAFF)
     invited = make_user(ports, "invited@example.com", password=None, is_staff=True)
@@ -71,7 +71,7 @@ def test_a_person_comes_with_their_sessions(ports: Ports) -> None:
     assert len(found.sessions) == 1
 
 
-def test_the_newest_orders_of_somebody_take_manage_orders(ports: Ports) -> None:
+def test_a_users_newest_orders_require_manage_orders(ports: Ports) -> None:
     customer = make_user(ports)
     clerk = actor_of(ports, make_staff(ports, "clerk@example.com"))
     with pytest.raises(PermissionDenied):

@@ -103,7 +103,7 @@ def test_an_attempt_goes_where_the_webhook_points_when_it_is_made_signed_by_the_
     assert "webhook-signature" not in request.headers
 
 
-def test_an_app_that_has_lost_the_permission_of_an_event_is_not_told_of_it_any_more(
+def test_app_without_the_permission_no_longer_receives_the_event(
     delivering: Ports, http: FakeHttp, owner: int, webhook: int, clock: FakeClock
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -135,7 +135,7 @@ def test_an_app_that_has_lost_the_permission_of_an_event_is_not_told_of_it_any_m
     )
 
 
-def test_what_an_app_may_not_hear_of_any_more_ends_in_one_transaction_however_much_it_is(
+def test_deliveries_without_permission_fail_in_one_transaction(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     with delivering.database.transaction() as session:
@@ -174,7 +174,7 @@ def test_a_webhook_that_is_deleted_meanwhile_leaves_nothing_behind(
     assert (_left(delivering), lease_due_deliveries(delivering, WORKER)) == ([], ())
 
 
-def test_an_app_that_is_deleted_takes_along_what_still_waited(
+def test_deleting_an_app_deletes_pending_deliveries(
     delivering: Ports, http: FakeHttp, owner: int, webhook: int
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -187,7 +187,7 @@ def test_an_app_that_is_deleted_takes_along_what_still_waited(
     assert codes(refused) == [("id", "NOT_FOUND")]
 
 
-def test_an_app_that_is_switched_off_gets_nothing_of_what_still_waited(
+def test_disabled_app_gets_no_pending_deliveries(
     delivering: Ports, http: FakeHttp, owner: int, webhook: int
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -198,7 +198,7 @@ def test_an_app_that_is_switched_off_gets_nothing_of_what_still_waited(
     assert (failed.status, failed.given_up) == ("FAILED", OFF)
 
 
-def test_what_the_old_endpoint_answers_last_is_not_held_against_the_new_one(
+def test_old_endpoints_last_response_does_not_count(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -225,7 +225,7 @@ def test_a_new_endpoint_has_five_days_of_its_own(
     assert (now.is_active, now.failing_since) == (True, clock.now())
 
 
-def test_an_endpoint_that_is_gone_is_asked_once_and_told_of_once(
+def test_gone_endpoint_is_called_once_and_reported_once(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     make_user(delivering, "boss@example.com", is_superuser=True)

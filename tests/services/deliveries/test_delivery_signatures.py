@@ -74,7 +74,7 @@ def verify_jws(ports: Ports, request: HttpRequest) -> str:
     return key.kid
 
 
-def test_the_reference_library_accepts_both_secrets_while_one_is_replaced(
+def test_reference_library_accepts_both_secrets_during_a_rotation(
     in_real_time: Ports, http: FakeHttp
 ) -> None:
     key = deliver(in_real_time, secret=OLD)
@@ -105,7 +105,7 @@ def test_an_independent_library_accepts_the_jws_of_old_and_new_keys(
     assert verify_jws(trying, before) != verify_jws(trying, after)
 
 
-def test_of_every_attempt_the_id_stays_and_the_standard_signature_is_made_anew(
+def test_retries_keep_the_id_and_sign_anew(
     trying: Ports, http: FakeHttp, clock: FakeClock
 ) -> None:
     deliver(trying, secret=OLD)

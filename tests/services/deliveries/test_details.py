@@ -64,7 +64,7 @@ def shown(ports: Ports, key: int) -> DeliveryDetails:
     return details
 
 
-def test_a_delivery_is_told_of_with_every_attempt_and_the_next(
+def test_delivery_is_shown_with_attempts_and_next_attempt(
     trying: Ports, http: FakeHttp, owner: int, clock: FakeClock
 ) -> None:
     key = make_delivery(trying, make_webhook(trying, owner, custom_headers=CUSTOM))
@@ -84,9 +84,7 @@ def test_a_delivery_is_told_of_with_every_attempt_and_the_next(
     assert details.attempts[1].attempt.response_headers == {"x-seen": "yes"}
 
 
-def test_what_proves_one_side_to_the_other_is_never_kept(
-    trying: Ports, http: FakeHttp, owner: int
-) -> None:
+def test_credentials_are_never_stored(trying: Ports, http: FakeHttp, owner: int) -> None:
     cookies = {"set-cookie": "id=sesame", "Authorization": "sesame", "x-seen": "yes"}
     http.answer = lambda _request: HttpResponse(200, cookies)
     key = make_delivery(trying, make_webhook(trying, owner, custom_headers=CUSTOM))
@@ -112,7 +110,7 @@ def test_the_signature_is_checked_as_a_receiver_checks_it(
     assert [one.signed for one in shown(trying, key).attempts] == [Signed.VERIFIED]
 
 
-def test_a_signature_of_something_else_is_told(trying: Ports, owner: int) -> None:
+def test_signature_of_another_body_is_reported(trying: Ports, owner: int) -> None:
     key = make_delivery(trying, make_webhook(trying, owner))
     work(trying)
     with trying.database.transaction() as session:
@@ -120,9 +118,7 @@ def test_a_signature_of_something_else_is_told(trying: Ports, owner: int) -> Non
     assert [one.signed for one in shown(trying, key).attempts] == [Signed.WRONG]
 
 
-def test_where_the_secret_was_replaced_it_can_be_told_for_a_day(
-    trying: Ports, owner: int, clock: FakeClock
-) -> None:
+def test_replaced_secret_verifies_for_a_day(trying: Ports, owner: int, clock: FakeClock) -> None:
     webhook = make_webhook(trying, owner, secret="sesame")
     key = make_delivery(trying, webhook)
     work(trying)
@@ -134,7 +130,7 @@ def test_where_the_secret_was_replaced_it_can_be_told_for_a_day(
     assert [one.signed for one in shown(trying, key).attempts] == [Signed.KEY_GONE]
 
 
-def test_where_the_key_is_gone_nothing_can_be_told(trying: Ports, owner: int) -> None:
+def test_signature_without_key_is_unknown(trying: Ports, owner: int) -> None:
     key = make_delivery(trying, make_webhook(trying, owner))
     work(trying)
     with trying.database.transaction() as session:
@@ -175,7 +171,7 @@ def test_the_secret_of_a_link_is_for_the_app_alone(
     assert payloads == [blotted, blotted.replace("(hidden)", "sesame")]
 
 
-def test_the_latest_real_delivery_stands_beside_a_dry_run(trying: Ports, owner: int) -> None:
+def test_latest_real_delivery_is_shown_with_a_dry_run(trying: Ports, owner: int) -> None:
     webhook = make_webhook(trying, owner, AsyncEvent.PRODUCT_UPDATED)
     bowl, cup = make_product(trying, "Bowl"), make_product(trying, "Cup")
     for product in (bowl, cup):
@@ -195,7 +191,7 @@ def test_the_latest_real_delivery_stands_beside_a_dry_run(trying: Ports, owner: 
     assert show_latest_delivery(trying, OPERATOR, webhook, EventType.PRODUCT_DELETED) is None
 
 
-def test_who_does_not_manage_apps_sees_none(trying: Ports, owner: int) -> None:
+def test_deliveries_require_manage_apps(trying: Ports, owner: int) -> None:
     key = make_delivery(trying, make_webhook(trying, owner))
     staff = actor_of(trying, make_staff(trying, "staff@example.com"))
     itself = Actor(ActorKind.APP, app_id=owner, permissions=ALL_PERMISSIONS)

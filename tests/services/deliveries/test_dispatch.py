@@ -30,7 +30,7 @@ def test_many_endpoints_leave_room_for_others_although_none_has_failed_yet(
     assert lease_due_deliveries(ports, WORKER) == ()
 
 
-def test_one_endpoint_gets_no_more_batches_at_once_than_its_share(
+def test_endpoint_gets_a_limited_number_of_batches(
     ports: Ports,
 ) -> None:
     webhook = _webhook(ports)
@@ -47,9 +47,7 @@ def test_one_endpoint_gets_no_more_batches_at_once_than_its_share(
     assert lease_due_deliveries(ports, WORKER) == ()
 
 
-def test_what_was_delivered_before_is_never_gone_through(
-    sqlite_url: str, clock: FakeClock
-) -> None:
+def test_dispatch_ignores_delivered_rows(sqlite_url: str, clock: FakeClock) -> None:
     ports = fake_ports(sqlite_url, clock)
     make_delivery(ports, _webhook(ports))
     with recorded_statements() as statements:

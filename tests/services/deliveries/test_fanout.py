@@ -73,7 +73,7 @@ def test_a_change_becomes_a_delivery_that_is_due(telling: Ports, warehouse: int)
     assert open_notes(telling) == 0
 
 
-def test_what_was_told_is_not_told_again(telling: Ports, warehouse: int) -> None:
+def test_processed_events_are_not_delivered_again(telling: Ports, warehouse: int) -> None:
     make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
     happen(telling, ProductUpdated(3))
     fan_out_events(telling, WORKER)
@@ -82,7 +82,7 @@ def test_what_was_told_is_not_told_again(telling: Ports, warehouse: int) -> None
     assert len(deliveries(telling)) == 1
 
 
-def test_a_worker_killed_in_between_leads_to_one_delivery(
+def test_worker_killed_midway_leads_to_one_delivery(
     telling: Ports, payloads: FakePayloads, warehouse: int, clock: FakeClock
 ) -> None:
     make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
@@ -105,7 +105,7 @@ def test_a_worker_killed_in_between_leads_to_one_delivery(
     assert len(deliveries(telling)) == 1
 
 
-def test_a_note_that_two_workers_tell_leads_to_one_delivery_with_the_first_id(
+def test_concurrent_fan_out_keeps_one_delivery_with_the_first_id(
     telling: Ports, payloads: FakePayloads, warehouse: int, clock: FakeClock, database_url: str
 ) -> None:
     make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
@@ -128,9 +128,7 @@ def test_a_note_that_two_workers_tell_leads_to_one_delivery_with_the_first_id(
     other.database.close()
 
 
-def test_a_webhook_that_hears_of_everything_and_of_the_event_is_told_once(
-    telling: Ports, warehouse: int
-) -> None:
+def test_webhook_with_all_events_gets_each_once(telling: Ports, warehouse: int) -> None:
     make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED, AsyncEvent.ANY_EVENTS)
     happen(telling, ProductUpdated(3))
     fan_out_events(telling, WORKER)
@@ -138,7 +136,7 @@ def test_a_webhook_that_hears_of_everything_and_of_the_event_is_told_once(
     assert len(deliveries(telling)) == 1
 
 
-def test_an_event_is_told_only_to_apps_that_hold_its_permission(
+def test_event_is_delivered_only_to_apps_with_its_permission(
     telling: Ports, warehouse: int
 ) -> None:
     make_webhook(telling, warehouse, AsyncEvent.ANY_EVENTS)
@@ -149,9 +147,7 @@ def test_an_event_is_told_only_to_apps_that_hold_its_permission(
     assert open_notes(telling) == 0
 
 
-def test_a_webhook_or_app_that_is_switched_off_hears_nothing(
-    telling: Ports, warehouse: int
-) -> None:
+def test_disabled_webhook_or_app_receives_nothing(telling: Ports, warehouse: int) -> None:
     webhook = make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
     sleeping, _ = make_app(telling, "sleeping", Permission.MANAGE_PRODUCTS)
     make_webhook(telling, sleeping, AsyncEvent.PRODUCT_UPDATED)
@@ -179,7 +175,7 @@ def test_a_payload_that_cannot_be_made_fails_alone_and_with_its_reason(
     assert made.status == "PENDING"
 
 
-def test_what_one_app_asks_for_in_the_same_words_is_read_once(
+def test_identical_queries_of_one_app_run_once(
     telling: Ports, payloads: FakePayloads, warehouse: int
 ) -> None:
     for _ in range(3):
@@ -191,7 +187,7 @@ def test_what_one_app_asks_for_in_the_same_words_is_read_once(
     assert len(deliveries(telling)) == 3
 
 
-def test_a_long_backlog_is_told_in_rounds(telling: Ports, warehouse: int) -> None:
+def test_long_backlog_is_processed_in_batches(telling: Ports, warehouse: int) -> None:
     make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
     for key in range(BATCH_SIZE + 1):
         happen(telling, ProductUpdated(key + 1))

@@ -84,7 +84,7 @@ def test_a_fault_holds_up_no_other_webhook_of_the_same_event(telling: Ports, bro
     assert open_notes(telling) == 1
 
 
-def test_a_fault_that_passes_loses_nothing_and_tells_nobody_twice(
+def test_temporary_fault_causes_neither_loss_nor_duplicates(
     telling: Ports, payloads: Broken, broken: int, clock: FakeClock
 ) -> None:
     happen(telling, ProductUpdated(3))
@@ -99,7 +99,7 @@ def test_a_fault_that_passes_loses_nothing_and_tells_nobody_twice(
     assert open_notes(telling) == 0
 
 
-def test_a_fault_that_stays_ends_as_a_failed_delivery_with_the_id_that_the_log_tells(
+def test_permanent_fault_fails_the_delivery_with_the_log_id(
     telling: Ports, broken: int, clock: FakeClock
 ) -> None:
     happen(telling, ProductUpdated(3))
@@ -116,7 +116,7 @@ def test_a_fault_that_stays_ends_as_a_failed_delivery_with_the_id_that_the_log_t
     assert request_id in str(raised[-1].__notes__)
 
 
-def test_what_failed_by_a_fault_can_be_made_again_once_that_is_repaired(
+def test_deliveries_failed_by_a_fault_can_be_rebuilt(
     telling: Ports, payloads: Broken, broken: int, clock: FakeClock
 ) -> None:
     for key in (3, 4, 5):
@@ -136,7 +136,7 @@ def test_what_failed_by_a_fault_can_be_made_again_once_that_is_repaired(
     assert all('"subject"' in row.payload for row in made)
 
 
-def test_what_still_cannot_be_told_stays_failed_with_the_reason_of_now(
+def test_unbuildable_payload_stays_failed_with_a_new_reason(
     telling: Ports, payloads: Broken, broken: int, clock: FakeClock
 ) -> None:
     happen(telling, ProductUpdated(3))
@@ -170,7 +170,7 @@ def test_an_event_of_a_later_version_stops_nothing_and_comes_to_an_end(
     assert [row.subject_id for row in deliveries(telling)] == [4, 4]
 
 
-def test_no_more_than_a_hundred_are_chosen_one_by_one(telling: Ports) -> None:
+def test_at_most_a_hundred_deliveries_can_be_selected(telling: Ports) -> None:
     with pytest.raises(Refused) as refused:
         retry_deliveries(telling, OPERATOR, range(101))
     assert codes(refused) == [("ids", "INVALID")]

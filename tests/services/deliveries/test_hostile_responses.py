@@ -87,9 +87,7 @@ def test_no_retry_after_puts_an_attempt_off_for_longer_than_a_day(
     assert (put_off - clock.now()).total_seconds() == MAX_RETRY_AFTER
 
 
-def test_of_an_answers_headers_so_much_is_kept_as_can_be_stored(
-    delivering: Ports, http: FakeHttp
-) -> None:
+def test_stored_response_headers_are_limited(delivering: Ports, http: FakeHttp) -> None:
     many = {f"x-{number}": "y" * 1000 for number in range(100)}
     _answered(delivering, http, {"x-nul": "a\x00b", "set-cookie": SECRET} | many)
 

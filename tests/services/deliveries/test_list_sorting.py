@@ -95,7 +95,7 @@ def test_deliveries_go_from_the_newest_or_the_oldest(ports: Ports, clock: FakeCl
     assert found(oldest_first=True, text="{") == keys
 
 
-def test_the_trail_goes_from_the_newest_or_the_oldest(ports: Ports, clock: FakeClock) -> None:
+def test_audit_log_is_sorted_by_time_in_both_directions(ports: Ports, clock: FakeClock) -> None:
     for name in ("one", "two", "three"):
         update_shop(ports, OPERATOR, ShopUpdate(name=name))
         clock.pass_(hours=1)

@@ -63,7 +63,7 @@ def test_much_that_failed_is_made_due_a_thousand_at_a_time(
     assert again == ReplayResult(0, 0)
 
 
-def test_of_much_that_is_missing_so_much_is_made_as_somebody_waits_for_and_then_the_rest(
+def test_missing_deliveries_are_replayed_in_limited_steps(
     telling: Ports, webhook: int, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replays, "MAX_MISSING", 100)

@@ -78,7 +78,7 @@ def keys(shop: dict[str, int], names: Sequence[str]) -> list[int]:
         ({"text": "50%", "status": DeliveryStatus.SUCCESS}, ["good"]),
     ],
 )
-def test_deliveries_are_found_by_what_is_known_of_them(
+def test_deliveries_are_searched_by_their_fields(
     ports: Ports, shop: dict[str, int], wanted: dict[str, object], names: list[str]
 ) -> None:
     assert found(ports, **wanted) == keys(shop, names)
@@ -93,9 +93,7 @@ def test_they_are_found_by_webhook_app_and_time(ports: Ports, shop: dict[str, in
     )
 
 
-def test_a_cart_is_found_and_told_by_the_id_that_clients_know(
-    ports: Ports, shop: dict[str, int]
-) -> None:
+def test_cart_is_searched_and_listed_by_its_global_id(ports: Ports, shop: dict[str, int]) -> None:
     (line,) = search_deliveries(
         ports, OPERATOR, PAGE, DeliverySearch(event=EventType.CHECKOUT_CREATED)
     ).items
@@ -107,7 +105,7 @@ def test_a_cart_is_found_and_told_by_the_id_that_clients_know(
 @pytest.mark.parametrize(
     "id_", ["garbage", to_global_id("Shop", 1), to_global_id("Product", "x"), "\0"]
 )
-def test_what_is_no_id_is_refused(ports: Ports, id_: str) -> None:
+def test_invalid_id_is_refused(ports: Ports, id_: str) -> None:
     with pytest.raises(Refused) as refused:
         found(ports, object_id=id_)
     assert codes(refused) == [("objectId", "INVALID_ID")]
@@ -127,7 +125,7 @@ def test_a_text_is_looked_for_in_the_newest_alone(
 
 
 @pytest.mark.parametrize("by_webhook", [True, False])
-def test_pages_follow_one_another_at_one_statement_each(
+def test_consecutive_pages_cost_one_statement_each(
     ports: Ports, shop: dict[str, int], by_webhook: bool
 ) -> None:
     wanted = DeliverySearch(webhook_id=shop["hook"] if by_webhook else None)
@@ -163,7 +161,7 @@ NONE = EventType.ORDER_CANCELLED
         ({"response_status": NO_ANSWER}, "unanswered"),
     ],
 )
-def test_what_nobody_asked_for_is_never_gone_through(
+def test_unrequested_conditions_are_not_evaluated(
     sqlite_url: str, clock: FakeClock, wanted: dict[str, object], index: str
 ) -> None:
     ports = fake_ports(sqlite_url, clock)

@@ -110,7 +110,7 @@ def test_a_webhook_with_a_secret_is_signed_with_it(delivering: Ports, http: Fake
     assert request.headers["webhook-signature"].startswith("v1,")
 
 
-def test_what_proves_us_to_an_endpoint_is_not_kept(delivering: Ports) -> None:
+def test_request_credentials_are_not_stored(delivering: Ports) -> None:
     app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
     custom: dict[str, object] = {"Authorization-Key": "Bearer sesame"}
     key = make_delivery(delivering, make_webhook(delivering, app, custom_headers=custom))
@@ -154,7 +154,7 @@ def test_an_endpoint_that_always_fails_gets_every_attempt_of_the_schedule(
     assert (stored.status, stored.next_attempt_at) == ("FAILED", None)
 
 
-def test_no_answer_at_all_is_a_failure_with_its_reason(
+def test_missing_response_is_a_failure_with_its_reason(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -200,7 +200,7 @@ def test_an_endpoint_that_has_only_failed_for_five_days_is_switched_off(
     assert not stored_webhook(delivering, webhook).is_active
 
 
-def test_one_success_forgives_all_failures_before_it(
+def test_one_success_resets_all_failures(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     http.answer = lambda _request: HttpResponse(500)

@@ -51,7 +51,7 @@ def stop(_made: Sequence[SignIn]) -> None:
     raise KeyboardInterrupt
 
 
-def test_every_sign_in_that_is_told_works(ports: Ports) -> None:
+def test_every_shown_sign_in_works(ports: Ports) -> None:
     made = fill_demo(ports)
     assert [sign_in.role for sign_in in made] == ROLES
     for sign_in in made[:-1]:
@@ -66,7 +66,7 @@ def test_every_sign_in_that_is_told_works(ports: Ports) -> None:
     assert not any(secret in repr(made) for secret in secrets)
 
 
-def test_whoever_is_there_already_stays_as_they_are(file_ports: Ports) -> None:
+def test_existing_people_are_unchanged(file_ports: Ports) -> None:
     create_group(file_ports, OPERATOR, NewGroup("Shop managers"))
     create_user(file_ports, OPERATOR, NewUser("admin@example.com", "Someone", "Else"))
     create_user(file_ports, OPERATOR, NewUser("customer@example.com"))
@@ -110,7 +110,7 @@ def interrupt_and_complete(ports: Ports, clock: FakeClock, most: int) -> None:
     assert is_in_use(ports, OPERATOR)
 
 
-def test_sign_ins_that_could_not_be_told_are_never_left_behind(file_ports: Ports) -> None:
+def test_unshown_sign_ins_are_never_stored(file_ports: Ports) -> None:
     with pytest.raises(KeyboardInterrupt):
         fill_shop(file_ports, OPERATOR, stop)
     assert not is_in_use(file_ports, OPERATOR)
@@ -119,7 +119,7 @@ def test_sign_ins_that_could_not_be_told_are_never_left_behind(file_ports: Ports
     create_token(file_ports, NOBODY, email=made[0].name, password=made[0].secret)
 
 
-def test_a_shop_is_in_use_when_somebody_else_or_another_app_is_there(ports: Ports) -> None:
+def test_shop_is_in_use_with_other_people_or_apps(ports: Ports) -> None:
     assert not is_in_use(ports, OPERATOR)
     make_app(ports, "An app of ours")
     assert is_in_use(ports, OPERATOR)
@@ -132,7 +132,7 @@ def test_a_shop_is_in_use_when_a_demo_person_has_signed_in(ports: Ports) -> None
     assert is_in_use(ports, OPERATOR)
 
 
-def test_nobody_from_outside_fills_a_shop(ports: Ports) -> None:
+def test_only_the_operator_fills_a_demo_shop(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
         fill_demo(ports, anonymous())
     with pytest.raises(PermissionDenied):

@@ -61,7 +61,7 @@ def test_the_goods_have_been_bought_and_orders_are_in_every_state(shop: Ports) -
     assert all(order.created_at <= order.updated_at < now for order in orders)
 
 
-def test_what_was_delivered_reads_as_if_it_had_been(shop: Ports) -> None:
+def test_demo_deliveries_are_consistent(shop: Ports) -> None:
     now = shop.clock.now()
     with shop.database.reading() as session:
         deliveries = {one.id: one for one in session.scalars(select(DeliveryRecord))}
@@ -80,7 +80,7 @@ def test_what_was_delivered_reads_as_if_it_had_been(shop: Ports) -> None:
         assert attempt.duration > 0
 
 
-def test_one_webhook_has_been_switched_off_for_only_failing(shop: Ports) -> None:
+def test_failing_demo_webhook_is_disabled(shop: Ports) -> None:
     with shop.database.reading() as session:
         off = session.scalars(select(WebhookRecord).where(WebhookRecord.is_active.is_(False)))
         [trouble] = off.all()
@@ -96,7 +96,7 @@ def test_one_webhook_has_been_switched_off_for_only_failing(shop: Ports) -> None
     assert trouble.failing_since < trouble.last_failure_at < trouble.failing_since + DISABLE_AFTER
 
 
-def test_nothing_waits_to_be_sent_until_somebody_changes_something(shop: Ports) -> None:
+def test_new_demo_shop_has_nothing_to_send(shop: Ports) -> None:
     assert fan_out_events(shop, WORKER) == 0
     assert lease_due_deliveries(shop, WORKER) == ()
     create_product(shop, OPERATOR, ProductInput(name="A new bowl"))
@@ -104,7 +104,7 @@ def test_nothing_waits_to_be_sent_until_somebody_changes_something(shop: Ports) 
     assert len(lease_due_deliveries(shop, WORKER)) == 1
 
 
-def test_every_target_is_a_name_that_nobody_can_have(shop: Ports) -> None:
+def test_every_target_uses_a_reserved_name(shop: Ports) -> None:
     with shop.database.reading() as session:
         targets = session.scalars(select(WebhookRecord.target_url)).all()
     assert all(target.split("/")[2].endswith(".example") for target in targets)
@@ -119,7 +119,7 @@ def test_the_traces_of_a_shop_in_use_are_there(shop: Ports) -> None:
     assert sum(moment is not None for moment in seen) > len(seen) / 2
 
 
-def test_a_second_time_adds_nothing_and_tells_no_password_again(shop: Ports) -> None:
+def test_second_run_adds_nothing_and_shows_no_password(shop: Ports) -> None:
     before = list_users(shop, OPERATOR, EVERYTHING).items
     assert fill_demo(shop) == []
     assert demo_rows(shop) == DEMO_ROWS

@@ -29,7 +29,7 @@ def who(ports: Ports, credential: str) -> Actor:
     return identify(ports, visit(credential)).actor
 
 
-def test_an_extension_acts_for_its_user_with_what_user_and_app_both_hold(ports: Ports) -> None:
+def test_extension_has_permissions_that_user_and_app_hold(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Importer", PRODUCTS, ORDERS)
     staff = make_staff(ports, "staff@example.com", PRODUCTS, USERS)
     token = extension_of(ports, sign_in(ports, staff).access, app_id)
@@ -65,7 +65,7 @@ def test_an_extension_token_claims_no_permission_into_being(ports: Ports) -> Non
         (DISABLED, OIDC, True, True),
     ],
 )
-def test_an_extension_is_worth_what_the_session_it_came_from_is_worth(
+def test_extension_follows_the_login_mode_of_its_session(
     ports: Ports,
     mode: PasswordLoginMode,
     origin: SessionOrigin,
@@ -90,7 +90,7 @@ def test_an_extension_is_worth_what_the_session_it_came_from_is_worth(
         assert actor.origin is origin
 
 
-def test_an_extension_token_of_no_app_or_of_one_that_is_gone_is_nobody_s(ports: Ports) -> None:
+def test_extension_token_without_a_living_app_is_anonymous(ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
 
     for token in (altered(ports, access, type="thirdparty"), extension_of(ports, access, 404)):
@@ -98,7 +98,7 @@ def test_an_extension_token_of_no_app_or_of_one_that_is_gone_is_nobody_s(ports: 
 
 
 @pytest.mark.parametrize("column", ["is_active", "is_installed"])
-def test_an_extension_of_an_app_that_does_not_run_is_nobody(ports: Ports, column: str) -> None:
+def test_extension_of_an_inactive_app_is_anonymous(ports: Ports, column: str) -> None:
     app_id, _ = make_app(ports)
     token = extension_of(ports, sign_in(ports, make_user(ports)).access, app_id)
     assert who(ports, token).is_user
@@ -109,7 +109,7 @@ def test_an_extension_of_an_app_that_does_not_run_is_nobody(ports: Ports, column
     assert who(ports, token).fault is TokenFault.INVALID
 
 
-def test_an_expired_extension_token_is_told_as_expired(ports: Ports, clock: FakeClock) -> None:
+def test_expired_extension_token_is_reported_as_expired(ports: Ports, clock: FakeClock) -> None:
     app_id, _ = make_app(ports)
     token = extension_of(ports, sign_in(ports, make_user(ports)).access, app_id)
     clock.pass_(minutes=5)

@@ -37,7 +37,7 @@ def who(ports: Ports, credential: str | None = None) -> Identity:
     return identify(ports, visit(credential))
 
 
-def test_without_a_credential_one_is_nobody_and_nothing_is_wrong(ports: Ports) -> None:
+def test_missing_credential_is_anonymous_without_fault(ports: Ports) -> None:
     identity = who(ports)
 
     assert identity.actor.kind is ActorKind.ANONYMOUS
@@ -46,7 +46,7 @@ def test_without_a_credential_one_is_nobody_and_nothing_is_wrong(ports: Ports) -
     assert (identity.actor.address, identity.actor.issuer) == (ADDRESS, ISSUER)
 
 
-def test_an_access_token_tells_who_is_calling_and_how_they_came_in(ports: Ports) -> None:
+def test_access_token_identifies_caller_and_origin(ports: Ports) -> None:
     user_id = make_user(ports, first_name="Cus", last_name="Tomer")
     visitor = replace(visit(sign_in(ports, user_id).access), user_agent="Browser/1.0")
 
@@ -120,7 +120,7 @@ ROLES = ["customer", "staff", "superuser"]
 
 
 @pytest.mark.parametrize(("row", "role"), list(product(MODES, ROLES)))
-def test_what_a_session_is_worth_follows_mode_origin_and_role(
+def test_session_rights_follow_mode_origin_and_role(
     ports: Ports, row: tuple[PasswordLoginMode, SessionOrigin, bool, bool], role: str
 ) -> None:
     mode, origin, is_worth_something, has_rights = row
@@ -156,7 +156,7 @@ def test_what_a_session_is_worth_follows_mode_origin_and_role(
 
 
 @pytest.mark.parametrize("mode", [CUSTOMERS_ONLY, DISABLED])
-def test_a_mode_takes_rights_for_as_long_as_it_lasts(
+def test_login_mode_removes_permissions_only_while_it_lasts(
     ports: Ports, mode: PasswordLoginMode
 ) -> None:
     token = sign_in(ports, make_staff(ports, "staff@example.com", *GRANTED)).access
@@ -191,7 +191,7 @@ def test_a_refresh_token_opens_nothing(ports: Ports) -> None:
     assert who(ports, pair.refresh).actor.fault is TokenFault.INVALID
 
 
-def test_an_expired_refresh_token_in_the_header_is_told_as_expired(
+def test_expired_refresh_token_in_the_header_is_reported_as_expired(
     ports: Ports, clock: FakeClock
 ) -> None:
     pair = sign_in(ports, make_user(ports))
@@ -200,7 +200,7 @@ def test_an_expired_refresh_token_in_the_header_is_told_as_expired(
     assert who(ports, pair.refresh).actor.fault is TokenFault.EXPIRED
 
 
-def test_neither_the_email_nor_the_role_in_a_token_decides_who_is_calling(ports: Ports) -> None:
+def test_token_claims_do_not_decide_who_is_calling(ports: Ports) -> None:
     user_id = make_user(ports)
     make_user(ports, "boss@example.com", is_superuser=True)
     token = sign_in(ports, user_id).access
@@ -214,7 +214,7 @@ def test_neither_the_email_nor_the_role_in_a_token_decides_who_is_calling(ports:
     assert (actor.is_staff, actor.permissions) == (False, frozenset())
 
 
-def test_somebody_deactivated_is_nobody_at_once(ports: Ports) -> None:
+def test_deactivated_user_is_anonymous_immediately(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports, is_superuser=True)).access
     assert who(ports, token).actor.is_user
     with ports.database.transaction() as session:
@@ -223,7 +223,7 @@ def test_somebody_deactivated_is_nobody_at_once(ports: Ports) -> None:
     assert who(ports, token).actor.fault is TokenFault.INVALID
 
 
-def test_the_shop_comes_with_the_caller_whoever_it_is(ports: Ports) -> None:
+def test_identity_includes_the_shop(ports: Ports) -> None:
     configure_shop(ports, name="Früchte", description="Frisch", password_login_mode="DISABLED")
     _, app = make_app(ports)
     session = sign_in(ports, make_user(ports), OIDC).access

@@ -58,7 +58,7 @@ def test_staff_of_a_password_session_cannot_restrict_password_login(
     assert settings(ports).password_login_mode is ENABLED
 
 
-def test_staff_of_a_password_session_may_ask_for_what_is_there_already(ports: Ports) -> None:
+def test_password_staff_can_set_the_current_mode(ports: Ports) -> None:
     shop = update_shop(ports, manager(ports), ShopUpdate(password_login_mode=ENABLED))
 
     assert shop.password_login_mode is ENABLED
@@ -108,7 +108,7 @@ def test_a_refused_mode_leaves_every_other_field_of_the_input_unchanged(ports: P
     assert trail(ports, "shop.update") == []
 
 
-def test_everything_that_is_wrong_is_told_at_once(ports: Ports) -> None:
+def test_all_problems_are_reported_at_once(ports: Ports) -> None:
     problems = problems_of(
         ports,
         manager(ports),

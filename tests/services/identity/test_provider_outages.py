@@ -40,7 +40,7 @@ def test_a_new_key_of_the_provider_is_fetched_when_a_token_names_it(
     assert len(provider.server.calls("/keys")) == 2
 
 
-def test_keys_that_nobody_knows_make_us_ask_once_in_a_cool_down(
+def test_unknown_keys_cause_one_fetch_per_cool_down(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     assert fault(ports, provider.access_token()) is None
@@ -98,7 +98,7 @@ def test_a_token_that_was_refused_is_not_asked_about_again_at_once(
     assert len(provider.server.calls("/userinfo")) == 1
 
 
-def test_a_token_that_was_seen_goes_on_while_the_provider_is_down(
+def test_cached_token_stays_valid_while_the_provider_is_down(
     ports: Ports, provider: OwnProvider
 ) -> None:
     token = provider.access_token()
@@ -123,7 +123,7 @@ def hanging(provider: OwnProvider) -> Iterator[None]:
         go_on.set()
 
 
-def test_nobody_else_waits_for_a_provider_that_hangs(ports: Ports, provider: OwnProvider) -> None:
+def test_hanging_provider_delays_no_other_caller(ports: Ports, provider: OwnProvider) -> None:
     make_user(ports)
     _, app_token = make_app(ports)
     assert fault(ports, provider.access_token(jti="fetches the keys")) is None
@@ -144,7 +144,7 @@ def test_nobody_else_waits_for_a_provider_that_hangs(ports: Ports, provider: Own
 
 
 @pytest.mark.parametrize("path", ["/keys", "/userinfo"])
-def test_a_provider_that_hangs_up_is_told_from_a_token_that_is_bad(
+def test_connection_failure_is_distinguished_from_a_bad_token(
     ports: Ports, provider: OwnProvider, path: str
 ) -> None:
     token = provider.access_token()

@@ -21,9 +21,7 @@ from tests.services.provider_bearers import EMAIL, calls, fault, who
 from tests.services.provider_logins import sign_in
 
 
-def test_an_access_token_tells_who_is_calling_and_makes_them_a_customer(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_access_token_creates_a_customer(ports: Ports, provider: OwnProvider) -> None:
     identity = who(ports, provider.access_token())
 
     actor, user = identity.actor, identity.user
@@ -41,7 +39,7 @@ def test_an_access_token_tells_who_is_calling_and_makes_them_a_customer(
     assert identities(ports) == [(provider.url, "alice", True)]
 
 
-def test_a_token_that_was_seen_costs_one_statement_and_no_call(
+def test_cached_provider_token_costs_one_statement_and_no_call(
     ports: Ports, provider: OwnProvider
 ) -> None:
     token = provider.access_token()
@@ -55,7 +53,7 @@ def test_a_token_that_was_seen_costs_one_statement_and_no_call(
     assert calls(ports) == before
 
 
-def test_another_process_asks_once_for_itself_and_makes_nobody_twice(
+def test_second_process_verifies_once_and_creates_no_duplicate(
     ports: Ports, elsewhere: Ports, provider: OwnProvider
 ) -> None:
     token = provider.access_token()
@@ -63,7 +61,7 @@ def test_another_process_asks_once_for_itself_and_makes_nobody_twice(
     assert len(identities(ports)) == 1
 
 
-def test_a_token_that_was_seen_is_worth_nothing_from_its_end_on(
+def test_cached_token_is_invalid_after_its_expiry(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     token = provider.access_token()
@@ -74,7 +72,7 @@ def test_a_token_that_was_seen_is_worth_nothing_from_its_end_on(
     assert fault(ports, token) is TokenFault.EXPIRED
 
 
-def test_nobody_gets_in_who_is_not_active(ports: Ports, provider: OwnProvider) -> None:
+def test_inactive_people_cannot_sign_in(ports: Ports, provider: OwnProvider) -> None:
     token = provider.access_token()
     user_id = who(ports, token).actor.user_id
     assert user_id is not None
@@ -112,7 +110,7 @@ def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
 @pytest.mark.parametrize(
     ("told", "is_signed_out"), [(-1, True), (0, True), (1, False)], ids=["before", "same", "after"]
 )
-def test_a_token_of_the_second_in_which_somebody_signed_out_counts_as_older(
+def test_token_issued_in_the_second_of_a_sign_out_is_invalid(
     ports: Ports,
     elsewhere: Ports,
     provider: OwnProvider,
@@ -151,7 +149,7 @@ def test_a_new_password_ends_every_session_and_no_token_of_the_provider(
     assert fault(ports, token) is None
 
 
-def test_details_are_kept_current(ports: Ports, provider: OwnProvider) -> None:
+def test_details_are_updated_from_the_provider(ports: Ports, provider: OwnProvider) -> None:
     first = who(ports, provider.access_token()).actor.user_id
     token = provider.sign(provider.claims(jti="later"))
     provider.known(token, given_name="Alix", email="alix@sso.example")
@@ -177,7 +175,7 @@ def test_an_address_that_is_not_verified_or_anothers_replaces_none(
     assert user.email == EMAIL
 
 
-def test_the_issuer_tells_which_of_several_providers_a_token_is_of(
+def test_issuer_selects_the_provider_of_a_token(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider
 ) -> None:
     set_up(ports, other_provider, "other")
@@ -202,7 +200,7 @@ def test_without_a_configured_issuer_the_signature_decides(
     assert identities(ports) == [(provider.url, "alice", True)]
 
 
-def test_an_inactive_provider_lets_nobody_in(ports: Ports, provider: OwnProvider) -> None:
+def test_inactive_provider_signs_no_one_in(ports: Ports, provider: OwnProvider) -> None:
     token = provider.access_token()
     assert fault(ports, token) is None
     save_provider(ports, OPERATOR, "default", ProviderUpdate({}, active=False))

@@ -64,7 +64,7 @@ def failure(found: Inspection) -> tuple[CheckName, CheckOutcome]:
     return last.name, last.outcome
 
 
-def test_an_access_token_is_told_with_its_person_and_rights(ports: Ports) -> None:
+def test_access_token_is_shown_with_person_and_permissions(ports: Ports) -> None:
     user_id = make_staff(ports, "tom@example.com", ORDERS)
     token = sign_in(ports, user_id).access
     found = inspect(ports, f" Bearer {token}\n")
@@ -99,12 +99,12 @@ def test_the_token_itself_is_nowhere_in_the_answer(ports: Ports) -> None:
         assert token not in f"{found.header}{found.claims}{found.app}"
 
 
-def test_a_refresh_token_is_told_apart(ports: Ports) -> None:
+def test_refresh_token_is_recognized(ports: Ports) -> None:
     found = inspect(ports, sign_in(ports, make_user(ports)).refresh)
     assert (found.kind, found.is_valid) == (TokenKind.REFRESH, True)
 
 
-def test_an_extension_acts_with_what_both_hold(ports: Ports) -> None:
+def test_extension_token_has_permissions_that_both_hold(ports: Ports) -> None:
     app = make_extension_app(ports, "Labels", ORDERS, SHIPPING)
     user_id = make_staff(ports, "tom@example.com", ORDERS, USERS)
     token = extension_of(ports, sign_in(ports, user_id).access, app.id)
@@ -128,7 +128,7 @@ def test_an_extension_acts_with_what_both_hold(ports: Ports) -> None:
     assert off.effective == ()
 
 
-def test_what_the_login_mode_takes_is_told_and_what_sign_on_would_give(ports: Ports) -> None:
+def test_login_mode_losses_and_sso_permissions_are_shown(ports: Ports) -> None:
     token = sign_in(ports, make_staff(ports, "tom@example.com", ORDERS)).access
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
     found = inspect(ports, token)
@@ -139,14 +139,14 @@ def test_what_the_login_mode_takes_is_told_and_what_sign_on_would_give(ports: Po
     assert failure(inspect(ports, token)) == (CheckName.LOGIN_MODE, CheckOutcome.FAILED)
 
 
-def test_what_came_in_by_sign_on_keeps_its_rights(ports: Ports) -> None:
+def test_sso_session_keeps_its_permissions(ports: Ports) -> None:
     user_id = make_staff(ports, "tom@example.com", ORDERS)
     token = sign_in(ports, user_id, SessionOrigin.OIDC).access
     set_mode(ports, PasswordLoginMode.DISABLED)
     assert inspect(ports, token).effective == (ORDERS,)
 
 
-def test_why_a_token_is_worth_nothing_is_told(ports: Ports, clock: FakeClock) -> None:
+def test_invalid_token_is_explained(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     token = sign_in(ports, user_id).access
     cases = {
@@ -176,7 +176,7 @@ def test_why_a_token_is_worth_nothing_is_told(ports: Ports, clock: FakeClock) ->
     assert "2026-03-01 12:05:00" in late.checks[-1].text
 
 
-def test_a_key_that_is_retired_or_gone_is_told(ports: Ports, clock: FakeClock) -> None:
+def test_retired_and_removed_keys_are_reported(ports: Ports, clock: FakeClock) -> None:
     token = sign_in(ports, make_user(ports)).refresh
     clock.pass_(hours=1)
     rotate_keys(ports, OPERATOR)
@@ -192,7 +192,7 @@ def test_a_key_that_is_retired_or_gone_is_told(ports: Ports, clock: FakeClock) -
     assert gone.key.status is KeyStatus.ENDED
 
 
-def test_an_apps_token_is_told_with_its_app_and_what_it_is_for(ports: Ports) -> None:
+def test_app_token_is_shown_with_app_and_permissions(ports: Ports) -> None:
     app_id, token = make_app(ports, "Labels", ORDERS)
     found = inspect(ports, token)
     assert (found.kind, found.is_valid, found.effective) == (TokenKind.APP, True, (ORDERS,))
@@ -207,7 +207,7 @@ def test_an_apps_token_is_told_with_its_app_and_what_it_is_for(ports: Ports) -> 
     assert inspect(ports, elsewhere).is_valid
 
 
-def test_rights_are_told_to_their_owner_and_to_whoever_manages_them(ports: Ports) -> None:
+def test_permissions_are_shown_to_their_owner_and_managers(ports: Ports) -> None:
     tom = make_staff(ports, "tom@example.com", ORDERS)
     token = sign_in(ports, tom).access
     other = actor_of(ports, make_staff(ports, "other@example.com", USERS))
@@ -245,14 +245,14 @@ def test_an_inspection_costs_few_statements_and_writes_nothing(ports: Ports) -> 
         "ä.ö.ü",
     ],
 )
-def test_what_is_no_token_is_told_without_a_fault(ports: Ports, text: str) -> None:
+def test_non_token_is_reported_without_a_fault(ports: Ports, text: str) -> None:
     found = inspect(ports, text)
     assert not found.is_valid
     assert found.checks[-1].text
     assert found.effective == ()
 
 
-def test_what_is_too_long_is_not_even_read(ports: Ports) -> None:
+def test_overlong_token_is_not_parsed(ports: Ports) -> None:
     found = inspect(ports, "a." * MAX_PROVIDER_TOKEN_LENGTH)
     assert found.kind is TokenKind.UNREADABLE
 

@@ -33,7 +33,7 @@ def last(found: Inspection) -> tuple[CheckName, CheckOutcome]:
     return found.checks[-1].name, found.checks[-1].outcome
 
 
-def test_a_providers_token_is_told_without_bringing_anybody_in(
+def test_provider_token_is_inspected_without_signing_anyone_in(
     ports: Ports, provider: OwnProvider
 ) -> None:
     found = inspect(ports, provider.access_token())
@@ -46,7 +46,7 @@ def test_a_providers_token_is_told_without_bringing_anybody_in(
     assert user_called(ports, EMAIL) is None
 
 
-def test_whoever_has_come_in_with_it_is_told(ports: Ports, provider: OwnProvider) -> None:
+def test_known_person_of_a_provider_token_is_shown(ports: Ports, provider: OwnProvider) -> None:
     token = provider.access_token()
     user_id = who(ports, token).actor.user_id
     assert user_id is not None
@@ -87,7 +87,7 @@ def test_keys_are_fetched_no_oftener_than_for_requests(
     assert calls(ports) == before
 
 
-def test_why_a_providers_token_is_worth_nothing_is_told(
+def test_invalid_provider_token_is_explained(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     token = provider.access_token()
@@ -105,7 +105,7 @@ def test_why_a_providers_token_is_worth_nothing_is_told(
     assert last(inspect(ports, token)) == (CheckName.ISSUER, CheckOutcome.FAILED)
 
 
-def test_a_token_of_nobody_we_know_is_called_foreign(
+def test_token_of_an_unknown_issuer_is_foreign(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider
 ) -> None:
     found = inspect(ports, other_provider.access_token())

@@ -73,7 +73,7 @@ def test_the_first_use_makes_an_active_and_a_next_key(ports: Ports) -> None:
     assert len(known.ring.published) == 2
 
 
-def test_making_the_ring_is_in_the_audit_trail_without_any_private_part(ports: Ports) -> None:
+def test_ring_creation_is_audited_without_private_parts(ports: Ports) -> None:
     kids = set(ring(ports).ring.published)
     with ports.database.reading() as session:
         rows = session.scalars(select(AuditRecord)).all()
@@ -83,7 +83,7 @@ def test_making_the_ring_is_in_the_audit_trail_without_any_private_part(ports: P
     assert sorted(str(row.after) for row in rows) == ["{'state': 'active'}", "{'state': 'next'}"]
 
 
-def test_every_process_finds_the_ring_that_the_first_one_made(ports: Ports, other: Ports) -> None:
+def test_every_process_uses_the_first_ring(ports: Ports, other: Ports) -> None:
     assert ring(ports) == ring(other)
 
 
@@ -92,7 +92,7 @@ def test_a_remembered_ring_is_not_read_again_at_its_version(ports: Ports) -> Non
     assert ring(unasked(ports), known.ring.version) is known
 
 
-def test_without_a_version_the_shops_row_is_asked_and_nothing_else(ports: Ports) -> None:
+def test_ring_without_version_reads_only_the_shop_row(ports: Ports) -> None:
     known = ring(ports)
     with ports.database.transaction() as session:
         session.execute(delete(SigningKeyRecord))
@@ -123,7 +123,7 @@ def test_a_changed_ring_forgets_the_verified_tokens(ports: Ports, other: Ports) 
     assert other.cache.verified.get(b"digest") is None
 
 
-def test_threads_of_one_process_make_one_ring_together(ports: Ports) -> None:
+def test_threads_of_one_process_create_one_ring(ports: Ports) -> None:
     start = Barrier(8)
 
     def use(_thread: int) -> CachedKeyRing:
@@ -138,7 +138,7 @@ def test_threads_of_one_process_make_one_ring_together(ports: Ports) -> None:
     assert ports.keys.made == 2
 
 
-def test_eight_processes_on_an_empty_database_end_with_one_ring(
+def test_eight_processes_on_an_empty_database_create_one_ring(
     database_url: str, clock: FakeClock
 ) -> None:
     start = Barrier(8)
@@ -171,7 +171,7 @@ def test_the_first_use_inside_a_transaction_is_a_mistake_that_says_so(ports: Por
         ring(ports)
 
 
-def test_a_database_without_a_shop_says_what_to_do(ports: Ports) -> None:
+def test_missing_shop_row_error_says_what_to_do(ports: Ports) -> None:
     with ports.database.transaction() as session:
         session.execute(delete(ShopRecord))
     with pytest.raises(SchemaBehind, match="flask db upgrade"):
@@ -265,9 +265,7 @@ def test_nothing_remembered_shows_a_private_part(ports: Ports) -> None:
     ],
     ids=["anonymous", "staff without", "app with"],
 )
-def test_the_keys_are_listed_and_rotated_by_people_who_manage_settings_alone(
-    ports: Ports, actor: Actor
-) -> None:
+def test_keys_require_manage_settings(ports: Ports, actor: Actor) -> None:
     with pytest.raises(PermissionDenied) as denial:
         list_keys(ports, actor)
     assert denial.value.required == ("MANAGE_SETTINGS",)
@@ -275,6 +273,6 @@ def test_the_keys_are_listed_and_rotated_by_people_who_manage_settings_alone(
         rotate_keys(ports, actor, force=True)
 
 
-def test_staff_who_manage_settings_see_the_keys(ports: Ports) -> None:
+def test_settings_managers_list_the_keys(ports: Ports) -> None:
     actor = Actor(ActorKind.USER, permissions=frozenset({Permission.MANAGE_SETTINGS}))
     assert list_keys(ports, actor) == list_keys(ports, OPERATOR)

@@ -75,7 +75,7 @@ def code_of(refusal: pytest.ExceptionInfo[Refused]) -> str:
     return problem.code
 
 
-def test_rotating_moves_every_key_one_state_on(ports: Ports, clock: FakeClock) -> None:
+def test_rotation_advances_every_key(ports: Ports, clock: FakeClock) -> None:
     before = by_state(list_keys(ports, OPERATOR))
     published_at = clock.now()
     clock.pass_(minutes=5)
@@ -111,9 +111,7 @@ def test_every_process_follows_a_rotation_at_its_next_request(
             assert identify(process, visit(token)).actor.user_id == user
 
 
-def test_the_audit_trail_tells_who_rotated_and_no_private_part(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_rotation_is_audited_without_private_parts(ports: Ports, clock: FakeClock) -> None:
     before = by_state(list_keys(ports, OPERATOR))
     clock.pass_(minutes=5)
     staff = Actor(
@@ -156,9 +154,7 @@ def test_a_leak_need_not_wait(ports: Ports) -> None:
     assert by_state(rotate_keys(ports, OPERATOR, force=True))[ACTIVE] == before[NEXT]
 
 
-def test_of_two_rotations_at_once_one_wins_and_the_other_is_told(
-    ports: Ports, other: Ports
-) -> None:
+def test_second_concurrent_rotation_is_refused(ports: Ports, other: Ports) -> None:
     before = by_state(list_keys(ports, OPERATOR))
     meeting = Barrier(2)
     rivals = [

@@ -74,7 +74,7 @@ def _named(value: object) -> str:
 @pytest.mark.parametrize("size", [1, 4, LENGTH - 1, LENGTH, LENGTH + 1])
 @pytest.mark.parametrize("order", ORDERS, ids=told)
 @pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
-def test_page_after_page_shows_everybody_once_and_in_order(
+def test_pages_contain_everyone_once_in_order(
     ports: Ports, order: Order, size: int, *, descending: bool
 ) -> None:
     order = replace(order, descending=descending)
@@ -89,7 +89,7 @@ def test_page_after_page_shows_everybody_once_and_in_order(
 
 
 @pytest.mark.usefixtures("people")
-def test_a_page_tells_what_is_on_either_side_of_it(ports: Ports) -> None:
+def test_page_knows_whether_neighbors_exist(ports: Ports) -> None:
     pages = list(walk(ports, BY_KEY, 10))
     assert [(page.has_previous, page.has_next) for page in pages] == [
         (False, True),
@@ -105,7 +105,7 @@ def test_a_page_tells_what_is_on_either_side_of_it(ports: Ports) -> None:
 
 
 @pytest.mark.usefixtures("people")
-def test_a_page_stays_where_it_is_when_somebody_before_it_goes(ports: Ports) -> None:
+def test_page_is_stable_when_earlier_items_are_deleted(ports: Ports) -> None:
     first = page_of(ports, PageRequest(5))
     with ports.database.transaction() as session:
         session.delete(session.get_one(UserRecord, 2))
@@ -119,7 +119,7 @@ def test_a_page_stays_where_it_is_when_somebody_before_it_goes(ports: Ports) -> 
 
 
 @pytest.mark.usefixtures("people")
-def test_everybody_is_counted_whatever_the_page(ports: Ports) -> None:
+def test_total_count_is_the_same_on_every_page(ports: Ports) -> None:
     assert page_of(ports, PageRequest(5)).count() == LENGTH
     assert page_of(ports, PageRequest(5, cursor=(20,))).count() == LENGTH
     assert page_of(ports, PageRequest(5), up_to=7).count() == 7

@@ -22,8 +22,6 @@ from app.services.lists.substring_search import contains_text
         ("anything", "", True),
     ],
 )
-def test_a_piece_of_text_is_found_as_it_is(
-    ports: Ports, kept: str, text: str, *, is_there: bool
-) -> None:
+def test_text_is_searched_literally(ports: Ports, kept: str, text: str, *, is_there: bool) -> None:
     with ports.database.reading() as session:
         assert session.scalar(select(contains_text(literal(kept), text))) is is_there

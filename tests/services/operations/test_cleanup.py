@@ -41,7 +41,7 @@ def test_sessions_are_forgotten_when_they_have_expired_and_not_before(
     assert sessions_of(ports, ann) == []
 
 
-def test_many_are_forgotten_in_one_round(ports: Ports, clock: FakeClock) -> None:
+def test_many_rows_are_deleted_in_one_round(ports: Ports, clock: FakeClock) -> None:
     ann = make_user(ports, "ann@example.com")
     rows = [
         {
@@ -71,7 +71,7 @@ def test_login_failures_are_forgotten_when_they_have_faded(ports: Ports, clock: 
     assert ports.throttle.find("203.0.113.9", clock.timestamp()) is None
 
 
-def test_deliveries_are_forgotten_after_fourteen_days_and_so_is_what_was_told(
+def test_deliveries_and_processed_events_are_deleted_after_fourteen_days(
     ports: Ports, clock: FakeClock
 ) -> None:
     webhook = make_webhook(ports, make_app(ports, "warehouse")[0])
@@ -125,6 +125,6 @@ def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:
     assert clean_up(ports, WORKER) == CleanupResult(*(0 for _ in fields(CleanupResult)))
 
 
-def test_nobody_from_outside_starts_it(ports: Ports) -> None:
+def test_only_internal_callers_start_the_cleanup(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
         clean_up(ports, anonymous())

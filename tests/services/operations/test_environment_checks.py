@@ -60,7 +60,7 @@ def test_a_worker_that_beats_is_alive(at: Later) -> None:
     assert finding == Finding("worker", State.FINE, "Alive, and nothing waits for it.")
 
 
-def test_a_worker_that_stopped_is_told_with_the_time(at: Later) -> None:
+def test_stopped_worker_is_reported_with_the_time(at: Later) -> None:
     record_heartbeat(at(minutes=-30), WORKER)
     [finding] = found(at(), "worker")
     assert finding.state is State.FAILED
@@ -71,7 +71,7 @@ def test_a_worker_that_stopped_is_told_with_the_time(at: Later) -> None:
     ("waiting", "state"),
     [(0.5, State.FINE), (5.0, State.WARNING), (150.0, State.FAILED)],
 )
-def test_a_worker_that_does_not_keep_up_is_told(at: Later, waiting: float, state: State) -> None:
+def test_worker_backlog_is_reported(at: Later, waiting: float, state: State) -> None:
     deliver_later(at(minutes=-waiting))
     record_heartbeat(at(), WORKER)
     [finding] = found(at(), "worker")
@@ -80,7 +80,7 @@ def test_a_worker_that_does_not_keep_up_is_told(at: Later, waiting: float, state
         assert "A delivery has waited for" in finding.message
 
 
-def test_work_that_nobody_does_is_a_failure(at: Later) -> None:
+def test_undone_work_is_a_failure(at: Later) -> None:
     deliver_later(at(hours=-72))
     [finding] = found(at(), "worker")
     assert finding.state is State.FAILED
@@ -100,21 +100,21 @@ def test_mail_is_taken_by_the_server_of_the_setting(at: Later) -> None:
     assert mailbox.messages == [], "looking sends nothing"
 
 
-def test_a_mail_server_that_is_away_is_told(at: Later) -> None:
+def test_unreachable_mail_server_is_reported(at: Later) -> None:
     posting = replace(at(), mailer=SmtpMailer("smtp://127.0.0.1:1", "noreply@shop.example.com"))
     [finding] = found(posting, "mail")
     assert finding.state is State.FAILED
     assert "MAIL_URL" in finding.remedy
 
 
-def test_production_without_a_mail_server_is_worth_a_warning(at: Later) -> None:
+def test_production_without_mail_server_is_a_warning(at: Later) -> None:
     assert found(at(), "mail")[0].state is State.FINE
     configuration = replace(at().configuration, development=False)
     [finding] = found(replace(at(), configuration=configuration), "mail")
     assert (finding.state, finding.remedy) == (State.WARNING, "Set MAIL_URL to a mail server.")
 
 
-def test_a_redis_that_may_lose_counters_is_told(at: Later, redis_url: str) -> None:
+def test_redis_with_eviction_is_reported(at: Later, redis_url: str) -> None:
     there = replace(at(), throttle=connect_redis_throttle(redis_url))
     assert found(there, "login throttle")[0].state is State.FINE
     with Redis.from_url(redis_url) as redis:

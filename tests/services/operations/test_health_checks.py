@@ -61,7 +61,7 @@ def test_a_database_without_tables_is_not_fit_and_the_remedy_is_named(
     assert finding.remedy == "flask db upgrade"
 
 
-def test_a_database_that_does_not_answer_is_told_without_its_password(ports: Ports) -> None:
+def test_unreachable_database_is_reported_without_its_password(ports: Ports) -> None:
     lost = replace(ports, schema=AlembicSchema(NOWHERE))
     with pytest.raises(Unreachable):
         require_ready(lost, OPERATOR)
@@ -72,7 +72,7 @@ def test_a_database_that_does_not_answer_is_told_without_its_password(ports: Por
     assert "geheim" not in repr(finding)
 
 
-def test_keys_that_cannot_be_decrypted_are_told(ports: Ports) -> None:
+def test_undecryptable_keys_are_reported(ports: Ports) -> None:
     locked = with_another_secret(ports)
     with pytest.raises(KeyUnreadable):
         require_ready(locked, OPERATOR)
@@ -81,7 +81,7 @@ def test_keys_that_cannot_be_decrypted_are_told(ports: Ports) -> None:
     assert "flask keys rotate --force" in finding.remedy
 
 
-def test_a_throttle_that_does_not_answer_is_told(ports: Ports) -> None:
+def test_unreachable_throttle_is_reported(ports: Ports) -> None:
     deaf = replace(ports, throttle=connect_redis_throttle("redis://127.0.0.1:1/0"))
     finding = found(deaf, "login throttle")
     assert finding.state is State.FAILED
@@ -89,14 +89,14 @@ def test_a_throttle_that_does_not_answer_is_told(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("gap", [timedelta(minutes=-2), timedelta(minutes=2)])
-def test_a_clock_that_differs_from_the_database_is_told(ports: Ports, gap: timedelta) -> None:
+def test_clock_difference_to_the_database_is_reported(ports: Ports, gap: timedelta) -> None:
     adrift = replace(ports, clock=FakeClock(SystemClock().now() + gap))
     finding = found(adrift, "clock")
     assert finding.state is State.FAILED
     assert "NTP" in finding.remedy
 
 
-def test_a_clock_that_has_gone_back_is_told(ports: Ports) -> None:
+def test_clock_set_back_is_reported(ports: Ports) -> None:
     ahead = replace(ports, clock=FakeClock(SystemClock().now() + timedelta(hours=1)))
     create_group(ahead, OPERATOR, NewGroup("made in the future"))
     finding = found(ports, "clock")
@@ -105,6 +105,8 @@ def test_a_clock_that_has_gone_back_is_told(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("use_case", [require_ready, run_checks])
-def test_it_is_told_to_the_operator_alone(ports: Ports, use_case: Callable[..., object]) -> None:
+def test_health_details_are_for_the_operator(
+    ports: Ports, use_case: Callable[..., object]
+) -> None:
     with pytest.raises(PermissionDenied):
         use_case(ports, anonymous())

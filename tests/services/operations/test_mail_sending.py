@@ -71,7 +71,7 @@ def test_a_promised_mail_is_sent_once(posting: Ports, mailer: FakePost) -> None:
     assert "token=sesame" in rendered.text
 
 
-def test_what_a_waiting_mail_says_cannot_be_read_in_the_database(posting: Ports) -> None:
+def test_waiting_mail_is_encrypted_in_the_database(posting: Ports) -> None:
     _promise(posting)
 
     (record,) = _records(posting)
@@ -79,7 +79,7 @@ def test_what_a_waiting_mail_says_cannot_be_read_in_the_database(posting: Ports)
     assert "sesame" not in record.sealed
 
 
-def test_nothing_of_a_sent_mails_contents_is_kept(posting: Ports) -> None:
+def test_sent_mails_contents_are_deleted(posting: Ports) -> None:
     _promise(posting)
     send_due_mail(posting, WORKER)
 
@@ -262,7 +262,7 @@ def test_two_workers_never_send_the_same_mail(
     other.database.close()
 
 
-def test_a_worker_that_comes_back_too_late_changes_nothing_about_what_another_has_sent(
+def test_worker_with_a_lost_lease_changes_nothing(
     posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     class Hanging(FakePost):

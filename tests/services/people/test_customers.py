@@ -80,7 +80,7 @@ def test_an_invitation_leads_to_the_first_password(ports: Ports, clerk: Actor) -
     assert pair.user.id == ann.id
 
 
-def test_whoever_starts_locked_out_is_not_invited(ports: Ports, clerk: Actor) -> None:
+def test_inactive_new_user_is_not_invited(ports: Ports, clerk: Actor) -> None:
     new = NewCustomer("ann@example.com", is_active=False, redirect_url=REDIRECT)
     assert not create_customer(ports, clerk, new).is_active
     assert mails(ports) == []
@@ -97,7 +97,7 @@ def test_everything_wrong_with_a_new_customer_is_said_at_once(ports: Ports, cler
     ]
 
 
-def test_an_address_belongs_to_one_person(ports: Ports, clerk: Actor) -> None:
+def test_email_belongs_to_one_user(ports: Ports, clerk: Actor) -> None:
     ann = make_user(ports, "ann@example.com")
     for taken in ("ANN@example.com", "clerk@example.com"):
         with pytest.raises(Refused) as refused:
@@ -108,7 +108,7 @@ def test_an_address_belongs_to_one_person(ports: Ports, clerk: Actor) -> None:
     assert codes(refused) == [("email", "UNIQUE")]
 
 
-def test_a_customer_is_changed_recorded_and_told_at_the_old_address(
+def test_customer_change_is_audited_and_mailed_to_the_old_email(
     ports: Ports, clerk: Actor
 ) -> None:
     ann = make_user(ports, "ann@example.com", first_name="Ann", last_name="Lee")
@@ -131,7 +131,7 @@ def test_a_change_that_changes_nothing_leaves_no_trace(ports: Ports, clerk: Acto
     assert trail(ports, "customer.update") == []
 
 
-def test_whoever_is_locked_out_is_signed_out_at_once(ports: Ports, clerk: Actor) -> None:
+def test_deactivated_user_is_signed_out_immediately(ports: Ports, clerk: Actor) -> None:
     ann = make_user(ports, "ann@example.com")
     pair = sign_in(ports, ann)
     assert not change(ports, clerk, ann, is_active=False).is_active
@@ -139,9 +139,7 @@ def test_whoever_is_locked_out_is_signed_out_at_once(ports: Ports, clerk: Actor)
     assert change(ports, clerk, ann, is_active=True).is_active
 
 
-def test_an_address_that_was_changed_makes_earlier_links_worthless(
-    ports: Ports, clerk: Actor
-) -> None:
+def test_email_change_invalidates_earlier_links(ports: Ports, clerk: Actor) -> None:
     ann = create_customer(ports, clerk, NewCustomer("ann@example.com", redirect_url=REDIRECT))
     token = token_in(mails(ports)[0])
     change(ports, clerk, ann.id, email="new@example.com")
@@ -201,7 +199,7 @@ def test_the_staff_is_none_of_the_customers(ports: Ports) -> None:
         (to_global_id("App", 1), "NOT_FOUND"),
     ],
 )
-def test_what_is_nobody_is_not_found(
+def test_unknown_person_is_not_found(
     ports: Ports, clerk: Actor, strange: str | None, code: str
 ) -> None:
     with pytest.raises(Refused) as refused:

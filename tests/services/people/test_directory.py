@@ -97,7 +97,7 @@ def test_staff_and_customers_are_lists_of_their_own(ports: Ports) -> None:
     assert list_customers(ports, OPERATOR, PageRequest(1)).count() == 4
 
 
-def test_a_list_tells_groups_and_permissions_of_everybody_in_it(ports: Ports) -> None:
+def test_list_includes_groups_and_permissions(ports: Ports) -> None:
     group = make_group(ports, "Support", ORDERS)
     make_user(ports, "eve@example.com", is_staff=True, groups=[group], permissions=[USERS])
     make_user(ports, "root@example.com", is_superuser=True)
@@ -124,7 +124,7 @@ def test_every_word_of_a_search_has_to_be_found(ports: Ports) -> None:
     assert found(ports, "ann zoe") == []
 
 
-def test_somebody_who_matches_twice_is_shown_once(ports: Ports) -> None:
+def test_person_matching_twice_is_listed_once(ports: Ports) -> None:
     make_user(ports, "smith.anna@example.com", first_name="Anna", last_name="Smithers")
     make_user(ports, "x@example.com", first_name="Smila", last_name="Smart")
     page = list_customers(ports, OPERATOR, ALL, UserFilter(search="sm"))
@@ -143,7 +143,7 @@ def test_a_search_is_paged_like_any_list(ports: Ports) -> None:
     assert customers(ports, wanted, before) == []
 
 
-def test_a_search_of_several_words_is_paged_by_the_one_it_began_with(ports: Ports) -> None:
+def test_search_of_several_words_is_paged_by_its_first_word(ports: Ports) -> None:
     for number in range(5):
         make_user(ports, f"x{number}@example.com", first_name=f"Anna{number}", last_name="Bergman")
     wanted = UserFilter(search="anna berg")
@@ -157,7 +157,7 @@ def test_a_search_of_several_words_is_paged_by_the_one_it_began_with(ports: Port
 
 
 @pytest.mark.usefixtures("crowd")
-def test_the_staff_is_searched_apart_and_everybody_together(ports: Ports) -> None:
+def test_staff_search_is_separate_from_all_users(ports: Ports) -> None:
     assert emails(list_staff(ports, OPERATOR, ALL, UserFilter(search="ann"))) == ["eve"]
     everybody = list_users(ports, OPERATOR, ALL, search="ann")
     assert sorted(emails(everybody)) == ["ann", "dora", "eve"]
@@ -166,13 +166,13 @@ def test_the_staff_is_searched_apart_and_everybody_together(ports: Ports) -> Non
 
 @pytest.mark.usefixtures("crowd")
 @pytest.mark.parametrize("search", ["", "  ", "\u0301"])
-def test_a_search_for_nothing_shows_everybody(ports: Ports, search: str) -> None:
+def test_empty_search_lists_everyone(ports: Ports, search: str) -> None:
     assert len(found(ports, search)) == 4
 
 
 @pytest.mark.usefixtures("crowd")
 @pytest.mark.parametrize("search", ["nul \0", "\ud800", "%", "_", "'; --", "x" * 100_000])
-def test_a_strange_search_finds_nobody(ports: Ports, search: str) -> None:
+def test_unusual_search_matches_no_one(ports: Ports, search: str) -> None:
     assert found(ports, search) == []
 
 
@@ -197,7 +197,7 @@ def test_a_list_can_be_of_the_active_and_of_certain_people_alone(ports: Ports) -
 
 
 @pytest.mark.parametrize("sort", [None, *UserSort])
-def test_whoever_is_locked_out_is_not_looked_for_among_everybody(
+def test_inactive_people_are_not_listed_by_default(
     sqlite_url: str, clock: FakeClock, sort: UserSort | None
 ) -> None:
     ports = fake_ports(sqlite_url, clock)
@@ -210,7 +210,7 @@ def test_whoever_is_locked_out_is_not_looked_for_among_everybody(
 
 
 @pytest.mark.parametrize("ids", [("garbage",), (to_global_id("Group", 1),), ("VXNlcjox",) * 1001])
-def test_what_is_no_id_of_a_person_is_refused(ports: Ports, ids: tuple[str, ...]) -> None:
+def test_id_of_another_type_is_refused(ports: Ports, ids: tuple[str, ...]) -> None:
     with pytest.raises(Refused) as refused:
         customers(ports, UserFilter(ids=ids))
     assert refused.value.problems[0].field == "ids"
@@ -229,7 +229,7 @@ def test_words_follow_the_name_the_address_and_the_kind(ports: Ports) -> None:
         assert session.scalars(select(UserWordRecord.word)).all() == []
 
 
-def test_words_are_left_alone_by_what_does_not_concern_them(ports: Ports) -> None:
+def test_unrelated_changes_keep_the_words(ports: Ports) -> None:
     key = make_user(ports, "ann@example.com", first_name="Ann")
     with ports.database.transaction() as session:
         for word in session.scalars(select(UserWordRecord)):
@@ -269,7 +269,7 @@ def test_orders_and_users_each_show_customers(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("own", [STAFF, USERS])
-def test_an_address_leads_to_nobody_whom_the_asker_may_not_see(
+def test_email_lookup_hides_people_whom_the_caller_cannot_see(
     ports: Ports, own: Permission
 ) -> None:
     make_user(ports, "ann@example.com")
@@ -291,14 +291,12 @@ def test_an_address_leads_to_nobody_whom_the_asker_may_not_see(
         ({"user_id": to_global_id("App", 1)}, "NOT_FOUND"),
     ],
 )
-def test_one_person_is_asked_for_by_one_thing(
-    ports: Ports, who: dict[str, str], code: str
-) -> None:
+def test_user_is_requested_by_id_or_email(ports: Ports, who: dict[str, str], code: str) -> None:
     with pytest.raises(Refused) as refused:
         show_user(ports, OPERATOR, **who)
     assert codes(refused) == [("id", code)]
 
 
 @pytest.mark.parametrize("email", ["", "nobody@example.com", "nul \0@example.com", "\ud800"])
-def test_nobody_is_found_by_an_address_that_nobody_has(ports: Ports, email: str) -> None:
+def test_unknown_email_is_not_found(ports: Ports, email: str) -> None:
     assert show_user(ports, OPERATOR, email=email) is None

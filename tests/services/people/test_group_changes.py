@@ -137,7 +137,7 @@ def test_a_change_that_changes_nothing_leaves_no_trace(ports: Ports, boss: Actor
         ),
     ],
 )
-def test_what_cannot_be_is_refused_and_nothing_changes(
+def test_invalid_update_is_refused_and_changes_nothing(
     ports: Ports, boss: Actor, changes: GroupChanges, told: list[tuple[str, str]]
 ) -> None:
     make_group(ports, "Editors")
@@ -162,7 +162,7 @@ def test_a_group_that_can_do_more_is_out_of_reach(ports: Ports, boss: Actor) -> 
         assert refused.value.problems[0].permissions == ("MANAGE_PAGES",)
 
 
-def test_people_who_may_do_more_are_not_taken_out_of_groups(ports: Ports, boss: Actor) -> None:
+def test_more_privileged_members_cannot_be_removed_from_groups(ports: Ports, boss: Actor) -> None:
     group = make_group(ports, "Support", ORDERS)
     above = make_user(
         ports, "above@example.com", is_staff=True, groups=[group], permissions=[PAGES]
@@ -173,7 +173,7 @@ def test_people_who_may_do_more_are_not_taken_out_of_groups(ports: Ports, boss: 
     assert refused.value.problems[0].users == people(above)
 
 
-def test_nobody_leaves_their_last_group(ports: Ports) -> None:
+def test_last_group_cannot_be_left(ports: Ports) -> None:
     make_user(ports, "root@example.com", is_superuser=True)  # so that nothing is abandoned
     group, other = make_group(ports, "Managers", STAFF), make_group(ports, "Others")
     me = make_user(ports, "me@example.com", is_staff=True, groups=[group])
@@ -210,7 +210,7 @@ def test_a_group_goes_with_a_snapshot_and_takes_its_rights_along(
 
 
 @pytest.mark.parametrize("strange", ["garbage", group_id(4711), to_global_id("User", 1)])
-def test_what_is_no_group_is_not_found(ports: Ports, boss: Actor, strange: str) -> None:
+def test_unknown_group_is_not_found(ports: Ports, boss: Actor, strange: str) -> None:
     with pytest.raises(Refused) as refused:
         update_group(ports, boss, strange, GroupChanges())
     assert codes(refused) == [("id", "NOT_FOUND")]

@@ -41,7 +41,7 @@ def test_a_group_is_made_recorded_and_announced(ports: Ports) -> None:
     ("name", "code"),
     [("", "REQUIRED"), ("  ", "REQUIRED"), ("a\nb", "INVALID"), ("x" * 151, "INVALID")],
 )
-def test_a_group_needs_a_name_of_one_line(ports: Ports, name: str, code: str) -> None:
+def test_group_name_must_be_one_line(ports: Ports, name: str, code: str) -> None:
     with pytest.raises(Refused) as refused:
         create_group(ports, OPERATOR, NewGroup(name))
     assert codes(refused) == [("name", code)]
@@ -55,7 +55,7 @@ def test_two_groups_do_not_share_a_name(ports: Ports) -> None:
     assert len(list_groups(ports, OPERATOR, PageRequest(100)).items) == 1
 
 
-def test_a_group_is_given_no_more_than_its_maker_holds(ports: Ports) -> None:
+def test_group_cannot_get_permissions_that_its_creator_lacks(ports: Ports) -> None:
     wanted = frozenset({ORDERS, Permission.MANAGE_PAGES})
     with pytest.raises(Refused) as refused:
         create_group(ports, boss(ports, STAFF, ORDERS), NewGroup("Editors", wanted))
@@ -64,7 +64,7 @@ def test_a_group_is_given_no_more_than_its_maker_holds(ports: Ports) -> None:
     assert list_groups(ports, OPERATOR, PageRequest(100)).items == ()
 
 
-def test_groups_are_for_those_who_manage_staff(ports: Ports) -> None:
+def test_groups_require_manage_staff(ports: Ports) -> None:
     actor = boss(ports, *(ALL_PERMISSIONS - {STAFF}))
     with pytest.raises(PermissionDenied):
         create_group(ports, actor, NewGroup("Support"))
@@ -74,7 +74,7 @@ def test_groups_are_for_those_who_manage_staff(ports: Ports) -> None:
         find_groups(ports, actor, ["Support"])
 
 
-def test_groups_are_listed_by_name_with_what_they_can_do_and_how_many_they_are(
+def test_groups_are_listed_by_name_with_permissions_and_size(
     ports: Ports,
 ) -> None:
     support = make_group(ports, "Support", ORDERS, Permission.MANAGE_USERS)

@@ -72,7 +72,7 @@ def rival(database_url: str, clock: FakeClock, ports: Ports) -> Iterator[Ports]:
 
 
 @pytest.mark.parametrize("removal", [deactivate, delete, strip, deactivate_user])
-def test_of_two_who_remove_each_other_at_once_one_stays(
+def test_concurrent_removals_keep_one_manager(
     ports: Ports, rival: Ports, removal: Removal
 ) -> None:
     for number in range(ROUNDS):
@@ -103,7 +103,7 @@ def test_of_two_who_remove_each_other_at_once_one_stays(
         delete_staff(ports, OPERATOR, user_id(left))
 
 
-def test_the_last_who_manages_staff_stays_whoever_asks(ports: Ports) -> None:
+def test_last_staff_manager_cannot_be_removed(ports: Ports) -> None:
     """A session may hold what its account does not: by the provider's word, say."""
     last = make_staff(ports, "last@example.com", STAFF)
     managers = make_group(ports, "Managers", STAFF)
@@ -132,7 +132,7 @@ def test_a_superuser_can_manage_whatever_is_left(ports: Ports) -> None:
     assert len(who_manages_staff(ports)) == 2
 
 
-def test_a_permission_stays_with_somebody_who_can_give_it(ports: Ports) -> None:
+def test_permission_stays_with_someone_who_can_grant_it(ports: Ports) -> None:
     """MANAGE_PAGES is held by a boss, by a group of hers, and by somebody who manages nobody."""
     editors = make_group(ports, "Editors", PAGES)
     make_user(ports, "writer@example.com", is_staff=True, groups=[editors])
@@ -170,7 +170,7 @@ def test_a_permission_stays_with_somebody_who_can_give_it(ports: Ports) -> None:
     assert _groups_of(ports, boss) == [editors]
 
 
-def test_what_one_change_gives_and_takes_counts_together(ports: Ports) -> None:
+def test_grants_and_revocations_of_one_change_count_together(ports: Ports) -> None:
     editors = make_group(ports, "Editors", PAGES)
     boss = make_user(
         ports, "boss@example.com", is_staff=True, permissions=[STAFF], groups=[editors]
@@ -185,7 +185,7 @@ def test_what_one_change_gives_and_takes_counts_together(ports: Ports) -> None:
     assert update_group(ports, peer, group_id(editors), changes).members == 1
 
 
-def test_the_operator_leaves_nobody_if_need_be(ports: Ports) -> None:
+def test_operator_can_leave_permissions_unmanageable(ports: Ports) -> None:
     last = make_staff(ports, "last@example.com", STAFF)
     deactivate_user(ports, OPERATOR, last)
     assert who_manages_staff(ports) == []

@@ -32,7 +32,7 @@ def asked(ports: Ports, *missing: Permission) -> list[str]:
     return [one.email for one in list_permission_granters(ports, OPERATOR, missing)]
 
 
-def test_whoever_manages_staff_and_holds_it_can_give_it(ports: Ports) -> None:
+def test_staff_managers_with_the_permission_can_grant_it(ports: Ports) -> None:
     group = make_group(ports, "Developers", PLUGINS)
     managers = make_group(ports, "Managers", STAFF)
     make_staff(ports, "holds@example.com", PLUGINS)
@@ -61,13 +61,13 @@ def test_whoever_manages_staff_and_holds_it_can_give_it(ports: Ports) -> None:
     assert {one.groups for one in found.values() if one.id != by_group} == {()}
 
 
-def test_whoever_can_give_all_of_it_is_asked(ports: Ports) -> None:
+def test_granters_hold_all_missing_permissions(ports: Ports) -> None:
     make_staff(ports, "one@example.com", STAFF, PLUGINS)
     make_staff(ports, "both@example.com", STAFF, PLUGINS, APPS)
     assert asked(ports, PLUGINS, APPS) == ["both@example.com"]
 
 
-def test_who_was_here_last_comes_first_and_nobody_is_sent_to_themselves(
+def test_granters_are_sorted_by_last_use_without_the_caller(
     ports: Ports, clock: FakeClock
 ) -> None:
     early, late, never, me = (
@@ -87,7 +87,7 @@ def test_who_was_here_last_comes_first_and_nobody_is_sent_to_themselves(
     assert found[0].name == "late@example.com"
 
 
-def test_a_few_names_are_enough_and_cost_one_statement(ports: Ports) -> None:
+def test_few_granters_are_listed_in_one_statement(ports: Ports) -> None:
     for number in range(NAMED + 1):
         make_staff(ports, f"s{number}@example.com", STAFF)
     with recorded_statements() as statements:

@@ -27,9 +27,7 @@ from tests.services.error_codes import codes
 from tests.services.staff_helpers import ORDERS, PAGES, REDIRECT, gid, groups
 
 
-def test_somebody_joins_the_staff_with_groups_and_is_recorded_and_announced(
-    ports: Ports, boss: Actor
-) -> None:
+def test_new_staff_member_with_groups_is_audited_and_published(ports: Ports, boss: Actor) -> None:
     support = make_group(ports, "Support", ORDERS)
     new = NewStaff(" Eve@Example.com", "Eve", "Lee", groups=groups(support, support))
     eve = create_staff(ports, boss, new)
@@ -63,7 +61,7 @@ def test_an_invitation_leads_to_the_first_password(ports: Ports, boss: Actor) ->
     assert ports.passwords.verify(user_as_stored(ports, eve.id).password_hash, PASSWORD)
 
 
-def test_whoever_starts_locked_out_is_not_invited(ports: Ports, boss: Actor) -> None:
+def test_inactive_new_user_is_not_invited(ports: Ports, boss: Actor) -> None:
     new = NewStaff("eve@example.com", is_active=False, redirect_url=REDIRECT)
     assert not create_staff(ports, boss, new).is_active
     assert mails(ports) == []
@@ -88,7 +86,7 @@ def test_an_address_of_the_staff_is_taken(ports: Ports, boss: Actor) -> None:
     assert codes(refused) == [("email", "REQUIRED")]
 
 
-def test_a_customer_who_joins_the_staff_keeps_the_password_and_signs_in_again(
+def test_promoted_customer_keeps_the_password_and_signs_in_again(
     ports: Ports, boss: Actor
 ) -> None:
     ann = make_user(ports, "ann@example.com", first_name="Ann", last_name="Lee")
@@ -107,9 +105,7 @@ def test_a_customer_who_joins_the_staff_keeps_the_password_and_signs_in_again(
     assert mails(ports) == []
 
 
-def test_the_password_of_somebody_who_never_confirmed_opens_nothing(
-    ports: Ports, boss: Actor
-) -> None:
+def test_password_of_an_unconfirmed_account_is_dropped(ports: Ports, boss: Actor) -> None:
     squatter = make_user(ports, "eve@example.com", is_confirmed=False)
     create_staff(ports, boss, NewStaff("eve@example.com", redirect_url=REDIRECT))
     assert user_as_stored(ports, squatter).password_hash is None
@@ -117,14 +113,16 @@ def test_the_password_of_somebody_who_never_confirmed_opens_nothing(
     assert mail.kind is MailKind.STAFF_INVITATION
 
 
-def test_a_customer_who_was_locked_out_stays_so_unless_let_in(ports: Ports, boss: Actor) -> None:
+def test_deactivated_customer_stays_inactive_when_promoted(ports: Ports, boss: Actor) -> None:
     make_user(ports, "ann@example.com", is_active=False)
     make_user(ports, "bea@example.com", is_active=False)
     assert not create_staff(ports, boss, NewStaff("ann@example.com")).is_active
     assert create_staff(ports, boss, NewStaff("bea@example.com", is_active=True)).is_active
 
 
-def test_nobody_puts_others_into_groups_beyond_their_own_reach(ports: Ports, boss: Actor) -> None:
+def test_staff_cannot_be_added_to_groups_beyond_the_callers_permissions(
+    ports: Ports, boss: Actor
+) -> None:
     within, beyond = make_group(ports, "Support", ORDERS), make_group(ports, "Editors", PAGES)
     bob = make_staff(ports, "bob@example.com")
     both = groups(within, beyond)
@@ -143,7 +141,7 @@ def test_nobody_puts_others_into_groups_beyond_their_own_reach(ports: Ports, bos
         assert session.scalar(select(func.count()).select_from(UserRecord)) == 2
 
 
-def test_what_is_no_group_is_not_found(ports: Ports, boss: Actor) -> None:
+def test_unknown_group_is_not_found(ports: Ports, boss: Actor) -> None:
     strange = ("garbage", gid(1), *groups(4711), "é")
     with pytest.raises(Refused) as refused:
         create_staff(ports, boss, NewStaff("eve@example.com", groups=strange))

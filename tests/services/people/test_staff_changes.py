@@ -43,7 +43,7 @@ def change(ports: Ports, actor: Actor, key: int, **details: object) -> User:
     )
 
 
-def test_a_change_of_details_is_recorded_and_told_at_the_old_address(
+def test_change_of_details_is_audited_and_mailed_to_the_old_email(
     ports: Ports, boss: Actor
 ) -> None:
     bob = make_staff(ports, "bob@example.com")
@@ -106,7 +106,7 @@ def test_a_group_is_not_added_and_removed_at_once(ports: Ports, boss: Actor) -> 
     assert refused.value.problems[0].groups == groups(support)
 
 
-def test_whoever_is_locked_out_is_signed_out_at_once(ports: Ports, boss: Actor) -> None:
+def test_deactivated_user_is_signed_out_immediately(ports: Ports, boss: Actor) -> None:
     bob = make_staff(ports, "bob@example.com")
     pair = sign_in(ports, bob)
     assert not change(ports, boss, bob, is_active=False).is_active
@@ -115,7 +115,7 @@ def test_whoever_is_locked_out_is_signed_out_at_once(ports: Ports, boss: Actor) 
     assert change(ports, boss, bob, is_active=True).is_active
 
 
-def test_nobody_locks_out_or_deletes_themselves(ports: Ports, boss: Actor) -> None:
+def test_staff_cannot_deactivate_or_delete_themselves(ports: Ports, boss: Actor) -> None:
     key = boss.user_id or 0
     with pytest.raises(Refused) as refused:
         change(ports, boss, key, is_active=False)
@@ -126,7 +126,7 @@ def test_nobody_locks_out_or_deletes_themselves(ports: Ports, boss: Actor) -> No
     assert change(ports, boss, key, first_name="Bo").first_name == "Bo"
 
 
-def test_nobody_touches_those_who_may_do_more(ports: Ports, boss: Actor) -> None:
+def test_more_privileged_users_cannot_be_managed(ports: Ports, boss: Actor) -> None:
     above = make_staff(ports, "above@example.com", PAGES)
     with pytest.raises(Refused) as refused:
         change(ports, boss, above, first_name="x")
@@ -137,7 +137,7 @@ def test_nobody_touches_those_who_may_do_more(ports: Ports, boss: Actor) -> None
     assert codes(refused) == [("id", "OUT_OF_SCOPE_USER")]
 
 
-def test_a_superuser_is_changed_by_whoever_holds_everything_and_removed_by_nobody(
+def test_superuser_is_changed_only_with_all_permissions_and_never_removed(
     ports: Ports, boss: Actor
 ) -> None:
     root = make_user(ports, "root@example.com", is_superuser=True)
@@ -184,7 +184,7 @@ def test_a_customer_is_none_of_the_staff(ports: Ports, boss: Actor) -> None:
 @pytest.mark.parametrize(
     "strange", ["garbage", to_global_id("User", 4711), to_global_id("App", 1)]
 )
-def test_what_is_nobody_is_not_found(ports: Ports, boss: Actor, strange: str) -> None:
+def test_unknown_person_is_not_found(ports: Ports, boss: Actor, strange: str) -> None:
     with pytest.raises(Refused) as refused:
         update_staff(ports, boss, strange, StaffChanges())
     assert codes(refused) == [("id", "NOT_FOUND")]
@@ -211,7 +211,7 @@ def test_other_permissions_manage_no_staff(ports: Ports) -> None:
     assert denied.value.required == (STAFF,)
 
 
-def test_the_operator_removes_whomever(ports: Ports) -> None:
+def test_operator_can_remove_anyone(ports: Ports) -> None:
     root = make_user(ports, "root@example.com", is_superuser=True)
     delete_staff(ports, OPERATOR, gid(root))
     with ports.database.reading() as session:

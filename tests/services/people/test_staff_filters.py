@@ -37,7 +37,7 @@ def test_a_group_is_listed_in_any_order_and_narrowed_further(ports: Ports, suppo
     assert names(ports, UserFilter(group_id=support + 100)) == []
 
 
-def test_the_groups_of_whoever_is_listed_are_told_whole(ports: Ports, support: int) -> None:
+def test_listed_users_have_all_their_groups(ports: Ports, support: int) -> None:
     zoe, _ = list_staff(ports, OPERATOR, PageRequest(9), UserFilter(group_id=support)).items
     assert sorted(group.name for group in zoe.groups) == ["Other", "Support"]
 
@@ -60,7 +60,7 @@ def test_a_narrowed_list_is_paged_and_counted(ports: Ports, support: int) -> Non
         (SignInMethod.NO_SIGN_ON, ["bare", "invited", "stranger", "word"]),
     ],
 )
-def test_the_staff_is_told_apart_by_what_opens_the_door(
+def test_staff_are_filtered_by_sign_in_method(
     ports: Ports, way: SignInMethod, found: list[str]
 ) -> None:
     make_provider(ports)

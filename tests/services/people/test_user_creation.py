@@ -35,7 +35,7 @@ def people(ports: Ports) -> int:
         return session.scalar(select(func.count()).select_from(UserRecord)) or 0
 
 
-def test_the_operator_makes_a_customer_who_can_sign_in_at_once(ports: Ports) -> None:
+def test_operator_creates_a_customer_who_can_sign_in(ports: Ports) -> None:
     new = NewUser("Ann@Example.com", "Ann", "Lee", password=PASSWORD)
     user = create_user(ports, OPERATOR, new)
     assert (user.email, user.first_name, user.last_name) == ("ann@example.com", "Ann", "Lee")
@@ -52,7 +52,7 @@ def test_a_superuser_is_staff_with_every_permission(ports: Ports) -> None:
     assert user.permissions == ALL_PERMISSIONS
 
 
-def test_staff_holds_what_groups_and_direct_grants_give(ports: Ports) -> None:
+def test_staff_have_group_and_direct_permissions(ports: Ports) -> None:
     group = make_group(ports, "Support", ORDERS)
     new = NewUser(
         "bob@example.com", is_staff=True, permissions=frozenset({STAFF}), groups=frozenset({group})
@@ -62,7 +62,7 @@ def test_staff_holds_what_groups_and_direct_grants_give(ports: Ports) -> None:
     assert [one.name for one in user.groups] == ["Support"]
 
 
-def test_making_somebody_is_recorded_and_announced_without_a_word_of_the_password(
+def test_user_creation_is_audited_and_published_without_the_password(
     ports: Ports,
 ) -> None:
     new = NewUser("bob@example.com", is_staff=True, permissions=frozenset({ORDERS}))
@@ -83,7 +83,7 @@ def test_making_somebody_is_recorded_and_announced_without_a_word_of_the_passwor
     ]
 
 
-def test_an_email_belongs_to_one_person_however_it_is_written(ports: Ports) -> None:
+def test_email_is_unique_in_any_spelling(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     with pytest.raises(Refused) as refused:
         create_user(ports, OPERATOR, NewUser("ANN@example.com"))
@@ -114,7 +114,7 @@ def test_the_operator_may_hand_out_a_common_password_and_staff_may_not(ports: Po
     create_user(ports, OPERATOR, NewUser("ann@example.com", password="password1"))
 
 
-def test_whoever_manages_customers_makes_no_staff_and_the_other_way_round(ports: Ports) -> None:
+def test_customer_managers_cannot_create_staff_and_vice_versa(ports: Ports) -> None:
     boss = staff_actor(ports, Permission.MANAGE_USERS)
     with pytest.raises(PermissionDenied) as denied:
         create_user(ports, boss, NewUser("bob@example.com", is_staff=True))
@@ -126,13 +126,13 @@ def test_whoever_manages_customers_makes_no_staff_and_the_other_way_round(ports:
     assert denied.value.required == (Permission.MANAGE_USERS,)
 
 
-def test_a_customer_makes_nobody(ports: Ports) -> None:
+def test_customer_cannot_create_users(ports: Ports) -> None:
     customer = actor_of(ports, make_user(ports))
     with pytest.raises(PermissionDenied):
         create_user(ports, customer, NewUser("bob@example.com"))
 
 
-def test_nobody_gives_a_permission_that_they_do_not_hold(ports: Ports) -> None:
+def test_permissions_that_the_caller_lacks_cannot_be_granted(ports: Ports) -> None:
     boss = staff_actor(ports, STAFF, ORDERS)
     wanted = frozenset({ORDERS, Permission.MANAGE_PAGES})
     with pytest.raises(Refused) as refused:
@@ -141,7 +141,7 @@ def test_nobody_gives_a_permission_that_they_do_not_hold(ports: Ports) -> None:
     assert refused.value.problems[0].permissions == ("MANAGE_PAGES",)
 
 
-def test_nobody_adds_somebody_to_a_group_that_can_do_more_than_they(ports: Ports) -> None:
+def test_user_cannot_be_added_to_a_group_beyond_the_callers_permissions(ports: Ports) -> None:
     boss = staff_actor(ports, STAFF, ORDERS)
     beyond = make_group(ports, "Editors", ORDERS, Permission.MANAGE_PAGES)
     within = make_group(ports, "Support", ORDERS)
@@ -161,7 +161,7 @@ def test_a_group_that_does_not_exist_is_not_found(ports: Ports) -> None:
     assert people(ports) == 0
 
 
-def test_only_somebody_with_every_permission_makes_a_superuser(ports: Ports) -> None:
+def test_superuser_requires_all_permissions(ports: Ports) -> None:
     boss = staff_actor(ports, *(ALL_PERMISSIONS - {Permission.MANAGE_TAXES}))
     with pytest.raises(Refused) as refused:
         create_user(ports, boss, NewUser("root@example.com", is_superuser=True))
@@ -182,7 +182,7 @@ def test_people_are_listed_in_the_order_they_joined_a_page_at_a_time(ports: Port
     assert not last.has_next
 
 
-def test_a_list_shows_the_people_whom_one_manages(ports: Ports) -> None:
+def test_list_contains_only_manageable_people(ports: Ports) -> None:
     boss = staff_actor(ports, STAFF)
     make_user(ports, "ann@example.com")
     clerk = actor_of(ports, make_staff(ports, "clerk@example.com", Permission.MANAGE_USERS))
@@ -211,7 +211,7 @@ def test_a_search_takes_every_sign_for_itself(ports: Ports) -> None:
     assert found("\\") == []
 
 
-def test_somebody_is_found_by_any_spelling_of_their_email(ports: Ports) -> None:
+def test_user_is_found_by_any_spelling_of_the_email(ports: Ports) -> None:
     key = make_user(ports, "ann@example.com")
     assert find_user(ports, OPERATOR, " ANN@example.com").id == key
     with pytest.raises(Refused) as refused:

@@ -49,7 +49,7 @@ def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]
     return [(one.field, one.code) for one in refused.value.problems]
 
 
-def test_whoever_manages_customers_sees_where_they_are_signed_in(
+def test_customer_managers_list_customers_sessions(
     ports: Ports, support: Actor, clock: FakeClock
 ) -> None:
     customer = make_user(ports)
@@ -77,7 +77,7 @@ def test_of_many_sessions_the_newest_are_shown_and_all_are_counted(
     assert person.session_count == 3
 
 
-def test_one_session_is_ended_and_its_token_is_worth_nothing_at_once(
+def test_ended_session_is_invalid_immediately(
     ports: Ports, elsewhere: Ports, support: Actor
 ) -> None:
     customer = make_user(ports)
@@ -106,7 +106,7 @@ def test_a_session_of_another_person_is_not_found(ports: Ports, support: Actor) 
     assert trail(ports, "session.end") == []
 
 
-def test_sessions_of_staff_are_for_those_who_manage_staff(ports: Ports, support: Actor) -> None:
+def test_staff_sessions_require_manage_staff(ports: Ports, support: Actor) -> None:
     member = make_staff(ports, "tom@example.com")
     sign_in(ports, member)
     (session,) = sessions_of(ports, member)
@@ -122,7 +122,7 @@ def test_sessions_of_staff_are_for_those_who_manage_staff(ports: Ports, support:
     assert sessions_of(ports, member) == []
 
 
-def test_nobody_ends_the_session_of_somebody_who_may_do_more(ports: Ports) -> None:
+def test_session_of_a_more_privileged_user_cannot_be_ended(ports: Ports) -> None:
     manager = actor_of(ports, make_staff(ports, "manager@example.com", STAFF))
     mightier = make_staff(ports, "more@example.com", STAFF, APPS)
     sign_in(ports, mightier)
@@ -138,7 +138,7 @@ def test_nobody_ends_the_session_of_somebody_who_may_do_more(ports: Ports) -> No
         assert codes(refused) == [("id", "OUT_OF_SCOPE_USER")]
 
 
-def test_somebody_who_is_not_there_is_not_found(ports: Ports) -> None:
+def test_unknown_user_is_not_found(ports: Ports) -> None:
     for attempt in (
         lambda: list_user_sessions(ports, OPERATOR, 99),
         lambda: end_user_session(ports, OPERATOR, 99, 1),
@@ -159,7 +159,7 @@ def test_a_customer_is_sent_a_link_to_set_a_new_password(ports: Ports, support: 
     assert (row.actor_user_id, row.subject_id) == (support.user_id, str(customer))
 
 
-def test_one_link_is_sent_in_a_quarter_of_an_hour(
+def test_link_is_sent_once_per_quarter_of_an_hour(
     ports: Ports, support: Actor, clock: FakeClock
 ) -> None:
     customer = make_user(ports)

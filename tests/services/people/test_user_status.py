@@ -28,7 +28,7 @@ def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
-def test_deactivating_somebody_ends_every_session_at_once(ports: Ports) -> None:
+def test_deactivating_a_user_ends_every_session(ports: Ports) -> None:
     ann = make_user(ports, "ann@example.com")
     tokens = [sign_in(ports, ann), sign_in(ports, ann)]
     user = deactivate_user(ports, OPERATOR, ann)
@@ -61,7 +61,7 @@ def test_deactivating_and_activating_are_recorded_once_and_announced(ports: Port
     assert [event.type for event in events(ports)] == ["STAFF_UPDATED", "STAFF_UPDATED"]
 
 
-def test_signing_out_tells_how_many_sessions_there_were_and_leaves_the_person_active(
+def test_signing_out_returns_the_count_and_keeps_the_user_active(
     ports: Ports,
 ) -> None:
     ann = make_user(ports, "ann@example.com")
@@ -77,7 +77,7 @@ def test_signing_out_tells_how_many_sessions_there_were_and_leaves_the_person_ac
     ]
 
 
-def test_nobody_locks_themselves_out(ports: Ports) -> None:
+def test_users_cannot_deactivate_themselves(ports: Ports) -> None:
     key = make_staff(ports, "boss@example.com", STAFF)
     with pytest.raises(Refused) as refused:
         deactivate_user(ports, actor_of(ports, key), key)
@@ -97,7 +97,7 @@ def test_a_superuser_is_deactivated_by_the_operator_alone(ports: Ports) -> None:
     assert not deactivate_user(ports, OPERATOR, root).is_active
 
 
-def test_nobody_touches_those_who_may_do_more(ports: Ports) -> None:
+def test_more_privileged_users_cannot_be_managed(ports: Ports) -> None:
     boss = actor_of(ports, make_staff(ports, "boss@example.com", STAFF))
     above = make_staff(ports, "above@example.com", STAFF, Permission.MANAGE_PAGES)
     pair = sign_in(ports, above)
@@ -108,7 +108,7 @@ def test_nobody_touches_those_who_may_do_more(ports: Ports) -> None:
     assert identify(ports, visit(pair.access)).actor.user_id == above
 
 
-def test_customers_are_for_those_who_manage_customers_staff_for_those_who_manage_staff(
+def test_customers_and_staff_need_their_own_permissions(
     ports: Ports,
 ) -> None:
     ann = make_user(ports, "ann@example.com")
@@ -124,7 +124,7 @@ def test_customers_are_for_those_who_manage_customers_staff_for_those_who_manage
     assert not deactivate_user(ports, hirer, bob).is_active
 
 
-def test_without_either_permission_nobody_is_touched(ports: Ports) -> None:
+def test_users_cannot_be_changed_without_permission(ports: Ports) -> None:
     ann = make_user(ports, "ann@example.com")
     others = ALL_PERMISSIONS - {STAFF, USERS}
     actor = actor_of(ports, make_staff(ports, "bob@example.com", *others))
@@ -133,7 +133,7 @@ def test_without_either_permission_nobody_is_touched(ports: Ports) -> None:
             change(ports, actor, ann)
 
 
-def test_somebody_who_does_not_exist_is_not_found(ports: Ports) -> None:
+def test_unknown_user_id_is_not_found(ports: Ports) -> None:
     for change in (deactivate_user, activate_user, sign_out_user):
         with pytest.raises(Refused) as refused:
             change(ports, OPERATOR, 4711)

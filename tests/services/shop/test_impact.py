@@ -68,9 +68,7 @@ def test_staff_without_single_sign_on_would_lose_their_rights(ports: Ports) -> N
     assert again.staff_by_password == ()
 
 
-def test_customers_who_know_only_a_password_would_be_shut_out(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_customers_with_a_password_only_would_lose_access(ports: Ports, clock: FakeClock) -> None:
     make_provider(ports)
     only = make_user(ports, "a@example.com")
     both = make_user(ports, "b@example.com")
@@ -92,7 +90,7 @@ def test_customers_who_know_only_a_password_would_be_shut_out(
     assert show_impact(ports, OPERATOR).login_mode(DISABLED).sessions_rejected == BoundedCount(0)
 
 
-def test_letting_everybody_in_takes_nothing_from_anybody(ports: Ports) -> None:
+def test_enabling_password_login_has_no_negative_impact(ports: Ports) -> None:
     sign_in(ports, make_staff(ports))
     set_mode(ports, DISABLED)
     told = show_impact(ports, OPERATOR).login_mode(ENABLED)
@@ -103,9 +101,7 @@ def test_letting_everybody_in_takes_nothing_from_anybody(ports: Ports) -> None:
     )
 
 
-def test_what_a_large_shop_has_without_bound_is_told_as_more_than(
-    ports: Ports, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_counts_are_bounded(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sign_in_counts, "MAX_COUNTED", 2)
     for name in "abc":
         make_user(ports, f"{name}@example.com")
@@ -114,9 +110,7 @@ def test_what_a_large_shop_has_without_bound_is_told_as_more_than(
     assert numbers.customers_by_password == BoundedCount(2, is_more=True)
 
 
-def test_requests_of_the_last_hour_tell_what_a_closed_storefront_refuses(
-    busy: Ports, clock: FakeClock
-) -> None:
+def test_storefront_impact_uses_the_last_hours_requests(busy: Ports, clock: FakeClock) -> None:
     see(busy, anonymous=5)
     clock.pass_(hours=2)
     see(busy, anonymous=3, customer=2, invalid=1, staff=4, app=6)
@@ -134,7 +128,7 @@ def test_requests_of_the_last_hour_tell_what_a_closed_storefront_refuses(
     assert show_impact(busy, OPERATOR).storefront_traffic(allow=False).would_refuse == 7
 
 
-def test_the_rule_and_the_guard_say_who_may_and_who_could_undo_it(ports: Ports) -> None:
+def test_impact_includes_refusal_and_lockout(ports: Ports) -> None:
     make_provider(ports)
     manager = make_staff(ports, "manager@example.com", Permission.MANAGE_SETTINGS)
     by_password = show_impact(ports, actor_of(ports, manager)).login_mode(CUSTOMERS_ONLY)
@@ -147,7 +141,7 @@ def test_the_rule_and_the_guard_say_who_may_and_who_could_undo_it(ports: Ports) 
     assert (by_sign_on.lockout.is_locked_out, by_sign_on.lockout.people) == (False, 1)
 
 
-def test_who_set_each_switch_last_is_told(ports: Ports, clock: FakeClock) -> None:
+def test_last_change_of_each_switch_is_shown(ports: Ports, clock: FakeClock) -> None:
     assert show_impact(ports, OPERATOR).mode_changed is None
     manager = make_staff(ports, "manager@example.com", Permission.MANAGE_SETTINGS)
     update_shop(ports, OPERATOR, ShopUpdate(password_login_mode=CUSTOMERS_ONLY))
@@ -181,7 +175,7 @@ def test_the_page_asks_four_times_whatever_there_is(ports: Ports) -> None:
     assert len(selects(statements)) == 4
 
 
-def test_consequences_are_for_those_who_manage_settings(ports: Ports) -> None:
+def test_impact_requires_manage_settings(ports: Ports) -> None:
     other = actor_of(ports, make_staff(ports, "o@example.com", Permission.MANAGE_STAFF))
     for actor in (NOBODY, other):
         with pytest.raises(PermissionDenied):

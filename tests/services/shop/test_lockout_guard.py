@@ -35,12 +35,12 @@ def actor(ports: Ports) -> Actor:
     return actor_of(ports, make_staff(ports, "me@example.com", SETTINGS))
 
 
-def test_without_a_provider_nobody_could_undo_it(ports: Ports, actor: Actor) -> None:
+def test_change_without_a_provider_cannot_be_undone(ports: Ports, actor: Actor) -> None:
     judged = lockout(ports, actor, RESTRICT)
     assert judged.reason is LockoutReason.NO_PROVIDER
 
 
-def test_without_an_identity_nobody_could_undo_it(ports: Ports, actor: Actor) -> None:
+def test_change_without_an_identity_cannot_be_undone(ports: Ports, actor: Actor) -> None:
     make_provider(ports)
     make_staff(ports, "other@example.com", Permission.MANAGE_STAFF)
     assert lockout(ports, actor, RESTRICT).reason is LockoutReason.NO_IDENTITY
@@ -71,9 +71,7 @@ def test_an_identity_at_a_provider_that_does_not_work_leads_nowhere(
     assert lockout(ports, actor, RESTRICT).reason is LockoutReason.NO_PROVIDER
 
 
-def test_people_of_an_issuer_that_nobody_configured_are_known_by_the_slug(
-    ports: Ports, actor: Actor
-) -> None:
+def test_identities_of_an_unconfigured_issuer_use_the_slug(ports: Ports, actor: Actor) -> None:
     make_provider(ports, "acme", issuer="")
     other = make_staff(ports, "other@example.com", SETTINGS)
     link_identity(ports, other, issuer="acme-2|https://idp.example")
@@ -82,7 +80,7 @@ def test_people_of_an_issuer_that_nobody_configured_are_known_by_the_slug(
     assert lockout(ports, actor, RESTRICT).people == 1
 
 
-def test_where_the_provider_rules_only_what_it_granted_counts(ports: Ports, actor: Actor) -> None:
+def test_provider_grants_count_alone_where_it_rules(ports: Ports, actor: Actor) -> None:
     provider = make_provider(ports, use_oauth_scope_permissions=True)
     holds_here = make_staff(ports, "other@example.com", SETTINGS)
     link_identity(ports, holds_here)
@@ -94,9 +92,7 @@ def test_where_the_provider_rules_only_what_it_granted_counts(ports: Ports, acto
     assert lockout(ports, actor, RESTRICT).people == 1
 
 
-def test_what_a_provider_granted_in_a_session_that_is_over_counts_no_more(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_grants_of_ended_sessions_do_not_count(ports: Ports, clock: FakeClock) -> None:
     provider = make_provider(ports, use_oauth_scope_permissions=True)
     other = make_staff(ports, "other@example.com")
     link_identity(ports, other)
@@ -129,7 +125,7 @@ def test_an_app_without_a_token_for_it_could_not(
     assert lockout(ports, actor, RESTRICT).is_locked_out
 
 
-def test_a_token_of_another_app_is_no_way_in(ports: Ports, actor: Actor) -> None:
+def test_token_of_another_app_does_not_count(ports: Ports, actor: Actor) -> None:
     app_id, _ = make_app(ports, "Settings", SETTINGS)
     make_app(ports, "Orders", Permission.MANAGE_ORDERS)
     with ports.database.transaction() as session:
@@ -137,20 +133,20 @@ def test_a_token_of_another_app_is_no_way_in(ports: Ports, actor: Actor) -> None
     assert lockout(ports, actor, RESTRICT).is_locked_out
 
 
-def test_whoever_came_in_through_the_provider_is_not_locked_out(ports: Ports) -> None:
+def test_sso_caller_is_not_locked_out(ports: Ports) -> None:
     make_provider(ports)
     me = actor_of(ports, make_staff(ports, "me@example.com", SETTINGS), SessionOrigin.OIDC)
     assert not lockout(ports, me, RESTRICT).is_locked_out
 
 
-def test_closing_the_storefront_locks_nobody_out_who_may_sign_in(
+def test_closing_the_storefront_locks_out_no_one_who_can_sign_in(
     ports: Ports, actor: Actor
 ) -> None:
     change = AccessChange(allow_storefront_traffic=False)
     assert lockout(ports, actor, change).people == 1
 
 
-def test_the_last_provider_of_a_restricted_shop_is_the_last_way_in(ports: Ports) -> None:
+def test_last_provider_of_a_restricted_shop_cannot_be_disabled(ports: Ports) -> None:
     make_provider(ports)
     user_id = make_staff(ports, "me@example.com", SETTINGS)
     link_identity(ports, user_id)
@@ -161,7 +157,7 @@ def test_the_last_provider_of_a_restricted_shop_is_the_last_way_in(ports: Ports)
     assert not lockout(ports, me, AccessChange(provider_off="another")).is_locked_out
 
 
-def test_what_nobody_could_undo_before_either_locks_nobody_out(ports: Ports) -> None:
+def test_change_without_former_managers_is_allowed(ports: Ports) -> None:
     make_provider(ports)
     helper = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PLUGINS}))
     off = AccessChange(provider_off="default")
@@ -177,6 +173,6 @@ def test_the_guard_asks_once(ports: Ports, actor: Actor) -> None:
     assert len(selects(statements)) == 1
 
 
-def test_it_is_for_those_who_may_change_doors(ports: Ports) -> None:
+def test_lockout_check_requires_permission(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
         lockout(ports, NOBODY, RESTRICT)

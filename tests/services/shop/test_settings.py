@@ -44,7 +44,7 @@ def refusals(ports: Ports, **update: Any) -> list[tuple[str | None, str]]:
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_whoever_manages_settings_opens_and_closes_the_storefront_however_they_came_in(
+def test_settings_managers_switch_the_storefront_in_any_session(
     ports: Ports, allowed: bool
 ) -> None:
     _, token = make_app(ports, "Switch", SETTINGS)
@@ -86,7 +86,7 @@ def test_settings_are_neither_changed_nor_shown_without_the_permission(
     assert settings(ports) == before
 
 
-def test_what_was_left_out_stays(ports: Ports) -> None:
+def test_absent_settings_stay(ports: Ports) -> None:
     before = settings(ports)
 
     assert update_shop(ports, OPERATOR, ShopUpdate()) == before
@@ -138,7 +138,7 @@ def test_what_was_left_out_stays(ports: Ports) -> None:
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused_on_its_field(
+def test_invalid_setting_is_refused_on_its_field(
     ports: Ports, update: dict[str, Any], refusal: tuple[str, str]
 ) -> None:
     before = settings(ports)
@@ -186,7 +186,7 @@ def test_null_and_nothing_clear_a_text(ports: Ports, name: str) -> None:
         assert getattr(shop, name) == ""
 
 
-def test_a_change_stands_in_the_audit_trail_with_who_before_after_and_from_where(
+def test_audit_entry_names_actor_values_and_ip_address(
     ports: Ports,
 ) -> None:
     actor = manager(ports, SessionOrigin.OIDC)
@@ -207,7 +207,7 @@ def test_a_change_stands_in_the_audit_trail_with_who_before_after_and_from_where
     assert row.after == {"password_login_mode": "DISABLED", "allow_storefront_traffic": False}
 
 
-def test_what_changes_nothing_leaves_no_trace(ports: Ports) -> None:
+def test_unchanged_values_are_not_audited(ports: Ports) -> None:
     update_shop(
         ports, OPERATOR, ShopUpdate(password_login_mode=ENABLED, allow_storefront_traffic=True)
     )
@@ -215,7 +215,7 @@ def test_what_changes_nothing_leaves_no_trace(ports: Ports) -> None:
     assert trail(ports, "shop.update") == []
 
 
-def test_a_change_by_an_app_and_by_the_operator_is_told_apart(ports: Ports) -> None:
+def test_audit_log_distinguishes_apps_from_the_operator(ports: Ports) -> None:
     app_id, token = make_app(ports, "Switch", SETTINGS)
     app = identify(ports, visit(token)).actor
 

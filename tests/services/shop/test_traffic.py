@@ -33,7 +33,7 @@ def see(ports: Ports, *kinds: TrafficKind) -> None:
     ports.activity.flush()
 
 
-def test_the_last_hours_requests_are_told_by_kind(busy: Ports, clock: FakeClock) -> None:
+def test_last_hours_requests_are_counted_by_kind(busy: Ports, clock: FakeClock) -> None:
     see(busy, TrafficKind.ANONYMOUS)
     clock.pass_(minutes=30)
     see(busy, TrafficKind.ANONYMOUS, TrafficKind.ANONYMOUS, TrafficKind.STAFF)
@@ -57,14 +57,12 @@ def test_counts_are_forgotten_after_a_week(busy: Ports, clock: FakeClock) -> Non
     assert clean_up(busy, WORKER).traffic_counts == 1
 
 
-def test_traffic_is_for_those_who_manage_settings(ports: Ports) -> None:
+def test_traffic_requires_manage_settings(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
         count_traffic(ports, NOBODY, HOUR)
 
 
-def test_who_forwards_without_being_trusted_to_is_told_for_a_week(
-    busy: Ports, clock: FakeClock
-) -> None:
+def test_untrusted_forwarding_is_reported_for_a_week(busy: Ports, clock: FakeClock) -> None:
     busy.activity.record_forwarding("203.0.113.7")
     busy.activity.flush()
     clock.pass_(hours=1)

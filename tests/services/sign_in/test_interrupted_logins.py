@@ -45,7 +45,7 @@ def people(ports: Ports) -> None:
     make_user(ports, OTHER)
 
 
-def test_of_attempts_at_once_from_one_address_one_runs_and_the_others_are_delayed(
+def test_concurrent_attempts_from_one_address_run_one_at_a_time(
     ports: Ports,
 ) -> None:
     rivals = 4
@@ -80,7 +80,7 @@ def test_of_attempts_at_once_from_one_address_one_runs_and_the_others_are_delaye
     assert counted(ports) == (0, 0)
 
 
-def test_attempts_at_once_from_several_addresses_do_not_delay_one_another(ports: Ports) -> None:
+def test_concurrent_attempts_from_several_addresses_run(ports: Ports) -> None:
     both_compare = Barrier(2)
     ports = replace(
         ports,
@@ -99,9 +99,7 @@ class Crash(BaseException):
 
 
 @pytest.mark.parametrize("crash", [RuntimeError, KeyboardInterrupt, Crash])
-def test_an_attempt_that_crashes_lets_the_next_one_run(
-    ports: Ports, crash: type[BaseException]
-) -> None:
+def test_crashed_attempt_releases_the_next(ports: Ports, crash: type[BaseException]) -> None:
     def break_off() -> None:
         raise crash
 
@@ -178,7 +176,7 @@ MEANWHILE: dict[str, tuple[Callable[[Ports], None], str]] = {
 
 
 @pytest.mark.parametrize("event", MEANWHILE)
-def test_what_changes_while_a_password_is_compared_counts(
+def test_changes_during_password_comparison_count(
     ports: Ports, clock: FakeClock, event: str
 ) -> None:
     happens, code = MEANWHILE[event]
@@ -249,7 +247,7 @@ class FailingThrottle(SqlThrottle):
         ("release", "inactive@example.com", PASSWORD),
     ],
 )
-def test_nobody_gets_in_while_attempts_cannot_be_counted(
+def test_logins_fail_closed_without_the_throttle(
     ports: Ports, failing: str, email: str, password: str
 ) -> None:
     make_user(ports, "inactive@example.com", is_active=False)

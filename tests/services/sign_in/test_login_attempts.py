@@ -76,7 +76,7 @@ def test_a_success_resets_the_address_and_that_user(ports: Ports, clock: FakeClo
     waits(ports, clock, 1)
 
 
-def test_another_user_s_success_does_not_reset_what_counts_against_this_one(
+def test_other_users_success_does_not_reset_this_users_failures(
     ports: Ports, clock: FakeClock
 ) -> None:
     for seconds in (1, 2, 4):
@@ -109,7 +109,7 @@ def test_an_attempt_during_a_block_extends_nothing(ports: Ports, clock: FakeCloc
     succeed(ports)
 
 
-def test_a_delayed_attempt_is_told_when_to_come_back(ports: Ports, clock: FakeClock) -> None:
+def test_delayed_attempt_names_the_wait(ports: Ports, clock: FakeClock) -> None:
     for seconds in (1, 2):
         fail(ports)
         clock.pass_(seconds=seconds)
@@ -123,9 +123,7 @@ def test_a_delayed_attempt_is_told_when_to_come_back(ports: Ports, clock: FakeCl
     assert "4 s" in problem.message
 
 
-def test_whoever_comes_back_at_the_time_that_was_told_is_let_in(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_attempt_after_the_wait_is_allowed(ports: Ports, clock: FakeClock) -> None:
     clock.pass_(seconds=0.7)
     fail(ports)
     [problem] = problems_of(ports)

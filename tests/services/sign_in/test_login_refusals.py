@@ -16,7 +16,7 @@ from tests.services.logins import EMAIL, log_in, problems_of, refusal_of, stored
 WRONG = ("email", "INVALID_CREDENTIALS")
 
 
-def test_wrong_unknown_and_without_a_password_are_one_answer_after_one_comparison(
+def test_login_refusals_are_equal_after_one_comparison(
     ports: Ports, clock: FakeClock, hasher: FakeHasher
 ) -> None:
     make_user(ports)
@@ -59,7 +59,7 @@ def test_a_password_is_exact(ports: Ports, password: str) -> None:
     ["not-an-email", "", "@", "\0", "customer@example.com\0", "\ud800@example.com", "x" * 100_000],
     ids=range(7),
 )
-def test_what_can_be_nobody_s_address_is_an_unknown_one(
+def test_impossible_email_is_treated_as_unknown(
     ports: Ports, hasher: FakeHasher, email: str
 ) -> None:
     make_user(ports)
@@ -95,16 +95,14 @@ def test_a_missing_argument_is_required_and_no_attempt(
     assert ports.throttle.find(ADDRESS, clock.timestamp()) is None
 
 
-def test_a_caller_whose_address_cannot_be_told_is_refused_without_a_comparison(
-    ports: Ports, hasher: FakeHasher
-) -> None:
+def test_unknown_ip_address_is_refused_before_comparing(ports: Ports, hasher: FakeHasher) -> None:
     make_user(ports)
 
     assert refusal_of(ports, actor=anonymous(issuer=ISSUER)) == (None, "UNKNOWN_IP_ADDRESS")
     assert hasher.verifications == 0
 
 
-def test_an_inactive_account_is_told_so_with_the_right_password_alone(
+def test_inactive_account_is_reported_only_with_the_correct_password(
     ports: Ports, clock: FakeClock
 ) -> None:
     make_user(ports, is_active=False, is_confirmed=False)
@@ -148,7 +146,7 @@ def test_an_account_must_be_confirmed_where_the_shop_asks_for_it_before_login(
         assert stored_sessions(ports) == []
 
 
-def test_an_unconfirmed_account_is_told_so_with_the_right_password_alone(ports: Ports) -> None:
+def test_unconfirmed_account_is_reported_only_with_the_correct_password(ports: Ports) -> None:
     make_user(ports, is_confirmed=False)
 
     assert refusal_of(ports, password="wrong") == WRONG
@@ -181,9 +179,7 @@ def test_refusals_come_in_the_order_of_the_contract(
 
 
 @pytest.mark.parametrize("email", [EMAIL, "staff@example.com", "nobody@example.com"])
-def test_nobody_signs_in_by_password_while_that_is_disabled(
-    ports: Ports, hasher: FakeHasher, email: str
-) -> None:
+def test_disabled_password_login_is_refused(ports: Ports, hasher: FakeHasher, email: str) -> None:
     make_user(ports)
     make_staff(ports)
     set_mode(ports, PasswordLoginMode.DISABLED)

@@ -34,9 +34,7 @@ def test_blocked_addresses_are_shown_until_their_block_ends(
     assert list_blocked(ports, OPERATOR) == ()
 
 
-def test_why_an_address_waits_is_told_with_the_accounts_it_tried(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_block_is_explained_with_the_tried_accounts(ports: Ports, clock: FakeClock) -> None:
     users = [make_user(ports, f"u{number}@example.com") for number in range(7)]
     now = clock.timestamp()
     for user_id in (*users, users[3], users[3], users[5]):
@@ -58,7 +56,7 @@ def test_why_an_address_waits_is_told_with_the_accounts_it_tried(
     assert list_block_details(ports, OPERATOR) == ()
 
 
-def test_one_address_is_explained_however_many_wait_longer(ports: Ports, clock: FakeClock) -> None:
+def test_one_address_is_explained_among_many(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, OTHER_ADDRESS)
     _fail(ports, clock, ADDRESS, times=3)
     assert [one.address for one in list_block_details(ports, OPERATOR, limit=1)] == [ADDRESS]
@@ -88,7 +86,7 @@ def test_an_unblocked_address_may_try_at_once_and_the_others_still_wait(
     assert ports.throttle.begin(ADDRESS, clock.timestamp()).lease
 
 
-def test_who_unblocked_what_is_on_record(ports: Ports, clock: FakeClock) -> None:
+def test_unblocking_is_audited(ports: Ports, clock: FakeClock) -> None:
     manager = make_staff(ports, "manager@example.com", Permission.MANAGE_STAFF)
     _fail(ports, clock, OTHER_ADDRESS, times=2)
     unblock_ip(ports, actor_of(ports, manager), OTHER_ADDRESS)
@@ -116,7 +114,7 @@ def test_an_address_may_be_spelled_in_any_way(
     ("address", "code"),
     [(OTHER_ADDRESS, "NOT_FOUND"), ("", "INVALID"), ("shop.example.com", "INVALID")],
 )
-def test_what_is_not_held_cannot_be_let_go_and_leaves_no_record(
+def test_unblocking_an_unknown_address_is_not_audited(
     ports: Ports, clock: FakeClock, address: str, code: str
 ) -> None:
     _fail(ports, clock, ADDRESS)
@@ -149,7 +147,7 @@ def test_an_address_whose_block_has_ended_can_still_be_given_a_fresh_start(
         Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_APPS})),
     ],
 )
-def test_only_who_manages_staff_sees_or_unblocks_addresses(
+def test_blocked_addresses_require_manage_staff(
     ports: Ports, clock: FakeClock, actor: Actor
 ) -> None:
     _fail(ports, clock, ADDRESS)
@@ -164,7 +162,7 @@ def test_only_who_manages_staff_sees_or_unblocks_addresses(
     assert list_blocked(ports, OPERATOR)
 
 
-def test_a_store_that_does_not_answer_is_told_from_an_empty_one(ports: Ports) -> None:
+def test_unreachable_store_is_distinguished_from_an_empty_one(ports: Ports) -> None:
     without_store = replace(ports, throttle=connect_redis_throttle("unix:///nowhere/redis.sock"))
     for attempt in (
         lambda: list_blocked(without_store, OPERATOR),

@@ -48,7 +48,7 @@ def test_signing_out_everywhere_ends_an_opaque_token_in_every_process(
 @pytest.mark.parametrize(
     "settings", [{"audience": AUDIENCE}, {"use_oauth_scope_permissions": "true"}]
 )
-def test_an_opaque_token_cannot_tell_whom_it_is_for_where_that_matters(
+def test_opaque_token_has_no_audience_where_one_is_required(
     ports: Ports, provider: OwnProvider, settings: dict[str, str]
 ) -> None:
     set_up(ports, provider, **settings)

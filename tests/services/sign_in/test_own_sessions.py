@@ -74,7 +74,7 @@ def test_sessions_that_have_expired_are_not_listed(ports: Ports, clock: FakeCloc
     assert [found.is_current for found in list_sessions(ports, actor_of(ports, user_id))] == [True]
 
 
-def test_one_session_ends_and_the_others_go_on(ports: Ports) -> None:
+def test_ending_one_session_keeps_the_others(ports: Ports) -> None:
     user_id = make_user(ports)
     lost = sign_in(ports, user_id)
     (lost_row,) = sessions_of(ports, user_id)
@@ -96,7 +96,7 @@ def test_the_present_session_may_end_itself(ports: Ports) -> None:
     assert sessions_of(ports, user_id) == []
 
 
-def test_somebody_elses_session_and_one_that_has_ended_are_not_found(ports: Ports) -> None:
+def test_other_and_ended_sessions_are_not_found(ports: Ports) -> None:
     actor = actor_of(ports, make_user(ports))
     other = make_user(ports, "other@example.com")
     sign_in(ports, other)
@@ -130,7 +130,7 @@ def test_a_providers_token_ends_every_session_of_ours(ports: Ports) -> None:
     assert end_other_sessions(ports, actor) == 1
 
 
-def test_apps_and_nobody_have_no_sessions(ports: Ports) -> None:
+def test_apps_and_anonymous_callers_have_no_sessions(ports: Ports) -> None:
     app = Actor(ActorKind.APP, app_id=3, permissions=frozenset(Permission))
     extension = replace(actor_of(ports, make_user(ports)), app_id=3)
     for actor in (NOBODY, app, extension):

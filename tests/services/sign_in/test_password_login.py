@@ -129,7 +129,7 @@ def test_a_login_is_noted_on_the_account(ports: Ports, clock: FakeClock) -> None
     assert log_in(ports).user.last_login == clock.now()
 
 
-def test_an_audience_stands_in_both_tokens(ports: Ports) -> None:
+def test_audience_is_in_both_tokens(ports: Ports) -> None:
     make_user(ports)
 
     pair = create_token(
@@ -151,9 +151,7 @@ def _stored_hash(ports: Ports) -> str | None:
         return session.scalar(select(UserRecord.password_hash))
 
 
-def test_a_password_is_hashed_anew_when_the_cost_has_changed(
-    ports: Ports, hasher: FakeHasher
-) -> None:
+def test_password_is_rehashed_when_the_cost_changes(ports: Ports, hasher: FakeHasher) -> None:
     make_user(ports)
     before = _stored_hash(ports)
     hasher.cost = 2
@@ -186,7 +184,7 @@ def test_a_wrong_password_is_never_hashed_into_the_account(
     assert _stored_hash(ports) == before
 
 
-def test_an_account_made_by_single_sign_on_opens_by_password_once_one_is_set(ports: Ports) -> None:
+def test_sso_account_accepts_a_password_once_set(ports: Ports) -> None:
     make_user(ports, password=None)
     assert refusal_of(ports) == ("email", "INVALID_CREDENTIALS")
     hashed = ports.passwords.hash(PASSWORD)

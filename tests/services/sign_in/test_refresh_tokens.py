@@ -66,7 +66,7 @@ def test_the_next_refresh_token_comes_with_the_access_token(
     assert after == {**before, **changed}, "same session, same end"
 
 
-def test_a_chain_of_refresh_tokens_goes_on_to_the_end_of_the_session(
+def test_refresh_tokens_can_be_chained_until_the_session_ends(
     ports: Ports, clock: FakeClock
 ) -> None:
     token = sign_in(ports, make_user(ports), SessionOrigin.OIDC).refresh
@@ -121,9 +121,7 @@ def test_the_moment_is_over_when_the_successor_has_been_used(ports: Ports) -> No
     assert stored_sessions(ports) == []
 
 
-def test_the_end_of_a_session_by_reuse_stands_in_the_audit_trail(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_session_ended_by_token_reuse_is_audited(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     pair = sign_in(ports, user_id)
     refresh(ports, pair.refresh)
@@ -150,7 +148,7 @@ def test_reuse_ends_no_other_session_of_the_user(ports: Ports, clock: FakeClock)
     assert refresh(ports, other.refresh).access
 
 
-def test_uses_at_once_are_served_alike_and_the_session_goes_on(ports: Ports) -> None:
+def test_concurrent_uses_get_equal_tokens_and_keep_the_session(ports: Ports) -> None:
     rivals = 8
     pair = sign_in(ports, make_user(ports))
     together = Barrier(rivals)
@@ -205,7 +203,7 @@ def test_a_refused_refresh_does_not_use_the_token_up(ports: Ports) -> None:
     assert refresh(ports, pair.refresh).refresh
 
 
-def test_the_audience_goes_on_to_the_next_tokens(ports: Ports) -> None:
+def test_audience_is_kept_on_refresh(ports: Ports) -> None:
     make_user(ports)
     pair = create_token(
         ports, NOBODY, email="customer@example.com", password=PASSWORD, audience="custom:x"
@@ -239,7 +237,7 @@ def test_with_the_setting_off_again_a_used_token_is_as_good_as_before(ports: Por
     assert refresh_token(ports, NOBODY, token=pair.refresh).access
 
 
-def test_what_is_stored_of_a_refresh_token_makes_none(ports: Ports) -> None:
+def test_stored_form_makes_no_refresh_token(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     following = successor(ports, pair.refresh)
 

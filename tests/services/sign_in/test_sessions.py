@@ -46,7 +46,7 @@ def assert_alive(ports: Ports, pair: TokenPair) -> None:
     assert refresh_token(ports, NOBODY, token=pair.refresh).access
 
 
-def test_signing_out_everywhere_ends_every_session_the_one_in_use_included(ports: Ports) -> None:
+def test_signing_out_everywhere_ends_every_session(ports: Ports) -> None:
     user_id = make_user(ports)
     pairs = [
         sign_in(ports, user_id),
@@ -61,7 +61,7 @@ def test_signing_out_everywhere_ends_every_session_the_one_in_use_included(ports
     assert stored_sessions(ports) == []
 
 
-def test_signing_out_everywhere_touches_nobody_else(ports: Ports) -> None:
+def test_signing_out_everywhere_affects_no_one_else(ports: Ports) -> None:
     mine = sign_in(ports, make_user(ports))
     other = sign_in(ports, make_user(ports, "other@example.com"))
 
@@ -77,7 +77,7 @@ def test_after_signing_out_everywhere_a_new_login_is_good(ports: Ports) -> None:
     assert_alive(ports, sign_in(ports, user_id))
 
 
-def test_provider_tokens_from_before_signing_out_everywhere_can_be_told(
+def test_provider_tokens_issued_before_a_sign_out_are_recognized(
     ports: Ports, clock: FakeClock
 ) -> None:
     user_id = make_user(ports)
@@ -90,7 +90,7 @@ def test_provider_tokens_from_before_signing_out_everywhere_can_be_told(
         assert session.scalar(select(UserRecord.tokens_valid_after)) == clock.now()
 
 
-def test_signing_out_everywhere_stands_in_the_audit_trail(ports: Ports) -> None:
+def test_signing_out_everywhere_is_audited(ports: Ports) -> None:
     user_id = make_user(ports)
     pair = sign_in(ports, user_id)
     sign_in(ports, user_id)
@@ -114,7 +114,7 @@ def test_an_app_has_no_sessions_to_sign_out_of(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("caller", [NOBODY, OPERATOR, WORKER], ids=lambda who: who.kind.value)
-def test_nobody_s_sessions_are_not_signed_out_of(ports: Ports, caller: Actor) -> None:
+def test_anonymous_callers_cannot_sign_out_everywhere(ports: Ports, caller: Actor) -> None:
     with pytest.raises(PermissionDenied) as denied:
         deactivate_all_tokens(ports, caller)
 
@@ -135,7 +135,7 @@ def test_broken_token_ends_no_session_and_is_rejected_with_its_fault(ports: Port
     assert_alive(ports, pair)
 
 
-def test_a_password_session_signs_nobody_out_while_password_login_is_disabled(
+def test_password_session_cannot_sign_out_everywhere_while_disabled(
     ports: Ports,
 ) -> None:
     pair = sign_in(ports, make_staff(ports))
@@ -167,13 +167,11 @@ def test_a_session_that_ended_is_dead_at_once_in_every_process(
     assert_dead(elsewhere, pair)
 
 
-def test_a_session_opened_in_one_process_is_good_in_every_other(
-    ports: Ports, elsewhere: Ports
-) -> None:
+def test_session_is_valid_in_every_process(ports: Ports, elsewhere: Ports) -> None:
     assert_alive(elsewhere, sign_in(ports, make_user(ports)))
 
 
-def test_all_sessions_but_one_can_be_ended(ports: Ports) -> None:
+def test_all_other_sessions_can_be_ended(ports: Ports) -> None:
     user_id = make_user(ports)
     kept, ended, other = (
         sign_in(ports, user_id),
@@ -190,7 +188,7 @@ def test_all_sessions_but_one_can_be_ended(ports: Ports) -> None:
     assert_alive(ports, other)
 
 
-def test_ending_all_sessions_but_one_leaves_provider_tokens_alone(ports: Ports) -> None:
+def test_ending_other_sessions_keeps_provider_tokens(ports: Ports) -> None:
     user_id = make_user(ports)
     but = actor(ports, sign_in(ports, user_id).access).session_id
 

@@ -42,7 +42,7 @@ def verifies(ports: Ports, token: str) -> bool:
         return False
 
 
-def test_a_token_that_was_seen_before_costs_one_statement_and_no_write(ports: Ports) -> None:
+def test_cached_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     actor(ports, token)
 
@@ -53,7 +53,7 @@ def test_a_token_that_was_seen_before_costs_one_statement_and_no_write(ports: Po
     assert statement.startswith("SELECT")
 
 
-def test_an_app_token_costs_one_statement_and_no_write(ports: Ports) -> None:
+def test_app_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     _, token = make_app(ports)
     actor(ports, token)
 
@@ -64,7 +64,7 @@ def test_an_app_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     assert statement.startswith("SELECT")
 
 
-def test_a_caller_without_a_credential_costs_one_statement_and_no_write(ports: Ports) -> None:
+def test_anonymous_caller_costs_one_statement_and_no_write(ports: Ports) -> None:
     actor(ports, None)
 
     with recorded_statements() as statements:
@@ -77,7 +77,7 @@ def test_a_caller_without_a_credential_costs_one_statement_and_no_write(ports: P
 @pytest.mark.parametrize(
     "name", ["expired", "from the future", "foreign issuer", "unknown session"]
 )
-def test_a_token_that_is_worth_nothing_costs_one_statement_too(ports: Ports, name: str) -> None:
+def test_invalid_token_costs_one_statement(ports: Ports, name: str) -> None:
     token, fault = break_token(ports, sign_in(ports, make_user(ports)).access, name)
     actor(ports, token)
 
@@ -87,7 +87,7 @@ def test_a_token_that_is_worth_nothing_costs_one_statement_too(ports: Ports, nam
     assert len(statements) == 1
 
 
-def test_a_token_is_remembered_by_what_nobody_can_read_it_from(ports: Ports) -> None:
+def test_token_is_cached_by_its_digest(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     actor(ports, token)
 
@@ -142,7 +142,7 @@ def test_a_remembered_token_obeys_the_mode(ports: Ports) -> None:
     assert actor(ports, token).fault is TokenFault.INVALID
 
 
-def test_a_remembered_token_loses_a_user_who_was_deactivated(ports: Ports) -> None:
+def test_cached_token_loses_a_deactivated_user(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     assert actor(ports, token).is_user
     with ports.database.transaction() as session:
@@ -215,9 +215,7 @@ def test_a_token_survives_a_rotation_in_every_process(
         assert actor(elsewhere, renewed).is_user
 
 
-def test_a_process_that_knows_nothing_yet_accepts_what_another_signed(
-    ports: Ports, elsewhere: Ports
-) -> None:
+def test_new_process_accepts_another_processs_tokens(ports: Ports, elsewhere: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
 
     assert elsewhere.cache.ring is None

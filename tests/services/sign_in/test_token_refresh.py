@@ -110,7 +110,7 @@ def test_a_refreshed_token_keeps_its_audience(ports: Ports) -> None:
     assert claims_in(ports, refresh(ports, pair.refresh).access)["aud"] == "custom:x"
 
 
-def test_a_refreshed_token_shows_the_account_as_it_is_now(ports: Ports) -> None:
+def test_refreshed_token_has_the_current_account(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     with ports.database.transaction() as session:
         session.execute(update(UserRecord).values(email="new@example.com", is_staff=True))
@@ -133,14 +133,14 @@ def test_a_blocked_or_unknown_address_refreshes_all_the_same(ports: Ports) -> No
     assert refresh(ports, pair.refresh, anonymous(issuer=ISSUER)).access
 
 
-def test_a_broken_credential_in_the_header_does_not_stand_in_the_way(ports: Ports) -> None:
+def test_invalid_credential_in_the_header_is_ignored(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     caller = identify(ports, visit("garbage")).actor
 
     assert refresh(ports, pair.refresh, caller).access
 
 
-def test_a_missing_refresh_token_is_told_as_missing(ports: Ports) -> None:
+def test_missing_refresh_token_is_reported_as_missing(ports: Ports) -> None:
     assert refusal_of(ports, None) == ("refreshToken", "JWT_MISSING_TOKEN")
 
 

@@ -103,9 +103,7 @@ def test_an_access_token_never_outlives_its_session(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("kind", ["access", "refresh"])
-def test_a_good_token_verifies_and_shows_whose_it_is_and_what_is_in_it(
-    ports: Ports, kind: str
-) -> None:
+def test_valid_token_is_verified_with_user_and_claims(ports: Ports, kind: str) -> None:
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)
     token: str = getattr(sign_in(ports, staff), kind)
 
@@ -157,7 +155,7 @@ def test_an_expired_token_is_expired(ports: Ports, clock: FakeClock, kind: str) 
 @pytest.mark.parametrize(
     "ending", [update(UserRecord).values(is_active=False), delete(UserRecord)], ids=str
 )
-def test_a_token_of_somebody_deactivated_or_deleted_is_invalid(
+def test_token_of_a_deactivated_or_deleted_user_is_invalid(
     ports: Ports, ending: Update | Delete
 ) -> None:
     pair = sign_in(ports, make_user(ports))
@@ -195,7 +193,7 @@ def test_neither_the_email_nor_the_role_in_a_token_decides_anything(ports: Ports
     assert user.permissions == frozenset()
 
 
-def test_a_token_of_ours_verifies_whatever_else_it_claims(ports: Ports) -> None:
+def test_own_token_is_verified_with_extra_claims(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     claims = {**claims_in(ports, pair.access), "aud": "custom:x", "nested": {"a": [1, None]}}
 

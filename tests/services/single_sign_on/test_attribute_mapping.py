@@ -42,7 +42,7 @@ def rows(ports: Ports) -> tuple[int, int]:
         return session.scalars(people).one(), session.scalars(trail).one()
 
 
-def test_a_stranger_would_be_made_and_nobody_is(ports: Ports, provider: OwnProvider) -> None:
+def test_preview_of_a_new_person_creates_no_account(ports: Ports, provider: OwnProvider) -> None:
     token = provider.access_token()
     before = rows(ports)
     found = preview(ports, f"Bearer {token}\n")
@@ -52,7 +52,7 @@ def test_a_stranger_would_be_made_and_nobody_is(ports: Ports, provider: OwnProvi
     assert (rows(ports), identities(ports)) == (before, [])
 
 
-def test_what_is_previewed_is_what_happens(ports: Ports, provider: OwnProvider) -> None:
+def test_preview_matches_the_real_sign_in(ports: Ports, provider: OwnProvider) -> None:
     change(
         ports, staff_user_domains="sso.example", default_group_name_for_new_staff_users="Newcomers"
     )
@@ -97,7 +97,7 @@ def test_where_the_provider_rules_its_scopes_count_alone(
         ({"sub": "bob"}, "tells about somebody else"),
     ],
 )
-def test_who_would_not_be_let_in_is_told_why(
+def test_refused_sign_in_is_previewed_with_the_reason(
     ports: Ports, provider: OwnProvider, person: dict[str, object], reason: str
 ) -> None:
     make_user(ports, EMAIL)
@@ -125,7 +125,7 @@ def test_accounts_that_are_off_unconfirmed_or_signed_out_are_refused(
     assert "signed out everywhere" in preview(ports, token).reason
 
 
-def test_tokens_that_are_worth_nothing_tell_why(
+def test_invalid_tokens_are_previewed_with_reasons(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     assert "cannot be trusted" in preview(ports, f"{provider.access_token()}x").reason
@@ -138,7 +138,7 @@ def test_tokens_that_are_worth_nothing_tell_why(
     assert "has expired" in preview(ports, token).reason
 
 
-def test_an_id_token_is_read_without_asking_anybody_and_tells_no_scopes(
+def test_id_token_is_read_without_calls_and_has_no_scopes(
     ports: Ports, provider: OwnProvider
 ) -> None:
     token = provider.sign(provider.id_claims("a nonce"))
@@ -163,7 +163,7 @@ def test_a_provider_that_is_not_active_can_be_tried(ports: Ports, provider: OwnP
     assert preview(ports, provider.access_token()).outcome is MappedTo.MADE
 
 
-def test_rights_are_told_to_whoever_manages_their_owner(
+def test_preview_permissions_are_shown_to_user_managers(
     ports: Ports, provider: OwnProvider
 ) -> None:
     make_user(ports, EMAIL, is_staff=True, permissions=[ORDERS])
@@ -172,7 +172,7 @@ def test_rights_are_told_to_whoever_manages_their_owner(
     assert (found.rights_hidden, found.permissions) == (True, None)
 
 
-def test_what_is_missing_is_refused(ports: Ports, provider: OwnProvider) -> None:
+def test_missing_arguments_are_refused(ports: Ports, provider: OwnProvider) -> None:
     with pytest.raises(Refused) as refused:
         preview(ports, "  ")
     assert refused.value.problems[0].field == "token"

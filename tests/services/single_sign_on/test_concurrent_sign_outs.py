@@ -54,15 +54,13 @@ def ending(elsewhere: Ports) -> Iterator[list[str]]:
     event.remove(Session, "before_flush", end)
 
 
-def test_whoever_ends_a_session_waits_until_it_has_been_refreshed(
-    ports: Ports, ending: list[str]
-) -> None:
+def test_ending_a_session_waits_for_its_refresh(ports: Ports, ending: list[str]) -> None:
     pair = sign_in(ports, make_user(ports))
     assert refresh_token(ports, NOBODY, token=pair.refresh).refresh
     assert ending == ["waited"]
 
 
-def test_so_does_whoever_ends_one_that_began_at_a_provider(
+def test_ending_a_provider_session_waits_for_its_refresh(
     ports: Ports, provider: OwnProvider, ending: list[str]
 ) -> None:
     tokens = sign_in_there(ports, provider)

@@ -26,7 +26,7 @@ HOSTILE: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_an_id_token_that_cannot_be_believed_lets_nobody_in(
+def test_untrustworthy_id_token_signs_no_one_in(
     ports: Ports, provider: OwnProvider, name: str
 ) -> None:
     asked = begin(ports)
@@ -54,7 +54,7 @@ ANSWERS: dict[str, tuple[Reply, str | None]] = {
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_of_the_token_url_that_cannot_be_believed_lets_nobody_in(
+def test_untrustworthy_token_response_signs_no_one_in(
     ports: Ports, provider: OwnProvider, name: str
 ) -> None:
     reply, field = ANSWERS[name]
@@ -62,7 +62,7 @@ def test_an_answer_of_the_token_url_that_cannot_be_believed_lets_nobody_in(
     assert codes(ports, begin(ports)["state"]) == [(field, "INVALID")]
 
 
-def test_an_id_token_by_another_key_lets_nobody_in(ports: Ports, provider: OwnProvider) -> None:
+def test_id_token_signed_by_another_key_is_refused(ports: Ports, provider: OwnProvider) -> None:
     asked = begin(ports)
     claims = provider.id_claims(asked["nonce"])
     grant(provider, asked, id_token=provider.sign(claims, rsa_key(1)))

@@ -141,7 +141,7 @@ TOKENS: dict[str, tuple[Forge, TokenFault]] = {
 
 
 @pytest.mark.parametrize("name", TOKENS)
-def test_a_token_that_cannot_be_believed_lets_nobody_in(
+def test_untrustworthy_token_signs_no_one_in(
     ports: Ports, provider: OwnProvider, name: str
 ) -> None:
     forge, wanted = TOKENS[name]
@@ -209,7 +209,7 @@ ANSWERS: dict[str, tuple[Callable[[OwnProvider], Reply], TokenFault]] = {
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_that_cannot_be_believed_lets_nobody_in(
+def test_untrustworthy_response_signs_no_one_in(
     ports: Ports, provider: OwnProvider, name: str
 ) -> None:
     answer, wanted = ANSWERS[name]
@@ -234,9 +234,7 @@ KEY_SETS = {
 
 
 @pytest.mark.parametrize("name", KEY_SETS)
-def test_a_key_set_that_cannot_be_used_lets_nobody_in(
-    ports: Ports, provider: OwnProvider, name: str
-) -> None:
+def test_unusable_key_set_signs_no_one_in(ports: Ports, provider: OwnProvider, name: str) -> None:
     provider.server.answer("/keys", KEY_SETS[name])
     assert fault(ports, provider.access_token()) is TokenFault.PROVIDER
     assert identities(ports) == []

@@ -28,7 +28,7 @@ def test_discovery_fills_the_addresses_and_leaves_the_rest(
     assert (found.client_id, found.active) == ("", False)
 
 
-def test_what_a_provider_need_not_have_may_be_missing(
+def test_optional_provider_settings_can_be_missing(
     ports: Ports, other_provider: OwnProvider
 ) -> None:
     other_provider.describe(
@@ -68,7 +68,7 @@ def test_a_description_that_cannot_be_used_changes_nothing(
 
 
 @pytest.mark.parametrize("reply", [Reply(404), Reply(200, b"<html>"), Reply(302)])
-def test_no_description_at_all_is_told_so(
+def test_missing_discovery_document_is_reported(
     ports: Ports, other_provider: OwnProvider, reply: Reply
 ) -> None:
     other_provider.server.answer(CONFIGURATION, reply)
@@ -112,7 +112,7 @@ def test_scopes_that_count_for_nothing_are_warned_of(ports: Ports, provider: Own
     assert states(ports)["audience"] is State.WARNING
 
 
-def test_a_provider_that_nobody_knows_is_not_found(ports: Ports) -> None:
+def test_unknown_provider_is_not_found(ports: Ports) -> None:
     with pytest.raises(Refused) as refused:
         check_provider(ports, OPERATOR, "nobody")
     assert [(one.field, one.code) for one in refused.value.problems] == [("provider", "NOT_FOUND")]

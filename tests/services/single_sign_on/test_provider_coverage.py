@@ -48,7 +48,7 @@ def test_people_and_open_sessions_are_counted_by_provider(ports: Ports) -> None:
     assert show_provider_coverage(ports, OPERATOR, ["none"]) == {}
 
 
-def test_who_has_no_other_way_in_is_counted_and_staff_are_named(ports: Ports) -> None:
+def test_people_without_another_sign_in_method_are_counted(ports: Ports) -> None:
     make_provider(ports)
     for email, staff in (("ann@example.com", True), ("bob@example.com", False)):
         link_identity(ports, make_user(ports, email, password=None, is_staff=staff))
@@ -62,7 +62,7 @@ def test_who_has_no_other_way_in_is_counted_and_staff_are_named(ports: Ports) ->
     assert found.named == ("ann@example.com",)
 
 
-def test_the_login_mode_decides_whose_password_is_a_way_in(ports: Ports) -> None:
+def test_login_mode_decides_whether_passwords_count(ports: Ports) -> None:
     make_provider(ports)
     link_identity(ports, make_staff(ports, "carl@example.com"))
     link_identity(ports, make_user(ports, "dora@example.com"))
@@ -73,7 +73,7 @@ def test_the_login_mode_decides_whose_password_is_a_way_in(ports: Ports) -> None
     assert show_provider_disable_impact(ports, OPERATOR, "default").losing_access == 2
 
 
-def test_another_provider_that_works_is_a_way_in(ports: Ports) -> None:
+def test_second_working_provider_keeps_access(ports: Ports) -> None:
     make_provider(ports)
     make_provider(ports, "acme", issuer=OTHER)
     ann = make_user(ports, "ann@example.com", password=None)
@@ -86,7 +86,7 @@ def test_another_provider_that_works_is_a_way_in(ports: Ports) -> None:
     assert show_provider_disable_impact(ports, OPERATOR, "default").losing_access == 0
 
 
-def test_whom_it_lets_in_no_more_since_it_lacks_a_setting_it_does_not_shut_out(
+def test_incomplete_provider_locks_out_no_one(
     ports: Ports,
 ) -> None:
     make_provider(ports, user_info_url="")
@@ -100,7 +100,7 @@ def test_whom_it_lets_in_no_more_since_it_lacks_a_setting_it_does_not_shut_out(
     assert found.named == ()
 
 
-def test_only_who_manages_plugins_is_told(ports: Ports) -> None:
+def test_coverage_requires_manage_plugins(ports: Ports) -> None:
     make_provider(ports)
     link_identity(ports, make_staff(ports), issuer=ISSUER_THERE)
     actor = actor_of(ports, make_staff(ports, "orders@example.com", Permission.MANAGE_ORDERS))

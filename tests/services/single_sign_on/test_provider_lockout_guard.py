@@ -60,7 +60,7 @@ def refusal(ports: Ports, actor: Actor, changes: ProviderUpdate) -> Problem:
     [(OFF, "active"), (ISSUER, "issuer"), (NO_ISSUER, "issuer"), (CLIENT, "client_id")],
     ids=["off", "issuer", "no issuer", "client"],
 )
-def test_the_last_way_in_is_not_taken_away_and_the_reason_has_numbers(
+def test_last_sign_in_method_is_kept_with_counts_in_the_message(
     ports: Ports, chief: Actor, changes: ProviderUpdate, setting: str
 ) -> None:
     (before,) = known_providers(ports)
@@ -83,7 +83,7 @@ def test_with_another_way_back_it_is_done(
 
 
 @pytest.mark.parametrize("changes", [OFF, ISSUER, CLIENT], ids=["off", "issuer", "client"])
-def test_another_provider_that_knows_them_is_a_way_back(
+def test_second_provider_with_their_identities_is_a_recovery(
     ports: Ports, chief: Actor, changes: ProviderUpdate
 ) -> None:
     make_provider(ports, "other", issuer="https://other.invalid")
@@ -91,9 +91,7 @@ def test_another_provider_that_knows_them_is_a_way_back(
     update_plugin(ports, chief, PLUGIN, changes)
 
 
-def test_while_passwords_are_for_everybody_a_password_is_a_way_back(
-    ports: Ports, chief: Actor
-) -> None:
+def test_password_is_a_recovery_while_enabled(ports: Ports, chief: Actor) -> None:
     set_mode(ports, PasswordLoginMode.ENABLED)
     update_plugin(ports, chief, PLUGIN, ISSUER)
 
@@ -106,13 +104,13 @@ def test_while_passwords_are_for_everybody_a_password_is_a_way_back(
     ],
     ids=["as it is", "nothing of that kind"],
 )
-def test_what_keeps_nobody_out_is_not_judged(
+def test_change_without_lockout_is_not_refused(
     ports: Ports, chief: Actor, changes: ProviderUpdate
 ) -> None:
     update_plugin(ports, chief, PLUGIN, changes)
 
 
-def test_people_of_an_issuer_that_becomes_known_are_kept(ports: Ports) -> None:
+def test_identities_move_to_a_newly_configured_issuer(ports: Ports) -> None:
     make_provider(ports, issuer="")
     key = make_staff(ports, "chief@example.com", SETTINGS, Permission.MANAGE_PLUGINS)
     link_identity(ports, key, issuer=f"default|{ISSUER_THERE}")
@@ -138,9 +136,7 @@ def test_rights_from_a_provider_go_with_the_identity_that_they_were_granted_to(
     update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"audience": "x"}))
 
 
-def test_the_operator_may_and_is_told_first_where_that_is_asked_for(
-    ports: Ports, chief: Actor
-) -> None:
+def test_operator_can_and_is_asked_first(ports: Ports, chief: Actor) -> None:
     assert chief.user_id
     with pytest.raises(Refused) as refused:
         save_provider(ports, OPERATOR, "default", ISSUER)
@@ -149,6 +145,6 @@ def test_the_operator_may_and_is_told_first_where_that_is_asked_for(
     assert known_providers(ports)[0].issuer == ELSEWHERE
 
 
-def test_what_graphql_answers_does_not_depend_on_it(ports: Ports, chief: Actor) -> None:
+def test_graphql_ignores_the_lockout_guard(ports: Ports, chief: Actor) -> None:
     update_plugin(ports, chief, PLUGIN, replace(ISSUER, asks_first=False))
     assert known_providers(ports)[0].issuer == ELSEWHERE

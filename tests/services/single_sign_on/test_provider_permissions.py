@@ -88,15 +88,13 @@ def test_scope_permissions_rule_alone_and_are_never_merged(
     assert (actor.permissions, actor.is_staff) == (frozenset(granted), is_staff)
 
 
-def test_scopes_grant_nothing_while_no_audience_tells_for_whom_they_are(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_scopes_grant_nothing_without_audience(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, use_oauth_scope_permissions="true")
     actor = who(ports, provider.access_token(scope="latchkey:manage_products")).actor
     assert (actor.is_user, actor.permissions, actor.is_staff) == (True, frozenset(), False)
 
 
-def test_without_scope_permissions_the_rights_kept_here_count(
+def test_local_permissions_count_without_scope_permissions(
     ports: Ports, provider: OwnProvider
 ) -> None:
     make_user(ports, EMAIL, is_staff=True, permissions=[Permission.MANAGE_APPS])

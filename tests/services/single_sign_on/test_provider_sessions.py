@@ -109,7 +109,7 @@ def test_logging_out_leads_to_no_host_that_is_not_allowed_whatever_the_value_is_
     assert is_in(ports, tokens.access)
 
 
-def test_the_provider_ends_one_session_by_its_name(ports: Ports, provider: OwnProvider) -> None:
+def test_provider_ends_one_session_by_sid(ports: Ports, provider: OwnProvider) -> None:
     ended = sign_in(ports, provider)
     other = sign_in(ports, provider, "bob")
 
@@ -120,7 +120,7 @@ def test_the_provider_ends_one_session_by_its_name(ports: Ports, provider: OwnPr
     assert end(ports, provider, sid="session-of-alice") == 0
 
 
-def test_the_provider_ends_everything_of_one_subject_and_its_own_tokens_with_it(
+def test_provider_ends_all_sessions_and_tokens_of_a_subject(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     sessions = [sign_in(ports, provider) for _ in range(2)]
@@ -137,7 +137,7 @@ def test_the_provider_ends_everything_of_one_subject_and_its_own_tokens_with_it(
     assert who(ports, bobs).actor.is_user
 
 
-def test_a_logout_that_comes_late_or_twice_spares_what_began_since(
+def test_late_or_repeated_logout_keeps_newer_sessions(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     sign_in(ports, provider)
@@ -151,7 +151,7 @@ def test_a_logout_that_comes_late_or_twice_spares_what_began_since(
     assert is_in(ports, since.access)
 
 
-def test_a_provider_ends_nobodys_sessions_but_its_own(
+def test_provider_ends_only_its_own_sessions(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider
 ) -> None:
     set_up(ports, other_provider, "other")
@@ -201,7 +201,7 @@ def test_other_tokens_and_other_keys_end_nothing(ports: Ports, provider: OwnProv
     assert is_in(ports, tokens.access)
 
 
-def test_a_provider_whose_keys_cannot_be_had_is_told_from_a_bad_token(
+def test_missing_provider_keys_are_distinguished_from_a_bad_token(
     ports: Ports, provider: OwnProvider
 ) -> None:
     provider.server.answer("/keys", Reply(503))

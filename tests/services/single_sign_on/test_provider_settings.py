@@ -52,14 +52,14 @@ def codes(ports: Ports, active: bool | None = None, /, **settings: str | None) -
     return {(one.field, one.code) for one in refused.value.problems}
 
 
-def test_a_fresh_shop_has_one_provider_which_is_not_active(ports: Ports) -> None:
+def test_new_shop_has_one_inactive_provider(ports: Ports) -> None:
     page = list_plugins(ports, STAFF, PageRequest(10))
     (plugin,) = page.items
     assert (plugin.id, plugin.active, page.count()) == (PLUGIN, False, 1)
     assert list_external_authentications(ports, NOBODY) == ()
 
 
-def test_what_is_absent_stays_and_nothing_or_an_empty_text_clears(ports: Ports) -> None:
+def test_absent_settings_stay_and_null_or_empty_clears(ports: Ports) -> None:
     update(ports, client_id="shop", audience="https://shop.example.com", **SSO)
     changed = values(update(ports, client_id=None, audience="", enable_refresh_token="False"))
     assert (changed["client_id"], changed["audience"]) == (None, None)
@@ -68,7 +68,7 @@ def test_what_is_absent_stays_and_nothing_or_an_empty_text_clears(ports: Ports) 
     assert values(update(ports, enable_refresh_token=None))["enable_refresh_token"] == "true"
 
 
-def test_a_secret_never_reads_back_and_its_mask_leaves_it_as_it_is(ports: Ports) -> None:
+def test_secret_reads_back_masked_and_the_mask_keeps_it(ports: Ports) -> None:
     assert values(update(ports, client_secret="s3cret"))["client_secret"] == MASK
     update(ports, client_secret=MASK)
     (provider,) = known_providers(ports)
@@ -91,9 +91,7 @@ def test_a_secret_never_reads_back_and_its_mask_leaves_it_as_it_is(ports: Ports)
         ("default_group_name_for_new_staff_users", "x" * 151),
     ],
 )
-def test_a_setting_that_cannot_be_used_changes_nothing_at_all(
-    ports: Ports, name: str, value: str
-) -> None:
+def test_invalid_setting_changes_nothing(ports: Ports, name: str, value: str) -> None:
     settings = {"client_id": "shop", name: value}
     assert codes(ports, **settings) == {(name, "INVALID")}
     (plugin,) = list_plugins(ports, STAFF, PageRequest(1)).items
@@ -140,7 +138,7 @@ def test_a_provider_is_called_by_a_word_that_fits_an_address(ports: Ports, slug:
     assert [(one.field, one.code) for one in refused.value.problems] == [("provider", "INVALID")]
 
 
-def test_only_who_manages_plugins_sees_or_changes_them(ports: Ports) -> None:
+def test_plugins_require_manage_plugins(ports: Ports) -> None:
     other = Actor(ActorKind.USER, 1, permissions=frozenset({Permission.MANAGE_SETTINGS}))
     for actor in (NOBODY, other):
         with pytest.raises(PermissionDenied):
@@ -151,7 +149,7 @@ def test_only_who_manages_plugins_sees_or_changes_them(ports: Ports) -> None:
             update_plugin(ports, actor, PLUGIN, ProviderUpdate({}))
 
 
-def test_the_trail_tells_what_changed_and_no_secret(ports: Ports) -> None:
+def test_plugin_change_is_audited_without_secrets(ports: Ports) -> None:
     update(ports, client_id="shop", client_secret="s3cret")
     update(ports, client_secret="an0ther")
     update(ports)
@@ -169,7 +167,7 @@ def test_a_change_holds_in_every_process_with_its_next_request(
     assert len(list_external_authentications(elsewhere, NOBODY)) == 1
 
 
-def test_people_stay_who_they_are_when_the_issuer_becomes_known(
+def test_people_keep_their_accounts_when_the_issuer_is_configured(
     ports: Ports, provider: OwnProvider
 ) -> None:
     set_up(ports, provider, issuer=None)

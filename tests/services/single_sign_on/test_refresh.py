@@ -45,9 +45,7 @@ def is_in(ports: Ports, tokens: ExternalTokens) -> bool:
     return identify(ports, visit(tokens.access)).actor.is_user
 
 
-def test_each_refresh_uses_the_token_that_the_last_one_brought(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_each_refresh_uses_the_previous_refresh_token(ports: Ports, provider: OwnProvider) -> None:
     tokens = sign_in(ports, provider)
     provider.grant("the first", refresh_token="the second")
     provider.grant("the second", refresh_token="the third")
@@ -97,7 +95,7 @@ def test_a_provider_that_does_not_answer_ends_nothing(
     assert is_in(ports, refresh(ports, tokens.refresh))
 
 
-def test_a_wrong_client_secret_ends_nobodys_session(ports: Ports, provider: OwnProvider) -> None:
+def test_wrong_client_secret_ends_no_session(ports: Ports, provider: OwnProvider) -> None:
     tokens = sign_in(ports, provider)
     set_up(ports, provider, client_secret="mistyped")
     assert codes(ports, tokens.refresh) == [(None, "INVALID")]
@@ -124,7 +122,7 @@ def test_two_refreshes_at_once_use_the_providers_token_once(
     assert is_in(ports, inner[0])
 
 
-def test_a_refresh_that_was_killed_keeps_nobody_out_for_long(
+def test_killed_refresh_blocks_only_briefly(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     tokens = sign_in(ports, provider)
@@ -153,7 +151,7 @@ def test_a_refresh_never_grants_more_than_the_login_did(
 @pytest.mark.parametrize(
     "claims", [{"sub": "root"}, {"iss": "https://evil.example"}, {"aud": "another"}]
 )
-def test_a_refresh_that_tells_about_somebody_else_ends_the_session(
+def test_refresh_for_another_person_ends_the_session(
     ports: Ports, provider: OwnProvider, claims: dict[str, object]
 ) -> None:
     tokens = sign_in(ports, provider)
@@ -175,7 +173,9 @@ def test_a_session_is_refreshed_at_its_own_provider_alone(
     assert codes(ports, tokens.access) == wrong
 
 
-def test_a_missing_or_unreadable_token_is_told_apart(ports: Ports, provider: OwnProvider) -> None:
+def test_missing_and_unreadable_tokens_are_distinguished(
+    ports: Ports, provider: OwnProvider
+) -> None:
     assert codes(ports, None) == [("refreshToken", "JWT_MISSING_TOKEN")]
     assert codes(ports, "garbage") == [("refreshToken", "JWT_DECODE_ERROR")]
     assert refresh_external_session(ports, NOBODY, plugin_id="no.such", token="x") is None

@@ -87,7 +87,7 @@ def test_neither_state_nor_verifier_can_be_read_in_the_database(
         ("javascript:alert(1)", "INVALID"),
     ],
 )
-def test_nobody_is_led_back_to_a_host_that_is_not_allowed(
+def test_redirects_go_to_allowed_hosts_only(
     ports: Ports, provider: OwnProvider, redirect_uri: str | None, code: str
 ) -> None:
     with pytest.raises(Refused) as refused:
@@ -155,7 +155,7 @@ def test_the_code_goes_to_the_token_url_with_the_verifier_and_the_clients_secret
     assert "client_secret" not in form
 
 
-def test_the_mode_closes_no_other_way_in(ports: Ports, provider: OwnProvider) -> None:
+def test_login_mode_restricts_no_other_sign_in_method(ports: Ports, provider: OwnProvider) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
     assert identify(ports, visit(sign_in(ports, provider).access)).actor.is_user
 
@@ -193,13 +193,11 @@ def test_a_state_works_once_for_a_while_at_its_own_provider(
     assert len(provider.server.calls("/token")) == 1
 
 
-def test_a_code_that_the_provider_refuses_lets_nobody_in(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_refused_code_signs_no_one_in(ports: Ports, provider: OwnProvider) -> None:
     assert codes(ports, begin(ports)["state"]) == [("code", "INVALID")]
 
 
-def test_details_come_from_user_info_where_the_id_token_tells_no_verified_address(
+def test_details_come_from_user_info_without_a_verified_email(
     ports: Ports, provider: OwnProvider
 ) -> None:
     asked = begin(ports)
@@ -211,7 +209,7 @@ def test_details_come_from_user_info_where_the_id_token_tells_no_verified_addres
     assert (user.email, user.first_name) == ("alice@sso.example", "Alice")
 
 
-def test_rights_come_from_the_access_token_or_else_from_the_answers_scope(
+def test_permissions_come_from_the_access_token_or_the_responses_scope(
     ports: Ports, provider: OwnProvider
 ) -> None:
     set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
@@ -236,7 +234,7 @@ def test_an_access_token_for_another_audience_is_refused(
     assert codes(ports, asked["state"]) == [("code", "INVALID")]
 
 
-def test_accounts_that_are_locked_or_wait_to_be_confirmed_are_told_so(
+def test_inactive_and_unconfirmed_accounts_are_refused(
     ports: Ports, provider: OwnProvider
 ) -> None:
     user_id = make_user(ports, "alice@sso.example", is_confirmed=False)

@@ -34,7 +34,7 @@ def _count(ports: Ports) -> list[int | None]:
     ],
     ids=["webhook", "app"],
 )
-def test_what_goes_with_it_goes_a_thousand_at_a_time(
+def test_deliveries_are_deleted_in_batches_of_a_thousand(
     ports: Ports, remove: Callable[[Ports, int, int], object]
 ) -> None:
     app, hook = _busy(ports)
@@ -52,7 +52,7 @@ def test_what_goes_with_it_goes_a_thousand_at_a_time(
         assert session.scalars(select(WebhookRecord.app_id)).all() == [other]
 
 
-def test_what_may_not_be_deleted_loses_nothing(ports: Ports) -> None:
+def test_refused_deletion_deletes_nothing(ports: Ports) -> None:
     _busy(ports)
     with pytest.raises(Refused):
         delete_app(ports, OPERATOR, 9999)

@@ -67,9 +67,7 @@ def fail_for_five_days(ports: Ports, webhook: int, clock: FakeClock) -> None:
     work(ports, webhook)
 
 
-def test_staff_who_manage_apps_are_mailed_the_reason_and_nobody_else(
-    trying: Ports, webhook: int, clock: FakeClock
-) -> None:
+def test_app_managers_are_mailed_the_reason(trying: Ports, webhook: int, clock: FakeClock) -> None:
     group = make_group(trying, "Technicians", Permission.MANAGE_APPS)
     make_user(trying, "group@example.com", is_staff=True, groups=[group])
     make_staff(trying, "direct@example.com", Permission.MANAGE_APPS)
@@ -95,7 +93,7 @@ def test_staff_who_manage_apps_are_mailed_the_reason_and_nobody_else(
     }
 
 
-def test_the_mail_says_what_happened_and_what_to_do(
+def test_mail_explains_what_happened_and_what_to_do(
     trying: Ports, webhook: int, clock: FakeClock
 ) -> None:
     make_staff(trying, "direct@example.com", Permission.MANAGE_APPS)
@@ -111,7 +109,7 @@ def test_the_mail_says_what_happened_and_what_to_do(
         assert "sesame" not in body
 
 
-def test_the_audit_trail_tells_who_did_it_and_why(
+def test_disabling_is_audited_with_its_reason(
     trying: Ports, webhook: int, clock: FakeClock
 ) -> None:
     fail_for_five_days(trying, webhook, clock)
@@ -140,7 +138,7 @@ def test_an_endpoint_that_is_gone_is_switched_off_with_the_same_notice(
     assert len(mails(trying, MailKind.WEBHOOK_DISABLED)) == 1
 
 
-def test_what_an_attempt_last_failed_with_stands_with_the_webhook(
+def test_webhook_has_its_last_failure(
     trying: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     work(trying, webhook)
@@ -158,7 +156,7 @@ def test_what_an_attempt_last_failed_with_stands_with_the_webhook(
     assert stored(trying, webhook).last_failure.startswith("app.example.com did not answer")
 
 
-def test_switching_it_on_again_forgets_the_reason_and_begins_anew(
+def test_enabling_a_webhook_clears_the_reason(
     trying: Ports, webhook: int, clock: FakeClock
 ) -> None:
     fail_for_five_days(trying, webhook, clock)

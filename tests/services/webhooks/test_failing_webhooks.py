@@ -23,7 +23,7 @@ from tests.fixtures.statements import recorded_statements, selects
 PENDING, SUCCESS = DeliveryStatus.PENDING, DeliveryStatus.SUCCESS
 
 
-def test_a_webhook_that_fails_is_told_with_its_last_answer(ports: Ports, clock: FakeClock) -> None:
+def test_failing_webhook_is_listed_with_its_last_response(ports: Ports, clock: FakeClock) -> None:
     app_id, _ = make_app(ports, "Stocksync")
     make_webhook(ports, app_id)
     failing = make_webhook(ports, app_id)
@@ -64,20 +64,18 @@ def test_those_that_fail_come_first_then_those_that_were_switched_off(
     assert [one.id for one in list_failing_webhooks(ports, OPERATOR, limit=1)] == [early]
 
 
-def test_one_that_somebody_switched_off_is_not_in_trouble(ports: Ports, clock: FakeClock) -> None:
+def test_manually_disabled_webhook_is_not_failing(ports: Ports, clock: FakeClock) -> None:
     app_id, _ = make_app(ports)
     change_webhook(ports, make_webhook(ports, app_id), is_active=False, failing_since=clock.now())
     assert list_failing_webhooks(ports, OPERATOR) == ()
 
 
-def test_trouble_is_told_to_those_who_manage_apps(ports: Ports) -> None:
+def test_failing_webhooks_require_manage_apps(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
         list_failing_webhooks(ports, NOBODY)
 
 
-def test_the_navigation_counts_what_wants_a_look_in_one_statement(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_badges_are_counted_in_one_statement(ports: Ports, clock: FakeClock) -> None:
     app_id, _ = make_app(ports)
     change_webhook(ports, make_webhook(ports, app_id), failing_since=clock.now())
     change_webhook(
@@ -93,7 +91,7 @@ def test_the_navigation_counts_what_wants_a_look_in_one_statement(
     assert show_badges(ports, OPERATOR).blocked_ips == 0
 
 
-def test_the_navigation_tells_nobody_what_they_may_not_see(ports: Ports) -> None:
+def test_badges_hide_what_the_caller_cannot_see(ports: Ports) -> None:
     apps = actor_of(ports, make_staff(ports, "a@example.com", Permission.MANAGE_APPS))
     staff = actor_of(ports, make_staff(ports, "s@example.com", Permission.MANAGE_STAFF))
     other = actor_of(ports, make_staff(ports, "o@example.com", Permission.MANAGE_ORDERS))

@@ -62,7 +62,7 @@ def make_listener(ports: Ports) -> tuple[int, str]:
 
 
 @EVERY
-def test_links_to_set_passwords_go_nowhere_by_those_who_may_not_ask_for_them(
+def test_links_are_withheld_from_webhooks_of_savers_without_permission(
     ports: Ports, change: Change
 ) -> None:
     """Its links to set a password would come to them."""
@@ -76,7 +76,7 @@ def test_links_to_set_passwords_go_nowhere_by_those_who_may_not_ask_for_them(
 
 
 @EVERY
-def test_they_do_by_those_who_may(ports: Ports, change: Change) -> None:
+def test_links_are_delivered_for_savers_with_permission(ports: Ports, change: Change) -> None:
     app, webhook = make_listener(ports)
     both = (Permission.MANAGE_APPS, Permission.MANAGE_STAFF)
     chief = actor_of(ports, make_staff(ports, "chief@example.com", *both))
@@ -88,7 +88,7 @@ def test_the_operator_manages_all(ports: Ports, change: Change) -> None:
     assert change(ports, OPERATOR, *make_listener(ports))
 
 
-def test_of_all_else_manage_apps_is_enough(ports: Ports) -> None:
+def test_manage_apps_suffices_for_other_events(ports: Ports) -> None:
     app, webhook = make_listener(ports)
     desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
     said = WebhookInput(target_url=MINE, events=(AsyncEvent.STAFF_CREATED,))
@@ -105,7 +105,7 @@ def test_an_app_leads_them_where_it_likes(ports: Ports) -> None:
     assert update_webhook(ports, itself, webhook, "", said).events == (RESETS,)
 
 
-def test_an_app_that_may_not_be_told_them_has_webhooks_of_all_events(ports: Ports) -> None:
+def test_app_without_link_permission_can_subscribe_to_all_events(ports: Ports) -> None:
     app, _ = make_app(ports, "till", Permission.MANAGE_ORDERS)
     desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
     assert create_for_all(ports, desk, app, "")

@@ -55,9 +55,7 @@ def shop(ports: Ports, clock: FakeClock) -> dict[str, int]:
     return keys
 
 
-def test_every_webhook_is_told_of_with_its_app_and_what_it_hears_of(
-    ports: Ports, shop: dict[str, int]
-) -> None:
+def test_webhooks_are_listed_with_app_and_events(ports: Ports, shop: dict[str, int]) -> None:
     disabled, failing, good = listed(ports)
 
     assert [one.id for one in (good, failing, disabled)] == list(shop.values())
@@ -85,7 +83,7 @@ def test_every_webhook_is_told_of_with_its_app_and_what_it_hears_of(
         ({"app_id": 4711}, []),
     ],
 )
-def test_webhooks_are_found_by_what_is_known_of_them(
+def test_webhooks_are_searched_by_their_fields(
     ports: Ports, shop: dict[str, int], wanted: dict[str, object], found: list[str]
 ) -> None:
     assert [one.id for one in listed(ports, **wanted)] == [shop[name] for name in found]
@@ -115,7 +113,7 @@ def test_a_page_costs_the_same_few_statements_however_many_it_shows(
     assert len(selects(statements)) == 3
 
 
-def test_pages_follow_one_another(ports: Ports, shop: dict[str, int]) -> None:
+def test_pages_are_consecutive(ports: Ports, shop: dict[str, int]) -> None:
     first = list_webhooks(ports, OPERATOR, PageRequest(2))
     cursor = read_cursor(first.cursors[-1], "after")
     rest = list_webhooks(ports, OPERATOR, PageRequest(2, cursor=cursor))

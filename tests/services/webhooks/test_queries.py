@@ -24,7 +24,7 @@ def test_a_good_query_names_its_events(ports: Ports) -> None:
         ("{ shop { name } }", "MISSING_SUBSCRIPTION", ()),
     ],
 )
-def test_a_bad_one_is_told_with_its_lines(
+def test_invalid_query_is_reported_with_its_lines(
     ports: Ports, query: str, code: str, lines: tuple[int, ...]
 ) -> None:
     problem = check_query(ports, OPERATOR, query).problem

@@ -29,7 +29,7 @@ def lost(ports: Ports) -> int:
     return make_webhook(ports, make_app(ports, "owner")[0], secret="whsec_of_yesterday")
 
 
-def test_all_else_of_it_is_still_told(other: Ports, lost: int) -> None:
+def test_other_fields_are_still_in_the_payload(other: Ports, lost: int) -> None:
     found = show_webhook(other, OPERATOR, lost)
     assert found is not None
     assert (found.name, found.has_secret) == ("hook", True)
