@@ -44,7 +44,7 @@ class ExternalLogout(AccountPayload):
 
 
 class ExternalVerify(AccountPayload):
-    """Return whether one of our tokens is valid and its session began at that provider."""
+    """Whether a token of ours is good, and its session began at that provider."""
 
     user = graphene.Field(_USER)
     is_valid = graphene.NonNull(graphene.Boolean)
