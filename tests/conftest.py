@@ -5,6 +5,7 @@ from hypothesis import settings
 pytest_plugins = [
     "tests.fixtures.engines",
     "tests.fixtures.databases",
+    "tests.fixtures.flask_app",
     "tests.fixtures.xdist_groups",
     "tests.fixtures.network",
     "tests.fixtures.slow_tests_first",

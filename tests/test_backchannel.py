@@ -3,16 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
-from app import backchannel
 from app.ports import Ports
 from app.services.identity.identify import identify
-from app.settings import Settings
-from app.web.converters import register_converters
-from app.web.installation import install
-from app.wiring import make_installation
 from tests.builders.people import visit
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -28,15 +22,6 @@ def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     made = fake_ports(sqlite_url, clock)
     yield made
     made.database.close()
-
-
-@pytest.fixture
-def client(ports: Ports) -> FlaskClient:
-    app = Flask(__name__)
-    install(app, make_installation(ports, Settings()))
-    register_converters(app)
-    app.register_blueprint(backchannel.blueprint)
-    return app.test_client()
 
 
 def test_a_good_logout_token_ends_the_session(

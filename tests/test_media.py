@@ -8,9 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 from PIL import Image
 
-from app.factory import create_app
 from app.ports import Ports
-from app.settings import Settings
 from tests.builders.images import png
 from tests.builders.people import make_user, sign_in
 
@@ -22,11 +20,6 @@ UPDATE = """mutation ($image: Upload!) {
 }"""
 DELETE = "mutation { userAvatarDelete { user { avatar { url } } errors { code } } }"
 ME = "{ me { avatar(size: 128) { url alt } } }"
-
-
-@pytest.fixture
-def client(ports: Ports) -> FlaskClient:
-    return create_app(ports, Settings()).test_client()
 
 
 @pytest.fixture

@@ -5,19 +5,17 @@ from dataclasses import replace
 
 import jwt
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
-from app import wellknown
 from app.domain.authorization.actor import OPERATOR
+from app.factory import create_app
 from app.ports import Ports
 from app.services.keys.ring import ring
 from app.services.keys.rotation import rotate_keys
 from app.settings import Settings
-from app.web.installation import install
-from app.wiring import make_installation
 from tests.fakes.clock import FakeClock
 from tests.fakes.known_keys import KnownKeyStore
+from tests.fixtures.flask_app import LiveServer
 from tests.fixtures.ports import fake_ports
 
 PATH = "/.well-known/jwks.json"
@@ -33,15 +31,9 @@ def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 
 def client_of(ports: Ports, *origins: str) -> FlaskClient:
-    app = Flask(__name__)
-    install(app, make_installation(ports, Settings(allowed_graphql_origins=origins or ("*",))))
-    app.register_blueprint(wellknown.blueprint)
-    return app.test_client()
-
-
-@pytest.fixture
-def client(ports: Ports) -> FlaskClient:
-    return client_of(ports)
+    """A client of another process of the installation."""
+    settings = Settings(allowed_graphql_origins=origins or ("*",))
+    return create_app(ports, settings).test_client()
 
 
 def test_the_key_set_lists_the_public_members_and_no_private_one(
@@ -70,6 +62,16 @@ def test_a_token_verifies_by_the_key_set_alone(ports: Ports, client: FlaskClient
     for token in (before, after):
         key = keys[jwt.get_unverified_header(token)["kid"]]
         assert jwt.decode(token, key, ["RS256"]) == claims
+
+
+def test_token_verifies_by_the_key_set_that_pyjwt_fetches(
+    ports: Ports, live_server: LiveServer
+) -> None:
+    token = ports.keys.sign(ring(ports).signer, {"exp": 4102444800})
+
+    key = jwt.PyJWKClient(live_server.url(PATH)).get_signing_key_from_jwt(token)
+
+    assert jwt.decode(token, key, ["RS256"]) == {"exp": 4102444800}
 
 
 def test_the_active_key_leads(ports: Ports, client: FlaskClient) -> None:

@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from threading import Thread
 from typing import Any
 
 import requests
 from flask import Flask
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
-from werkzeug.serving import make_server
 
 from app.domain.authorization.actor import WORKER, SessionOrigin
 from app.factory import create_app
@@ -20,6 +18,7 @@ from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
 from app.settings import Settings
 from tests.console.staff_client import ConsoleClient
+from tests.fixtures.flask_app import served
 
 PROVIDER = "Northlight ID"
 ADMIN = "admin@example.com"
@@ -59,16 +58,8 @@ class RunningShop:
 @contextmanager
 def running(ports: Ports, settings: Settings | None = None) -> Iterator[RunningShop]:
     """Serve a shop until the end of the block."""
-    app = create_app(ports, settings or Settings())
-    server = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield RunningShop(f"http://127.0.0.1:{server.server_port}", ports, app)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with served(create_app(ports, settings or Settings())) as server:
+        yield RunningShop(server.url(), ports, server.app)
 
 
 class Watch:

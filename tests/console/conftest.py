@@ -48,18 +48,24 @@ def console_app(populated_shop: Ports) -> Flask:
 
 
 @pytest.fixture
-def anonymous_console(shop: Ports) -> ConsoleClient:
-    """Somebody who is not signed in."""
-    return ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+def app(shop: Ports) -> Flask:
+    """The application of that shop, for several clients at once."""
+    return create_app(shop, Settings())
 
 
 @pytest.fixture
-def staff_console(shop: Ports) -> StaffConsole:
+def anonymous_console(app: Flask, shop: Ports) -> ConsoleClient:
+    """Somebody who is not signed in."""
+    return ConsoleClient(app.test_client(), shop)
+
+
+@pytest.fixture
+def staff_console(app: Flask, shop: Ports) -> StaffConsole:
     """Makes a desk at which somebody is signed in who holds the given permissions."""
 
     def make(*permissions: Permission, email: str = "staff@example.com") -> ConsoleClient:
         make_staff(shop, email, *permissions)
-        console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+        console = ConsoleClient(app.test_client(), shop)
         assert console.sign_in(email).status == 303
         return console
 
@@ -67,10 +73,10 @@ def staff_console(shop: Ports) -> StaffConsole:
 
 
 @pytest.fixture
-def admin(shop: Ports) -> ConsoleClient:
+def admin(app: Flask, shop: Ports) -> ConsoleClient:
     """Somebody who may do everything, signed in by password."""
     make_user(shop, "admin@example.com", is_superuser=True, first_name="Ada", last_name="Okafor")
-    console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+    console = ConsoleClient(app.test_client(), shop)
     assert console.sign_in("admin@example.com").status == 303
     return console
 
