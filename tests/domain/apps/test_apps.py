@@ -13,6 +13,7 @@ from app.domain.apps.apps import (
     narrowing_problem,
     overlap_problem,
     rotated_end,
+    rotation_problem,
     successor_end,
     token_permissions,
 )
@@ -67,6 +68,16 @@ def test_a_rotated_token_never_lives_longer_than_it_would_have() -> None:
     assert rotated_end(TOKEN, NOW, hour) == NOW + hour
     ending = replace(TOKEN, expires_at=NOW + timedelta(minutes=5))
     assert rotated_end(ending, NOW, hour) == NOW + timedelta(minutes=5)
+
+
+def test_expired_or_replaced_token_is_not_rotated() -> None:
+    assert rotation_problem(TOKEN, NOW) is None
+    still_good = replace(TOKEN, expires_at=NOW + timedelta(minutes=1))
+    assert rotation_problem(still_good, NOW) is None
+    for token in (replace(TOKEN, expires_at=NOW), replace(still_good, replaced_at=NOW)):
+        problem = rotation_problem(token, NOW)
+        assert problem is not None
+        assert (problem.code, problem.field) == ("INVALID", "id")
 
 
 def test_successor_has_the_same_lifetime() -> None:
