@@ -1,7 +1,7 @@
-"""Where the README's figures come from: ``make bench``.
+"""The source of the README's figures: ``make bench``.
 
-``load`` drives a server over loopback, ``servers`` starts one in its production form on a core of
-its own, ``shop`` fills a database, ``paths`` are the requests, ``report`` prints the table.
-A module beside them with a ``main`` of its own runs by name: ``python -m benchmarks lists``,
-``changes`` (what webhooks cost whoever changes something), ``fanout`` (what a long past costs).
+``load_client`` sends requests over loopback, ``servers`` starts a production server on its own
+core, ``shop`` fills a database, ``paths`` are the requests, ``report`` prints the table. The other
+modules have a ``main`` and run by name: ``python -m benchmarks lists``, ``changes`` (the cost of
+webhooks for mutations), ``fanout`` (the cost of a long history).
 """

@@ -1,6 +1,6 @@
-"""``python -m benchmarks``: the main paths; ``python -m benchmarks NAME``: one module's.
+"""``python -m benchmarks``: the main paths; ``python -m benchmarks NAME``: one module.
 
-``console``, ``fanout``, ``lists``, ``timing`` take minutes, and go by name alone.
+``console``, ``fanout``, ``lists`` and ``timing`` take minutes and only run by name.
 """
 
 import importlib
@@ -50,7 +50,7 @@ def _row(
 
 
 def _sizes(report: Report, folder: Path) -> None:
-    """The same requests to a small shop and to a large one."""
+    """Measure the same requests on a small shop and on a large one."""
     own_folder = folder / "sizes"
     own_folder.mkdir()
     small, large = (BenchShop(own_folder, other_users=other_users) for other_users in _SIZES)
@@ -109,7 +109,7 @@ def _hash_milliseconds(shop: BenchShop) -> float:
 
 
 def main(names: list[str]) -> None:
-    """Run the modules of that name, or without one the table of the main paths."""
+    """Run the modules of that name, or the table of the main paths."""
     if names:
         for name in names:
             importlib.import_module(f"benchmarks.{name}").main()

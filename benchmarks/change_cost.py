@@ -1,4 +1,4 @@
-"""What a change costs whoever asks for it, with ten webhooks that hear of it and with none."""
+"""The cost of a mutation with ten subscribed webhooks and without any."""
 
 import os
 import sys
@@ -20,12 +20,12 @@ from tests.builders.products import product_id
 
 WEBHOOKS = 10
 MAX_DIFFERENCE = 1.0
-"""Milliseconds that a request may take longer when so many webhooks hear of it."""
+"""Milliseconds that a request may take longer with that many subscribed webhooks."""
 
 _OTHERS = 10
 _BLOCKS = 100
 _COUNTED, _UNCOUNTED = 10, 3
-"""Requests of a block; the first ones do not count: what was remembered is read anew."""
+"""Requests of a block; the first ones only warm the caches and don't count."""
 _TRIES = 3
 """Times that so many blocks are added when the limit is missed: chance goes, a cost stays."""
 _TARGET = "https://app.example.com/hook"
@@ -123,14 +123,14 @@ def _measure_round(
 
 
 def _subscribe(shop: BenchShop, webhooks: int) -> None:
-    """So many webhooks hear of a change from now on."""
+    """Subscribe that many webhooks to the change."""
     with shop.ports.database.transaction() as session:
         session.execute(delete(WebhookRecord))
     subscribe(shop.ports, shop.app, webhooks, _TARGET)
 
 
 def _requests(port: int, shop: BenchShop) -> Iterator[bytes]:
-    """Changes without end, each of them a real one."""
+    """Yield an endless series of real changes."""
     for number in count():
         product = shop.products[number % len(shop.products)]
         variables = {"id": product_id(product), "input": {"name": f"Bowl {number}"}}

@@ -74,12 +74,12 @@ _LISTS = (
     "/console/throttle/?q=198.18.7",
     "/console/throttle/?sort=failures",
 )
-"""Narrowed lists, beside the pages as they open."""
+"""Filtered lists, in addition to the pages' default views."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one page took."""
+    """The cost of one page."""
 
     address: str
     milliseconds: float
@@ -127,7 +127,7 @@ def print_table(costs: list[Cost]) -> None:
 
 
 def measure(ports: Ports, settings: Settings) -> Iterator[Cost]:
-    """What each page costs somebody who may see everything; the median of several openings."""
+    """Measure each page for a superuser; the median of several requests."""
     app = create_app(ports, settings)
     client = app.test_client()
     if Desk(client, ports).sign_in(_ADMIN, PASSWORD).status != 303:
@@ -220,5 +220,5 @@ def _attempt(number: int, now: datetime) -> dict[str, object]:
 
 
 def _at(number: int, now: datetime) -> datetime:
-    """Evenly over the days that deliveries are kept, the last number just now."""
+    """Spread evenly over the days that deliveries are kept, ending now."""
     return now - _SPAN * ((ROWS - number) / ROWS)

@@ -1,4 +1,4 @@
-"""Deliveries a second from one worker process on one core, to a receiver on this machine."""
+"""Deliveries per second of one worker process on one core, to a local receiver."""
 
 import multiprocessing
 import os
@@ -53,10 +53,10 @@ def measure(report: Report) -> None:
 
 
 def deliver() -> Delivered:
-    """Fill a shop on SQLite with deliveries that are due, and let a worker make them.
+    """Fill an SQLite shop with due deliveries and let a worker send them.
 
-    The worker is a process of its own on one core; it starts, makes its keys and ends outside of
-    what is measured.
+    The worker is a separate process on one core; its start, key generation and end are not
+    measured.
     """
     with tempfile.TemporaryDirectory() as folder, receiver() as port:
         url = f"sqlite:///{Path(folder) / 'shop.sqlite3'}"

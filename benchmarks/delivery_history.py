@@ -47,9 +47,9 @@ class _Cursor(Protocol):
 
 
 def multiply(url: str, times: int) -> None:
-    """Have ``times`` as many events, deliveries and attempts as are there: copies, spread in time.
+    """Multiply the events, deliveries and attempts by ``times``, spread over time.
 
-    A copy differs in its keys, its times and its message id, made as a real one is.
+    A copy differs in its keys, times and message ID, made like real ones.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
@@ -83,7 +83,7 @@ def _multiply(store: str, execute: Callable[[str], _Cursor], times: int) -> Mapp
 
 
 def _copies(store: str, table: str, keys: Mapping[str, int], copies: range, times: int) -> str:
-    """The statement that adds so many ``copies`` of what stands up to the last of ``keys``."""
+    """Return the statement that copies the rows up to the last of ``keys``."""
     record, numbered = _TABLES[table]
     columns = {column.name: f"t.{column.name}" for column in record.__table__.columns}
     columns |= {name: f"t.{name} + n * {keys[target]}" for name, target in numbered.items()}

@@ -1,4 +1,4 @@
-"""The yardstick: an application of one view that does nothing."""
+"""The baseline: an application with one empty view."""
 
 from flask import Flask
 

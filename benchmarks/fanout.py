@@ -1,7 +1,7 @@
-"""What it costs to tell an event and to deliver it: the same, however much was delivered before.
+"""The cost of fanning out and delivering an event must not grow with the history.
 
-Two shops take turns: one that has delivered a single event, and one that has delivered as many as
-make a million deliveries. What a round adds is taken away after it, so both stay as large as that.
+Two shops take turns: one with a single delivered event, and one with enough for a million
+deliveries. What a round adds is removed after it, so both keep their size.
 """
 
 import os
@@ -47,7 +47,7 @@ _ROUNDS, _UNCOUNTED = 40, 3
 _TRIES = 3
 """Times that so many rounds are added when the two differ: chance goes, a difference stays."""
 _CHANGES = 16
-"""Events of a round: each endpoint gets one batch."""
+"""Events per round: each endpoint gets one batch."""
 _BACKENDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
 
 
@@ -61,7 +61,7 @@ class Work:
 
 @dataclass(slots=True)
 class _Times:
-    """Milliseconds that each round took for one event or delivery: the processor's, and all."""
+    """Milliseconds per event or delivery in each round: processor time and total time."""
 
     processor: list[float] = field(default_factory=list)
     passed: list[float] = field(default_factory=list)
@@ -94,7 +94,7 @@ class PastShop:
             raise RuntimeError(f"{count_} deliveries were made instead of {history}")
 
     def round(self, *, is_counted: bool) -> None:
-        """Change some products, and tell and deliver that."""
+        """Update some products, fan the events out and deliver them."""
         self._change(_CHANGES)
         for work, expected in zip(WORKS, (_CHANGES, _CHANGES * WEBHOOKS), strict=True):
             taken, started_at = self._processor(), time.perf_counter()
@@ -129,7 +129,7 @@ class PastShop:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What one kind of work took at each of ``SIZES``: milliseconds, by the processor and all."""
+    """The time of one kind of work at each of ``SIZES``, in milliseconds."""
 
     name: str
     processor: tuple[float, ...]

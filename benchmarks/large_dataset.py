@@ -30,7 +30,7 @@ ENTRIES = 100_000
 BLOCKED = 10_000
 
 CUSTOMERS_AFTER = 10_000
-"""The customers' keys follow upon this one."""
+"""The customers' keys follow this one."""
 
 ISSUER = "https://id.crowd.invalid"
 

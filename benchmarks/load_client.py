@@ -118,7 +118,7 @@ def run(
 
 
 def one(port: int, request: bytes) -> bytes:
-    """The body of one answer."""
+    """Return the body of one response."""
     connection = _connect(port)
     _send(connection, request)
     while _receive(connection, keep=True) is None:

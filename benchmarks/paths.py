@@ -63,7 +63,7 @@ def closed(port: int) -> Path:
 
 
 def login(port: int, address: str) -> bytes:
-    """A login as a client behind the proxy has it, from an address of its own."""
+    """A login as a client behind the proxy sends it, each from its own address."""
     query = (
         "mutation ($email: String, $password: String)"
         " { tokenCreate(email: $email, password: $password) { token errors { code } } }"

@@ -15,7 +15,7 @@ _LISTENERS = 128
 
 @contextmanager
 def receiver() -> Iterator[int]:
-    """Start one on the core of the load; yields its port."""
+    """Start a receiver on the load's core; yields its port."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=_LISTENERS)
     port: int = listener.getsockname()[1]
     process = multiprocessing.get_context("fork").Process(target=_receive, args=(listener,))

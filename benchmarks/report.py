@@ -42,7 +42,7 @@ class Report:
         self._notes.append(text)
 
     def limited(self, text: str, *, missed: bool) -> None:
-        """A figure with a limit, which ``text`` tells; it is marked where the limit is missed."""
+        """A figure with a limit (``text``); it is marked if the limit is exceeded."""
         self._missed |= missed
         self._notes.append(f"{text} **too much**" if missed else text)
 
@@ -82,7 +82,7 @@ class Report:
         )
 
     def notes(self) -> str:
-        """What is told below the table."""
+        """Return the notes below the table."""
         return "".join(f"- {note}\n" for note in self._notes)
 
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""Servers in their production form, pinned to one core, on a free port."""
+"""Servers as in production, pinned to one core, on a free port."""
 
 import os
 import signal
@@ -54,7 +54,7 @@ def latchkey(database_url: str, settings: Mapping[str, str] | None = None) -> It
 
 @contextmanager
 def empty_flask() -> Iterator[Server]:
-    """The yardstick: one view of Flask that answers nothing, on the same server."""
+    """The baseline: one empty Flask view on the same server."""
     port = free_port()
     command = [
         *("-m", "granian", "--interface", "rsgi", "--loop", "asyncio", "--workers", "1"),

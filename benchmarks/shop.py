@@ -25,7 +25,7 @@ _QUERY = (
 
 
 class BenchShop:
-    """A migrated SQLite shop with one manager, one app, and as many others as are wanted."""
+    """A migrated SQLite shop with one manager, one app, and as many other users as given."""
 
     def __init__(self, folder: Path, *, other_users: int) -> None:
         self.url = f"sqlite:///{folder / f'bench-{other_users}.sqlite3'}"
@@ -43,7 +43,7 @@ class BenchShop:
 
 
 def subscribe(ports: Ports, app: int, count: int, target: str) -> None:
-    """So many webhooks of ``app`` hear of every product that changes, by a subscription query."""
+    """Subscribe that many webhooks of ``app`` to product updates, by a query."""
     for _ in range(count):
         make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, target_url=target, query=_QUERY)
 

@@ -15,7 +15,7 @@ from tests.builders.providers import set_up
 from tests.servers.own_provider import OwnProvider, own_provider
 
 DEAREST = 2.0
-"""How many times the time of a request with a token of ours it may take at most."""
+"""The limit: this many times the time of a request with a local token."""
 
 _OTHERS = 10
 
@@ -55,9 +55,9 @@ def main() -> None:
 
 
 def _measured(folder: Path, *beside: load_client.Target) -> Iterator[Measured]:
-    """Each kind of token, measured ``beside`` others.
+    """Measure each kind of token while ``beside`` runs.
 
-    Raises when one costs a call, or more than ``DEAREST``.
+    Raises if one causes a call to the provider or costs more than ``DEAREST``.
     """
     own_folder = folder / "single-sign-on"
     own_folder.mkdir()
@@ -83,7 +83,7 @@ def _measured(folder: Path, *beside: load_client.Target) -> Iterator[Measured]:
 
 
 def _tokens(provider: OwnProvider) -> dict[str, str]:
-    """A token of each kind; all belong to the manager, whose token of ours they are held to."""
+    """Return a token of each kind, all for the manager, whose local token is the baseline."""
     return {
         "a provider's JWT": provider.known(provider.access_token(), email=MANAGER),
         "an opaque token": provider.known("opaque", email=MANAGER),

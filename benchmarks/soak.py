@@ -39,7 +39,7 @@ _COMBINATIONS = (
 
 
 def main(arguments: list[str]) -> int:
-    """Run the combinations, report each, and return 1 if one has lost anything."""
+    """Run the combinations, report each, and return 1 if a delivery was lost."""
     names = [one.name for one in _COMBINATIONS]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> int:
     combinations = [one for one in _COMBINATIONS if not chosen.names or one.name in chosen.names]
     trial = Trial(chosen.changes, chosen.kills)
     results = {}
-    # Whoever ends it early leaves no server behind.
+    # Interrupting the run stops its servers.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
     with shared_directory() as run:
         for one in combinations:
@@ -92,7 +92,7 @@ def _database(run: Path, folder: Path, combination: _Combination) -> Iterator[st
 
 
 def _progress(name: str, trial: Trial) -> Watching:
-    """What tells on a terminal how far a trial is."""
+    """Return a callback that prints progress on a terminal."""
 
     def print_progress(changes: int, kills: int) -> None:
         if sys.stderr.isatty() and changes % 10 == 0:

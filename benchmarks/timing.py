@@ -101,7 +101,7 @@ def _operations() -> tuple[Operation, ...]:
 
 
 class SampleShop:
-    """A shop with enough people of each kind that nobody is asked about twice."""
+    """A shop with enough users of each kind that each is used once."""
 
     def __init__(self, url: str) -> None:
         upgrade(url)
@@ -161,7 +161,7 @@ def apart(medians: list[float]) -> float:
 def _ask_of_each(
     port: int, sample: SampleShop, operation: Operation, number: int
 ) -> Iterator[tuple[str, bytes, float]]:
-    # Another one begins every time: whoever comes after whom must not matter.
+    # Each round starts with another kind, so that the order doesn't matter.
     turn = number % len(operation.kinds)
     for kind in (*operation.kinds[turn:], *operation.kinds[:turn]):
         headers = {"X-Forwarded-For": f"2001:db8::{number:x}:{len(kind):x}"}
@@ -192,7 +192,7 @@ def _databases() -> Iterator[dict[str, str]]:
 
 
 def main() -> None:
-    """Print the medians, and end with 1 when any two of one operation lie too far apart."""
+    """Print the medians, and exit with 1 if two of one operation differ too much."""
     failed = False
     with _databases() as urls:
         for database, url in urls.items():

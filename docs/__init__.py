@@ -1,4 +1,4 @@
-"""Pages that are printed from the code; ``python -m docs`` (``make docs``) writes them anew."""
+"""Pages printed from the code; ``python -m docs`` (``make docs``) writes them."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``python -m docs``: write every page anew."""
+"""``python -m docs``: write every printed page."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The page of the rate limits, from their one declaration."""
+"""The page of rate limits, from their single declaration."""
 
 from collections.abc import Iterator, Mapping
 

@@ -47,7 +47,7 @@ _COMMON = {
     "--json": "Show the result as JSON, a failure too.",
     "--short": "Show the result as plain text, a line each.",
 }
-"""Options that every command has: told once."""
+"""Options of every command, listed once."""
 
 
 def printed_manual() -> str:

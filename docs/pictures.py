@@ -57,7 +57,7 @@ PICTURES: dict[str, Callable[[Page, str], None]] = {
     "dry-run": _dry_run,
     "deliveries": _deliveries,
 }
-"""How one gets to what each picture shows."""
+"""The navigation to what each picture shows."""
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ _CODE_POINTS = st.text(alphabet=st.characters(codec="utf-8", exclude_characters=
 
 
 def headers_of(client: Client, caller: str) -> dict[str, str]:
-    """What ``caller`` sends beside the body."""
+    """Return the headers that ``caller`` sends."""
     tokens = {
         "customer": client.shop.customer,
         "staff": client.shop.access,

@@ -1,4 +1,4 @@
-"""Sends one request after another, and judges each answer."""
+"""Sends requests one after another and checks each response."""
 
 import secrets
 import time
@@ -16,7 +16,7 @@ _UNAVAILABLE = 503
 
 
 class ServerEnded(Exception):
-    """The served processes are gone: there is nobody left to ask."""
+    """The server processes have ended."""
 
 
 @dataclass(frozen=True, slots=True)

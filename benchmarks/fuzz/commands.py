@@ -1,4 +1,4 @@
-"""The arguments of every command, in this process, on a shop of its own."""
+"""Calls every command with random arguments, in this process, on its own shop."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ from benchmarks.fuzz.values import encodable, numbers, texts
 from docs.commands import entries
 
 _OUT = {
-    # They run until Ctrl-C, start processes, write into the source, or sign in elsewhere.
+    # They run until Ctrl-C, start processes, write source files, or contact other instances.
     *("serve", "worker", "demo", "login", "db revision", "webhook listen", "webhook events"),
 }
 _OUT_OPTIONS = {"instance", "follow", "token"}
@@ -35,7 +35,7 @@ _TIMEOUT_SECONDS = 20
 
 
 class TooSlow(Exception):
-    """A command has taken longer than anybody waits for it."""
+    """A command exceeded the timeout."""
 
 
 class Commands:
@@ -102,7 +102,7 @@ def _command_lines(entry: tuple[tuple[str, ...], click.Command]) -> st.SearchStr
 
 
 def _words_of(parameter: click.Parameter) -> st.SearchStrategy[list[str]]:
-    """Nothing, or the parameter with one or two values."""
+    """A strategy: no value, or the parameter with one or two values."""
     value = _value_of(parameter.type)
     if isinstance(parameter, click.Argument):
         given = st.lists(value, min_size=1, max_size=3 if parameter.nargs != 1 else 1)
@@ -129,7 +129,7 @@ def _value_of(kind: click.ParamType[Any]) -> st.SearchStrategy[str]:
 
 @contextmanager
 def _below(folder: Path) -> Iterator[None]:
-    """Whatever a command writes beside its own files ends there."""
+    """A folder for whatever a command writes."""
     before = Path.cwd()
     os.chdir(folder)
     try:

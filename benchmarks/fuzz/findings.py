@@ -20,7 +20,7 @@ class Attempt:
 
 @dataclass(slots=True)
 class Findings:
-    """``folder`` takes a file for each fault, and one for the slowest answer."""
+    """``folder`` gets a file per error, and one for the slowest response."""
 
     folder: Path
     requests: Counter[str] = field(default_factory=Counter)
@@ -38,7 +38,7 @@ class Findings:
             self._write("slowest", attempt, {"seconds": seconds})
 
     def fault(self, attempt: Attempt, kind: str, **observed: object) -> None:
-        """A fault of ours; ``kind`` says in a few words what it is."""
+        """An internal error; ``kind`` is a short name for it."""
         self.faults[attempt.part] += 1
         self.kinds[kind] += 1
         if self.total <= _MAX_KEPT:

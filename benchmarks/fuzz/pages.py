@@ -1,4 +1,4 @@
-"""Every route of the application, with odd keys, queries and forms; as staff and as nobody."""
+"""Every route with random keys, queries and forms, as staff and without a session."""
 
 import re
 from dataclasses import dataclass, field

@@ -47,7 +47,7 @@ moments = st.one_of(
 )
 
 encodable = texts.map(lambda text: text.encode(errors="replace").decode())
-"""Text that can stand in UTF-8."""
+"""Text that UTF-8 can encode."""
 
 numbers = st.one_of(
     st.integers(-3, 12),
