@@ -45,15 +45,18 @@ def store_requester(actor: Actor) -> dict[str, object]:
 
 @part
 def requester(kept: Mapping[str, object]) -> Actor:
-    """Return the stored requester as an actor for audit and events, without permissions."""
-    user_id, app_id, address = kept["user_id"], kept["app_id"], kept["address"]
+    """Return the stored requester as an actor for audit and events, without permissions.
+
+    An earlier version may have stored less.
+    """
+    user_id, app_id, address = kept.get("user_id"), kept.get("app_id"), kept.get("address")
     return Actor(
-        ActorKind(str(kept["kind"])),
+        ActorKind(str(kept.get("kind", ActorKind.ANONYMOUS.value))),
         user_id=user_id if isinstance(user_id, int) else None,
         app_id=app_id if isinstance(app_id, int) else None,
-        name=str(kept["name"]),
+        name=str(kept.get("name", "")),
         address=None if address is None else str(address),
-        issuer=str(kept["issuer"]),
+        issuer=str(kept.get("issuer", "")),
     )
 
 
@@ -76,9 +79,9 @@ def require_requester(
     They are active and hold it, and MANAGE_APPS, in the current login mode. Whether the session in
     which they asked goes on doesn't matter: people sign out while an app is being installed.
     """
-    if kept["kind"] != ActorKind.USER.value:
+    if kept.get("kind", ActorKind.USER.value) != ActorKind.USER.value:
         return
-    is_asker = UserRecord.id == kept["user_id"], UserRecord.is_active
+    is_asker = UserRecord.id == kept.get("user_id"), UserRecord.is_active
     row = session.execute(select(*USER_COLUMNS).where(*is_asker)).one_or_none()
     if row is None:
         raise Refused(_LOST)
