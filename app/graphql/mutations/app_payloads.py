@@ -1,20 +1,12 @@
 """What the mutations about apps have in common."""
 
-import graphene
-from graphql import GraphQLResolveInfo
-
-from app.graphql.errors import PayloadProblem
+from app.graphql.mutations.payloads import MutationPayload, errors_of
 
 
-class AppPayload(graphene.ObjectType):
+class AppPayload(MutationPayload):
     """``errors``: what was wrong with the input."""
 
     class Meta:
         abstract = True
 
-    errors = graphene.NonNull(
-        graphene.List(graphene.NonNull("app.graphql.types.app_problems.AppError"))
-    )
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("app_problems.AppError")

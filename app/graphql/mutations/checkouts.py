@@ -7,8 +7,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
-from app.graphql.errors import PayloadProblem
-from app.graphql.mutations.payloads import answers
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.commerce.cart_lines import Wanted
 from app.services.commerce.checkout_completion import complete_checkout
 from app.services.commerce.checkouts import (
@@ -45,16 +44,11 @@ class CheckoutCreateInput(graphene.InputObjectType):
     channel = graphene.String(description="Accepted and not used.")
 
 
-class _CheckoutErrors(graphene.ObjectType):
+class _CheckoutErrors(MutationPayload):
     class Meta:
         abstract = True
 
-    errors = graphene.NonNull(
-        graphene.List(graphene.NonNull("app.graphql.types.sale_problems.CheckoutError"))
-    )
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("sale_problems.CheckoutError")
 
 
 class _CheckoutPayload(_CheckoutErrors):

@@ -6,31 +6,22 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
-from app.graphql.errors import PayloadProblem
-from app.graphql.mutations.payloads import answers
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 
-_PROBLEMS = "app.graphql.types.webhook_problems"
 
-
-class WebhookDryRun(graphene.ObjectType):
+class WebhookDryRun(MutationPayload):
     """What a webhook would be told; nothing is sent or written."""
 
     payload = graphene.JSONString(description="The very bytes of a delivery.")
-    errors = graphene.NonNull(graphene.List(graphene.NonNull(f"{_PROBLEMS}.WebhookDryRunError")))
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("webhook_problems.WebhookDryRunError")
 
 
-class WebhookTrigger(graphene.ObjectType):
+class WebhookTrigger(MutationPayload):
     """The delivery that was made by hand."""
 
     delivery = graphene.Field("app.graphql.types.deliveries.EventDelivery")
-    errors = graphene.NonNull(graphene.List(graphene.NonNull(f"{_PROBLEMS}.WebhookTriggerError")))
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("webhook_problems.WebhookTriggerError")
 
 
 class DryRunMutations(graphene.ObjectType):

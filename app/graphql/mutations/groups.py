@@ -7,8 +7,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.values.unset import ABSENT
 from app.graphql.context import RequestContext
-from app.graphql.errors import PayloadProblem
-from app.graphql.mutations.payloads import answers, errors_of
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.people.group_changes import GroupChanges, delete_group, update_group
 from app.services.people.group_lists import NewGroup, create_group
 
@@ -35,17 +34,14 @@ class PermissionGroupUpdateInput(graphene.InputObjectType):
     remove_users = _IDS
 
 
-class GroupPayload(graphene.ObjectType):
+class GroupPayload(MutationPayload):
     """``errors``, and the group."""
 
     class Meta:
         abstract = True
 
-    errors = errors_of("PermissionGroupError")
+    errors = errors_of("problems.PermissionGroupError")
     group = graphene.Field(_GROUP)
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
 
 
 class PermissionGroupCreate(GroupPayload):

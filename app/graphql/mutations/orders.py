@@ -4,8 +4,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
-from app.graphql.errors import PayloadProblem
-from app.graphql.mutations.payloads import answers
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.commerce.orders import (
     cancel_order,
     confirm_order,
@@ -16,17 +15,12 @@ from app.services.commerce.orders import (
 _ID = graphene.NonNull(graphene.ID)
 
 
-class _OrderPayload(graphene.ObjectType):
+class _OrderPayload(MutationPayload):
     class Meta:
         abstract = True
 
     order = graphene.Field("app.graphql.types.orders.Order")
-    errors = graphene.NonNull(
-        graphene.List(graphene.NonNull("app.graphql.types.sale_problems.OrderError"))
-    )
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("sale_problems.OrderError")
 
 
 class OrderConfirm(_OrderPayload):

@@ -21,24 +21,29 @@ _ERRORS_IN_PAYLOAD_ONLY = frozenset({"tokenCreate", "tokenRefresh", "setPassword
 """Contract, "What existing clients hold us to": these never have an error at the top."""
 
 
-def errors_of(type_name: str) -> graphene.Field:
-    """The field ``errors`` of a payload, a list of that error type."""
-    return graphene.NonNull(
-        graphene.List(graphene.NonNull(f"app.graphql.types.problems.{type_name}"))
-    )
+def errors_of(error_type: str) -> graphene.Field:
+    """Return the field ``errors`` of a payload; ``error_type`` is a path below ``types``."""
+    return graphene.NonNull(graphene.List(graphene.NonNull(f"app.graphql.types.{error_type}")))
 
 
-class AccountPayload(graphene.ObjectType):
+class MutationPayload(graphene.ObjectType):
+    """Base of every payload; each declares ``errors`` with ``errors_of``."""
+
+    class Meta:
+        abstract = True
+
+    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
+class AccountPayload(MutationPayload):
     """``errors``, and the same under the older name ``accountErrors``."""
 
     class Meta:
         abstract = True
 
-    errors = errors_of("AccountError")
-    account_errors = errors_of("AccountError")
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("problems.AccountError")
+    account_errors = errors_of("problems.AccountError")
 
     def resolve_account_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
         return self.errors or []

@@ -6,8 +6,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
-from app.graphql.errors import PayloadProblem
-from app.graphql.mutations.payloads import answers, errors_of
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.single_sign_on.provider_settings import ProviderUpdate, update_plugin
 
 
@@ -25,14 +24,11 @@ class PluginUpdateInput(graphene.InputObjectType):
     configuration = graphene.List(graphene.NonNull(ConfigurationItemInput))
 
 
-class PluginUpdate(graphene.ObjectType):
+class PluginUpdate(MutationPayload):
     """The plugin as it is now."""
 
     plugin = graphene.Field("app.graphql.types.plugins.Plugin")
-    errors = errors_of("PluginError")
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("problems.PluginError")
 
 
 class PluginMutations(graphene.ObjectType):

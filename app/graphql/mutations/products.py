@@ -6,8 +6,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
-from app.graphql.errors import PayloadProblem
-from app.graphql.mutations.payloads import answers, errors_of
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.commerce.products import ProductInput as Said
 from app.services.commerce.products import create_product, delete_product, update_product
 
@@ -32,15 +31,12 @@ class ProductCreateInput(ProductInput):
     name = graphene.String(description="The only one that is needed.")
 
 
-class _ProductPayload(graphene.ObjectType):
+class _ProductPayload(MutationPayload):
     class Meta:
         abstract = True
 
     product = graphene.Field(_PRODUCT)
-    errors = errors_of("ProductError")
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("problems.ProductError")
 
 
 class ProductCreate(_ProductPayload):

@@ -7,8 +7,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.shop.settings import SETTINGS, SettingKind, ShopUpdate
 from app.graphql.context import RequestContext
-from app.graphql.errors import PayloadProblem
-from app.graphql.mutations.payloads import answers, errors_of
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.shop.settings import update_shop
 
 _SWITCHES = {
@@ -29,14 +28,11 @@ ShopSettingsInput: Any = type(
 )
 
 
-class ShopSettingsUpdate(graphene.ObjectType):
+class ShopSettingsUpdate(MutationPayload):
     """The shop after the change."""
 
     shop = graphene.Field("app.graphql.types.shop.Shop")
-    errors = errors_of("ShopError")
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("problems.ShopError")
 
 
 class ShopMutations(graphene.ObjectType):

@@ -6,8 +6,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
-from app.graphql.errors import PayloadProblem
-from app.graphql.mutations.payloads import answers, errors_of
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.people.staff import (
     NewStaff,
     StaffChanges,
@@ -46,17 +45,14 @@ class StaffUpdateInput(graphene.InputObjectType):
     remove_groups = _IDS
 
 
-class StaffPayload(graphene.ObjectType):
+class StaffPayload(MutationPayload):
     """``errors``, and the person."""
 
     class Meta:
         abstract = True
 
-    errors = errors_of("StaffError")
+    errors = errors_of("problems.StaffError")
     user = graphene.Field(_USER)
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
 
 
 class StaffCreate(StaffPayload):

@@ -11,9 +11,8 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ranges import in_utc
 from app.domain.values.unset import ABSENT
 from app.graphql.context import RequestContext
-from app.graphql.errors import PayloadProblem
 from app.graphql.global_ids import key_in
-from app.graphql.mutations.payloads import answers
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.deliveries.replays import replay_deliveries, retry_delivery
 from app.services.webhooks.changes import (
     WebhookInput,
@@ -61,18 +60,13 @@ class WebhookUpdateInput(_WebhookInput):
     """What is to change; what is left out stays as it is."""
 
 
-class WebhookPayload(graphene.ObjectType):
+class WebhookPayload(MutationPayload):
     """``errors``: what was wrong with the input."""
 
     class Meta:
         abstract = True
 
-    errors = graphene.NonNull(
-        graphene.List(graphene.NonNull("app.graphql.types.webhook_problems.WebhookError"))
-    )
-
-    def resolve_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
-        return self.errors or []
+    errors = errors_of("webhook_problems.WebhookError")
 
 
 class WebhookCreate(WebhookPayload):
