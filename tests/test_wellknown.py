@@ -111,10 +111,10 @@ def test_a_rotation_shows_at_the_next_request_in_every_process(
     ports: Ports, sqlite_url: str, clock: FakeClock
 ) -> None:
     other = replace(fake_ports(sqlite_url, clock), keys=KnownKeyStore(100))
-    elsewhere = client_of(other)
-    before = elsewhere.get(PATH)
+    second_process = client_of(other)
+    before = second_process.get(PATH)
     rotate_keys(ports, OPERATOR, force=True)
-    after = elsewhere.get(PATH, headers={"If-None-Match": before.headers["ETag"]})
+    after = second_process.get(PATH, headers={"If-None-Match": before.headers["ETag"]})
     assert after.status_code == 200
     assert [key["kid"] for key in after.get_json()["keys"]] == list(ring(ports).ring.published)
     assert client_of(ports).get(PATH).headers["ETag"] == after.headers["ETag"]

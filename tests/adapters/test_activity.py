@@ -106,9 +106,9 @@ def test_requests_are_counted_by_spans_of_ten_minutes_and_kinds(
 
 
 def test_several_processes_add_up(
-    ports: Ports, elsewhere: Ports, activity: SqlActivity, clock: FakeClock
+    ports: Ports, second_process: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
-    other = SqlActivity(elsewhere.database, clock, NEVER)
+    other = SqlActivity(second_process.database, clock, NEVER)
     for _ in range(3):
         activity.count_request(TrafficKind.CUSTOMER)
         other.count_request(TrafficKind.CUSTOMER)
@@ -149,7 +149,7 @@ def test_a_session_that_has_ended_meanwhile_stays_ended(
 
 
 def test_ending_a_session_never_waits_for_activity(
-    ports: Ports, elsewhere: Ports, activity: SqlActivity, database_url: str, clock: FakeClock
+    ports: Ports, second_process: Ports, activity: SqlActivity, database_url: str, clock: FakeClock
 ) -> None:
     """On SQLite there is one writer at a time; there a write is over in milliseconds."""
     if database_url.startswith("sqlite"):
@@ -161,7 +161,7 @@ def test_ending_a_session_never_waits_for_activity(
     clock.pass_(minutes=1)
     activity.record_session_use(locked.id)
     activity.record_session_use(free.id)
-    with elsewhere.database.transaction() as session:
+    with second_process.database.transaction() as session:
         session.get_one(type(locked), locked.id, with_for_update=True)
         activity.flush()
     used = {row.id: row.last_used_at for row in sessions_of(ports, user_id)}

@@ -29,7 +29,7 @@ def queue(place: Places) -> Iterator[Queue]:
 
 
 @pytest.fixture
-def elsewhere(place: Places) -> Iterator[Queue]:
+def second_process(place: Places) -> Iterator[Queue]:
     """The same queue as another process has it."""
     opened = connect_queue(*place)
     yield opened
@@ -49,14 +49,14 @@ def test_queue_is_first_in_first_out(queue: Queue) -> None:
     assert queue.take(0.01) is None
 
 
-def test_queue_is_shared_between_processes(queue: Queue, elsewhere: Queue) -> None:
+def test_queue_is_shared_between_processes(queue: Queue, second_process: Queue) -> None:
     queue.put(_batch(1))
 
-    assert elsewhere.take(2.0) == _batch(1)
+    assert second_process.take(2.0) == _batch(1)
     assert queue.take(0.01) is None
 
 
-def test_of_many_that_take_at_once_each_batch_has_one(queue: Queue, elsewhere: Queue) -> None:
+def test_of_many_that_take_at_once_each_batch_has_one(queue: Queue, second_process: Queue) -> None:
     for number in range(60):
         queue.put(_batch(number))
     taken: list[Batch] = []
@@ -65,7 +65,7 @@ def test_of_many_that_take_at_once_each_batch_has_one(queue: Queue, elsewhere: Q
         while (batch := place.take(0.05)) is not None:
             taken.append(batch)
 
-    threads = [Thread(target=take, args=(place,)) for place in (queue, elsewhere) * 3]
+    threads = [Thread(target=take, args=(place,)) for place in (queue, second_process) * 3]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -102,9 +102,9 @@ def test_however_many_wait_a_file_is_looked_into_a_few_times_a_second(
     assert 2 <= len(looks) <= (time.monotonic() - began) / 0.25 + 1
 
 
-def test_waiting_reader_gets_the_next_batch(queue: Queue, elsewhere: Queue) -> None:
+def test_waiting_reader_gets_the_next_batch(queue: Queue, second_process: Queue) -> None:
     taken: list[Batch | None] = []
-    waiting = Thread(target=lambda: taken.append(_wait_for(elsewhere)))
+    waiting = Thread(target=lambda: taken.append(_wait_for(second_process)))
     waiting.start()
     queue.put(_batch(1))
     waiting.join(20)

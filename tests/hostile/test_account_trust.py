@@ -76,7 +76,7 @@ TRUST_CHANGES = pytest.mark.parametrize(
 
 @TRUST_CHANGES
 def test_trusted_account_drops_unverified_identity(
-    ports: Ports, elsewhere: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
+    ports: Ports, second_process: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:
     seen = _token(provider)
     user_id = who(ports, seen).actor.user_id
@@ -91,7 +91,7 @@ def test_trusted_account_drops_unverified_identity(
     assert sessions_of(ports, user_id) == []
     [row] = trail(ports, "user.unlink")
     assert (row.subject_id, row.before) == (str(user_id), {"subjects": ["attacker"]})
-    for process in (ports, elsewhere):
+    for process in (ports, second_process):
         for credential in (seen, session, _token(provider), _token(provider, said=...)):
             assert not who(process, credential).actor.is_user
 

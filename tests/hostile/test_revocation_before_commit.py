@@ -61,7 +61,7 @@ def database(ports: Ports) -> InterruptedDatabase:
 
 @pytest.fixture
 def interrupted_ports(ports: Ports, database: InterruptedDatabase) -> Ports:
-    """The ports of the process whose work is interrupted; ``elsewhere`` revokes."""
+    """The ports of the process whose work is interrupted; ``second_process`` revokes."""
     return replace(ports, database=database)
 
 
@@ -76,26 +76,26 @@ def manager(ports: Ports) -> Actor:
 @pytest.mark.parametrize(("revoke", "refusal"), OF_PEOPLE)
 def test_nothing_is_written_for_a_manager_who_lost_rights_after_the_check(
     interrupted_ports: Ports,
-    elsewhere: Ports,
+    second_process: Ports,
     database: InterruptedDatabase,
     manager: Actor,
     revoke: Revoke,
     refusal: str,
 ) -> None:
-    database.before[1] = lambda: revoke(elsewhere, manager)
+    database.before[1] = lambda: revoke(second_process, manager)
 
     assert refusal_of(lambda: create_product(interrupted_ports, manager, BOWL)) == refusal
-    assert products(elsewhere) == 0
+    assert products(second_process) == 0
 
 
 def test_no_app_token_is_issued_for_a_manager_who_was_deactivated_meanwhile(
-    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
-    app_id, _ = make_app(elsewhere, "Stock")
-    database.before[1] = lambda: deactivate(elsewhere, manager)
+    app_id, _ = make_app(second_process, "Stock")
+    database.before[1] = lambda: deactivate(second_process, manager)
 
     assert refusal_of(lambda: create_app_token(interrupted_ports, manager, app_id)) == INVALID
-    assert app_tokens(elsewhere, app_id) == 1
+    assert app_tokens(second_process, app_id) == 1
 
 
 @pytest.mark.parametrize(
@@ -110,17 +110,17 @@ def test_no_app_token_is_issued_for_a_manager_who_was_deactivated_meanwhile(
 )
 def test_nothing_is_written_for_an_app_whose_token_lost_rights_after_the_check(
     interrupted_ports: Ports,
-    elsewhere: Ports,
+    second_process: Ports,
     database: InterruptedDatabase,
     revoke: Revoke,
     refusal: str,
 ) -> None:
-    _, token = make_app(elsewhere, "Stock", PRODUCTS)
+    _, token = make_app(second_process, "Stock", PRODUCTS)
     app = identify(interrupted_ports, visit(token)).actor
-    database.before[1] = lambda: revoke(elsewhere, app)
+    database.before[1] = lambda: revoke(second_process, app)
 
     assert refusal_of(lambda: create_product(interrupted_ports, app, BOWL)) == refusal
-    assert products(elsewhere) == 0
+    assert products(second_process) == 0
 
 
 @pytest.mark.parametrize(
@@ -134,18 +134,18 @@ def test_nothing_is_written_for_an_app_whose_token_lost_rights_after_the_check(
 )
 def test_nothing_is_written_by_an_extension_when_either_side_lost_rights(
     interrupted_ports: Ports,
-    elsewhere: Ports,
+    second_process: Ports,
     database: InterruptedDatabase,
     manager: Actor,
     revoke: Revoke,
     refusal: str,
 ) -> None:
-    extension = make_extension_app(elsewhere, "extension", PRODUCTS)
+    extension = make_extension_app(second_process, "extension", PRODUCTS)
     actor = acts(interrupted_ports, token_for(interrupted_ports, manager, extension))
-    database.before[1] = lambda: revoke(elsewhere, actor)
+    database.before[1] = lambda: revoke(second_process, actor)
 
     assert refusal_of(lambda: create_product(interrupted_ports, actor, BOWL)) == refusal
-    assert products(elsewhere) == 0
+    assert products(second_process) == 0
 
 
 def sign_out_provider_tokens(ports: Ports, actor: Actor) -> None:
@@ -155,22 +155,22 @@ def sign_out_provider_tokens(ports: Ports, actor: Actor) -> None:
 @pytest.mark.parametrize("revoke", [deactivate, sign_out_provider_tokens])
 def test_nothing_is_written_with_a_provider_token_that_was_ended_after_the_check(
     interrupted_ports: Ports,
-    elsewhere: Ports,
+    second_process: Ports,
     database: InterruptedDatabase,
     provider: OwnProvider,
     revoke: Revoke,
 ) -> None:
     token = provider.access_token()
-    key = identify(elsewhere, visit(token)).actor.user_id or 0
-    change_user(elsewhere, key, is_staff=True)
-    with elsewhere.database.transaction() as session:
+    key = identify(second_process, visit(token)).actor.user_id or 0
+    change_user(second_process, key, is_staff=True)
+    with second_process.database.transaction() as session:
         session.add(UserPermissionRecord(user_id=key, permission=PRODUCTS.value))
     actor = identify(interrupted_ports, visit(token)).actor
     create_product(interrupted_ports, actor, BOWL)
-    database.before[database.begun + 1] = lambda: revoke(elsewhere, actor)
+    database.before[database.begun + 1] = lambda: revoke(second_process, actor)
 
     assert refusal_of(lambda: create_product(interrupted_ports, actor, BOWL)) == INVALID
-    assert products(elsewhere) == 1
+    assert products(second_process) == 1
 
 
 class TestOnPostgresql:
@@ -184,25 +184,25 @@ class TestOnPostgresql:
     def test_a_revocation_that_commits_while_the_transaction_is_open_wins(
         self,
         interrupted_ports: Ports,
-        elsewhere: Ports,
+        second_process: Ports,
         database: InterruptedDatabase,
         manager: Actor,
         revoke: Revoke,
         refusal: str,
     ) -> None:
-        database.during[1] = lambda: revoke(elsewhere, manager)
+        database.during[1] = lambda: revoke(second_process, manager)
 
         assert refusal_of(lambda: create_product(interrupted_ports, manager, BOWL)) == refusal
-        assert products(elsewhere) == 0
+        assert products(second_process) == 0
 
 
 def test_a_replay_in_steps_stops_when_its_caller_is_deactivated(
-    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
-    app_id, _ = make_app(elsewhere, "Stock")
-    webhook = make_webhook(elsewhere, app_id)
-    database.after[1] = lambda: deactivate(elsewhere, manager)
-    since = elsewhere.clock.now() - timedelta(days=1)
+    app_id, _ = make_app(second_process, "Stock")
+    webhook = make_webhook(second_process, app_id)
+    database.after[1] = lambda: deactivate(second_process, manager)
+    since = second_process.clock.now() - timedelta(days=1)
 
     assert (
         refusal_of(lambda: replay_deliveries(interrupted_ports, manager, webhook, since))
@@ -211,13 +211,13 @@ def test_a_replay_in_steps_stops_when_its_caller_is_deactivated(
 
 
 def test_revocation_of_others_has_no_effect(
-    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
-    other = actor_of(elsewhere, make_staff(elsewhere, "other@example.com", PRODUCTS))
-    database.before[1] = lambda: deactivate(elsewhere, other)
+    other = actor_of(second_process, make_staff(second_process, "other@example.com", PRODUCTS))
+    database.before[1] = lambda: deactivate(second_process, other)
 
     assert create_product(interrupted_ports, manager, BOWL).id
-    assert products(elsewhere) == 1
+    assert products(second_process) == 1
 
 
 def test_people_can_still_take_their_own_rights_away(
@@ -230,20 +230,22 @@ def test_people_can_still_take_their_own_rights_away(
 
 
 def test_one_who_gains_rights_meanwhile_is_not_refused(
-    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
-    database.before[1] = lambda: change_user(elsewhere, manager.user_id or 0, is_superuser=True)
+    database.before[1] = lambda: change_user(
+        second_process, manager.user_id or 0, is_superuser=True
+    )
 
     assert create_product(interrupted_ports, manager, BOWL).id
 
 
 def test_a_refresh_is_answered_although_the_session_in_the_header_ended(
-    interrupted_ports: Ports, elsewhere: Ports, database: InterruptedDatabase, manager: Actor
+    interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     """`tokenRefresh` goes by its argument, and never fails at the top."""
     configuration = replace(interrupted_ports.configuration, single_use_refresh_tokens=True)
-    other = sign_in(elsewhere, manager.user_id or 0, SessionOrigin.PASSWORD)
-    database.before[1] = lambda: end_session(elsewhere, manager)
+    other = sign_in(second_process, manager.user_id or 0, SessionOrigin.PASSWORD)
+    database.before[1] = lambda: end_session(second_process, manager)
 
     refreshed = refresh_token(
         replace(interrupted_ports, configuration=configuration), manager, token=other.refresh

@@ -120,7 +120,7 @@ def from_fourth(code: str) -> dict[str, str]:
 )
 def test_mutations_of_a_manager_stop_at_the_field_after_the_revocation(
     ports: Ports,
-    elsewhere: Ports,
+    second_process: Ports,
     api: ApiClient,
     database: InterruptedDatabase,
     revoke: Revoke,
@@ -128,7 +128,7 @@ def test_mutations_of_a_manager_stop_at_the_field_after_the_revocation(
 ) -> None:
     manager = make_staff(ports, "manager@example.com", PRODUCTS)
     token = sign_in(ports, manager).access
-    database.after[WRITTEN] = lambda: revoke(elsewhere, manager)
+    database.after[WRITTEN] = lambda: revoke(second_process, manager)
 
     answer = api.ask(TEN_PRODUCTS, token)
 
@@ -146,10 +146,14 @@ def deactivate_app(ports: Ports, app_id: int) -> None:
 
 @pytest.mark.parametrize("revoke", [revoke_token, deactivate_app])
 def test_mutations_of_an_app_stop_when_its_token_is_revoked(
-    ports: Ports, elsewhere: Ports, api: ApiClient, database: InterruptedDatabase, revoke: Revoke
+    ports: Ports,
+    second_process: Ports,
+    api: ApiClient,
+    database: InterruptedDatabase,
+    revoke: Revoke,
 ) -> None:
     app_id, token = make_app(ports, "Stock", PRODUCTS)
-    database.after[WRITTEN] = lambda: revoke(elsewhere, app_id)
+    database.after[WRITTEN] = lambda: revoke(second_process, app_id)
 
     assert codes(api.ask(TEN_PRODUCTS, token)) == from_fourth(INVALID)
     assert products(ports) == WRITTEN
@@ -168,22 +172,22 @@ def test_a_token_that_expires_in_the_middle_fails_the_fields_that_are_left(
 @pytest.mark.parametrize("is_signed_in", [True, False])
 def test_a_storefront_that_closes_in_the_middle_stops_customers(
     ports: Ports,
-    elsewhere: Ports,
+    second_process: Ports,
     api: ApiClient,
     database: InterruptedDatabase,
     is_signed_in: bool,
 ) -> None:
     token = sign_in(ports, make_user(ports)).access if is_signed_in else None
-    database.after[WRITTEN] = lambda: close_storefront(elsewhere)
+    database.after[WRITTEN] = lambda: close_storefront(second_process)
 
     assert codes(api.ask(TEN_CARTS, token)) == from_fourth(CLOSED)
 
 
 def test_a_closed_storefront_stops_no_manager_and_no_app(
-    ports: Ports, elsewhere: Ports, api: ApiClient, database: InterruptedDatabase
+    ports: Ports, second_process: Ports, api: ApiClient, database: InterruptedDatabase
 ) -> None:
     token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
-    database.after[WRITTEN] = lambda: close_storefront(elsewhere)
+    database.after[WRITTEN] = lambda: close_storefront(second_process)
     _, app_token = make_app(ports, "Stock", PRODUCTS)
 
     for credential in (token, app_token):

@@ -20,11 +20,11 @@ def _makes_trusted(node: ast.AST) -> bool:
 
 
 def test_accounts_become_trusted_in_one_module() -> None:
-    elsewhere = [
+    second_process = [
         f"{source.path}:{getattr(node, 'lineno', 0)}"
         for source in application()
         if source.path != ALLOWED
         for node in ast.walk(source.tree)
         if _makes_trusted(node)
     ]
-    assert elsewhere == []
+    assert second_process == []

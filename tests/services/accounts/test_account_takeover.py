@@ -76,7 +76,7 @@ def test_account_registered_with_anothers_email_is_not_linked(
 
 @pytest.mark.parametrize("said", DOUBTFUL, ids=repr)
 def test_unverified_identity_is_dropped_when_the_owner_confirms(
-    ports: Ports, elsewhere: Ports, provider: OwnProvider, said: object
+    ports: Ports, second_process: Ports, provider: OwnProvider, said: object
 ) -> None:
     attackers = token_of(provider, "attacker", email_verified=said)
     squatted = who(ports, attackers).actor.user_id
@@ -88,7 +88,7 @@ def test_unverified_identity_is_dropped_when_the_owner_confirms(
     owners = set_password_by_mail(ports)
 
     assert who(ports, owners).actor.user_id == squatted
-    for process in (ports, elsewhere):
+    for process in (ports, second_process):
         assert not who(process, attackers).actor.is_user
         again = token_of(provider, "attacker", email_verified=said)
         assert not who(process, again).actor.is_user

@@ -33,7 +33,7 @@ def database_url(postgresql_url: str) -> str:
 
 
 @pytest.fixture
-def quicker(elsewhere: Ports) -> Iterator[list[int]]:
+def quicker(second_process: Ports) -> Iterator[list[int]]:
     """Whoever is about to write the wanted address finds that somebody else just has."""
     keys: list[int] = []
 
@@ -41,7 +41,7 @@ def quicker(elsewhere: Ports) -> Iterator[list[int]]:
         mine = [one for one in (*session.new, *session.dirty) if isinstance(one, UserRecord)]
         if not keys and WANTED in [one.email for one in mine]:
             keys.append(0)
-            keys[0] = make_user(elsewhere, WANTED)
+            keys[0] = make_user(second_process, WANTED)
 
     event.listen(Session, "before_flush", take)
     yield keys

@@ -45,13 +45,15 @@ def rights(ports: Ports, token: str) -> set[Permission] | None:
     return set(actor.permissions) if actor.is_app else None
 
 
-def test_new_permissions_hold_from_the_next_request_on(ports: Ports, elsewhere: Ports) -> None:
+def test_new_permissions_hold_from_the_next_request_on(
+    ports: Ports, second_process: Ports
+) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
-    assert rights(elsewhere, token) == {ORDERS}
+    assert rights(second_process, token) == {ORDERS}
     actor = boss(ports, ORDERS, PAGES)
     updated = update_app(ports, actor, key, AppChange(permissions=frozenset({PAGES})))
     assert updated.permissions == {PAGES}
-    assert rights(elsewhere, token) == {PAGES}
+    assert rights(second_process, token) == {PAGES}
     [row] = trail(ports, "app.update")
     assert row.before["permissions"] == ["MANAGE_ORDERS"]
     assert row.after["permissions"] == ["MANAGE_PAGES"]
@@ -110,23 +112,25 @@ def test_app_identifier_is_unique_unless_empty(ports: Ports) -> None:
 
 
 def test_an_app_that_is_switched_off_opens_nothing_until_it_is_switched_on(
-    ports: Ports, elsewhere: Ports
+    ports: Ports, second_process: Ports
 ) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
     assert not deactivate_app(ports, OPERATOR, key).is_active
-    assert rights(elsewhere, token) is None
+    assert rights(second_process, token) is None
     deactivate_app(ports, OPERATOR, key)
     assert activate_app(ports, OPERATOR, key).is_active
-    assert rights(elsewhere, token) == {ORDERS}
+    assert rights(second_process, token) == {ORDERS}
     assert [event.type for event in events(ports)] == ["APP_STATUS_CHANGED"] * 2
     assert len(trail(ports, "app.deactivate")) == len(trail(ports, "app.activate")) == 1
 
 
-def test_a_deleted_app_takes_everything_of_its_own_with_it(ports: Ports, elsewhere: Ports) -> None:
+def test_a_deleted_app_takes_everything_of_its_own_with_it(
+    ports: Ports, second_process: Ports
+) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
     make_webhook(ports, key, AsyncEvent.STAFF_CREATED)
     assert delete_app(ports, OPERATOR, key).name == "Warehouse"
-    assert rights(elsewhere, token) is None
+    assert rights(second_process, token) is None
     assert left_behind(ports) == {}
     [row] = trail(ports, "app.delete")
     assert row.before == {"is_active": True, "permissions": ["MANAGE_ORDERS"]}

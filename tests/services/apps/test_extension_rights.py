@@ -124,16 +124,16 @@ def _grant(ports: Ports, scene: Scene, *permissions: Permission) -> None:
 )
 def test_changes_of_user_or_app_apply_to_the_next_request(
     ports: Ports,
-    elsewhere: Ports,
+    second_process: Ports,
     change: Callable[[Ports, Scene], None],
     left: set[Permission],
 ) -> None:
     """The person holds ORDERS and, by the group, PAGES; the app these two and USERS."""
     scene = set_scene(ports)
     _grant(ports, scene, ORDERS, PAGES, USERS)
-    assert acts(elsewhere, scene.token).permissions == {ORDERS, PAGES}
+    assert acts(second_process, scene.token).permissions == {ORDERS, PAGES}
     change(ports, scene)
-    assert acts(elsewhere, scene.token).permissions == left
+    assert acts(second_process, scene.token).permissions == left
 
 
 def test_former_superuser_keeps_direct_grants(ports: Ports) -> None:

@@ -56,14 +56,14 @@ def _sign_out(ports: Ports, scene: Scene) -> None:
     ids=["session", "all", "signed out", "user", "app off", "app gone"],
 )
 def test_it_dies_with_either_side_and_with_the_session(
-    ports: Ports, elsewhere: Ports, end: Callable[[Ports, Scene], object]
+    ports: Ports, second_process: Ports, end: Callable[[Ports, Scene], object]
 ) -> None:
     scene = set_scene(ports)
-    assert acts(elsewhere, scene.token).is_user
+    assert acts(second_process, scene.token).is_user
     end(ports, scene)
-    assert acts(elsewhere, scene.token).fault is TokenFault.INVALID
+    assert acts(second_process, scene.token).fault is TokenFault.INVALID
     with pytest.raises(Refused) as refused:
-        verify_token(elsewhere, NOBODY, token=scene.token)
+        verify_token(second_process, NOBODY, token=scene.token)
     assert refused.value.problems[0].code == "JWT_INVALID_TOKEN"
 
 

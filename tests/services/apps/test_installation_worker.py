@@ -76,15 +76,17 @@ def test_app_receives_its_token_and_the_api_url(ports: Ports) -> None:
     assert json.loads(call.body) == {"auth_token": told.token}
 
 
-def test_the_app_can_call_back_while_the_handshake_is_open(ports: Ports, elsewhere: Ports) -> None:
+def test_the_app_can_call_back_while_the_handshake_is_open(
+    ports: Ports, second_process: Ports
+) -> None:
     seen: dict[str, Any] = {}
 
     def call_back(told: Told) -> Reply:
-        caller = identify(elsewhere, visit(told.token)).actor
+        caller = identify(second_process, visit(told.token)).actor
         seen["permissions"] = caller.permissions
-        seen["itself"] = show_calling_app(elsewhere, caller)
-        seen["listed"] = list_apps(elsewhere, OPERATOR, ALL).items
-        seen["installation"] = list_installations(elsewhere, OPERATOR)
+        seen["itself"] = show_calling_app(second_process, caller)
+        seen["listed"] = list_apps(second_process, OPERATOR, ALL).items
+        seen["installation"] = list_installations(second_process, OPERATOR)
         return Reply()
 
     with app_server() as app:

@@ -52,15 +52,15 @@ def pass_lease(clock: FakeClock) -> None:
     [("/manifest", False), ("/manifest", True), ("/register", False), ("/register", True)],
 )
 def test_another_worker_completes_an_interrupted_installation(
-    ports: Ports, elsewhere: Ports, clock: FakeClock, path: str, after: bool
+    ports: Ports, second_process: Ports, clock: FakeClock, path: str, after: bool
 ) -> None:
     with app_server() as app:
         want(ports, app)
         with pytest.raises(Killed):
             work(dying(ports, path, after=after))
-        assert work(elsewhere) == 0
+        assert work(second_process) == 0
         pass_lease(clock)
-        assert work(elsewhere) == 1
+        assert work(second_process) == 1
     [installed] = list_apps(ports, OPERATOR, ALL).items
     assert installed.is_active
     tokens = [told.token for told in app.told]
@@ -84,14 +84,14 @@ def test_an_installation_that_kills_every_worker_fails_in_the_end(
 
 
 def test_a_worker_that_was_too_slow_takes_nothing_back(
-    ports: Ports, elsewhere: Ports, clock: FakeClock
+    ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
     with app_server() as app:
 
         def be_overtaken(_told: Told) -> Reply:
             app.decide = accept
             pass_lease(clock)
-            assert work(elsewhere) == 1
+            assert work(second_process) == 1
             return refuse("I am installed already.")
 
         app.decide = be_overtaken
@@ -146,11 +146,11 @@ def test_unreachable_app_is_not_installed(ports: Ports) -> None:
     assert left_behind(ports) == {}
 
 
-def test_concurrent_installations_create_one_app(ports: Ports, elsewhere: Ports) -> None:
+def test_concurrent_installations_create_one_app(ports: Ports, second_process: Ports) -> None:
     with app_server() as app:
 
         def meanwhile(_told: Told) -> Reply:
-            assert work(elsewhere) == 1
+            assert work(second_process) == 1
             return Reply()
 
         app.decide = meanwhile

@@ -99,28 +99,28 @@ def test_a_token_may_be_good_for_a_hundred_years(ports: Ports, clock: FakeClock)
 
 
 def test_rotated_token_stays_valid_for_the_overlap(
-    ports: Ports, elsewhere: Ports, clock: FakeClock
+    ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
     key, old = make_app(ports, "Warehouse", ORDERS)
     [stored] = list_app_tokens(ports, OPERATOR, key)
     new = rotate_app_token(ports, OPERATOR, stored.id, HOUR)
-    assert rights(elsewhere, old) == rights(elsewhere, new.secret) == {ORDERS}
+    assert rights(second_process, old) == rights(second_process, new.secret) == {ORDERS}
     clock.pass_(minutes=59)
-    assert rights(elsewhere, old) == {ORDERS}
+    assert rights(second_process, old) == {ORDERS}
     clock.pass_(minutes=1)
-    assert rights(elsewhere, old) is None
-    assert rights(elsewhere, new.secret) == {ORDERS}
+    assert rights(second_process, old) is None
+    assert rights(second_process, new.secret) == {ORDERS}
     before, after = list_app_tokens(ports, OPERATOR, key)
     assert before.replaced_at == clock.now() - HOUR
     assert (after.id, after.expires_at, after.replaced_at) == (new.token.id, None, None)
 
 
-def test_without_an_overlap_it_ends_at_once(ports: Ports, elsewhere: Ports) -> None:
+def test_without_an_overlap_it_ends_at_once(ports: Ports, second_process: Ports) -> None:
     key, old = make_app(ports)
     [stored] = list_app_tokens(ports, OPERATOR, key)
     new = rotate_app_token(ports, OPERATOR, stored.id, timedelta(0))
-    assert rights(elsewhere, old) is None
-    assert rights(elsewhere, new.secret) == set()
+    assert rights(second_process, old) is None
+    assert rights(second_process, new.secret) == set()
 
 
 def test_rotated_token_has_the_same_permissions_and_lifetime(

@@ -69,13 +69,13 @@ def test_completing_an_ordered_cart_returns_the_same_order(ports: Ports) -> None
         attach_checkout(ports, ann, checkout_id(cart))
 
 
-def test_concurrent_completions_create_one_order(ports: Ports, elsewhere: Ports) -> None:
+def test_concurrent_completions_create_one_order(ports: Ports, second_process: Ports) -> None:
     cart = make_cart(ports)
     together = Barrier(4)
 
     def order(place: int) -> int:
         together.wait()
-        return complete_checkout((ports, elsewhere)[place % 2], NOBODY, checkout_id(cart)).id
+        return complete_checkout((ports, second_process)[place % 2], NOBODY, checkout_id(cart)).id
 
     with ThreadPoolExecutor(4) as pool:
         made = set(pool.map(order, range(4)))
@@ -139,13 +139,13 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 def test_a_product_that_goes_while_it_is_ordered_breaks_nothing(
-    ports: Ports, elsewhere: Ports, pool: ThreadPoolExecutor
+    ports: Ports, second_process: Ports, pool: ThreadPoolExecutor
 ) -> None:
     for number in range(8):
         bowl = make_product(ports, f"Bowl {number}")
         cart = make_cart(ports, NOBODY, bowl)
         ordering = pool.submit(complete_checkout, ports, NOBODY, checkout_id(cart))
-        deleting = pool.submit(delete_product, elsewhere, KEEPER, product_id(bowl))
+        deleting = pool.submit(delete_product, second_process, KEEPER, product_id(bowl))
         assert deleting.result().id == bowl
         refusal = ordering.exception()
         if refusal is None:
@@ -156,12 +156,12 @@ def test_a_product_that_goes_while_it_is_ordered_breaks_nothing(
 
 
 def test_deleting_the_buyer_while_ordering_breaks_nothing(
-    ports: Ports, elsewhere: Ports, pool: ThreadPoolExecutor
+    ports: Ports, second_process: Ports, pool: ThreadPoolExecutor
 ) -> None:
     bowl = make_product(ports, "Bowl")
 
     def delete_user(key: int | None) -> None:
-        with elsewhere.database.transaction() as session:
+        with second_process.database.transaction() as session:
             session.execute(delete(UserRecord).where(UserRecord.id == key))
 
     for number in range(8):

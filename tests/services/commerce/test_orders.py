@@ -138,7 +138,7 @@ def test_order_steps_are_audited(ports: Ports) -> None:
     assert (paid.subject_type, paid.subject_id) == ("Order", str(order.id))
 
 
-def test_second_of_two_conflicting_steps_is_refused(ports: Ports, elsewhere: Ports) -> None:
+def test_second_of_two_conflicting_steps_is_refused(ports: Ports, second_process: Ports) -> None:
     order = make_order(ports, status=OrderStatus.UNFULFILLED)
     together = Barrier(2)
 
@@ -150,7 +150,7 @@ def test_second_of_two_conflicting_steps_is_refused(ports: Ports, elsewhere: Por
             return None
 
     with ThreadPoolExecutor(2) as pool:
-        outcomes = list(pool.map(decide, (ports, elsewhere), (fulfill_order, cancel_order)))
+        outcomes = list(pool.map(decide, (ports, second_process), (fulfill_order, cancel_order)))
     (done,) = [outcome for outcome in outcomes if outcome is not None]
     assert state(ports, order) == (done.status.value, False)
     assert told(ports)[-1] == "ORDER_UPDATED"

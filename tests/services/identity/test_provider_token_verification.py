@@ -54,10 +54,10 @@ def test_cached_provider_token_costs_one_statement_and_no_call(
 
 
 def test_second_process_verifies_once_and_creates_no_duplicate(
-    ports: Ports, elsewhere: Ports, provider: OwnProvider
+    ports: Ports, second_process: Ports, provider: OwnProvider
 ) -> None:
     token = provider.access_token()
-    assert who(ports, token).actor.user_id == who(elsewhere, token).actor.user_id
+    assert who(ports, token).actor.user_id == who(second_process, token).actor.user_id
     assert len(identities(ports)) == 1
 
 
@@ -83,17 +83,17 @@ def test_inactive_people_cannot_sign_in(ports: Ports, provider: OwnProvider) -> 
 
 
 def test_a_changed_setting_holds_for_tokens_that_were_seen(
-    ports: Ports, elsewhere: Ports, provider: OwnProvider
+    ports: Ports, second_process: Ports, provider: OwnProvider
 ) -> None:
     token = provider.access_token()
     assert fault(ports, token) is None
 
-    set_up(elsewhere, provider, audience="https://another.example")
+    set_up(second_process, provider, audience="https://another.example")
     assert fault(ports, token) is TokenFault.INVALID
 
 
 def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
-    ports: Ports, elsewhere: Ports, provider: OwnProvider, clock: FakeClock
+    ports: Ports, second_process: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     seen, unseen = provider.access_token(), provider.access_token(jti="unseen")
     actor = who(ports, seen).actor
@@ -102,7 +102,7 @@ def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
 
     for token in (seen, unseen):
         assert fault(ports, token) is TokenFault.INVALID
-        assert fault(elsewhere, token) is TokenFault.INVALID
+        assert fault(second_process, token) is TokenFault.INVALID
     clock.pass_(seconds=1)
     assert fault(ports, provider.access_token()) is None
 
@@ -112,7 +112,7 @@ def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
 )
 def test_token_issued_in_the_second_of_a_sign_out_is_invalid(
     ports: Ports,
-    elsewhere: Ports,
+    second_process: Ports,
     provider: OwnProvider,
     clock: FakeClock,
     told: int,
@@ -126,7 +126,7 @@ def test_token_issued_in_the_second_of_a_sign_out_is_invalid(
     clock.pass_(seconds=0.5)
     token = provider.access_token(iat=second + told)
     clock.pass_(seconds=5)
-    for process in (ports, elsewhere):
+    for process in (ports, second_process):
         assert fault(process, token) is (TokenFault.INVALID if is_signed_out else None)
 
 

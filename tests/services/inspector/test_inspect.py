@@ -202,9 +202,9 @@ def test_app_token_is_shown_with_app_and_permissions(ports: Ports) -> None:
     assert failure(inspect(ports, token))[0] is CheckName.APP
     with_typo = f"{token[:-1]}{'0' if token[-1] != '0' else '1'}"
     assert failure(inspect(ports, with_typo))[0] is CheckName.FORM
-    other, elsewhere = make_app(ports, "Gone")
+    other, second_process = make_app(ports, "Gone")
     change_app(ports, other, is_active=False, is_installed=False)
-    assert inspect(ports, elsewhere).is_valid
+    assert inspect(ports, second_process).is_valid
 
 
 def test_permissions_are_shown_to_their_owner_and_managers(ports: Ports) -> None:

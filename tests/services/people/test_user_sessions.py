@@ -78,15 +78,15 @@ def test_of_many_sessions_the_newest_are_shown_and_all_are_counted(
 
 
 def test_ended_session_is_invalid_immediately(
-    ports: Ports, elsewhere: Ports, support: Actor
+    ports: Ports, second_process: Ports, support: Actor
 ) -> None:
     customer = make_user(ports)
     ended, kept = sign_in(ports, customer), sign_in(ports, customer)
-    assert identify(elsewhere, visit(ended.access)).actor.is_user
+    assert identify(second_process, visit(ended.access)).actor.is_user
     session = sessions_of(ports, customer)[0]
     end_user_session(ports, support, customer, session.id)
-    assert identify(elsewhere, visit(ended.access)).actor.fault is TokenFault.INVALID
-    assert identify(elsewhere, visit(kept.access)).actor.is_user
+    assert identify(second_process, visit(ended.access)).actor.fault is TokenFault.INVALID
+    assert identify(second_process, visit(kept.access)).actor.is_user
     (row,) = trail(ports, "session.end")
     assert (row.actor_user_id, row.subject_id, row.before) == (
         support.user_id,

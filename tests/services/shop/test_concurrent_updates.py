@@ -25,13 +25,13 @@ def database_url(postgresql_url: str) -> str:
 
 
 @pytest.fixture
-def second_update(elsewhere: Ports, database_url: str) -> Iterator[Thread]:
+def second_update(second_process: Ports, database_url: str) -> Iterator[Thread]:
     """A second change that starts when the first has read the row and is about to write it.
 
     The first goes on when the second has finished or waits for a lock.
     """
     change = ShopUpdate(name="Second")
-    second = Thread(target=update_shop, args=(elsewhere, OPERATOR, change), daemon=True)
+    second = Thread(target=update_shop, args=(second_process, OPERATOR, change), daemon=True)
 
     def start(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
         if not statement.startswith("UPDATE shop") or second.ident is not None:

@@ -229,9 +229,9 @@ def test_audit_log_distinguishes_apps_from_the_operator(ports: Ports) -> None:
 
 
 def test_a_changed_switch_holds_on_the_next_request_in_every_process(
-    ports: Ports, elsewhere: Ports
+    ports: Ports, second_process: Ports
 ) -> None:
-    assert identify(elsewhere, visit()).switches.allow_storefront_traffic
+    assert identify(second_process, visit()).switches.allow_storefront_traffic
 
     update_shop(
         ports,
@@ -239,7 +239,7 @@ def test_a_changed_switch_holds_on_the_next_request_in_every_process(
         ShopUpdate(allow_storefront_traffic=False, password_login_mode=CUSTOMERS_ONLY),
     )
 
-    switches = identify(elsewhere, visit()).switches
+    switches = identify(second_process, visit()).switches
     assert (switches.allow_storefront_traffic, switches.password_login_mode) == (
         False,
         CUSTOMERS_ONLY,

@@ -32,7 +32,7 @@ def test_an_opaque_token_is_asked_about_again_after_a_minute(
 
 
 def test_signing_out_everywhere_ends_an_opaque_token_in_every_process(
-    ports: Ports, elsewhere: Ports, provider: OwnProvider, clock: FakeClock
+    ports: Ports, second_process: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     token = provider.known("an-opaque-token")
     actor = who(ports, token).actor
@@ -40,9 +40,9 @@ def test_signing_out_everywhere_ends_an_opaque_token_in_every_process(
     deactivate_all_tokens(ports, actor)
 
     clock.pass_(seconds=OPAQUE_SECONDS)
-    for process in (ports, elsewhere):
+    for process in (ports, second_process):
         assert fault(process, token) is TokenFault.INVALID
-    assert fault(elsewhere, provider.known("a-later-token")) is None
+    assert fault(second_process, provider.known("a-later-token")) is None
 
 
 @pytest.mark.parametrize(

@@ -98,12 +98,12 @@ def test_a_refresh_token_used_twice_ends_the_session(ports: Ports, clock: FakeCl
 
 
 def test_for_a_moment_a_used_token_gets_the_same_successor_again(
-    ports: Ports, elsewhere: Ports, clock: FakeClock
+    ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
     pair = sign_in(ports, make_user(ports))
     first = successor(ports, pair.refresh)
     clock.pass_(seconds=GRACE.total_seconds())
-    second = successor(elsewhere, pair.refresh)
+    second = successor(second_process, pair.refresh)
     assert claims_in(ports, first)["csrf_token"] == claims_in(ports, second)["csrf_token"]
 
     clock.pass_(hours=1)

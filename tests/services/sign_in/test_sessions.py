@@ -157,18 +157,18 @@ def test_a_token_that_signed_out_is_dead_for_the_next_time(ports: Ports) -> None
 
 
 def test_a_session_that_ended_is_dead_at_once_in_every_process(
-    ports: Ports, elsewhere: Ports
+    ports: Ports, second_process: Ports
 ) -> None:
     pair = sign_in(ports, make_user(ports))
-    assert_alive(elsewhere, pair)
+    assert_alive(second_process, pair)
 
     deactivate_all_tokens(ports, actor(ports, pair.access))
 
-    assert_dead(elsewhere, pair)
+    assert_dead(second_process, pair)
 
 
-def test_session_is_valid_in_every_process(ports: Ports, elsewhere: Ports) -> None:
-    assert_alive(elsewhere, sign_in(ports, make_user(ports)))
+def test_session_is_valid_in_every_process(ports: Ports, second_process: Ports) -> None:
+    assert_alive(second_process, sign_in(ports, make_user(ports)))
 
 
 def test_all_other_sessions_can_be_ended(ports: Ports) -> None:

@@ -167,17 +167,17 @@ def withdraw_keys(ports: Ports) -> None:
 
 
 def test_remembered_tokens_die_with_their_signing_key_in_every_process(
-    ports: Ports, elsewhere: Ports
+    ports: Ports, second_process: Ports
 ) -> None:
     pair = sign_in(ports, make_user(ports))
-    for process in (ports, elsewhere):
+    for process in (ports, second_process):
         assert actor(process, pair.access).is_user
         assert refreshes(process, pair.refresh)
         assert verifies(process, pair.refresh)
 
     withdraw_keys(ports)
 
-    for process in (elsewhere, ports):
+    for process in (second_process, ports):
         assert actor(process, pair.access).fault is TokenFault.SIGNATURE
         assert not refreshes(process, pair.refresh)
         assert not verifies(process, pair.refresh)
@@ -185,41 +185,41 @@ def test_remembered_tokens_die_with_their_signing_key_in_every_process(
 
 @pytest.mark.parametrize("seen", ["access", "refresh", "verify"])
 def test_whichever_way_a_token_comes_back_first_its_withdrawn_key_is_noticed(
-    ports: Ports, elsewhere: Ports, seen: str
+    ports: Ports, second_process: Ports, seen: str
 ) -> None:
     pair = sign_in(ports, make_user(ports))
-    assert actor(elsewhere, pair.access).is_user
-    assert refreshes(elsewhere, pair.refresh)
+    assert actor(second_process, pair.access).is_user
+    assert refreshes(second_process, pair.refresh)
     withdraw_keys(ports)
 
     answers = {
-        "access": lambda: actor(elsewhere, pair.access).is_user,
-        "refresh": lambda: refreshes(elsewhere, pair.refresh),
-        "verify": lambda: verifies(elsewhere, pair.access),
+        "access": lambda: actor(second_process, pair.access).is_user,
+        "refresh": lambda: refreshes(second_process, pair.refresh),
+        "verify": lambda: verifies(second_process, pair.access),
     }
     assert answers[seen]() is False
 
 
 def test_a_token_survives_a_rotation_in_every_process(
-    ports: Ports, elsewhere: Ports, clock: FakeClock
+    ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
     pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
-    assert refreshes(elsewhere, pair.refresh)
+    assert refreshes(second_process, pair.refresh)
     clock.pass_(seconds=CACHE_TIME.total_seconds())
 
     rotate_keys(ports, OPERATOR)
 
-    for process in (ports, elsewhere):
+    for process in (ports, second_process):
         renewed = refresh_token(process, NOBODY, token=pair.refresh).access
         assert actor(ports, renewed).is_user
-        assert actor(elsewhere, renewed).is_user
+        assert actor(second_process, renewed).is_user
 
 
-def test_new_process_accepts_another_processs_tokens(ports: Ports, elsewhere: Ports) -> None:
+def test_new_process_accepts_another_processs_tokens(ports: Ports, second_process: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
 
-    assert elsewhere.cache.ring is None
-    assert actor(elsewhere, token).is_user
+    assert second_process.cache.ring is None
+    assert actor(second_process, token).is_user
 
 
 def test_forgetting_everything_changes_no_answer(ports: Ports) -> None:

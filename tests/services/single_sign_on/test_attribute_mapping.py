@@ -129,8 +129,8 @@ def test_invalid_tokens_are_previewed_with_reasons(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     assert "cannot be trusted" in preview(ports, f"{provider.access_token()}x").reason
-    elsewhere = provider.access_token(iss="https://elsewhere.example")
-    assert "another issuer" in preview(ports, elsewhere).reason
+    second_process = provider.access_token(iss="https://elsewhere.example")
+    assert "another issuer" in preview(ports, second_process).reason
     token = provider.access_token()
     provider.server.answer("/userinfo", Reply(500))
     assert "gave no usable answer" in preview(ports, token).reason

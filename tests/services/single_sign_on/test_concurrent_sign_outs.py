@@ -33,7 +33,7 @@ def ports(ports: Ports) -> Ports:
 
 
 @pytest.fixture
-def ending(elsewhere: Ports) -> Iterator[list[str]]:
+def ending(second_process: Ports) -> Iterator[list[str]]:
     """What comes of ending all sessions, tried whenever a change of one is about to be written."""
     came: list[str] = []
 
@@ -41,7 +41,7 @@ def ending(elsewhere: Ports) -> Iterator[list[str]]:
         if not any(isinstance(one, SessionRecord) for one in session.dirty):
             return
         try:
-            with elsewhere.database.transaction() as other:
+            with second_process.database.transaction() as other:
                 other.execute(text("SET LOCAL lock_timeout = '300ms'"))
                 other.execute(delete(SessionRecord))
         except DatabaseBusy:

@@ -30,9 +30,9 @@ def test_staff_domains_make_staff_of_verified_addresses_and_give_them_a_group(
     doubtful = provider.sign(provider.claims("bob"))
     provider.known(doubtful, "bob", email_verified=False)
     assert who(ports, doubtful).actor.is_staff is False
-    elsewhere = provider.sign(provider.claims("eve"))
-    provider.known(elsewhere, "eve", email="eve@evilsso.example")
-    assert who(ports, elsewhere).actor.is_staff is False
+    second_process = provider.sign(provider.claims("eve"))
+    provider.known(second_process, "eve", email="eve@evilsso.example")
+    assert who(ports, second_process).actor.is_staff is False
 
 
 def test_the_default_group_is_made_without_permissions_where_there_is_none(

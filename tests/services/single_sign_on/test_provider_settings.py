@@ -160,11 +160,11 @@ def test_plugin_change_is_audited_without_secrets(ports: Ports) -> None:
 
 
 def test_a_change_holds_in_every_process_with_its_next_request(
-    ports: Ports, elsewhere: Ports
+    ports: Ports, second_process: Ports
 ) -> None:
-    assert list_external_authentications(elsewhere, NOBODY) == ()
+    assert list_external_authentications(second_process, NOBODY) == ()
     update(ports, ACTIVE, **SSO)
-    assert len(list_external_authentications(elsewhere, NOBODY)) == 1
+    assert len(list_external_authentications(second_process, NOBODY)) == 1
 
 
 def test_people_keep_their_accounts_when_the_issuer_is_configured(

@@ -188,8 +188,8 @@ def test_a_state_works_once_for_a_while_at_its_own_provider(
     clock.pass_(minutes=10)
     assert codes(ports, late["state"]) == wrong
 
-    elsewhere = begin(ports, "other.authentication.openidconnect")
-    assert codes(ports, elsewhere["state"]) == wrong
+    second_process = begin(ports, "other.authentication.openidconnect")
+    assert codes(ports, second_process["state"]) == wrong
     assert len(provider.server.calls("/token")) == 1
 
 
