@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import problem_text
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import text
 
 _SECOND = 1000
 _SECONDS = 60
@@ -22,6 +23,7 @@ _JSON_PART = re.compile(
     r"|(?P<n>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\btrue\b|\bfalse\b|\bnull\b)"
 )
 _MARKED = Markup('<span class="{}">{}</span>')
+_TIME = Markup('<time datetime="{}" title="{}">{}</time>')
 _INITIALS = 2
 
 
@@ -54,6 +56,16 @@ def _span(seconds: int) -> str | None:
         return f"{minutes} min"
     hours = minutes // _MINUTES
     return f"{hours} h" if hours < _DAY_HOURS else None
+
+
+def html_text(one: str, many: str = "", /, **values: object) -> Markup:
+    """Return a sentence for a page: values are escaped, and markup among them stays markup."""
+    return Markup(text(escape(one), escape(many), **values))  # noqa: S704 - is escaped
+
+
+def time_element(moment: datetime, now: datetime) -> Markup:
+    """Return how long ago ``moment`` was, with the full moment as its tooltip."""
+    return _TIME.format(moment.isoformat(), exact(moment), relative(moment, now))
 
 
 def amount(number: float) -> str:

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console import access, assets, home, preferences, search, sign_in
 from app.console.errors import register_console_errors, to_sign_in
-from app.console.formatting import FILTERS
+from app.console.formatting import FILTERS, html_text
 from app.console.integrations import (
     app_installation,
     app_tokens,
@@ -99,6 +99,7 @@ def mount_console(app: Flask) -> None:
     set_up_sessions(app)
     for name, function in {**FILTERS, "answer_words": answer_words}.items():
         app.add_template_filter(function, name)
+    app.add_template_global(html_text, "text")
     app.register_blueprint(assets.blueprint)
     app.register_blueprint(make_console())
     app.add_url_rule("/", "front", lambda: go("console.home.index"))
