@@ -7,6 +7,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, NotFound, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.formatting import permission_label
 from app.console.page_layout import own_path, page, wants_part
 from app.console.reauthentication import ask_for_form
 from app.console.session import actor, is_signed_in, now, ports
@@ -54,6 +55,7 @@ def show_denied(denied: PermissionDenied) -> BaseResponse:
         "denied.html",
         HTTPStatus.FORBIDDEN,
         required=denied.required,
+        subject=" or ".join(permission_label(name) for name in denied.required),
         grantors=grantors,
         moment=now(),
     )

@@ -1,14 +1,16 @@
 """Home: what the shop's doors look like now, and what wants a look first."""
 
-from flask import Blueprint
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.home_page import make_home_page
+from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.session import actor, ports
 from app.services.console.home import show_overview
 
-blueprint = Blueprint("home", __name__)
+blueprint = PageGroup(
+    "home", __name__, Entry("Home", "house", "overview dashboard start", Heading.TOP)
+)
 
 
 @blueprint.get("/")

@@ -19,7 +19,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.assets import asset_url
 from app.console.formatting import exact, relative
-from app.console.navigation import place_groups
+from app.console.navigation import Place, place_groups
 from app.console.session import IDLE, caller, is_signed_in, now, ports, signed_in_by
 from app.domain.urls.web_urls import resolved_path
 from app.services.console.navigation_badges import Badges, show_badges
@@ -88,7 +88,6 @@ def frame_values() -> dict[str, Any]:
         "ago": lambda moment: relative(moment, now()),
         "exact": exact,
         "asset_url": asset_url,
-        "here": request.endpoint or "",
         "return_to": own_path(request.full_path.rstrip("?")),
         "is_development": ports().configuration.development,
         "is_open": current_app.view_functions.__contains__,
@@ -105,11 +104,21 @@ def frame_values() -> dict[str, Any]:
             "person_name": full_name or user.email,
             "playground_url": "/graphql/",
             "badges": _badges(),
+            "is_current_place": _is_current,
             "idle_minutes": int(IDLE.total_seconds() // 60),
             "place_groups": place_groups(),
             "shop_name": caller().shop.name,
         }
     return values
+
+
+def _is_current(place: Place) -> bool:
+    """Return whether the page belongs to ``place`` of the navigation."""
+    group = place.endpoint.rpartition(".")[0]
+    if (request.endpoint or "").startswith(f"{group}."):
+        return True
+    below = request.path.startswith(url_for(place.endpoint))
+    return below and place.endpoint != "console.home.index"
 
 
 def _badges() -> dict[str, dict[str, object]]:
