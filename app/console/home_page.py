@@ -193,13 +193,13 @@ def _people_items(
             action="Look at it",
             label="Look at it: machines that pass on requests",
         )
-    if people.blocked_addresses:
+    if people.blocked_ips:
         yield AttentionItem(
             "warn",
             html_text(
                 "{count:,} address is blocked from signing in.",
                 "{count:,} addresses are blocked from signing in.",
-                count=people.blocked_addresses,
+                count=people.blocked_ips,
             ),
             "After wrong passwords; each block ends by itself.",
             "console.throttle.index",

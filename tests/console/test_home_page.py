@@ -22,9 +22,7 @@ CALM = Overview(
     webhooks=None,
     last_changes=None,
 )
-PEOPLE = PeopleCounts(
-    staff_without_sign_on=0, staff_sessions=0, blocked_addresses=0, untrusted_peers=0
-)
+PEOPLE = PeopleCounts(staff_without_sign_on=0, staff_sessions=0, blocked_ips=0, untrusted_peers=0)
 PROVIDER = ProviderStatus(
     "default",
     "Harbour ID",
@@ -55,8 +53,8 @@ def test_calm_shop_needs_no_attention() -> None:
     ("people", "summary"),
     [
         (replace(PEOPLE, untrusted_peers=3), "One thing wants a look."),
-        (replace(PEOPLE, untrusted_peers=3, blocked_addresses=1), "2 things want a look."),
-        (replace(PEOPLE, blocked_addresses=None), "Nothing wants a look."),
+        (replace(PEOPLE, untrusted_peers=3, blocked_ips=1), "2 things want a look."),
+        (replace(PEOPLE, blocked_ips=None), "Nothing wants a look."),
         (replace(PEOPLE, staff_without_sign_on=2), "Nothing wants a look."),
     ],
 )
