@@ -29,7 +29,7 @@ class Problem:
     groups: tuple[str, ...] = ()
     users: tuple[str, ...] = ()
     lines: tuple[int, ...] = ()
-    values: Mapping[str, object] = dataclass_field(default_factory=dict)
+    values: Mapping[str, object] = dataclass_field(default_factory=dict, hash=False)
     plural: str = ""
 
     @property
