@@ -21,10 +21,10 @@ def run(
     remote_access: RemoteAccess | None = None,
     **options: Any,
 ) -> Result:
-    """``flask ARGUMENTS`` on the installation of ``ports``; ``typed`` is standard input.
+    """``flask ARGUMENTS`` on the installation of ``ports``, with ``stdin``.
 
-    ``elsewhere`` are the ways to other instances, ``options`` those of ``Installation``. An error
-    that no command foresees fails the test.
+    ``remote_access`` gives access to other instances, ``options`` are fields of ``Settings``. An
+    error that no command foresees fails the test.
     """
     app = Flask("app")
     cli.register(app)

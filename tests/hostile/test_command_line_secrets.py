@@ -51,9 +51,9 @@ def test_header_is_read_from_a_file(shop: Ports, tmp_path: Path) -> None:
 
 
 def test_header_is_read_from_standard_input(shop: Ports) -> None:
-    said = _done(run(shop, *CREATE, *TARGET, "--header", "-", typed=f"X-Key: {SECRET}\n"))
+    said = _done(run(shop, *CREATE, *TARGET, "--header", "-", stdin=f"X-Key: {SECRET}\n"))
     assert WARNING not in said
-    edited = run(shop, "webhook", "edit", "hook", "--header", "-", typed="X-Key: other\n")
+    edited = run(shop, "webhook", "edit", "hook", "--header", "-", stdin="X-Key: other\n")
     assert WARNING not in _done(edited)
     assert _headers(shop) == {"X-Key": "other"}
 
@@ -82,7 +82,7 @@ def test_target_with_a_token_can_be_read_and_is_warned_of(shop: Ports, tmp_path:
 
 def test_only_one_value_is_read_from_standard_input(shop: Ports) -> None:
     for two in (("--header", "-", "--secret", "-"), ("--header", "-", "--header", "-")):
-        refused = run(shop, *CREATE, *TARGET, *two, typed="X-A: 1\n")
+        refused = run(shop, *CREATE, *TARGET, *two, stdin="X-A: 1\n")
         assert refused.exit_code == 2
         assert "Standard input can be one of" in refused.stderr
 
@@ -92,7 +92,7 @@ def test_client_secret_is_read_from_a_file_and_warned_of(shop: Ports, tmp_path: 
     file = tmp_path / "secret"
     file.write_text(f"{SECRET}\n")
     assert WARNING not in _done(run(shop, "oidc", "set", "client_secret", f"@{file}"))
-    piped = run(shop, "oidc", "set", "client_secret", "-", typed=SECRET)
+    piped = run(shop, "oidc", "set", "client_secret", "-", stdin=SECRET)
     assert WARNING not in _done(piped)
     assert WARNING in run(shop, "oidc", "set", "client_secret", SECRET).stderr
     domains = run(shop, "oidc", "set", "staff_user_domains", "@example.com")

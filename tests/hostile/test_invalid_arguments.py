@@ -56,7 +56,7 @@ def test_no_argument_makes_a_command_fail(ports: Ports) -> None:
     for entry in _commands():
         for words in _calls(entry.path, entry.command):
             try:
-                codes[run(ports, *words, typed="").exit_code] += 1
+                codes[run(ports, *words, stdin="").exit_code] += 1
             except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault
                 faults.append(f"{words}: {error!r}"[:300])
     assert faults == []
