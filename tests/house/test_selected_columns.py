@@ -1,7 +1,8 @@
 """Every field of a record is read from a selected column, and every selected column is read.
 
 Each reader is given a row, and then one row more for each column that differs in that column
-alone. A field that no column changes would be its default for ever.
+alone. A field that no column changes would be its default for ever. Arguments beside the row are
+tested as columns are.
 """
 
 # ruff: noqa: SLF001 - most readers are private to their modules
@@ -44,14 +45,16 @@ PORTS: Any = SimpleNamespace(
 class Reader:
     """A function that makes a record of a row with ``columns``.
 
-    ``filled_later`` are fields of the record, with the ones they are in, that the function's
-    caller fills; ``read_elsewhere`` are columns that the caller reads. ``values`` are two values
+    ``arguments`` are two values of each argument beside the row: what another query read.
+    ``empty`` are fields of the record, with the ones they are in, that only records of another
+    origin have; ``read_elsewhere`` are columns that the caller reads. ``values`` are two values
     of columns whose type doesn't say what they hold, by the column's label; see ``VALUES``, too.
     """
 
-    read: Callable[[Any], Any]
+    read: Callable[..., Any]
     columns: Iterable[Any]
-    filled_later: frozenset[str] = field(default=frozenset())
+    arguments: Mapping[str, tuple[object, object]] = field(default_factory=dict)
+    empty: frozenset[str] = field(default=frozenset())
     read_elsewhere: frozenset[str] = field(default=frozenset())
     values: Mapping[str, tuple[object, object]] = field(default_factory=dict)
 
@@ -64,7 +67,8 @@ READERS = {
     "live_sessions.read_session": Reader(
         live_sessions.read_session,
         live_sessions.SESSION_COLUMNS,
-        filled_later=frozenset({"app", "provider_token"}),
+        arguments={"app": (None, live_sessions.ExtensionApp(1, frozenset()))},
+        empty=frozenset({"provider_token"}),
     ),
     "app_rights._read_app": Reader(
         lambda row: app_rights._read_app(PORTS, row), app_rights._APP.selected_columns
@@ -72,7 +76,7 @@ READERS = {
     "app_rights._read_extension": Reader(
         app_rights._read_extension,
         app_rights._EXTENSION.selected_columns,
-        filled_later=frozenset({"found.provider_token"}),
+        empty=frozenset({"found.provider_token"}),
         read_elsewhere=frozenset({"app_created_at"}),
     ),
     "sessions._session_in": Reader(
@@ -83,7 +87,7 @@ READERS = {
     "sessions._app_in": Reader(
         inspected_sessions._app_in,
         inspected_sessions._APP,
-        filled_later=frozenset({"last_four", "token_name"}),
+        empty=frozenset({"last_four", "token_name"}),
         read_elsewhere=frozenset({"app_permissions"}),
     ),
     "stored_apps.to_app": Reader(stored_apps.to_app, stored_apps.APP_COLUMNS),
@@ -103,12 +107,17 @@ READERS = {
     "stored_checkouts.to_checkout": Reader(
         stored_checkouts.to_checkout,
         stored_checkouts.CHECKOUTS.selected_columns,
-        filled_later=frozenset({"lines"}),
+        arguments={"lines": ((), ("a line",))},
+    ),
+    "stored_orders.to_summary": Reader(
+        stored_orders.to_summary,
+        stored_orders.ORDERS.selected_columns,
+        values={"status": ("UNCONFIRMED", "FULFILLED")},
     ),
     "stored_orders.to_order": Reader(
         stored_orders.to_order,
         stored_orders.ORDERS.selected_columns,
-        filled_later=frozenset({"lines", "user"}),
+        arguments={"lines": ((), ("a line",)), "user": (None, "a buyer")},
         values={"status": ("UNCONFIRMED", "FULFILLED")},
     ),
     "entries._entry": Reader(entries._entry, entries._COLUMNS),
@@ -131,10 +140,13 @@ READERS = {
             "event": ("PRODUCT_UPDATED", "CHECKOUT_UPDATED"),
         },
     ),
-    "lists._listed": Reader(
-        webhook_lists._listed,
+    "lists._webhook": Reader(
+        webhook_lists._webhook,
         webhook_lists._COLUMNS,
-        filled_later=frozenset({"events", "health.delivered", "health.failed", "health.waiting"}),
+        arguments={
+            "events": ((), ("an event",)),
+            "health": (webhook_lists.Health(1, 1, 1), webhook_lists.Health(2, 2, 2)),
+        },
     ),
     "sign_in_methods._to_methods": Reader(
         sign_in_methods._to_methods,
@@ -144,9 +156,9 @@ READERS = {
     "sign_in_counts.read_sign_in_counts": Reader(
         sign_in_counts.read_sign_in_counts,
         sign_in_counts.sign_in_count_columns(PORTS),
-        filled_later=frozenset(
-            f"{name}.is_more"
-            for name in ("customer_sessions", "customers", "customers_by_password", "apps")
+        values=dict.fromkeys(
+            ("customer_sessions", "customers", "customers_by_password", "apps"),
+            (1, sign_in_counts.MAX_COUNTED + 1),
         ),
     ),
     "lockout_guard.read_settings_managers": Reader(
@@ -205,20 +217,28 @@ BY_TYPE: Mapping[type, tuple[object, object]] = {
 def test_every_field_is_selected_and_every_column_is_read(name: str) -> None:
     reader = READERS[name]
     values = {column.name: _two_values(reader, column) for column in reader.columns}
+    values |= reader.arguments
     base = {label: first for label, (first, _) in values.items()}
-    expected = dict(_leaves(reader.read(SimpleNamespace(**base))))
+    expected = dict(_leaves(_record(reader, base)))
     unread, found = set(), set()
     for label, (_, second) in values.items():
-        changed = dict(_leaves(reader.read(SimpleNamespace(**{**base, label: second}))))
+        changed = dict(_leaves(_record(reader, {**base, label: second})))
         found |= {leaf for leaf in expected if _is_changed(leaf, expected, changed)}
         if changed == expected:
             unread.add(label)
-    assert expected.keys() - found == reader.filled_later, "fields that no column fills"
+    assert expected.keys() - found == reader.empty, "fields that no column fills"
+    assert not any(expected[name] for name in reader.empty)
     assert unread == reader.read_elsewhere, "columns that are selected for nothing"
 
 
 def test_every_function_that_reads_a_row_is_tested() -> None:
     assert set(_row_readers()) == set(READERS) | set(OTHERS)
+
+
+def _record(reader: Reader, values: Mapping[str, object]) -> object:
+    arguments = {name: values[name] for name in reader.arguments}
+    row = {name: value for name, value in values.items() if name not in arguments}
+    return reader.read(SimpleNamespace(**row), **arguments)
 
 
 def _two_values(reader: Reader, column: Any) -> tuple[object, object]:

@@ -53,8 +53,8 @@ class OrderLine(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """An order. ``user_email`` stays when the account is gone, ``user`` does not."""
+class OrderSummary:
+    """An order without its lines. ``user_email`` stays when the account is gone."""
 
     id: int
     status: OrderStatus
@@ -64,8 +64,6 @@ class Order:
     total: Money
     created_at: datetime
     updated_at: datetime
-    lines: tuple[OrderLine, ...] = ()
-    user: User | None = None
 
     @property
     def number(self) -> str:
@@ -74,6 +72,14 @@ class Order:
     @property
     def payment_status(self) -> PaymentStatus:
         return PaymentStatus.FULLY_CHARGED if self.is_paid else PaymentStatus.NOT_CHARGED
+
+
+@dataclass(frozen=True, slots=True)
+class Order(OrderSummary):
+    """An order with its lines; ``user`` is the buyer, ``None`` for whom the caller can't see."""
+
+    lines: tuple[OrderLine, ...]
+    user: User | None
 
 
 _AFTER: Mapping[tuple[OrderStatus, OrderStep], OrderStatus] = MappingProxyType(

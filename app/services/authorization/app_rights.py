@@ -1,6 +1,6 @@
 """Find the app of an app token or extension, with the shop's state, in one statement."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
 
@@ -142,8 +142,8 @@ def find_extension_again(
 
 
 def _read_extension(row: NamedRow) -> Lookup[LiveSession | None]:
-    state, found = read_shop_state(row), read_session(row)
-    if found is None or row.app_id is None:
+    state = read_shop_state(row)
+    if row.app_id is None:
         return Lookup(state, None)
-    side = ExtensionApp(row.app_id, extension_permissions(read_permissions(row.app_permissions)))
-    return Lookup(state, replace(found, app=side))
+    granted = extension_permissions(read_permissions(row.app_permissions))
+    return Lookup(state, read_session(row, ExtensionApp(row.app_id, granted)))

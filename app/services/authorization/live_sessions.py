@@ -195,8 +195,11 @@ def with_effective_rights(
 
 
 @part
-def read_session(row: NamedRow) -> LiveSession | None:
-    """The session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user."""
+def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession | None:
+    """The session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user.
+
+    ``app`` is the one whose extension the session's token is for.
+    """
     if row.session_id is None or row.user_id is None:
         return None
     return LiveSession(
@@ -205,6 +208,7 @@ def read_session(row: NamedRow) -> LiveSession | None:
         user=read_user(row),
         grant=read_grant(row.session_scope),
         provider_id=row.session_provider_id,
+        app=app,
     )
 
 

@@ -8,8 +8,8 @@ from app.domain.values.pages import Page, PageRequest, with_items
 from app.models import CheckoutRecord
 from app.ports import Ports
 from app.services.authorization.register import public, users_or
-from app.services.commerce.stored_checkouts import CHECKOUTS, to_checkout, token_in, with_lines
-from app.services.lists.paging import Order, read_page
+from app.services.commerce.stored_checkouts import CHECKOUTS, to_checkouts, token_in
+from app.services.lists.paging import Order, read_rows
 
 _OPEN = CHECKOUTS.where(CheckoutRecord.completed_at.is_(None))
 _NEWEST_FIRST = Order((CheckoutRecord.id,), descending=True)
@@ -24,10 +24,9 @@ def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | No
     query = _OPEN.where(CheckoutRecord.token == token_in(checkout_id))
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
-        checkout = None if row is None else to_checkout(row)
-        if checkout is None or not may_open(actor, checkout.user_id):
+        if row is None or not may_open(actor, row.user_id):
             return None
-        (found,) = with_lines(session, actor, [checkout])
+        (found,) = to_checkouts(session, actor, [row])
         return found
 
 
@@ -41,5 +40,5 @@ def list_checkouts(ports: Ports, actor: Actor, user_id: int, page: PageRequest) 
         raise PermissionDenied(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
     query = _OPEN.where(CheckoutRecord.user_id == user_id)
     with ports.database.reading() as session:
-        found = read_page(ports, session, query, _NEWEST_FIRST, page, to_checkout)
-        return with_items(found, with_lines(session, actor, found.items))
+        found = read_rows(ports, session, query, _NEWEST_FIRST, page)
+        return with_items(found, to_checkouts(session, actor, found.items))

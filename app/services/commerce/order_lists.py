@@ -13,6 +13,7 @@ from app.domain.commerce.orders import (
     Order,
     OrderSortField,
     OrderStatus,
+    OrderSummary,
     PaymentStatus,
     sees_order,
 )
@@ -23,7 +24,7 @@ from app.domain.values.ranges import Range
 from app.models import OrderRecord
 from app.ports import Ports
 from app.services.authorization.register import requires, users_or
-from app.services.commerce.stored_orders import ORDERS, load_order, to_order, with_details
+from app.services.commerce.stored_orders import ORDERS, load_order, to_orders, to_summary
 from app.services.lists import paging
 from app.services.lists.range_filters import can_match, in_range, keys_of
 
@@ -86,11 +87,11 @@ def list_orders_of(ports: Ports, actor: Actor, user_id: int, page: PageRequest) 
 @requires(Permission.MANAGE_ORDERS)
 def list_newest_orders_of(
     ports: Ports, actor: Actor, user_id: int, page: PageRequest
-) -> Page[Order]:
+) -> Page[OrderSummary]:
     """The orders of a person without their lines, the newest first: one statement."""
     query = ORDERS.where(OrderRecord.user_id == user_id)
     with ports.database.reading() as session:
-        return paging.read_page(ports, session, query, _NEWEST_FIRST, page, to_order)
+        return paging.read_page(ports, session, query, _NEWEST_FIRST, page, to_summary)
 
 
 @users_or(Permission.MANAGE_ORDERS)
@@ -113,8 +114,8 @@ def _page(
     page: PageRequest,
 ) -> Page[Order]:
     with ports.database.reading() as session:
-        found = paging.read_page(ports, session, query, order, page, to_order)
-        return with_items(found, with_details(session, actor, found.items))
+        found = paging.read_rows(ports, session, query, order, page)
+        return with_items(found, to_orders(session, actor, found.items))
 
 
 def _conditions(wanted: OrderFilter) -> Iterator[ColumnElement[bool]]:

@@ -1,9 +1,8 @@
 """Carts as they are stored: read, and locked for a change."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
-from sqlalchemy import Select, select
+from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -45,9 +44,9 @@ _LINES = (
 
 
 @part
-def to_checkout(row: NamedRow) -> Checkout:
-    """The cart in a row of ``CHECKOUTS``, without its lines."""
-    return record_from(Checkout, row, lines=())
+def to_checkout(row: NamedRow, lines: tuple[CheckoutLine, ...]) -> Checkout:
+    """The cart in a row of ``CHECKOUTS``, with these lines."""
+    return record_from(Checkout, row, lines=lines)
 
 
 @part
@@ -72,12 +71,12 @@ def lines_of(
 
 
 @part
-def with_lines(
-    session: Session, actor: Actor, checkouts: Sequence[Checkout]
+def to_checkouts(
+    session: Session, actor: Actor, rows: Sequence[Row[*tuple[object, ...]]]
 ) -> tuple[Checkout, ...]:
-    """``checkouts`` with their lines: one statement, however many they are."""
-    lines = lines_of(session, actor, [checkout.id for checkout in checkouts])
-    return tuple(replace(one, lines=lines.get(one.id, ())) for one in checkouts)
+    """The carts in rows of ``CHECKOUTS`` with their lines: one statement for all of them."""
+    lines = lines_of(session, actor, [row.id for row in rows])
+    return tuple(to_checkout(row, lines.get(row.id, ())) for row in rows)
 
 
 @part
@@ -95,7 +94,7 @@ def load_checkout(session: Session, actor: Actor, checkout_id: int) -> Checkout 
     row = session.execute(CHECKOUTS.where(CheckoutRecord.id == checkout_id)).one_or_none()
     if row is None:
         return None
-    (checkout,) = with_lines(session, actor, [to_checkout(row)])
+    (checkout,) = to_checkouts(session, actor, [row])
     return checkout
 
 

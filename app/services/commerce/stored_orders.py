@@ -1,15 +1,14 @@
 """Orders as they are stored: read, with their lines and whose they are."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
-from sqlalchemy import Select, select
+from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.commerce.money import of_units
-from app.domain.commerce.orders import Order, OrderLine, OrderStatus, sees_buyer
+from app.domain.commerce.orders import Order, OrderLine, OrderStatus, OrderSummary, sees_buyer
 from app.models import OrderLineRecord, OrderRecord, ProductRecord, UserRecord
 from app.ports import NamedRow
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
@@ -29,7 +28,7 @@ ORDERS: Select[*tuple[object, ...]] = select(
     OrderRecord.created_at,
     OrderRecord.updated_at,
 )
-"""What ``to_order`` expects."""
+"""What ``to_order`` and ``to_summary`` expect."""
 
 _LINES = (
     select(
@@ -47,30 +46,32 @@ _LINES = (
 
 
 @part
-def to_order(row: NamedRow) -> Order:
+def to_summary(row: NamedRow) -> OrderSummary:
     """The order in a row of ``ORDERS``, without its lines."""
     total = of_units(row.total, row.currency)
+    return record_from(OrderSummary, row, status=OrderStatus(row.status), total=total)
+
+
+@part
+def to_order(row: NamedRow, lines: tuple[OrderLine, ...], user: User | None) -> Order:
+    """The order in a row of ``ORDERS``, with these lines and its buyer."""
+    total = of_units(row.total, row.currency)
     return record_from(
-        Order, row, status=OrderStatus(row.status), total=total, lines=(), user=None
+        Order, row, status=OrderStatus(row.status), total=total, lines=lines, user=user
     )
 
 
 @part
-def with_details(session: Session, actor: Actor, orders: Sequence[Order]) -> tuple[Order, ...]:
-    """``orders`` with their lines and whose they are: two statements, however many they are.
+def to_orders(
+    session: Session, actor: Actor, rows: Sequence[Row[*tuple[object, ...]]]
+) -> tuple[Order, ...]:
+    """The orders in rows of ``ORDERS``, with lines and buyers: two statements for all of them.
 
     The caller's own person is left out: they know themselves.
     """
-    lines = _lines_of(session, actor, [order.id for order in orders])
-    users = _users(session, actor, {order.user_id for order in orders})
-    return tuple(
-        replace(
-            order,
-            lines=lines.get(order.id, ()),
-            user=users.get(order.user_id),
-        )
-        for order in orders
-    )
+    lines = _lines_of(session, actor, [row.id for row in rows])
+    users = _users(session, actor, {row.user_id for row in rows})
+    return tuple(to_order(row, lines.get(row.id, ()), users.get(row.user_id)) for row in rows)
 
 
 @part
@@ -79,7 +80,7 @@ def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
     row = session.execute(ORDERS.where(OrderRecord.id == order_id)).one_or_none()
     if row is None:
         return None
-    (order,) = with_details(session, actor, [to_order(row)])
+    (order,) = to_orders(session, actor, [row])
     return order
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import BindParameter, Row, ScalarSelect, Select, func, literal, 
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import BAD_CURSOR, Page, PageRequest, make_cursor
+from app.domain.values.pages import BAD_CURSOR, Page, PageRequest, make_cursor, with_items
 from app.ports import Ports
 from app.services.authorization.register import part
 
@@ -43,7 +43,20 @@ def read_page(
     request: PageRequest,
     item: Callable[[Row[*tuple[object, ...]]], Item],
 ) -> Page[Item]:
-    """Return the page of ``query`` that ``request`` asks for; each row becomes an item.
+    """Return the page of ``query`` that ``request`` asks for; each row becomes an item."""
+    rows = read_rows(ports, session, query, order, request)
+    return with_items(rows, map(item, rows.items))
+
+
+@part
+def read_rows(
+    ports: Ports,
+    session: Session,
+    query: Select[*tuple[object, ...]],
+    order: Order,
+    request: PageRequest,
+) -> Page[Row[*tuple[object, ...]]]:
+    """Return the page as rows, for items that need a second query about all of them.
 
     One row beyond the page shows whether there is more. ``query`` returns each item in one row,
     neither grouped nor distinct. Refuses another list's cursor.
@@ -63,7 +76,7 @@ def read_page(
         rows = rows[::-1]
     width = len(order.columns)
     return Page(
-        items=tuple(item(row) for row in rows),
+        items=tuple(rows),
         cursors=tuple(_cursor(row[-width:]) for row in rows),
         has_next=bool(request.cursor) if request.backwards else more,
         has_previous=more if request.backwards else bool(request.cursor),

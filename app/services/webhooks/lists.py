@@ -1,12 +1,12 @@
 """The webhooks of all apps and how they fare, for the people who manage apps; no secret in it."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Row, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -17,7 +17,7 @@ from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import requires_person
-from app.services.lists.paging import Order, read_page
+from app.services.lists.paging import Order, read_rows
 from app.services.lists.range_filters import can_match
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import contains_text
@@ -79,8 +79,8 @@ class ListedWebhook:
     last_failure: str
     disabled_at: datetime | None
     disabled_reason: str
-    events: tuple[AsyncEvent, ...] = ()
-    health: Health = Health()
+    events: tuple[AsyncEvent, ...]
+    health: Health
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,8 @@ def list_webhooks(
     if not can_match(wanted.search):
         return empty_page()
     with ports.database.reading() as session:
-        found = read_page(ports, session, _filtered(wanted), _ORDERS[sort], page, _listed)
-        return with_items(found, _completed(ports, session, found.items))
+        found = read_rows(ports, session, _filtered(wanted), _ORDERS[sort], page)
+        return with_items(found, _listed(ports, session, found.items))
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -139,7 +139,7 @@ def show_listed_webhook(ports: Ports, actor: Actor, webhook_id: int) -> ListedWe
     """Return one webhook as ``list_webhooks`` does."""
     with ports.database.reading() as session:
         rows = session.execute(_select().where(WebhookRecord.id == webhook_id)).all()
-        return next(iter(_completed(ports, session, [_listed(row) for row in rows])), None)
+        return next(iter(_listed(ports, session, rows)), None)
 
 
 def _select() -> Select[*tuple[Any, ...]]:
@@ -171,18 +171,16 @@ def _filtered(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
     return query
 
 
-def _listed(row: NamedRow) -> ListedWebhook:
-    return record_from(ListedWebhook, row, events=(), health=Health())
-
-
-def _completed(
-    ports: Ports, session: Session, found: Collection[ListedWebhook]
+def _listed(
+    ports: Ports, session: Session, rows: Sequence[Row[*tuple[Any, ...]]]
 ) -> list[ListedWebhook]:
-    keys = [one.id for one in found]
+    keys = [row.id for row in rows]
     events, healths = _events(session, keys), _healths(ports, session, keys)
-    return [
-        replace(one, events=events[one.id], health=healths.get(one.id, Health())) for one in found
-    ]
+    return [_webhook(row, events[row.id], healths.get(row.id, Health())) for row in rows]
+
+
+def _webhook(row: NamedRow, events: tuple[AsyncEvent, ...], health: Health) -> ListedWebhook:
+    return record_from(ListedWebhook, row, events=events, health=health)
 
 
 def _events(session: Session, keys: Collection[int]) -> Mapping[int, tuple[AsyncEvent, ...]]:

@@ -32,6 +32,8 @@ ORDER = Order(
     total=of_units(1250),
     created_at=NOON,
     updated_at=NOON,
+    lines=(),
+    user=None,
 )
 ALLOWED = """
 UNCONFIRMED confirm UNFULFILLED
