@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-from flask import request
 from flask_wtf import FlaskForm
 from typing_extensions import override
 from wtforms import StringField
@@ -12,17 +11,6 @@ from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.ids import parse_key
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
-
-
-def sent_key(name: str) -> int | None:
-    """Return the key that the form sends under ``name``; ``None`` if it is invalid."""
-    return parse_key(request.form.get(name, "").strip())
-
-
-def sent_keys(name: str) -> list[int]:
-    """Return the valid keys that the form sends under ``name``."""
-    keys = (parse_key(text) for text in request.form.getlist(name))
-    return [key for key in keys if key is not None]
 
 
 class KeyField(StringField):  # type: ignore[misc]

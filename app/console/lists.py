@@ -1,15 +1,15 @@
 """Lists whose state is in the URL: filters, sorting and pages are query parameters."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from flask import request, url_for
 
 from app.domain.values.errors import Refused
-from app.domain.values.ids import parse_key
 from app.domain.values.pages import Page, PageRequest, read_cursor
-from app.domain.values.ranges import Range, days, parse_day
+from app.domain.values.ranges import Range, days
+from app.web.converters import day
 
 PAGE = 25
 """Rows of a page."""
@@ -30,23 +30,12 @@ def told(*names: str) -> dict[str, str]:
     return {name: value for name in names if (value := request.args.get(name, "").strip())}
 
 
-def asked_word(name: str, words: Collection[str]) -> str:
-    """Return the query parameter ``name`` if it is one of ``words``; empty otherwise."""
-    said = request.args.get(name, "")
-    return said if said in words else ""
-
-
-def asked_key(name: str) -> int | None:
-    """The key that the address says under ``name``; ``None`` for what can be none."""
-    return parse_key(request.args.get(name, "").strip())
-
-
 def asked_days(first: str = "from", last: str = "to") -> Range[datetime]:
     """Return the range of days in the query string.
 
     An end that is no valid date is open.
     """
-    return days(*(parse_day(request.args.get(name, "").strip()) for name in (first, last)))
+    return days(request.args.get(first, type=day), request.args.get(last, type=day))
 
 
 def here_with(**changes: str | None) -> str:

@@ -8,7 +8,7 @@ from wtforms import SelectField, StringField
 from wtforms.fields.choices import SelectChoice
 
 from app.console.forms import ConsoleForm
-from app.console.integrations.apps import app_or_404, show_app_page
+from app.console.integrations.apps import OVERLAPS, app_or_404, show_app_page
 from app.console.page_layout import done, page, refused_page
 from app.console.permissions import Chip, PermissionsField, chips
 from app.console.session import actor, now, ports
@@ -20,9 +20,9 @@ from app.services.apps.app_tokens import (
     revoke_app_token,
     rotate_app_token,
 )
+from app.web.converters import one_of
 
 _LIVES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
-_OVERLAPS = {"0": "At once", "1": "In an hour", "24": "In a day", "168": "In a week"}
 
 blueprint = Blueprint("app_tokens", __name__, url_prefix="/apps/<key:key>/tokens")
 
@@ -61,9 +61,8 @@ def make(key: int) -> BaseResponse:
 @blueprint.post("/<key:token_id>/rotate")
 def rotate(key: int, token_id: int) -> BaseResponse:
     """Replace a token; the old one stays valid during the overlap."""
-    hours = request.form.get("overlap", "24")
-    overlap = timedelta(hours=int(hours) if hours in _OVERLAPS else 24)
-    new = rotate_app_token(ports(), actor(), token_id, overlap)
+    hours = int(request.form.get("overlap", "24", type=one_of(OVERLAPS)))
+    new = rotate_app_token(ports(), actor(), token_id, timedelta(hours=hours))
     return show_app_page(app_or_404(key), secret=new.secret, secret_name=new.token.name)
 
 

@@ -10,7 +10,7 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.lists import asked_key, asked_page, tags, told, turns
+from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
@@ -33,12 +33,16 @@ from app.services.apps.installation_requests import list_installations
 from app.services.apps.summaries import list_webhooks_of_app, summaries_of_apps
 from app.services.authorization.register import may
 from app.services.webhooks.permission_grants import LinkWebhook, WebhooksNotConfirmed
+from app.web.converters import one_of, row_key
 
 _NAMES = {"q": "Name", "status": "Status", "kind": "Kind", "sort": "Sorted by"}
 _STATUS = {"active": True, "inactive": False}
 _KINDS = {"made": AppType.LOCAL, "installed": AppType.THIRDPARTY}
 _SORTS = {"name": (AppSortField.NAME, False), "newest": (AppSortField.CREATION_DATE, True)}
 _ASKED = ("deactivate", "remove", "rotate", "revoke")
+
+OVERLAPS = {"0": "At once", "1": "In an hour", "24": "In a day", "168": "In a week"}
+"""When a replaced token may end, by hours."""
 
 blueprint = PageGroup(
     "apps",
@@ -111,11 +115,10 @@ def connect() -> BaseResponse:
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One app: what it may do, its tokens, webhooks and extensions; with ``ask`` a question."""
-    asked = request.args.get("ask")
     return show_app_page(
         app_or_404(key),
-        asked=asked if asked in _ASKED else None,
-        token_id=asked_key("token"),
+        asked=request.args.get("ask", type=one_of(_ASKED)),
+        token_id=request.args.get("token", type=row_key),
     )
 
 
@@ -212,6 +215,7 @@ def show_app_page(
         webhooks=list_webhooks_of_app(ports(), actor(), app.id) if manages else (),
         extensions=extensions_of_apps(ports(), actor(), (app,))[app.id],
         asked=asked,
+        overlaps=OVERLAPS,
         secret=secret,
         secret_name=secret_name,
         given=in_order(given),

@@ -5,9 +5,8 @@ from datetime import timedelta
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.forms import sent_key, sent_keys
 from app.console.integrations.delivery_attempts import curl_of, size_of, status_words
-from app.console.lists import asked_days, asked_key, asked_page, tags, time_turns, told
+from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, now, ports
@@ -19,6 +18,7 @@ from app.services.deliveries.details import show_delivery_details
 from app.services.deliveries.replays import replay_deliveries, retry_deliveries, retry_delivery
 from app.services.deliveries.search import NO_ANSWER, DeliverySearch, search_deliveries
 from app.services.webhooks.names import WebhookName, list_webhook_names
+from app.web.converters import one_of, row_key
 
 _NAMES = {
     "q": "Text",
@@ -64,7 +64,6 @@ def index() -> BaseResponse:
         found = search_deliveries(ports(), actor(), asked_page(), wanted)
     hooks = list_webhook_names(ports(), actor())
     statuses = {value: label for value, (_, label) in _STATUS.items()}
-    asked = request.args.get("ask")
     return page(
         "deliveries/index.html",
         found=found,
@@ -74,7 +73,7 @@ def index() -> BaseResponse:
         hooks=hooks,
         events=list(EventType),
         statuses=statuses,
-        asked=asked if asked in _ASKED else None,
+        asked=request.args.get("ask", type=one_of(_ASKED)),
         since=_SINCE,
         problem=problem,
         kept_days=RETENTION.days,
@@ -90,7 +89,7 @@ def show(key: int) -> BaseResponse:
     if found is None:
         abort(404)
     attempts = found.attempts
-    chosen_id = asked_key("attempt")
+    chosen_id = request.args.get("attempt", type=row_key)
     chosen = next((one for one in attempts if one.attempt.id == chosen_id), None)
     chosen = chosen or (attempts[0] if attempts else None)
     return page(
@@ -124,7 +123,7 @@ def redeliver(key: int) -> BaseResponse:
 @blueprint.post("/redeliver")
 def redeliver_chosen() -> BaseResponse:
     """Send those that are ticked again."""
-    keys = sent_keys("id")
+    keys = request.form.getlist("id", type=row_key)
     if not keys:
         flash("Choose a delivery first.", "warn")
         return go("console.deliveries.index", **told(*_NAMES, "sort"))
@@ -140,8 +139,8 @@ def redeliver_chosen() -> BaseResponse:
 @blueprint.post("/replay")
 def replay() -> BaseResponse:
     """Send what a webhook has failed to get, or never got, since a time."""
-    hook = sent_key("webhook") or 0
-    hours = int(chosen) if (chosen := request.form.get("since", "")) in _SINCE else 24
+    hook = request.form.get("webhook", 0, type=row_key)
+    hours = int(request.form.get("since", "24", type=one_of(_SINCE)))
     missing = request.form.get("what") == "missing"
     since = now() - timedelta(hours=hours)
     made = replay_deliveries(ports(), actor(), hook, since, failed=not missing, missing=missing)
@@ -160,13 +159,12 @@ def replay() -> BaseResponse:
 def _wanted() -> DeliverySearch:
     args = request.args
     code = args.get("code", "").strip().lower()
-    event = args.get("event", "")
     status = _STATUS.get(args.get("status", ""))
     return DeliverySearch(
-        webhook_id=asked_key("webhook"),
-        event=EventType(event) if event in EventType.__members__ else None,
+        webhook_id=args.get("webhook", type=row_key),
+        event=args.get("event", type=EventType),
         status=None if status is None else status[0],
-        response_status=NO_ANSWER if code == "none" else asked_key("code"),
+        response_status=NO_ANSWER if code == "none" else args.get("code", type=row_key),
         created=asked_days(),
         object_id=args.get("object", "").strip(),
         text=args.get("q", "").strip(),

@@ -11,7 +11,6 @@ from app.console.formatting import pretty_json
 from app.console.forms import ConsoleForm, KeyField
 from app.console.integrations.delivery_attempts import size_of
 from app.console.integrations.sample_objects import FoundObject, find_objects
-from app.console.lists import asked_key
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.session import actor, ports
@@ -27,6 +26,7 @@ from app.services.deliveries.details import DeliveryDetails, show_latest_deliver
 from app.services.deliveries.dry_runs import DryRun, dry_run_webhook
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.queries import check_query
+from app.web.converters import row_key
 
 _MAX_APPS = 100
 
@@ -82,7 +82,7 @@ class Outcome:
 def index() -> BaseResponse:
     """The form; with ``webhook`` its query and its app are taken over."""
     form = DryRunForm(request.args)
-    hook_id = asked_key("webhook")
+    hook_id = request.args.get("webhook", type=row_key)
     hook = None if hook_id is None else show_webhook(ports(), actor(), hook_id)
     if hook is not None:
         form.app.data = hook.app_id

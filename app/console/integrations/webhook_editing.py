@@ -15,9 +15,8 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
-from app.console.forms import ConsoleForm, KeyField, sent_key
+from app.console.forms import ConsoleForm, KeyField
 from app.console.integrations.event_catalog import catalogue
-from app.console.lists import asked_key
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.session import actor, ports, require
@@ -32,6 +31,7 @@ from app.services.apps.app_lists import list_apps, show_app
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.queries import check_query
+from app.web.converters import row_key
 
 _MAX_APPS = 100
 
@@ -66,10 +66,14 @@ def new() -> BaseResponse:
     require(Permission.MANAGE_APPS)
     if request.form.get("from") == "dry-run":
         taken = WebhookForm(
-            formdata=None, query=request.form.get("query", ""), app=sent_key("app")
+            formdata=None,
+            query=request.form.get("query", ""),
+            app=request.form.get("app", type=row_key),
         )
         return _page(taken, None)
-    form = WebhookForm(query=request.values.get("query", ""), app=asked_key("app"))
+    form = WebhookForm(
+        query=request.values.get("query", ""), app=request.args.get("app", type=row_key)
+    )
     if form.validate_on_submit():
         try:
             made = create_webhook(ports(), actor(), _said(form), form.app.data)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from flask import Response, abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
+from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, ports
@@ -22,6 +22,7 @@ from app.services.webhooks.lists import (
     list_webhooks,
     show_listed_webhook,
 )
+from app.web.converters import one_of, row_key
 
 _NAMES = {"q": "Text", "app": "App", "event": "Event", "state": "State"}
 _STATES = {"trouble": "In trouble", "on": "On", "off": "Off"}
@@ -41,15 +42,14 @@ blueprint = PageGroup(
 def index() -> BaseResponse:
     """All webhooks; those that fare badly are a state to narrow by, which an index finds."""
     state = request.args.get("state", "")
-    event = request.args.get("event", "")
     wanted = WebhookFilter(
         search=request.args.get("q", "").strip(),
-        app_id=asked_key("app"),
+        app_id=request.args.get("app", type=row_key),
         is_active={"on": True, "off": False}.get(state),
-        event=AsyncEvent(event) if event in AsyncEvent.__members__ else None,
+        event=request.args.get("event", type=AsyncEvent),
         is_failing=state == "trouble",
     )
-    sort = WebhookSort(asked_word("sort", _SORTS) or WebhookSort.NEWEST)
+    sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
     found = list_webhooks(ports(), actor(), asked_page(), wanted, sort)
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
     return page(
@@ -115,12 +115,11 @@ def show_webhook_page(key: int) -> Response:
     latest = search_deliveries(
         ports(), actor(), asked_page(_LATEST), DeliverySearch(webhook_id=key)
     )
-    asked = request.args.get("ask")
     return page(
         "webhooks/show.html",
         hook=hook,
         latest=latest.items,
-        asked=asked if asked in _ASKED else None,
+        asked=request.args.get("ask", type=one_of(_ASKED)),
         api_id=to_global_id("Webhook", key),
         health_words=health_words,
     )

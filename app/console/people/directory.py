@@ -6,10 +6,10 @@ from flask import request
 from wtforms import EmailField, StringField
 
 from app.console.forms import ConsoleForm
-from app.console.lists import asked_word
 from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.services.people.user_details import Details
+from app.web.converters import one_of
 
 NAMES = {"q": "Name or email", "status": "Status"}
 """What both lists are narrowed by."""
@@ -55,7 +55,7 @@ def asked_people(
     Search results are ordered by the word that matched.
     """
     search = request.args.get("q", "").strip()
-    sort, descending = sorts[asked_word("sort", sorts) or next(iter(sorts))]
+    sort, descending = sorts[request.args.get("sort", next(iter(sorts)), type=one_of(sorts))]
     return UserFilter(
         search=search,
         is_active=_STATUS.get(request.args.get("status", "")),

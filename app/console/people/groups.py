@@ -9,7 +9,7 @@ from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.lists import Turns, asked_page, asked_word, tags, told, turns
+from app.console.lists import Turns, asked_page, tags, told, turns
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.people.account_actions import name_of
@@ -80,7 +80,7 @@ class MemberForm(ConsoleForm):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """All groups; there are few, so any order will do."""
-    by_members = asked_word("sort", _SORTS) == "members"
+    by_members = request.args.get("sort") == "members"
     search = request.args.get("q", "").strip()
     wanted = GroupFilter(search=search, by_members=by_members, descending=by_members)
     found = list_groups(ports(), actor(), asked_page(), wanted)

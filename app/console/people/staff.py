@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flask import flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.lists import asked_key, asked_page, asked_word, tags, told, turns
+from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.people import groups, invitations, permission_matrix
@@ -24,6 +24,7 @@ from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
 from app.services.people.staff import StaffChanges, update_staff
 from app.services.people.user_sessions import Person, show_person
+from app.web.converters import row_key
 
 _NAMES = {**NAMES, "group": "Group", "by": "Signs in by"}
 _WAYS: Mapping[str, str] = {
@@ -67,10 +68,9 @@ class HeldPermission:
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the staff with their sign-in methods."""
-    way, group_id = asked_word("by", _WAYS), asked_key("group")
-    wanted = asked_people(
-        _SORTS, group_id=group_id, signs_in_by=SignInMethod(way) if way else None
-    )
+    group_id = request.args.get("group", type=row_key)
+    way = request.args.get("by", type=SignInMethod)
+    wanted = asked_people(_SORTS, group_id=group_id, signs_in_by=way)
     found = list_staff(ports(), actor(), asked_page(), wanted)
     ids = [user.id for user in found.items]
     names = group_names(group_id)

@@ -17,6 +17,7 @@ from app.console.session import actor, ports
 from app.domain.audit.entries import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
 from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.services.audit.entries import export_entries, list_entries, show_entry
+from app.web.converters import one_of
 
 _NAMES = {"q": "Text", "who": "Who", "kind": "What", "from": "From", "to": "To", "on": "About"}
 _KINDS = {"user": "People", "app": "Apps", "operator": "Whoever runs the server"}
@@ -111,12 +112,11 @@ def _telling(entry: AuditEntry) -> list[tuple[str, str, str]]:
 
 def _wanted() -> AuditFilter:
     args = request.args
-    kind = args.get("kind", "")
     subject, _, key = args.get("on", "").partition(":")
     wanted_days = asked_days()
     return AuditFilter(
-        actor_kind=who if (who := args.get("who", "")) in _KINDS else "",
-        topic=Topic(kind) if kind in list(Topic) else None,
+        actor_kind=args.get("who", "", type=one_of(_KINDS)),
+        topic=args.get("kind", type=Topic),
         subject_type=subject if key else "",
         subject_id=key,
         since=wanted_days.gte,
