@@ -5,6 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 from threading import Event, get_native_id
+from typing import Literal
 
 import pytest
 from argon2 import PasswordHasher, extract_parameters
@@ -45,6 +46,24 @@ def test_the_right_password_alone_is_right() -> None:
 
 def test_without_a_hash_no_password_is_right() -> None:
     assert not Argon2Hasher(CHEAP).verify(None, "a password that nobody has")
+
+
+def test_password_is_compared_with_a_real_hash_also_without_a_stored_one() -> None:
+    """An unknown email would be told by how quick the refusal is."""
+    compared = []
+
+    class RecordingHasher(PasswordHasher):
+        @override
+        def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
+            compared.append(extract_parameters(str(hash)))
+            return super().verify(hash, password)
+
+    hasher = Argon2Hasher(RecordingHasher(1, 8, 1))
+    assert not hasher.verify_sign_in(hasher.hash("right"), "wrong")
+    assert not hasher.verify_sign_in(None, "wrong")
+
+    known, unknown = compared
+    assert known == unknown
 
 
 def test_lone_surrogate_is_hashed_as_typed() -> None:

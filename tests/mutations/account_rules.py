@@ -64,7 +64,7 @@ ACCOUNTS = (
         "app/services/accounts/email_changes.py",
         "if opened.user.id != own_id(actor):",
         "if not opened.user.id:",
-        "services/accounts/test_email_changes.py",
+        "services/accounts/test_email_change_links.py",
     ),
     Mutant(
         "A superuser is deleted by the operator alone",

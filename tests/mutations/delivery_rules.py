@@ -95,7 +95,7 @@ WEBHOOKS = (
         "services/webhooks/test_disabling.py services/webhooks/test_failing_webhooks.py",
     ),
     Mutant(
-        "An attempt whose lease is lost counts for nothing",
+        "A result after the lease has passed on changes no delivery",
         "app/services/deliveries/attempt_results.py",
         ".where(DeliveryRecord.id.in_(deliveries), DeliveryRecord.lease == lease)",
         ".where(DeliveryRecord.id.in_(deliveries))",
@@ -199,6 +199,6 @@ VALUES = (
         "        raise Refused(WORTHLESS)\n"
         "    return OpenedLink(LinkPurpose(link.purpose), user, link.new_email)\n\n\n"
         "@part\ndef drop_links",
-        "services/accounts/test_set_password.py",
+        "services/accounts/test_email_change_links.py",
     ),
 )

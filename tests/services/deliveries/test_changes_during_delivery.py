@@ -271,3 +271,21 @@ def test_a_clock_that_is_put_back_meanwhile_makes_no_time_negative(
     with delivering.database.reading() as session:
         (attempt,) = session.scalars(select(DeliveryAttemptRecord)).all()
     assert (attempt.duration, stored_delivery(delivering, key).status) == (0.0, "SUCCESS")
+
+
+def test_failure_after_the_lease_passed_on_does_not_undo_a_success(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    """A worker that was stopped for minutes comes back when another has delivered."""
+    key = make_delivery(delivering, webhook)
+    other = replace(delivering, http=FakeHttp(delivering.database, lambda _: HttpResponse(200)))
+
+    def deliver_elsewhere() -> None:
+        clock.pass_(minutes=7)
+        assert work_off(other) == 1
+
+    http.answer = _while_it_is_made(500, deliver_elsewhere)
+    work_off(delivering)
+
+    delivered = stored_delivery(delivering, key)
+    assert (delivered.status, delivered.next_attempt_at) == ("SUCCESS", None)
