@@ -88,6 +88,6 @@ def ask(
         action=action or url_for("console.sign_in.prove", next=wanted),
         kept=kept or [],
         wanted=wanted,
-        provider=next((one for one in sign_in_options.providers if one[1] == by.provider), None),
+        provider=next((one for one in sign_in_options.providers if one.name == by.provider), None),
         user=caller().user,
     )

@@ -23,7 +23,11 @@ from app.services.authorization.live_sessions import effective_user, find_sessio
 from app.services.authorization.register import account_owner_only, input_decides, part, public
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.identify import Visitor, session_actor
-from app.services.identity.providers import known_providers, provider_of
+from app.services.identity.providers import (
+    ExternalAuthentication,
+    known_providers,
+    provider_of,
+)
 from app.services.sign_in.own_sessions import SESSION, end_session
 from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.reauthentication import own_account, prove_password
@@ -77,10 +81,10 @@ class ConsoleCaller:
 
 @dataclass(frozen=True, slots=True)
 class SignInOptions:
-    """The shop and the active identity providers by plugin id, for the sign-in page."""
+    """The shop and the active identity providers, for the sign-in page."""
 
     shop: PublicShop
-    providers: tuple[tuple[str, str], ...]
+    providers: tuple[ExternalAuthentication, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def show_sign_in_options(ports: Ports, actor: Actor) -> SignInOptions:
     shop_state = load_shop_state(ports)
     vendor = ports.configuration.vendor
     providers = (
-        (provider.plugin_id(vendor), provider.name)
+        ExternalAuthentication(provider.plugin_id(vendor), provider.name)
         for provider in known_providers(ports, shop_state.providers_version)
         if provider.active and provider.signs_in
     )
