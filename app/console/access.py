@@ -1,11 +1,15 @@
 """Access: the two switches that decide who gets in, each with its live consequences."""
 
+from collections.abc import Sequence
+
 from flask import flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.access_page import AccessPage, Viewer, make_access_page
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
-from app.console.session import actor, ports
+from app.console.session import actor, caller, ports, signed_in_by
+from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
@@ -66,7 +70,7 @@ def set_mode() -> BaseResponse:
     mode, phrase = asked.mode, request.form.get("phrase", "").strip().upper()
     if mode is PasswordLoginMode.DISABLED and phrase != PHRASE:
         return _refuse(asked, [f"Type {PHRASE} to go on. Nothing was changed."])
-    return _change(asked, AccessChange(password_login_mode=mode))
+    return _change(asked)
 
 
 @blueprint.post("/storefront")
@@ -75,8 +79,7 @@ def set_storefront() -> BaseResponse:
     asked = _asked("storefront", None, request.form.get("open"))
     if asked is None:
         return go("console.access.index")
-    allow = _OPEN[asked.value]
-    return _change(asked, AccessChange(allow_storefront_traffic=allow))
+    return _change(asked)
 
 
 class Asked:
@@ -93,6 +96,13 @@ class Asked:
     @property
     def mode(self) -> PasswordLoginMode:
         return PasswordLoginMode(self.value)
+
+    @property
+    def change(self) -> AccessChange:
+        """The change, as the lockout rule judges it."""
+        if self.is_mode:
+            return AccessChange(password_login_mode=self.mode)
+        return AccessChange(allow_storefront_traffic=_OPEN[self.value])
 
     @property
     def update(self) -> ShopUpdate:
@@ -123,9 +133,9 @@ def _asked(switch: str | None, mode: str | None, open_: str | None) -> Asked | N
     return None
 
 
-def _change(asked: Asked, change: AccessChange) -> BaseResponse:
+def _change(asked: Asked) -> BaseResponse:
     try:
-        _guard(change)
+        _guard(asked.change)
         update_shop(ports(), actor(), asked.update)
     except Refused as refused:
         return _refuse(None, [problem_text(problem) for problem in refused.problems])
@@ -149,7 +159,7 @@ def _reason(judged: Lockout) -> str:
 
 def _refuse(asked: Asked | None, messages: list[str]) -> BaseResponse:
     return refused_page(
-        "access/index.html", found=show_impact(ports(), actor()), asked=asked, wrong=messages
+        "access/index.html", access=_page_of(show_impact(ports(), actor()), asked, messages)
     )
 
 
@@ -158,10 +168,15 @@ def _prove(asked: Asked) -> BaseResponse:
 
 
 def _show(found: Impact, asked: Asked | None) -> BaseResponse:
-    wrong: list[str] = []
     if asked is not None:
         reason = asked.refusal(found)
         if reason:
             flash(reason, "bad")
             asked = None
-    return page("access/index.html", found=found, asked=asked, wrong=wrong)
+    return page("access/index.html", access=_page_of(found, asked))
+
+
+def _page_of(found: Impact, asked: Asked | None, wrong: Sequence[str] = ()) -> AccessPage:
+    by_sign_on = signed_in_by().origin is SessionOrigin.OIDC
+    viewer = Viewer(caller().user.id, by_sign_on=by_sign_on)
+    return make_access_page(found, viewer, asked.change if asked else None, wrong)

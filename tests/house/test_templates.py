@@ -15,8 +15,6 @@ ATTRIBUTE = re.compile(r'[a-z0-9 ="-]+')
 UNFINISHED: dict[str, int] = {
     "console/_editor.html": 2,
     "console/_parts.html": 16,
-    "console/access/_summaries.html": 6,
-    "console/access/index.html": 15,
     "console/account/confirm.html": 1,
     "console/account/index.html": 1,
     "console/apps/_permissions.html": 3,

@@ -1,0 +1,246 @@
+"""The access page's view model: both switches, who is affected, and the question asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from app.console.access_positions import (
+    MODES,
+    Consequence,
+    Position,
+    mode_consequences,
+    mode_position,
+    storefront_position,
+    tally,
+)
+from app.console.formatting import exact, html_text, time_element
+from app.domain.shop.lockouts import AccessChange
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.text import text
+from app.services.shop.impact import (
+    Impact,
+    LastChange,
+    LoginModeImpact,
+    PasswordStaff,
+    StorefrontImpact,
+)
+from app.services.shop.sign_in_counts import SignInCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The confirmation of a change; without an ``action`` there is nothing to change."""
+
+    title: str
+    detail: str
+    endpoint: str = ""
+    name: str = ""
+    value: str = ""
+    consequences: tuple[Consequence, ...] = ()
+    action: str = ""
+    is_harmless: bool = False
+    needs_phrase: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StaffMember:
+    """Someone of the staff who knows only a password."""
+
+    name: str
+    sessions: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPage:
+    """Both switches; ``more`` counts the staff without single sign-on that aren't named."""
+
+    modes: tuple[Position, ...]
+    mode_changed: str
+    storefront: tuple[Position, ...]
+    storefront_changed: str
+    staff: tuple[StaffMember, ...]
+    more: str
+    question: Question | None
+    wrong: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who looks at the page, and whether by single sign-on."""
+
+    user_id: int
+    by_sign_on: bool
+
+
+_ALREADY = "That is how it is already"
+_EFFECT = "It takes effect at once. Counted {moment}."
+_STOREFRONT_EFFECT = "It takes effect on the very next request. Counted {moment}."
+_TIME = Markup('<time datetime="{}">{}</time>')
+
+
+def make_access_page(
+    found: Impact,
+    viewer: Viewer,
+    asked: AccessChange | None = None,
+    wrong: Sequence[str] = (),
+) -> AccessPage:
+    """Return the page that shows ``found``, and asks about a change if one is ``asked``."""
+    switches = found.switches
+    mode, is_open = switches.password_login_mode, switches.allow_storefront_traffic
+    if asked is not None and asked.password_login_mode is not None:
+        mode = asked.password_login_mode
+    if asked is not None and asked.allow_storefront_traffic is not None:
+        is_open = asked.allow_storefront_traffic
+    more = found.numbers.staff_without_sign_on - len(found.staff_by_password)
+    return AccessPage(
+        modes=tuple(mode_position(one, found.numbers, mode) for one in found.modes),
+        mode_changed=_changed(found.mode_changed, found, viewer),
+        storefront=tuple(storefront_position(one, is_open=is_open) for one in found.storefront),
+        storefront_changed=_changed(found.storefront_changed, found, viewer),
+        staff=tuple(_staff_member(one) for one in found.staff_by_password),
+        more=html_text("{count:,} more", count=more) if more > 0 else "",
+        question=None if asked is None else _question(found, viewer, asked, is_new=not wrong),
+        wrong=wrong,
+    )
+
+
+def _changed(change: LastChange | None, found: Impact, viewer: Viewer) -> str:
+    if change is None:
+        return ""
+    moment = time_element(change.at, found.counted_at)
+    if change.user_id == viewer.user_id:
+        return html_text("Changed by you, {moment}", moment=moment)
+    if change.actor_kind == "operator":
+        return html_text("Changed by whoever runs the server, {moment}", moment=moment)
+    return html_text("Changed by {name}, {moment}", name=change.actor_name, moment=moment)
+
+
+def _staff_member(person: PasswordStaff) -> StaffMember:
+    name = f"{person.first_name} {person.last_name}".strip() or person.email
+    if not person.sessions:
+        return StaffMember(name, "signed out")
+    return StaffMember(
+        name, text("{count:,} open session", "{count:,} open sessions", count=person.sessions)
+    )
+
+
+def _question(found: Impact, viewer: Viewer, asked: AccessChange, *, is_new: bool) -> Question:
+    """Return the question; a new one about the current position has nothing to change."""
+    moment = _TIME.format(found.counted_at.isoformat(), exact(found.counted_at))
+    if asked.password_login_mode is not None:
+        mode = found.login_mode(asked.password_login_mode)
+        if mode.is_current and is_new:
+            return Question(_ALREADY, MODES[mode.mode].already)
+        return _mode_question(mode, found.numbers, viewer, moment)
+    allow = bool(asked.allow_storefront_traffic)
+    storefront = found.storefront_traffic(allow=allow)
+    if storefront.is_current and is_new:
+        return Question(_ALREADY, f"The storefront is {'open' if allow else 'closed'}.")
+    detail = html_text(_STOREFRONT_EFFECT, moment=moment)
+    return _opening(detail) if allow else _closing(storefront, detail)
+
+
+def _mode_question(
+    impact: LoginModeImpact, numbers: SignInCounts, viewer: Viewer, moment: Markup
+) -> Question:
+    words = MODES[impact.mode]
+    is_enabled = impact.mode is PasswordLoginMode.ENABLED
+    last = _PASSWORDS_WORK if is_enabled else _kept(numbers, viewer)
+    return Question(
+        title=words.question,
+        detail=html_text(_EFFECT, moment=moment),
+        endpoint="console.access.set_mode",
+        name="mode",
+        value=impact.mode.value,
+        consequences=(*mode_consequences(impact, numbers), last),
+        action=words.action,
+        is_harmless=is_enabled,
+        needs_phrase=impact.mode is PasswordLoginMode.DISABLED,
+    )
+
+
+_PASSWORDS_WORK = Consequence(
+    "ok",
+    "Passwords work again for everybody, and open sessions have their rights back. Nobody is "
+    "signed out.",
+)
+_KEPT = (
+    Markup("<b>{staff:,} staff</b> with a single sign-on identity and <b>{apps} app</b> go on."),
+    Markup("<b>{staff:,} staff</b> with a single sign-on identity and <b>{apps} apps</b> go on."),
+)
+_KEPT_WITH_VIEWER = (
+    Markup(
+        "<b>{staff:,} staff</b> with a single sign-on identity and <b>{apps} app</b> go on, you "
+        "among them."
+    ),
+    Markup(
+        "<b>{staff:,} staff</b> with a single sign-on identity and <b>{apps} apps</b> go on, you "
+        "among them."
+    ),
+)
+
+
+def _kept(numbers: SignInCounts, viewer: Viewer) -> Consequence:
+    one, many = _KEPT_WITH_VIEWER if viewer.by_sign_on else _KEPT
+    sentence = html_text(
+        one,
+        many,
+        count=numbers.apps.number,
+        apps=tally(numbers.apps),
+        staff=numbers.staff_with_sign_on,
+    )
+    return Consequence("ok", sentence)
+
+
+def _opening(detail: str) -> Question:
+    back = Consequence("ok", "Visitors, customers and their apps reach the API again.")
+    return Question(
+        title="Open the storefront?",
+        detail=detail,
+        endpoint="console.access.set_storefront",
+        name="open",
+        value="true",
+        consequences=(back,),
+        action="Open the storefront",
+        is_harmless=True,
+    )
+
+
+def _closing(impact: StorefrontImpact, detail: str) -> Question:
+    refused = html_text(
+        Markup("In the last hour that would have been <b>{count:,} request</b>."),
+        Markup("In the last hour that would have been <b>{count:,} requests</b>."),
+        count=impact.would_refuse,
+    )
+    passed = html_text(
+        Markup(
+            "Staff and apps with a valid token go on: <b>{count:,} request</b> in the last hour."
+        ),
+        Markup(
+            "Staff and apps with a valid token go on: <b>{count:,} requests</b> in the last hour."
+        ),
+        count=impact.lets_through,
+    )
+    return Question(
+        title="Close the storefront?",
+        detail=detail,
+        endpoint="console.access.set_storefront",
+        name="open",
+        value="false",
+        consequences=(
+            Consequence(
+                "bad",
+                "Customers and visitors are answered 401, whatever they ask: signing in and "
+                "resetting a password too.",
+            ),
+            Consequence("bad" if impact.would_refuse else "ok", refused),
+            Consequence(
+                "bad",
+                "Staff who have no valid token yet cannot get one over the API; they sign in to "
+                "this console as usual.",
+            ),
+            Consequence("ok", passed),
+        ),
+        action="Close the storefront",
+    )

@@ -1,0 +1,273 @@
+"""What the access page says about both switches, made of an impact without HTTP."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from app.console.access_page import AccessPage, Viewer, make_access_page
+from app.console.access_positions import Consequence
+from app.domain.shop.lockouts import AccessChange, Lockout, LockoutReason
+from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.domain.values.errors import Problem
+from app.services.shop.impact import (
+    Impact,
+    LastChange,
+    LoginModeImpact,
+    PasswordStaff,
+    StorefrontImpact,
+)
+from app.services.shop.sign_in_counts import BoundedCount, SignInCounts
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NONE = BoundedCount(0)
+MANY = BoundedCount(10_000, is_more=True)
+UNDONE_BY_ONE = Lockout(people=1, apps=0)
+VIEWER = Viewer(user_id=1, by_sign_on=False)
+NUMBERS = SignInCounts(
+    staff=4,
+    staff_active=3,
+    staff_without_sign_on=1,
+    staff_sessions=1,
+    customer_sessions=NONE,
+    customers=MANY,
+    customers_by_password=NONE,
+    apps=BoundedCount(1),
+)
+CUSTOMERS_ONLY = LoginModeImpact(
+    mode=PasswordLoginMode.CUSTOMERS_ONLY,
+    is_current=False,
+    staff_losing_rights=1,
+    staff_sessions=2,
+    customers_losing_access=NONE,
+    sessions_rejected=NONE,
+    refusal=None,
+    lockout=UNDONE_BY_ONE,
+)
+ENABLED = replace(
+    CUSTOMERS_ONLY,
+    mode=PasswordLoginMode.ENABLED,
+    is_current=True,
+    staff_losing_rights=0,
+    staff_sessions=0,
+)
+DISABLED = replace(
+    CUSTOMERS_ONLY,
+    mode=PasswordLoginMode.DISABLED,
+    customers_losing_access=MANY,
+    sessions_rejected=BoundedCount(1),
+)
+CLOSED = StorefrontImpact(
+    allow_storefront_traffic=False,
+    is_current=False,
+    would_refuse=1240,
+    refused_by_kind={},
+    lets_through=1,
+    lockout=UNDONE_BY_ONE,
+)
+OPEN = replace(CLOSED, allow_storefront_traffic=True, is_current=True, would_refuse=0)
+IMPACT = Impact(
+    counted_at=NOW,
+    switches=Switches(PasswordLoginMode.ENABLED, allow_storefront_traffic=True),
+    numbers=NUMBERS,
+    modes=(ENABLED, CUSTOMERS_ONLY, DISABLED),
+    storefront=(OPEN, CLOSED),
+    staff_by_password=(),
+    mode_changed=None,
+    storefront_changed=None,
+)
+CLOSING = AccessChange(allow_storefront_traffic=False)
+
+
+def with_mode(impact: LoginModeImpact) -> Impact:
+    """Return the impact with another one of the same mode."""
+    modes = tuple(impact if one.mode is impact.mode else one for one in IMPACT.modes)
+    return replace(IMPACT, modes=modes)
+
+
+def chosen(page: AccessPage) -> list[str]:
+    return [one.label for one in (*page.modes, *page.storefront) if one.is_chosen]
+
+
+@pytest.mark.parametrize(
+    ("asked", "labels"),
+    [
+        (None, ["Everyone", "Open"]),
+        (AccessChange(password_login_mode=PasswordLoginMode.DISABLED), ["Nobody", "Open"]),
+        (CLOSING, ["Everyone", "Closed"]),
+    ],
+)
+def test_asked_position_is_chosen(asked: AccessChange | None, labels: list[str]) -> None:
+    assert chosen(make_access_page(IMPACT, VIEWER, asked)) == labels
+
+
+def test_mode_for_customers_counts_staff_and_sessions() -> None:
+    enabled, customers_only, _ = make_access_page(IMPACT, VIEWER).modes
+    assert enabled.consequences == ()
+    assert customers_only.consequences == (
+        Consequence(
+            "warn",
+            "<b>1 of 3 staff</b> has no single sign-on identity and would lose their rights.",
+        ),
+        Consequence(
+            "warn",
+            "<b>2 open sessions</b> of staff began with a password and would lose their rights.",
+        ),
+    )
+
+
+def test_disabled_mode_tells_how_far_was_counted() -> None:
+    customers, staff, sessions = make_access_page(IMPACT, VIEWER).modes[2].consequences
+    assert customers.sentence.startswith("<b>more than 10,000 of more than 10,000 customers</b>")
+    assert staff.sentence == "<b>1 of 3 staff</b> could not sign in."
+    assert sessions.sentence.startswith("<b>1 open session</b> would be worth nothing")
+    assert {customers.state, staff.state, sessions.state} == {"bad"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "obstacle"),
+    [
+        (CUSTOMERS_ONLY, ""),
+        (
+            replace(CUSTOMERS_ONLY, refusal=Problem("DENIED", "No.")),
+            "Someone who signed in by password cannot choose this.",
+        ),
+        (
+            replace(CUSTOMERS_ONLY, lockout=Lockout(0, 0, LockoutReason.NO_PROVIDER)),
+            LockoutReason.NO_PROVIDER.message,
+        ),
+        (replace(CUSTOMERS_ONLY, is_current=True, refusal=Problem("DENIED", "No.")), ""),
+    ],
+)
+def test_position_tells_why_it_cannot_be_chosen(mode: LoginModeImpact, obstacle: str) -> None:
+    assert make_access_page(with_mode(mode), VIEWER).modes[1].obstacle == obstacle
+
+
+@pytest.mark.parametrize(
+    ("closed", "state", "sentence"),
+    [
+        (
+            CLOSED,
+            "warn",
+            "<b>1,240 requests</b> of customers and visitors would have been refused",
+        ),
+        (replace(CLOSED, would_refuse=0), "ok", "<b>0 requests</b>"),
+        (
+            replace(CLOSED, would_refuse=1, is_current=True),
+            "warn",
+            "<b>1 request</b> of customers and visitors was refused or would have been refused",
+        ),
+    ],
+)
+def test_closed_storefront_counts_refused_requests(
+    closed: StorefrontImpact, state: str, sentence: str
+) -> None:
+    page = make_access_page(replace(IMPACT, storefront=(OPEN, closed)), VIEWER)
+    (consequence,) = page.storefront[1].consequences
+    assert consequence.state == state
+    assert sentence in consequence.sentence
+    assert consequence.sentence.endswith("refused, 1 of staff and apps let through.")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (None, ""),
+        (LastChange(NOW, "user", "Ada", 1), "Changed by you, <time "),
+        (LastChange(NOW, "user", "<Ada>", 2), "Changed by &lt;Ada&gt;, <time "),
+        (LastChange(NOW, "operator", "root", None), "Changed by whoever runs the server, <time "),
+    ],
+)
+def test_last_change_names_who_made_it(change: LastChange | None, sentence: str) -> None:
+    impact = replace(IMPACT, mode_changed=change, storefront_changed=change)
+    page = make_access_page(impact, VIEWER)
+    assert page.mode_changed == page.storefront_changed
+    assert page.mode_changed.startswith(sentence)
+    assert bool(page.mode_changed) is (change is not None)
+
+
+def test_staff_are_named_as_far_as_they_are_known() -> None:
+    staff = (
+        PasswordStaff(1, "ada@example.com", "Ada", "", sessions=0),
+        PasswordStaff(2, "bob@example.com", "", "", sessions=2),
+    )
+    numbers = replace(NUMBERS, staff_without_sign_on=5)
+    page = make_access_page(replace(IMPACT, staff_by_password=staff, numbers=numbers), VIEWER)
+    assert [(one.name, one.sessions) for one in page.staff] == [
+        ("Ada", "signed out"),
+        ("bob@example.com", "2 open sessions"),
+    ]
+    assert page.more == "3 more"
+
+
+def test_nobody_is_left_out_when_all_are_named() -> None:
+    staff = (PasswordStaff(1, "ada@example.com", "Ada", "", sessions=1),)
+    page = make_access_page(replace(IMPACT, staff_by_password=staff), VIEWER)
+    assert (page.staff[0].sessions, page.more) == ("1 open session", "")
+
+
+@pytest.mark.parametrize(
+    ("mode", "action", "needs_phrase"),
+    [
+        (PasswordLoginMode.CUSTOMERS_ONLY, "Keep passwords for customers", False),
+        (PasswordLoginMode.DISABLED, "Turn off password login", True),
+    ],
+)
+def test_question_about_a_mode_repeats_its_consequences(
+    mode: PasswordLoginMode, action: str, needs_phrase: bool
+) -> None:
+    page = make_access_page(IMPACT, VIEWER, AccessChange(password_login_mode=mode))
+    question = page.question
+    assert question is not None
+    assert (question.action, question.needs_phrase) == (action, needs_phrase)
+    assert not question.is_harmless
+    assert (question.name, question.value) == ("mode", mode.value)
+    position = next(one for one in page.modes if one.value == mode.value)
+    assert question.consequences[:-1] == position.consequences
+    assert question.consequences[-1].sentence == (
+        "<b>2 staff</b> with a single sign-on identity and <b>1 app</b> go on."
+    )
+
+
+def test_question_counts_a_viewer_by_sign_on_among_those_who_go_on() -> None:
+    asked = AccessChange(password_login_mode=PasswordLoginMode.DISABLED)
+    page = make_access_page(IMPACT, replace(VIEWER, by_sign_on=True), asked)
+    assert page.question is not None
+    assert page.question.consequences[-1].sentence.endswith("go on, you among them.")
+
+
+def test_question_about_closing_counts_requests() -> None:
+    question = make_access_page(IMPACT, VIEWER, CLOSING).question
+    assert question is not None
+    assert (question.title, question.value) == ("Close the storefront?", "false")
+    assert f'<time datetime="{NOW.isoformat()}">' in question.detail
+    _, refused, _, passed = question.consequences
+    assert refused.sentence.endswith("<b>1,240 requests</b>.")
+    assert passed.sentence.endswith("<b>1 request</b> in the last hour.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "detail", "title"),
+    [
+        (
+            AccessChange(password_login_mode=PasswordLoginMode.ENABLED),
+            "Password login is set to everyone. Choose another position to see what it would do.",
+            "Let everybody sign in by password?",
+        ),
+        (
+            AccessChange(allow_storefront_traffic=True),
+            "The storefront is open.",
+            "Open the storefront?",
+        ),
+    ],
+)
+def test_current_position_is_asked_about_only_after_a_refusal(
+    asked: AccessChange, detail: str, title: str
+) -> None:
+    question = make_access_page(IMPACT, VIEWER, asked).question
+    assert question is not None
+    assert (question.title, question.action) == ("That is how it is already", "")
+    assert question.detail == detail
+    refused = make_access_page(IMPACT, VIEWER, asked, ["No."]).question
+    assert refused is not None
+    assert (refused.title, refused.is_harmless) == (title, True)
