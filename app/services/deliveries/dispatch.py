@@ -150,6 +150,6 @@ def _capacity(session: Session, now: datetime) -> _Capacity:
     failing = select(WebhookRecord.id).where(
         WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True)
     )
-    running = Counter(row[0] for row in rows)
+    running = Counter(row.webhook_id for row in rows)
     suspects = frozenset(session.scalars(failing))
     return _Capacity(running, suspects, max(1, len(running.keys() - suspects)))

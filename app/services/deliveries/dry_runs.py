@@ -8,6 +8,7 @@ from sqlalchemy import select
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.deliveries.deliveries import EventDelivery
 from app.domain.events import Event, EventType
+from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
@@ -121,15 +122,15 @@ def _run(
         message = "That is no id of an object that the query is about."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
     event = _sample(ports, actor, _permitted(actor, reader, kinds), object_id)
+    happened = Occurrence(
+        event,
+        issued_at=ports.clock.now(),
+        principal_type="User" if actor.is_user else "",
+        principal_id=actor.user_id if actor.is_user else None,
+        recipient_id=reader.app_id,
+    )
     try:
-        made = make_payload(
-            ports,
-            reader,
-            event,
-            query,
-            issued_at=ports.clock.now(),
-            principal=("User", actor.user_id) if actor.is_user else ("", None),
-        )
+        made = make_payload(ports, reader, query, happened)
     except PermissionDenied as denied:
         raise Refused(Problem("MISSING_PERMISSION", str(denied))) from None
     if made.problem:

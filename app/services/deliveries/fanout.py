@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.events import EventType
+from app.domain.events import Event, EventType
+from app.domain.events.occurrence import Occurrence
 from app.domain.values.retries import FAULT_DELAYS, delay_before
 from app.models import OutboxEventRecord
 from app.ports import Ports
@@ -157,12 +158,7 @@ def _make_payloads(
         asked = (reader, one.query, told is event)
         if asked not in known:
             known[asked] = try_payload(
-                ports,
-                reader,
-                told,
-                one.query,
-                issued_at=note.issued_at,
-                principal=(note.principal_type, note.principal_id),
+                ports, reader, one.query, _occurrence(note, told, reader.app_id)
             )
         made = known[asked]
         if not made.problem:
@@ -171,6 +167,10 @@ def _make_payloads(
             deliveries.append(_failed(note, one, issuer, made.problem))
     faults = tuple(made.fault for made in known.values() if made.fault is not None)
     return _PayloadResult(note, tuple(deliveries), faults)
+
+
+def _occurrence(note: OutboxEventRecord, event: Event, recipient_id: int | None) -> Occurrence:
+    return Occurrence(event, note.issued_at, note.principal_type, note.principal_id, recipient_id)
 
 
 def _pending(

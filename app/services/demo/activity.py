@@ -102,7 +102,7 @@ def _count_traffic(past: Past, session: Session) -> None:
     counted = select(TrafficRecord.began_at, TrafficRecord.kind).where(
         TrafficRecord.began_at >= began
     )
-    known = {(row[0], row[1]) for row in session.execute(counted)}
+    known = {(row.began_at, row.kind) for row in session.execute(counted)}
     rows = [row for row in _traffic(past) if (row["began_at"], row["kind"]) not in known]
     if rows:
         session.execute(insert(TrafficRecord), rows)

@@ -173,7 +173,7 @@ def made_here(session: Session, addresses: Collection[str]) -> Mapping[str, int]
             AuditRecord.actor_name == MAKER.name,
         )
     )
-    return {row[0]: row[1] for row in session.execute(wanted)}
+    return {row.email: row.id for row in session.execute(wanted)}
 
 
 def _add_group(name: str, past: Past) -> None:

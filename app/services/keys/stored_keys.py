@@ -52,7 +52,7 @@ def stored_ring(ports: Ports) -> StoredRing:
         rows = session.execute(_RING).all()
     if not rows:
         raise SchemaBehind
-    records: list[SigningKeyRecord | None] = [row[1] for row in rows]
+    records: list[SigningKeyRecord | None] = [row.SigningKeyRecord for row in rows]
     keys = (_key(found) for found in records if found is not None)
     return StoredRing(rows[0].keys_version, tuple(sorted(keys, key=_place)))
 

@@ -43,7 +43,7 @@ def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[Signed
 def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
     """Return a user with their sessions; refuses as ``list_user_sessions`` does."""
     alive = (
-        select(SessionRecord, func.count().over())
+        select(SessionRecord, func.count().over().label("total"))
         .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
         .order_by(SessionRecord.id.desc())
         .limit(MAX_SESSIONS)
@@ -52,8 +52,8 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
         user = find_user_by_key(session, user_id)
         require_manage_permission(actor, is_staff=user.is_staff)
         rows = session.execute(alive).all()
-        found = [signed_in(actor, stored) for stored, _ in rows]
-    count = rows[0][1] if rows else 0
+        found = [signed_in(actor, row.SessionRecord) for row in rows]
+    count = rows[0].total if rows else 0
     return Person(user, tuple(sorted(found, key=by_use, reverse=True)), count)
 
 

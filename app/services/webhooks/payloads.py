@@ -1,10 +1,9 @@
 """Make payloads: run a webhook's query, or the event's default, as its app."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from app.domain.authorization.actor import Actor
-from app.domain.events import Event, default_query
+from app.domain.events import default_query
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
@@ -29,26 +28,17 @@ class Payload:
 def make_payload(
     ports: Ports,
     app: Actor,
-    event: Event,
     query: str,
-    *,
-    issued_at: datetime,
-    principal: tuple[str, int | None],
+    happened: Occurrence,
 ) -> Payload:
-    """Make the payload of ``event`` for ``app``; never inside a transaction.
+    """Make the payload of what ``happened`` for ``app``; never inside a transaction.
 
     What the rules refuse is a problem of this payload alone. An unreachable store raises:
     everything is tried again.
     """
-    happened = Occurrence(
-        event=event,
-        issued_at=issued_at,
-        principal_type=principal[0],
-        principal_id=principal[1],
-        recipient_id=app.app_id,
-    )
+    wanted = query or default_query(type(happened.event))
     try:
-        text = ports.payloads.make(ports, app, query or default_query(type(event)), happened)
+        text = ports.payloads.make(ports, app, wanted, happened)
     except (Refused, PermissionDenied) as refused:
         return Payload(problem=str(refused))
     return Payload(text)
@@ -58,20 +48,18 @@ def make_payload(
 def try_payload(
     ports: Ports,
     app: Actor,
-    event: Event,
     query: str,
-    *,
-    issued_at: datetime,
-    principal: tuple[str, int | None],
+    happened: Occurrence,
 ) -> Payload:
     """Make a payload as ``make_payload`` does, with faults of ours returned under a request id.
 
     The caller raises the fault after handling the others.
     """
     try:
-        return make_payload(ports, app, event, query, issued_at=issued_at, principal=principal)
+        return make_payload(ports, app, query, happened)
     except Exception as fault:  # noqa: BLE001 - raised by the caller once the others are told
-        problem = problem_of(ports, fault, f"{event.type.value} for the app {app.name!r}")
+        event = happened.event.type.value
+        problem = problem_of(ports, fault, f"{event} for the app {app.name!r}")
         return Payload(problem=problem, fault=fault)
 
 
