@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.adapters.migrations import upgrade
 from app.domain.authorization.permissions import Permission
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.ports import Ports
 from app.settings import Settings
 from app.wiring import connect
@@ -45,7 +45,7 @@ class BenchShop:
 def subscribe(ports: Ports, app: int, count: int, target: str) -> None:
     """Subscribe that many webhooks of ``app`` to product updates, by a query."""
     for _ in range(count):
-        make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, target_url=target, query=_QUERY)
+        make_webhook(ports, app, EventType.PRODUCT_UPDATED, target_url=target, query=_QUERY)
 
 
 def _add_other_users(path: str, count: int) -> None:

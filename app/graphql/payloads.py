@@ -23,7 +23,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.webhooks import AsyncEvent, WebhookQuery
+from app.domain.webhooks.webhooks import WebhookQuery
 from app.graphql.errors import locations_of
 from app.graphql.schema import schema
 from app.graphql.server.execution.validation import Invalid, read_document
@@ -33,7 +33,7 @@ from app.graphql.subscription_runner import SubscriptionRunner
 from app.ports import Ports
 
 _MAX_SHOWN = 5
-_EVENTS = {event.__name__: AsyncEvent(event.type.value) for event in EVENTS.values()}
+_EVENTS = {event.__name__: event.type for event in EVENTS.values()}
 """The event of each of the schema's event types."""
 
 Fragments = dict[str, FragmentDefinitionNode]

@@ -5,8 +5,8 @@ import re
 from hypothesis import strategies as st
 
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 
 TYPES = (
     *("User", "Group", "App", "AppToken", "AppInstallation", "AppExtension", "Webhook"),
@@ -35,7 +35,7 @@ texts = st.one_of(
     st.sampled_from(TEXTS),
     st.sampled_from(GLOBAL_IDS),
     st.sampled_from([*Permission]).map(str),
-    st.sampled_from([*AsyncEvent]).map(str),
+    st.sampled_from([*EventType]).map(str),
     st.text(max_size=40),
 )
 """Text of any kind; it may hold half of a surrogate pair."""

@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from app.domain.authorization.actor import WORKER, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.services.apps.installation_worker import install_next_app
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, Watch, ask, work
 from tests.builders.apps import make_app
@@ -148,7 +148,7 @@ def test_a_delivery_arrives_and_is_sent_again(admin: Page, small_shop: RunningSh
     app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
     with http_server() as receiver:
         target = receiver.answer("/hook", Reply(503, b"<script>alert(1)</script>"))
-        hook = make_webhook(ports, app_id, AsyncEvent.PRODUCT_UPDATED, target_url=target)
+        hook = make_webhook(ports, app_id, EventType.PRODUCT_UPDATED, target_url=target)
         make_delivery(ports, hook, json.dumps({"product": {"name": "<b>Kettle</b>"}}))
         work(small_shop)
         admin.goto(f"{small_shop.url}/console/deliveries/?code=503")

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.domain.authorization.permissions import Permission
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from tests.browser.console import ADMIN, RunningShop, Watch, ask, work
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_group, make_user, sign_in
@@ -92,7 +92,7 @@ def test_sending_deliveries_again(admin: Page, small_shop: RunningShop) -> None:
     with http_server() as receiver:
         target = receiver.answer("/hook", Reply(503))
         make_delivery(
-            ports, make_webhook(ports, app_id, AsyncEvent.PRODUCT_UPDATED, target_url=target)
+            ports, make_webhook(ports, app_id, EventType.PRODUCT_UPDATED, target_url=target)
         )
         work(small_shop)
         receiver.answer("/hook", Reply())

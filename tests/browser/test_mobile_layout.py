@@ -7,8 +7,8 @@ from playwright.sync_api import Browser, FloatRect, Locator, Page, ViewportSize,
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.shop.settings import ShopUpdate
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.services.shop.settings import update_shop
 from tests.browser.console import ADMIN, RunningShop
 from tests.builders.apps import make_app
@@ -54,7 +54,7 @@ def test_chosen_deliveries_are_sent_again_from_where_they_are_chosen(
     phone: Page, small_shop: RunningShop
 ) -> None:
     app_id, _ = make_app(small_shop.ports, "Labels", Permission.MANAGE_PRODUCTS)
-    hook = make_webhook(small_shop.ports, app_id, AsyncEvent.PRODUCT_UPDATED)
+    hook = make_webhook(small_shop.ports, app_id, EventType.PRODUCT_UPDATED)
     make_many_deliveries(small_shop.ports, hook, 25)
     phone.goto(f"{small_shop.url}/console/deliveries/")
     again = phone.get_by_role("button", name="Redeliver chosen")

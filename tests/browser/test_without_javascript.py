@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from app.domain.authorization.permissions import Permission
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from tests.browser.console import ADMIN, RunningShop, ask, work
 from tests.builders.apps import make_app
 from tests.builders.people import PASSWORD, make_group, make_user, sign_in
@@ -76,7 +76,7 @@ def test_a_delivery_is_sent_again(plain: Page, small_shop: RunningShop) -> None:
     with http_server() as receiver:
         target = receiver.answer("/hook", Reply(503))
         make_delivery(
-            ports, make_webhook(ports, app_id, AsyncEvent.PRODUCT_UPDATED, target_url=target)
+            ports, make_webhook(ports, app_id, EventType.PRODUCT_UPDATED, target_url=target)
         )
         work(small_shop)
         plain.get_by_role("navigation").get_by_role("link", name="Deliveries").click()

@@ -3,7 +3,7 @@
 from sqlalchemy import insert, update
 
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.webhooks.stored_webhooks import encrypted_secret
@@ -15,7 +15,7 @@ TARGET = "https://app.example.com/hook"
 def make_webhook(
     ports: Ports,
     app_id: int,
-    *events: AsyncEvent,
+    *events: EventType,
     target_url: str = TARGET,
     secret: str = "",
     custom_headers: dict[str, object] | None = None,

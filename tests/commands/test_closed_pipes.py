@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -15,7 +15,7 @@ from tests.commands.real_installation import Installation, at_a_terminal
 @pytest.fixture
 def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:
     app, _ = make_app(ports, "Warehouse")
-    make_delivery(ports, make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED))
+    make_delivery(ports, make_webhook(ports, app, EventType.PRODUCT_UPDATED))
     return at_a_terminal(sqlite_url, tmp_path)
 
 

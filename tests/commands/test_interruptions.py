@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
@@ -35,7 +35,7 @@ def installed(ports: Ports, sqlite_url: str, tmp_path: Path) -> Installation:
     make_user(ports, "ann@example.com")
     make_group(ports, "Support")
     app, _ = make_app(ports, "Warehouse")
-    hook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    hook = make_webhook(ports, app, EventType.PRODUCT_UPDATED)
     make_delivery(ports, hook)
     return at_a_terminal(sqlite_url, tmp_path, LATCHKEY_TOKEN="a token")
 

@@ -3,7 +3,7 @@
 from flask import Flask
 
 from app.domain.authorization.permissions import Permission
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt
@@ -27,7 +27,7 @@ def populate(shop: Ports) -> None:
     make_staff(shop, STAFF)
     make_group(shop, "Support", Permission.MANAGE_USERS)
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
-    hook = make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
+    hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     store_attempt(shop, make_delivery(shop, hook))
     make_provider(shop, issuer=_THERE, json_web_key_set_url=_THERE, user_info_url=_THERE)
 

@@ -2,7 +2,7 @@
 
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
@@ -15,7 +15,7 @@ LIST = "/console/deliveries/"
 
 def a_delivery(shop: Ports, payload: str = '{"product":null}', app: str = "Labels") -> int:
     app_id, _ = make_app(shop, app)
-    hook = make_webhook(shop, app_id, AsyncEvent.PRODUCT_CREATED)
+    hook = make_webhook(shop, app_id, EventType.PRODUCT_CREATED)
     return make_delivery(shop, hook, payload)
 
 

@@ -1,8 +1,8 @@
 """The dry run in the console: what would be sent, or why nothing would."""
 
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
@@ -81,7 +81,7 @@ def test_it_is_held_against_the_last_real_delivery(
 ) -> None:
     product = make_product(shop, "Kettle")
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
-    hook = make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED, query=QUERY)
+    hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED, query=QUERY)
     key = make_delivery(shop, hook, '{"product":{"name":"Old name"}}')
     with shop.database.transaction() as session:
         session.get_one(DeliveryRecord, key).note_id = 1

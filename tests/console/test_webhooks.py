@@ -5,8 +5,8 @@ import re
 from app.console.integrations.event_catalog import NOUNS
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.attempt_results import FAILING_REASON
@@ -102,8 +102,8 @@ def test_all_webhooks_are_listed_with_their_health(
     staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
     app_id, _ = make_app(shop, "<script>alert(1)</script>")
-    make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
-    failing = make_webhook(shop, app_id, AsyncEvent.ORDER_PAID)
+    make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
+    failing = make_webhook(shop, app_id, EventType.ORDER_PAID)
     change_webhook(shop, failing, failing_since=shop.clock.now(), name="Broken")
     console = staff_console(*MAY)
     with statements() as seen:
@@ -122,7 +122,7 @@ def test_a_webhook_is_stopped_switched_on_and_deleted(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     app_id, _ = make_app(shop, "Labels")
-    make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     console = staff_console(*MAY)
     asked = "/console/webhooks/1?ask=pause"
     assert "Switch off hook?" in console.open(asked).text
@@ -138,7 +138,7 @@ def test_a_webhook_is_stopped_switched_on_and_deleted(
 
 def test_a_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: Ports) -> None:
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
-    make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     product = make_product(shop)
     console = staff_console(*MAY)
     asked = "/console/webhooks/1?ask=test"
@@ -169,7 +169,7 @@ def test_events_stand_by_what_they_are_about_and_those_chosen_stand_open(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
-    make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     console = staff_console(*MAY)
     page = console.open("/console/webhooks/1/edit")
     nouns = re.findall(
@@ -182,5 +182,5 @@ def test_events_stand_by_what_they_are_about_and_those_chosen_stand_open(
         "Orders 0 chosen of 6 Orders Needs Manage orders, which Labels does not hold." in page.text
     )
     offered = re.findall(r'name="events"\s+id="[^"]+"\s+value="(\w+)"', page.html)
-    assert sorted(offered) == sorted(event.value for event in AsyncEvent)
+    assert sorted(offered) == sorted(event.value for event in EventType)
     assert " open>" not in console.open("/console/webhooks/new").html

@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable
 
 from app.domain.authorization.actor import Actor
+from app.domain.events import EventType
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.webhooks import AsyncEvent, WebhookQuery
+from app.domain.webhooks.webhooks import WebhookQuery
 from app.ports import Database
 
 
@@ -19,7 +20,7 @@ class FakePayloads:
         self.fails: Callable[[str], bool] = lambda _query: False
 
     def check(self, query: str) -> WebhookQuery:
-        return WebhookQuery(query, (AsyncEvent.PRODUCT_UPDATED,))
+        return WebhookQuery(query, (EventType.PRODUCT_UPDATED,))
 
     def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
         assert not self._database.in_transaction, "no payload inside a transaction"

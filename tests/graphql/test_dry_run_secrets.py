@@ -7,7 +7,6 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
 from app.services.deliveries.dry_runs import dry_run_webhook
@@ -31,7 +30,7 @@ def query_for(selection: str) -> str:
 def listener(ports: Ports) -> str:
     """An app that hears whenever staff want a new password."""
     app, _ = make_app(ports, "listener", Permission.MANAGE_STAFF)
-    heard = AsyncEvent(EventType.STAFF_SET_PASSWORD_REQUESTED.value)
+    heard = EventType(EventType.STAFF_SET_PASSWORD_REQUESTED.value)
     make_webhook(ports, app, heard, secret="a secret of the app's", custom_headers={"X-Key": "k"})
     return to_global_id("App", app)
 

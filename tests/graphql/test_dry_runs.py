@@ -27,7 +27,6 @@ from app.domain.events import (
 )
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
@@ -112,7 +111,7 @@ def test_a_dry_run_shows_the_bytes_of_the_later_delivery_and_writes_nothing(
     assert statements
     assert not [one for one in statements if one.startswith(("INSERT", "UPDATE", "DELETE"))]
 
-    make_webhook(ports, listener, AsyncEvent(kind.type.value), query=query)
+    make_webhook(ports, listener, EventType(kind.type.value), query=query)
     happen(ports, manager, kind, sample)
     fan_out_events(ports, WORKER)
 
@@ -156,7 +155,7 @@ def test_what_is_triggered_by_hand_is_what_was_shown(
     query, app = default_query(kind), to_global_id("App", listener)
     shown = dry_run_webhook(ports, manager, query=query, object_id=sample.id, app=app)
     asked = make_webhook(ports, listener, query=query)
-    by_events = make_webhook(ports, listener, AsyncEvent(kind.type.value))
+    by_events = make_webhook(ports, listener, EventType(kind.type.value))
 
     for webhook in (asked, by_events):
         sent = trigger_webhook(ports, manager, to_global_id("Webhook", webhook), sample.id)
@@ -167,7 +166,7 @@ def test_query_without_id_uses_the_newest_object(
     ports: Ports, manager: Actor, listener: int
 ) -> None:
     by_query = make_webhook(ports, listener, query=default_query(ProductDeleted))
-    by_events = make_webhook(ports, listener, AsyncEvent.PRODUCT_DELETED)
+    by_events = make_webhook(ports, listener, EventType.PRODUCT_DELETED)
     with pytest.raises(Refused) as refused:
         trigger_webhook(ports, manager, to_global_id("Webhook", by_query))
     assert codes(refused) == [("objectId", "NOT_FOUND")]
@@ -230,7 +229,7 @@ def test_dry_run_picks_the_event_of_the_object(ports: Ports, manager: Actor) -> 
 def test_dry_run_names_the_missing_permission(ports: Ports, manager: Actor) -> None:
     product = make_sample_object(ports, ProductDeleted)
     key, _ = make_app(ports, "till")
-    webhook = to_global_id("Webhook", make_webhook(ports, key, AsyncEvent.PRODUCT_DELETED))
+    webhook = to_global_id("Webhook", make_webhook(ports, key, EventType.PRODUCT_DELETED))
 
     with pytest.raises(Refused) as refused:
         dry_run_webhook(ports, manager, object_id=product.id, app=to_global_id("App", key))
@@ -244,7 +243,7 @@ def test_dry_run_names_the_missing_permission(ports: Ports, manager: Actor) -> N
 def test_any_events_webhook_can_be_triggered_with_any_object(
     ports: Ports, manager: Actor, listener: int
 ) -> None:
-    webhook = to_global_id("Webhook", make_webhook(ports, listener, AsyncEvent.ANY_EVENTS))
+    webhook = to_global_id("Webhook", make_webhook(ports, listener, EventType.ANY_EVENTS))
     order = make_sample_object(ports, OrderPaid)
     assert trigger_webhook(ports, manager, webhook, order.id).event == "ORDER_CREATED"
     deaf = to_global_id("Webhook", make_webhook(ports, listener))

@@ -9,9 +9,8 @@ from sqlalchemy import func, select
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.events import AppUpdated
+from app.domain.events import AppUpdated, EventType
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
@@ -143,7 +142,7 @@ def test_the_delivery_of_another_app_is_not_there(
 def test_a_dry_run_shows_the_bytes_of_a_later_delivery_and_writes_nothing(
     api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str, http: FakeHttp
 ) -> None:
-    make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED, query=QUERY)
+    make_webhook(ports, owner[0], EventType.APP_UPDATED, query=QUERY)
     before = rows(ports)
     ids = {"id": to_global_id("App", owner[0]), "app": to_global_id("App", owner[0])}
     ran = api.run(DRY_RUN, manager, told=QUERY, **ids)
@@ -227,7 +226,7 @@ def test_what_failed_and_what_is_missing_is_replayed_and_nothing_else(
 
     happen()
     work(trying)  # nobody hears of it yet
-    key = make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED)
+    key = make_webhook(ports, owner[0], EventType.APP_UPDATED)
     http.answer = lambda _request: HttpResponse(200)
     happen()
     work(trying)
@@ -260,7 +259,7 @@ def test_a_replay_can_be_asked_for_by_staff_and_leave_a_part_out(
     with ports.database.transaction() as session:
         add_event(ports, OPERATOR, session, AppUpdated(owner[0]))
     work(ports)  # nobody hears of it yet
-    key = to_global_id("Webhook", make_webhook(ports, owner[0], AsyncEvent.APP_UPDATED))
+    key = to_global_id("Webhook", make_webhook(ports, owner[0], EventType.APP_UPDATED))
     given = {"id": key, "since": clock.now().isoformat()}
 
     assert api.run(REPLAY, manager, **given, missing=False)["missing"] == 0

@@ -9,9 +9,8 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import ALL_PERMISSIONS
-from app.domain.events import EVENTS, Deletion
+from app.domain.events import EVENTS, Deletion, EventType
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import fan_out_events
@@ -41,7 +40,7 @@ def test_deletion_is_delivered_whichever_fields_its_snapshot_has(
     ports: Ports, event: type[Deletion]
 ) -> None:
     app, _ = make_app(ports, "listener", *ALL_PERMISSIONS)
-    make_webhook(ports, app, AsyncEvent(event.type.value))
+    make_webhook(ports, app, EventType(event.type.value))
     stored = frozen_snapshots(event.subject)
     for snapshot in stored:
         store_deletion(ports, event, snapshot)

@@ -10,9 +10,8 @@ from sqlalchemy import func, select
 from app.adapters.http import GuardedHttp
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
-from app.domain.events import CustomerUpdated
+from app.domain.events import CustomerUpdated, EventType
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
@@ -202,7 +201,7 @@ def test_event_is_not_sent_after_losing_its_permission(
     api: ApiClient, ports: Ports, manager: str
 ) -> None:
     app, _ = make_app(ports, "till")
-    webhook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, query=GOOD)
+    webhook = make_webhook(ports, app, EventType.PRODUCT_UPDATED, query=GOOD)
     product = product_id(make_product(ports))
 
     sent = api.run(TRIGGER, manager, webhook=to_global_id("Webhook", webhook), id=product)

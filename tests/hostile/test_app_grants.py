@@ -8,10 +8,9 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.events import AccountSetPasswordRequested
+from app.domain.events import AccountSetPasswordRequested, EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.factory import create_app
 from app.ports import Ports
 from app.ports.http import HttpResponse
@@ -41,7 +40,7 @@ APPS, ORDERS, PRODUCTS, STAFF, USERS = (
     Permission.MANAGE_STAFF,
     Permission.MANAGE_USERS,
 )
-LINKS = (AsyncEvent.STAFF_SET_PASSWORD_REQUESTED, AsyncEvent.ACCOUNT_SET_PASSWORD_REQUESTED)
+LINKS = (EventType.STAFF_SET_PASSWORD_REQUESTED, EventType.ACCOUNT_SET_PASSWORD_REQUESTED)
 MINE = "https://mine.example/"
 UPDATE = """
 mutation ($id: ID!, $input: AppInput!) {
@@ -58,7 +57,7 @@ def database_url(sqlite_url: str) -> str:
 
 
 def plant(
-    ports: Ports, app: int, *held: Permission, events: tuple[AsyncEvent, ...] = LINKS
+    ports: Ports, app: int, *held: Permission, events: tuple[EventType, ...] = LINKS
 ) -> None:
     """Save a webhook on ``app`` as somebody who manages apps and holds ``held``."""
     console = actor_of(ports, make_staff(ports, "desk@example.com", APPS, *held))
@@ -75,9 +74,9 @@ def grant(ports: Ports, app: int, *permissions: Permission) -> Any:
     return ApiClient(ports).run(UPDATE, chief, id=to_global_id("App", app), input=said)
 
 
-@pytest.mark.parametrize("events", [LINKS, (AsyncEvent.ANY_EVENTS,)])
+@pytest.mark.parametrize("events", [LINKS, (EventType.ANY_EVENTS,)])
 def test_api_refuses_a_grant_and_names_the_webhook_and_who_saved_it(
-    ports: Ports, events: tuple[AsyncEvent, ...]
+    ports: Ports, events: tuple[EventType, ...]
 ) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app, events=events)
@@ -93,7 +92,7 @@ def test_api_refuses_a_grant_and_names_the_webhook_and_who_saved_it(
 
 def test_changing_the_webhook_meanwhile_does_not_hide_who_saved_it(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
-    plant(ports, app, events=(AsyncEvent.APP_UPDATED,))
+    plant(ports, app, events=(EventType.APP_UPDATED,))
     other = actor_of(ports, make_staff(ports, "other@example.com", APPS))
     update_webhook(
         ports, other, to_global_id("Webhook", 1), "", WebhookInput(events=LINKS, is_active=False)
@@ -118,12 +117,12 @@ def test_manifests_webhooks_count_as_saved_by_who_installs_it(ports: Ports) -> N
     ("held", "events"),
     [
         ((STAFF, USERS), LINKS),
-        ((), (AsyncEvent.STAFF_UPDATED, AsyncEvent.CUSTOMER_UPDATED)),
-        ((USERS, STAFF, ORDERS), (AsyncEvent.ANY_EVENTS,)),
+        ((), (EventType.STAFF_UPDATED, EventType.CUSTOMER_UPDATED)),
+        ((USERS, STAFF, ORDERS), (EventType.ANY_EVENTS,)),
     ],
 )
 def test_grant_is_made_where_the_saver_held_the_right_or_no_link_is_sent(
-    ports: Ports, held: tuple[Permission, ...], events: tuple[AsyncEvent, ...]
+    ports: Ports, held: tuple[Permission, ...], events: tuple[EventType, ...]
 ) -> None:
     app, _ = make_app(ports, "mailer")
     plant(ports, app, *held, events=events)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.line_diff import diff_lines
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.factory import create_app
 from app.models import DeliveryRecord
 from app.ports import Ports
@@ -47,7 +47,7 @@ def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
 ) -> None:
     product = make_product(shop, "K" * 250)
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
-    hook = make_webhook(shop, app_id, AsyncEvent.PRODUCT_UPDATED, query=QUERY)
+    hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED, query=QUERY)
     sent = {"product": {f"name{number}": "K" * 249 + "k" for number in range(830)}}
     key = make_delivery(shop, hook, json.dumps(sent))
     with shop.database.transaction() as session:

@@ -8,9 +8,14 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.events import CustomerUpdated, Event, ProductUpdated, StaffSetPasswordRequested
+from app.domain.events import (
+    CustomerUpdated,
+    Event,
+    EventType,
+    ProductUpdated,
+    StaffSetPasswordRequested,
+)
 from app.domain.values.ids import key_of, to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import WebhookEventRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
@@ -165,7 +170,7 @@ def test_limited_token_changes_no_webhook_that_was_saved_with_more(
     scenario: Scenario, said: dict[str, object]
 ) -> None:
     """Earlier deliveries would go to its own URL, and the secret would be its own."""
-    key = make_webhook(scenario.ports, scenario.app, AsyncEvent.CUSTOMER_UPDATED, secret=SIGNING)
+    key = make_webhook(scenario.ports, scenario.app, EventType.CUSTOMER_UPDATED, secret=SIGNING)
     webhook, token = to_global_id("Webhook", key), scenario.token(PRODUCTS)
     refused = [{"field": "id", "code": "INVALID"}]
     assert scenario.api.run(UPDATE, token, id=webhook, input=said)["errors"] == refused
@@ -180,7 +185,7 @@ def test_limited_token_reads_no_secret_payload_or_answer_of_such_a_webhook(
     key = make_webhook(
         scenario.ports,
         scenario.app,
-        AsyncEvent.CUSTOMER_UPDATED,
+        EventType.CUSTOMER_UPDATED,
         secret=SIGNING,
         custom_headers={"Authorization": "Bearer sesame"},
     )
@@ -208,7 +213,7 @@ def test_query_of_a_limited_token_reads_with_the_rights_of_the_token(scenario: S
     make_webhook(
         scenario.ports,
         scenario.app,
-        AsyncEvent.CUSTOMER_UPDATED,
+        EventType.CUSTOMER_UPDATED,
         secret=SIGNING,
         target_url="https://app.example/",
     )

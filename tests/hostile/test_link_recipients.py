@@ -11,12 +11,12 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import (
     AccountChangeEmailRequested,
     AccountSetPasswordRequested,
+    EventType,
     LinkRequested,
     StaffSetPasswordRequested,
 )
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import (
     AppPermissionRecord,
     DeliveryRecord,
@@ -55,7 +55,7 @@ APPS, ORDERS, STAFF, USERS = (
 )
 SECRET = "a5f8sesame9c1"
 MINE = "https://mine.example/"
-RESETS = (AsyncEvent.STAFF_SET_PASSWORD_REQUESTED, AsyncEvent.ACCOUNT_SET_PASSWORD_REQUESTED)
+RESETS = (EventType.STAFF_SET_PASSWORD_REQUESTED, EventType.ACCOUNT_SET_PASSWORD_REQUESTED)
 RENAMED = "subscription { event { ...on StaffSetPasswordRequested { a: token token } } }"
 NOT_SENT = "Not sent: this link gives access to an account with permissions that the app"
 
@@ -77,7 +77,7 @@ class Scenario:
 
     def listener(self, *permissions: Permission) -> int:
         app, _ = make_app(self.ports, "listener", *permissions)
-        make_webhook(self.ports, app, AsyncEvent.ANY_EVENTS)
+        make_webhook(self.ports, app, EventType.ANY_EVENTS)
         return app
 
     @property
@@ -202,7 +202,7 @@ def test_no_link_is_sent_after_the_subject_is_promoted(
 ) -> None:
     ports = scenario.ports
     app, _ = make_app(ports, "listener", STAFF)
-    make_webhook(ports, app, AsyncEvent.STAFF_SET_PASSWORD_REQUESTED, query=query)
+    make_webhook(ports, app, EventType.STAFF_SET_PASSWORD_REQUESTED, query=query)
     person = make_staff(ports, "clerk@example.com")
     scenario.http.answer = lambda _request: HttpResponse(500)
     scenario.ask(StaffSetPasswordRequested(person, token=SECRET))

@@ -13,8 +13,8 @@ from flask import Flask
 from app.domain.apps.installations import JobStatus
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.factory import create_app
 from app.models import AppInstallationRecord, SessionRecord
 from app.ports import Ports
@@ -31,7 +31,7 @@ from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.servers.apps import AppServer, app_server
 
-LINKS = AsyncEvent.STAFF_SET_PASSWORD_REQUESTED.value
+LINKS = EventType.STAFF_SET_PASSWORD_REQUESTED.value
 HOOK = {"target_url": "https://hooks.example.com/", "events": LINKS, "app": "1"}
 ORDERS = Permission.MANAGE_ORDERS.value
 SUPPORT = to_global_id("Group", 1)
@@ -78,7 +78,7 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     """A shop with one of everything, a webhook for links, and an installation that failed."""
     made = fake_ports(sqlite_url, clock)
     populate(made)
-    make_webhook(made, 1, AsyncEvent.STAFF_SET_PASSWORD_REQUESTED)
+    make_webhook(made, 1, EventType.STAFF_SET_PASSWORD_REQUESTED)
     install_app(made, OPERATOR, WantedApp("Failed", "https://apps.example.com/manifest"))
     with made.database.transaction() as session:
         session.query(AppInstallationRecord).one().status = JobStatus.FAILED.value

@@ -13,9 +13,8 @@ from sqlalchemy import select
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
-from app.domain.events import Event, ProductUpdated, StaffSetPasswordRequested
+from app.domain.events import Event, EventType, ProductUpdated, StaffSetPasswordRequested
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord
 from app.ports import Ports
 from app.ports.http import HttpRequest, HttpResponse
@@ -76,8 +75,8 @@ def make_listener(ports: Ports) -> int:
     return make_webhook(
         ports,
         app,
-        AsyncEvent.STAFF_SET_PASSWORD_REQUESTED,
-        AsyncEvent.PRODUCT_UPDATED,
+        EventType.STAFF_SET_PASSWORD_REQUESTED,
+        EventType.PRODUCT_UPDATED,
         secret=SIGNING,
         custom_headers={"Authorization": HEADER, "X-Flag": "on"},
     )

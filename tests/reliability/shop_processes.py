@@ -14,8 +14,8 @@ import requests
 from sqlalchemy import func, select
 
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord, OutboxEventRecord
 from app.ports import Ports
 from app.settings import Settings
@@ -131,7 +131,7 @@ def killed_shop(
     )
     ports = connect(chosen)
     app, _ = make_app(ports, "listener", Permission.MANAGE_APPS)
-    make_webhook(ports, app, AsyncEvent.APP_UPDATED, target_url=target, query=_QUERY)
+    make_webhook(ports, app, EventType.APP_UPDATED, target_url=target, query=_QUERY)
     staff = make_staff(ports, "staff@example.com", *Permission)
     token = sign_in(ports, staff).access
     shop = KilledShop(folder, settings, port, ports, app, token, workers)

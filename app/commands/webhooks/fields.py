@@ -15,8 +15,8 @@ from app.commands.terminal.output import Column, visible
 from app.commands.terminal.text_options import is_read, read_text, warn_of_exposure
 from app.commands.webhooks.output import WEBHOOK, with_secret
 from app.domain.deliveries.signatures import SECRET_PREFIX
+from app.domain.events import EventType
 from app.domain.values.unset import ABSENT, Absent, present
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
 from app.web.remote_instances import remote_access
 
@@ -132,7 +132,7 @@ def complete_event(
 ) -> list[str]:
     """Complete event names for the shell, without a request: it must be quick."""
     prefix = incomplete.upper().replace("-", "_")
-    return [event.value for event in AsyncEvent if event.value.startswith(prefix)]
+    return [event.value for event in EventType if event.value.startswith(prefix)]
 
 
 def event_names(instance: Instance, events: Iterable[str]) -> tuple[str, ...]:

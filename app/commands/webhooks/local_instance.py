@@ -15,7 +15,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, read_cursor
 from app.domain.values.unset import ABSENT, Absent
-from app.domain.webhooks.webhooks import ANY_EVENT, AsyncEvent, Webhook
+from app.domain.webhooks.webhooks import ANY_EVENT, Webhook
 from app.ports import Ports
 from app.ports.instance import (
     DeliveryPage,
@@ -56,8 +56,8 @@ class LocalInstance:
         return tuple(_to_webhook(one, app) for key, app in apps.items() for one in by_app[key])
 
     def event_types(self) -> Mapping[str, str]:
-        descriptions = {event.value: EVENTS[event].description for event in EventType}
-        return {one.value: descriptions.get(one.value, ANY_EVENT) for one in AsyncEvent}
+        descriptions = {event: kind.description for event, kind in EVENTS.items()}
+        return {one.value: descriptions.get(one, ANY_EVENT) for one in EventType}
 
     def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
         key = key_of(app_id, "App", field="app")
@@ -183,8 +183,8 @@ def _input(draft: WebhookDraft) -> WebhookInput:
     )
 
 
-def _events(names: tuple[str, ...] | Absent) -> tuple[AsyncEvent, ...] | Absent:
-    return ABSENT if isinstance(names, Absent) else tuple(AsyncEvent(name) for name in names)
+def _events(names: tuple[str, ...] | Absent) -> tuple[EventType, ...] | Absent:
+    return ABSENT if isinstance(names, Absent) else tuple(EventType(name) for name in names)
 
 
 def _status(name: str) -> DeliveryStatus | None:

@@ -43,7 +43,7 @@ class DryRunForm(ConsoleForm):
 
     names = {"objectId": "object", "app": "app", "query": "query"}  # noqa: RUF012
     event = SelectField(
-        "Event", choices=[SelectChoice(event.value, event.value) for event in EventType]
+        "Event", choices=[SelectChoice(event.value, event.value) for event in EVENTS]
     )
     app = KeyField("Seen by")
     object = StringField("Object")
@@ -52,7 +52,7 @@ class DryRunForm(ConsoleForm):
 
     @property
     def event_type(self) -> EventType:
-        known = self.event.data in EventType.__members__
+        known = self.event.data in EVENTS
         return EventType(self.event.data) if known else EventType.PRODUCT_UPDATED
 
 
@@ -87,7 +87,7 @@ def index() -> BaseResponse:
     if hook is not None:
         form.app.data = hook.app_id
         form.query.data = hook.query
-        heard = [event for event in hook.events if event.value in EventType.__members__]
+        heard = [event for event in hook.events if event in EVENTS]
         form.event.data = heard[0].value if heard else form.event.data
     if not form.query.data:
         form.query.data = _usual(form)

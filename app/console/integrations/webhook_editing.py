@@ -22,11 +22,12 @@ from app.console.page_layout import done, page, refused_page
 from app.console.session import actor, ports, require
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.unset import ABSENT, Absent
-from app.domain.webhooks.webhooks import AsyncEvent, Webhook
+from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_lists import list_apps, show_app
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
 from app.services.webhooks.details import show_webhook
@@ -52,7 +53,7 @@ class WebhookForm(ConsoleForm):
     target_url = URLField("Target", validators=[InputRequired("Say where events are sent.")])
     query = TextAreaField("Subscription query")
     events = SelectMultipleField(
-        "Events", choices=[SelectChoice(event.value, event.label) for event in AsyncEvent]
+        "Events", choices=[SelectChoice(event.value, event.label) for event in EventType]
     )
     custom_headers = TextAreaField("Sent with every delivery")
     secret_key = PasswordField("Secret")
@@ -159,7 +160,7 @@ def _said(form: WebhookForm, hook: Webhook | None = None) -> WebhookInput:
     return WebhookInput(
         name=(form.name.data or "").strip(),
         target_url=(form.target_url.data or "").strip(),
-        events=tuple(AsyncEvent(name) for name in form.events.data or ()),
+        events=tuple(EventType(name) for name in form.events.data or ()),
         is_active=bool(form.is_active.data),
         query=query if query or hook is None else ABSENT,
         custom_headers=_headers(form),

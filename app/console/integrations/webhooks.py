@@ -9,9 +9,10 @@ from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, ports
+from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent, Webhook
+from app.domain.webhooks.webhooks import Webhook
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.search import DeliverySearch, search_deliveries
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
@@ -46,7 +47,7 @@ def index() -> BaseResponse:
         search=request.args.get("q", "").strip(),
         app_id=request.args.get("app", type=row_key),
         is_active={"on": True, "off": False}.get(state),
-        event=request.args.get("event", type=AsyncEvent),
+        event=request.args.get("event", type=EventType),
         is_failing=state == "trouble",
     )
     sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
@@ -60,7 +61,7 @@ def index() -> BaseResponse:
         tags=tags(_NAMES, {"state": _STATES, "app": apps}),
         sorts=_SORTS,
         states=_STATES,
-        events=list(AsyncEvent),
+        events=list(EventType),
         health_words=health_words,
     )
 

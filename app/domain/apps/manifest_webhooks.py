@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.apps.manifest_fields import Identifiers, Members
-from app.domain.webhooks.webhooks import AsyncEvent, headers_problem, sync_events_problem
+from app.domain.events import EventType
+from app.domain.webhooks.webhooks import headers_problem, sync_events_problem
 
 _MAX_ITEMS = 100
 
@@ -21,7 +22,7 @@ class ManifestWebhook:
     identifier: str
     target_url: str
     query: str
-    events: tuple[AsyncEvent, ...]
+    events: tuple[EventType, ...]
     is_active: bool
     custom_headers: Mapping[str, str]
     place: str
@@ -55,12 +56,12 @@ def _read(part: Members, identifiers: Identifiers) -> ManifestWebhook:
     )
 
 
-def _events(part: Members) -> tuple[AsyncEvent, ...]:
+def _events(part: Members) -> tuple[EventType, ...]:
     names = part.names("asyncEvents")
-    strange = [name[:80] for name in names if name not in AsyncEvent.__members__]
+    strange = [name[:80] for name in names if name not in EventType.__members__]
     if strange:
         part.refuse("asyncEvents", "INVALID", f"There is no event {', '.join(strange)}.")
-    return tuple(event for event in AsyncEvent if event.value in names)
+    return tuple(event for event in EventType if event.value in names)
 
 
 def _headers(part: Members) -> Mapping[str, str]:

@@ -9,8 +9,13 @@ from app.domain.authorization.permissions import Permission
 
 
 class EventType(StrEnum):
-    """The asynchronous events, by name; the catalogue's order."""
+    """The asynchronous events in the catalogue's order: the one list of them, by name.
 
+    Webhooks subscribe to each or to ``ANY_EVENTS``, which is no event itself and so not in
+    ``EVENTS``.
+    """
+
+    ANY_EVENTS = "ANY_EVENTS"
     ACCOUNT_CONFIRMATION_REQUESTED = "ACCOUNT_CONFIRMATION_REQUESTED"
     ACCOUNT_CHANGE_EMAIL_REQUESTED = "ACCOUNT_CHANGE_EMAIL_REQUESTED"
     ACCOUNT_EMAIL_CHANGED = "ACCOUNT_EMAIL_CHANGED"
@@ -42,6 +47,11 @@ class EventType(StrEnum):
     STAFF_UPDATED = "STAFF_UPDATED"
     STAFF_DELETED = "STAFF_DELETED"
     STAFF_SET_PASSWORD_REQUESTED = "STAFF_SET_PASSWORD_REQUESTED"
+
+    @property
+    def label(self) -> str:
+        """The event in plain words: ``APP_STATUS_CHANGED`` is "App status changed"."""
+        return self.value.replace("_", " ").capitalize()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 
 from app.domain.events import EVENTS, EventType
-from app.domain.webhooks.webhooks import AsyncEvent
 
 
 def required_permission(event: str) -> str | None:
@@ -11,7 +10,7 @@ def required_permission(event: str) -> str | None:
 
     ``ANY_EVENTS`` needs none: it means the events that the app is permitted.
     """
-    return EVENTS[EventType(event)].permission.value if event in EventType.__members__ else None
+    return EVENTS[EventType(event)].permission.value if event in EVENTS else None
 
 
 def not_permitted(events: Collection[str], held: Collection[str]) -> Mapping[str, tuple[str, ...]]:
@@ -21,7 +20,7 @@ def not_permitted(events: Collection[str], held: Collection[str]) -> Mapping[str
     events of other versions are left out. ``ANY_EVENTS`` means the permitted ones, and is reported
     only if there are none.
     """
-    is_any = AsyncEvent.ANY_EVENTS.value in events
+    is_any = EventType.ANY_EVENTS.value in events
     found: dict[str, tuple[str, ...]] = {}
     for name, event in EVENTS.items():
         permission = event.permission.value
@@ -37,4 +36,4 @@ def not_permitted(events: Collection[str], held: Collection[str]) -> Mapping[str
 def receives_nothing(events: Collection[str], held: Collection[str]) -> bool:
     """Whether an app with those permissions receives none of these events."""
     names = {name for group in not_permitted(events, held).values() for name in group}
-    return bool(names) and (AsyncEvent.ANY_EVENTS.value in events or names.issuperset(events))
+    return bool(names) and (EventType.ANY_EVENTS.value in events or names.issuperset(events))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from app.domain.events import EventType
 from app.domain.values.errors import Problem
 from app.domain.values.text_rules import is_storable, prose_problem, turns_text_around
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
@@ -23,48 +24,6 @@ _VALUE = re.compile(r"[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?")
 
 ANY_EVENT = "All the events there are, those of later versions too."
 """What ``ANY_EVENTS`` tells."""
-
-
-class AsyncEvent(StrEnum):
-    """The events that webhooks can subscribe to, in the catalogue's order; all, or each."""
-
-    ANY_EVENTS = "ANY_EVENTS"
-    ACCOUNT_CONFIRMATION_REQUESTED = "ACCOUNT_CONFIRMATION_REQUESTED"
-    ACCOUNT_CHANGE_EMAIL_REQUESTED = "ACCOUNT_CHANGE_EMAIL_REQUESTED"
-    ACCOUNT_EMAIL_CHANGED = "ACCOUNT_EMAIL_CHANGED"
-    ACCOUNT_SET_PASSWORD_REQUESTED = "ACCOUNT_SET_PASSWORD_REQUESTED"
-    ACCOUNT_CONFIRMED = "ACCOUNT_CONFIRMED"
-    ACCOUNT_DELETED = "ACCOUNT_DELETED"
-    APP_INSTALLED = "APP_INSTALLED"
-    APP_UPDATED = "APP_UPDATED"
-    APP_DELETED = "APP_DELETED"
-    APP_STATUS_CHANGED = "APP_STATUS_CHANGED"
-    ORDER_CREATED = "ORDER_CREATED"
-    ORDER_CONFIRMED = "ORDER_CONFIRMED"
-    ORDER_PAID = "ORDER_PAID"
-    ORDER_UPDATED = "ORDER_UPDATED"
-    ORDER_CANCELLED = "ORDER_CANCELLED"
-    ORDER_FULFILLED = "ORDER_FULFILLED"
-    CUSTOMER_CREATED = "CUSTOMER_CREATED"
-    CUSTOMER_UPDATED = "CUSTOMER_UPDATED"
-    CUSTOMER_DELETED = "CUSTOMER_DELETED"
-    PRODUCT_CREATED = "PRODUCT_CREATED"
-    PRODUCT_UPDATED = "PRODUCT_UPDATED"
-    PRODUCT_DELETED = "PRODUCT_DELETED"
-    CHECKOUT_CREATED = "CHECKOUT_CREATED"
-    CHECKOUT_UPDATED = "CHECKOUT_UPDATED"
-    PERMISSION_GROUP_CREATED = "PERMISSION_GROUP_CREATED"
-    PERMISSION_GROUP_UPDATED = "PERMISSION_GROUP_UPDATED"
-    PERMISSION_GROUP_DELETED = "PERMISSION_GROUP_DELETED"
-    STAFF_CREATED = "STAFF_CREATED"
-    STAFF_UPDATED = "STAFF_UPDATED"
-    STAFF_DELETED = "STAFF_DELETED"
-    STAFF_SET_PASSWORD_REQUESTED = "STAFF_SET_PASSWORD_REQUESTED"
-
-    @property
-    def label(self) -> str:
-        """The event in plain words: ``APP_STATUS_CHANGED`` is "App status changed"."""
-        return self.value.replace("_", " ").capitalize()
 
 
 class SyncEvent(StrEnum):
@@ -94,7 +53,7 @@ class Webhook:
     target_url: str
     is_active: bool
     query: str
-    events: tuple[AsyncEvent, ...]
+    events: tuple[EventType, ...]
     custom_headers: Mapping[str, str]
     created_at: datetime
     has_secret: bool = False
@@ -107,7 +66,7 @@ class WebhookQuery:
     """A subscription query that can be run: the events it is about, in the catalogue's order."""
 
     text: str
-    events: tuple[AsyncEvent, ...]
+    events: tuple[EventType, ...]
 
 
 def sync_events_problem(names: Iterable[str], field: str = "syncEvents") -> Problem | None:

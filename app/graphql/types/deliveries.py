@@ -7,9 +7,9 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.deliveries import deliveries as domain
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.services.deliveries.lists import list_attempts
@@ -99,8 +99,8 @@ class EventDelivery(graphene.ObjectType):
     def resolve_id(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> str:
         return to_global_id("EventDelivery", self.id)
 
-    def resolve_event_type(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> AsyncEvent:
-        return AsyncEvent(self.event)
+    def resolve_event_type(self: domain.EventDelivery, _info: GraphQLResolveInfo) -> EventType:
+        return EventType(self.event)
 
     def resolve_attempts(
         self: domain.EventDelivery, info: GraphQLResolveInfo, **arguments: Any

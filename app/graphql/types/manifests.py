@@ -9,7 +9,8 @@ from app.domain.apps import manifests as domain
 from app.domain.apps.manifest_extensions import ManifestExtension
 from app.domain.apps.manifest_webhooks import ManifestWebhook
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.webhooks.webhooks import AsyncEvent, SyncEvent
+from app.domain.events import EventType
+from app.domain.webhooks.webhooks import SyncEvent
 
 _PERMISSION = "app.graphql.types.permissions.Permission"
 
@@ -60,7 +61,7 @@ class AppManifestWebhook(graphene.ObjectType):
 
     def resolve_async_events(
         self: ManifestWebhook, _info: GraphQLResolveInfo
-    ) -> tuple[AsyncEvent, ...]:
+    ) -> tuple[EventType, ...]:
         return self.events
 
     def resolve_sync_events(

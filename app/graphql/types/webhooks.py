@@ -21,19 +21,19 @@ EventDeliveryCountableConnection = make_connection(
 )
 
 
-def _description(event: domain.AsyncEvent | None) -> str:
+def _description(event: EventType | None) -> str:
     if event is None:
         return "What happens in the shop, and webhooks can hear of."
-    if event is domain.AsyncEvent.ANY_EVENTS:
+    if event is EventType.ANY_EVENTS:
         return domain.ANY_EVENT
-    return EVENTS[EventType(event.value)].description
+    return EVENTS[event].description
 
 
 WebhookEventTypeAsyncEnum = graphene.Enum.from_enum(
-    domain.AsyncEvent, name="WebhookEventTypeAsyncEnum", description=_description
+    EventType, name="WebhookEventTypeAsyncEnum", description=_description
 )
 WebhookEventTypeEnum = graphene.Enum.from_enum(
-    domain.AsyncEvent, name="WebhookEventTypeEnum", description=_description
+    EventType, name="WebhookEventTypeEnum", description=_description
 )
 WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
     domain.SyncEvent,
@@ -52,12 +52,10 @@ class WebhookEvent(graphene.ObjectType):
     name = graphene.NonNull(graphene.String)
     event_type = graphene.NonNull(WebhookEventTypeEnum)
 
-    def resolve_name(self: domain.AsyncEvent, _info: GraphQLResolveInfo) -> str:
+    def resolve_name(self: EventType, _info: GraphQLResolveInfo) -> str:
         return self.label
 
-    def resolve_event_type(
-        self: domain.AsyncEvent, _info: GraphQLResolveInfo
-    ) -> domain.AsyncEvent:
+    def resolve_event_type(self: EventType, _info: GraphQLResolveInfo) -> EventType:
         return self
 
 
@@ -67,12 +65,10 @@ class WebhookEventAsync(graphene.ObjectType):
     name = graphene.NonNull(graphene.String)
     event_type = graphene.NonNull(WebhookEventTypeAsyncEnum)
 
-    def resolve_name(self: domain.AsyncEvent, _info: GraphQLResolveInfo) -> str:
+    def resolve_name(self: EventType, _info: GraphQLResolveInfo) -> str:
         return self.label
 
-    def resolve_event_type(
-        self: domain.AsyncEvent, _info: GraphQLResolveInfo
-    ) -> domain.AsyncEvent:
+    def resolve_event_type(self: EventType, _info: GraphQLResolveInfo) -> EventType:
         return self
 
 
@@ -114,9 +110,7 @@ class Webhook(graphene.ObjectType):
     def resolve_identifier(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
         return self.identifier or None
 
-    def resolve_events(
-        self: domain.Webhook, _info: GraphQLResolveInfo
-    ) -> tuple[domain.AsyncEvent, ...]:
+    def resolve_events(self: domain.Webhook, _info: GraphQLResolveInfo) -> tuple[EventType, ...]:
         return self.events
 
     def resolve_sync_events(
@@ -126,7 +120,7 @@ class Webhook(graphene.ObjectType):
 
     def resolve_async_events(
         self: domain.Webhook, _info: GraphQLResolveInfo
-    ) -> tuple[domain.AsyncEvent, ...]:
+    ) -> tuple[EventType, ...]:
         return self.events
 
     def resolve_app(self: domain.Webhook, info: GraphQLResolveInfo) -> AppNode | None:

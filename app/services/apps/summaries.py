@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.models import AppRecord, AppTokenRecord, WebhookEventRecord, WebhookRecord
 from app.models.json_arrays import json_array_text
 from app.ports import Ports
@@ -82,7 +82,7 @@ class AppWebhook:
     is_active: bool
     is_failing: bool
     disabled_reason: str
-    events: tuple[AsyncEvent, ...]
+    events: tuple[EventType, ...]
 
 
 @requires(Permission.MANAGE_APPS)
@@ -111,6 +111,6 @@ def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWe
     return tuple(record_from(AppWebhook, row, events=_events(row.events)) for row in rows)
 
 
-def _events(text: str) -> tuple[AsyncEvent, ...]:
+def _events(text: str) -> tuple[EventType, ...]:
     held = json.loads(text)
-    return tuple(event for event in AsyncEvent if event.value in held)
+    return tuple(event for event in EventType if event.value in held)

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.events import Event, EventType
+from app.domain.events import EVENTS, Event, EventType
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.retries import FAULT_DELAYS, delay_before
 from app.models import OutboxEventRecord
@@ -30,7 +30,7 @@ LEASE = timedelta(minutes=2)
 """Longer than a batch takes; what a killed worker had taken is free again afterwards."""
 
 _FAULTS = "payloads could not be made"
-_KNOWN = frozenset(kind.value for kind in EventType)
+_KNOWN = frozenset(kind.value for kind in EVENTS)
 _UNREADABLE_EVENT = "The event was sealed under another SECRET_KEY."
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import aliased
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, ReplayResult
-from app.domain.events import EventType
+from app.domain.events import EVENTS
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
@@ -172,7 +172,7 @@ def _due_again(ports: Ports) -> dict[str, object]:
 
 def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime) -> int:
     with ports.database.reading() as session:
-        found = subscribers_of(session, tuple(EventType))
+        found = subscribers_of(session, tuple(EVENTS))
     heard = {
         kind.value: one
         for kind, subscribers in found.items()

@@ -7,7 +7,7 @@ from functools import partial
 from sqlalchemy import String, cast, select
 
 from app.domain.authorization.permissions import Permission
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.models import AppRecord, AppTokenRecord, AuditRecord, WebhookRecord
 from app.services.apps.app_changes import NewApp, create_app
 from app.services.apps.app_status import deactivate_app
@@ -51,7 +51,7 @@ class DemoWebhook:
     name: str
     target: str
     query: str = ""
-    events: tuple[AsyncEvent, ...] = ()
+    events: tuple[EventType, ...] = ()
     is_secret: bool = False
     headers: tuple[tuple[str, str], ...] = ()
     failing_since: float | None = None
@@ -82,7 +82,7 @@ _APPS = (
             DemoWebhook(
                 "Stock sheet",
                 "https://warehouse.example/hooks/products",
-                events=(AsyncEvent.PRODUCT_CREATED, AsyncEvent.PRODUCT_UPDATED),
+                events=(EventType.PRODUCT_CREATED, EventType.PRODUCT_UPDATED),
                 is_secret=True,
             ),
         ),

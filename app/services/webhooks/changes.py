@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.urls.delivery_targets import target_problem
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
@@ -17,7 +18,6 @@ from app.domain.values.text_rules import line_problem
 from app.domain.values.unset import ABSENT, Absent, present
 from app.domain.webhooks.permissions import saver_of
 from app.domain.webhooks.webhooks import (
-    AsyncEvent,
     Webhook,
     facts_of,
     headers_problem,
@@ -52,7 +52,7 @@ class WebhookInput:
     name: str | Absent = ABSENT
     identifier: str | Absent = ABSENT
     target_url: str | Absent = ABSENT
-    events: tuple[AsyncEvent, ...] | Absent = ABSENT
+    events: tuple[EventType, ...] | Absent = ABSENT
     sync_events: tuple[str, ...] = ()
     is_active: bool | Absent = ABSENT
     query: str | Absent = ABSENT
@@ -208,7 +208,7 @@ def _applied(
     ports: Ports,
     before: Webhook,
     said: WebhookInput,
-    events: tuple[AsyncEvent, ...] | None = None,
+    events: tuple[EventType, ...] | None = None,
 ) -> Webhook:
     """``before`` with what was said, or the refusal of it; ``events`` when they are known."""
     headers = present(said.custom_headers, before.custom_headers)
@@ -256,7 +256,7 @@ def _target_problem(
     return target_problem(after.target_url, ports.configuration.outgoing_allowed_networks)
 
 
-def _events(ports: Ports, before: Webhook, said: WebhookInput) -> tuple[AsyncEvent, ...]:
+def _events(ports: Ports, before: Webhook, said: WebhookInput) -> tuple[EventType, ...]:
     query = present(said.query, "")
     if query:
         return ports.payloads.check(query).events

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import in_order
-from app.domain.events import LinkRequested
+from app.domain.events import EventType, LinkRequested
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.webhooks import AsyncEvent, Webhook
+from app.domain.webhooks.webhooks import Webhook
 from app.services.authorization.register import part
 from app.services.webhooks.sample_objects import kinds_of
 
@@ -32,7 +32,7 @@ def require_link_permission(actor: Actor, app: App, webhook: Webhook, field: str
 
 
 @part
-def carries_links(events: Iterable[AsyncEvent]) -> bool:
+def carries_links(events: Iterable[EventType]) -> bool:
     """Whether one of ``events`` carries a link that gives access to an account."""
     return any(issubclass(kind, LinkRequested) for kind in kinds_of(events))
 
@@ -41,7 +41,7 @@ def _require_own_events(actor: Actor, webhook: Webhook) -> None:
     if actor.token_limit is None:
         return
     field = "query" if webhook.query else "asyncEvents"
-    if AsyncEvent.ANY_EVENTS in webhook.events:
+    if EventType.ANY_EVENTS in webhook.events:
         message = "A limited token can't subscribe to ANY_EVENTS. List the events instead."
         raise Refused(Problem("INVALID", message, field))
     lacking = {kind.permission for kind in kinds_of(webhook.events)} - actor.permissions

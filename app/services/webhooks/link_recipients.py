@@ -99,7 +99,7 @@ def _sent_link(ports: Ports, row: NamedRow) -> SentLink:
 
 
 def _needed(event: str) -> Permission | None:
-    return EVENTS[EventType(event)].permission if event in EventType.__members__ else None
+    return EVENTS[EventType(event)].permission if event in EVENTS else None
 
 
 def _decrypted(ports: Ports, sealed: str | None) -> str | None:

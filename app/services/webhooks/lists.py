@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.events import EventType
 from app.domain.values.pages import Page, PageRequest, empty_page, with_items
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import requires_person
@@ -79,7 +79,7 @@ class ListedWebhook:
     last_failure: str
     disabled_at: datetime | None
     disabled_reason: str
-    events: tuple[AsyncEvent, ...]
+    events: tuple[EventType, ...]
     health: Health
 
 
@@ -94,7 +94,7 @@ class WebhookFilter:
     search: str = ""
     app_id: int | None = None
     is_active: bool | None = None
-    event: AsyncEvent | None = None
+    event: EventType | None = None
     is_failing: bool = False
 
 
@@ -162,7 +162,7 @@ def _filtered(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
     if wanted.is_active is not None:
         query = query.where(WebhookRecord.is_active.is_(wanted.is_active))
     if wanted.event is not None:
-        names = (wanted.event.value, AsyncEvent.ANY_EVENTS.value)
+        names = (wanted.event.value, EventType.ANY_EVENTS.value)
         hears = select(WebhookEventRecord.webhook_id).where(WebhookEventRecord.event.in_(names))
         query = query.where(WebhookRecord.id.in_(hears))
     if wanted.is_failing:
@@ -179,17 +179,17 @@ def _listed(
     return [_webhook(row, events[row.id], healths.get(row.id, Health())) for row in rows]
 
 
-def _webhook(row: NamedRow, events: tuple[AsyncEvent, ...], health: Health) -> ListedWebhook:
+def _webhook(row: NamedRow, events: tuple[EventType, ...], health: Health) -> ListedWebhook:
     return record_from(ListedWebhook, row, events=events, health=health)
 
 
-def _events(session: Session, keys: Collection[int]) -> Mapping[int, tuple[AsyncEvent, ...]]:
+def _events(session: Session, keys: Collection[int]) -> Mapping[int, tuple[EventType, ...]]:
     wanted = select(WebhookEventRecord).where(WebhookEventRecord.webhook_id.in_(keys))
     names: dict[int, set[str]] = {key: set() for key in keys}
     for row in session.scalars(wanted):
         names[row.webhook_id].add(row.event)
     return {
-        key: tuple(event for event in AsyncEvent if event.value in held)
+        key: tuple(event for event in EventType if event.value in held)
         for key, held in names.items()
     }
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from app.domain.authorization.actor import Actor
+from app.domain.events import EventType
 from app.domain.values.errors import Problem, Refused
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
 from app.services.authorization.register import staff_only
 
@@ -13,7 +13,7 @@ from app.services.authorization.register import staff_only
 class CheckedQuery:
     """The events that a query is about, or why it cannot be used."""
 
-    events: tuple[AsyncEvent, ...] = ()
+    events: tuple[EventType, ...] = ()
     problem: Problem | None = None
 
 

@@ -9,9 +9,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.products import snapshot_of as product_snapshot
-from app.domain.events import EVENTS, Deletion, Event
+from app.domain.events import EVENTS, Deletion, Event, EventType
 from app.domain.values.ids import key_of, parse_global_id, parse_key
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import (
     AppRecord,
     CheckoutRecord,
@@ -32,13 +31,11 @@ from app.services.people.stored_groups import group_snapshot, load_group
 
 
 @part
-def kinds_of(events: Iterable[AsyncEvent]) -> tuple[type[Event], ...]:
+def kinds_of(events: Iterable[EventType]) -> tuple[type[Event], ...]:
     """The classes of these events; ``ANY_EVENTS`` is all of them."""
     wanted = set(events)
     return tuple(
-        kind
-        for name, kind in EVENTS.items()
-        if AsyncEvent.ANY_EVENTS in wanted or AsyncEvent(name.value) in wanted
+        kind for name, kind in EVENTS.items() if EventType.ANY_EVENTS in wanted or name in wanted
     )
 
 

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import joined_names, split_names
+from app.domain.events import EventType
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
-from app.domain.webhooks.webhooks import AsyncEvent, Webhook
+from app.domain.webhooks.webhooks import Webhook
 from app.models import WebhookEventRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.ports.encryption import DecryptionError
@@ -98,7 +99,7 @@ def read_saver(row: NamedRow | WebhookRecord) -> Saver:
 
 
 @part
-def store_events(session: Session, webhook_id: int, events: Iterable[AsyncEvent]) -> None:
+def store_events(session: Session, webhook_id: int, events: Iterable[EventType]) -> None:
     """Subscribe a webhook to exactly ``events``."""
     session.execute(delete(WebhookEventRecord).where(WebhookEventRecord.webhook_id == webhook_id))
     session.add_all(
@@ -141,7 +142,7 @@ def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Web
         target_url=stored.target_url,
         is_active=stored.is_active,
         query=stored.query,
-        events=tuple(event for event in AsyncEvent if event.value in names),
+        events=tuple(event for event in EventType if event.value in names),
         custom_headers={name: str(value) for name, value in headers.items()},
         created_at=stored.created_at,
         has_secret=bool(stored.secret),

@@ -10,7 +10,6 @@ from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppRecord, WebhookEventRecord, WebhookRecord
 from app.services.authorization.register import part
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
@@ -67,7 +66,7 @@ def subscribers_of(
         .join(WebhookRecord, WebhookRecord.id == WebhookEventRecord.webhook_id)
         .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
         .where(
-            WebhookEventRecord.event.in_([*names, AsyncEvent.ANY_EVENTS.value]),
+            WebhookEventRecord.event.in_([*names, EventType.ANY_EVENTS.value]),
             WebhookRecord.is_active.is_(True),
             AppRecord.is_active.is_(True),
         )
@@ -83,7 +82,7 @@ def subscribers_of(
             app_permissions=read_permissions(row.app_permissions),
             saver=read_saver(row),
         )
-        wanted = types if row.event == AsyncEvent.ANY_EVENTS.value else [EventType(row.event)]
+        wanted = types if row.event == EventType.ANY_EVENTS.value else [EventType(row.event)]
         for kind in wanted:
             if EVENTS[kind].permission in subscriber.permissions:
                 found[kind][row.webhook_id] = subscriber

@@ -10,7 +10,7 @@ from click.testing import Result
 
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.keys.ring import published_keys
@@ -52,11 +52,11 @@ def furnish(ports: Ports) -> None:
     other, _ = make_app(ports, "Bookkeeping", Permission.MANAGE_ORDERS)
     make_product(ports, "Ash bowl")
     make_product(ports, "Birch spoon")
-    hook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    hook = make_webhook(ports, app, EventType.PRODUCT_UPDATED)
     asking = make_webhook(
-        ports, app, AsyncEvent.PRODUCT_UPDATED, query=QUERY, custom_headers={"X-Key": "7"}
+        ports, app, EventType.PRODUCT_UPDATED, query=QUERY, custom_headers={"X-Key": "7"}
     )
-    silent = make_webhook(ports, other, AsyncEvent.ORDER_PAID, secret="whsec_b2xk")
+    silent = make_webhook(ports, other, EventType.ORDER_PAID, secret="whsec_b2xk")
     for key, name in ((hook, "plain"), (asking, "asking"), (silent, "silent")):
         _call(ports, key, name)
     _sent(ports, asking, DeliveryStatus.SUCCESS, 200)

@@ -13,8 +13,7 @@ from sqlalchemy import update
 
 from app.adapters.http import GuardedHttp
 from app.domain.authorization.actor import OPERATOR, WORKER
-from app.domain.events import ProductUpdated
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType, ProductUpdated
 from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import lease_due_deliveries
@@ -56,7 +55,7 @@ def want(ports: Ports, receiver: HttpServer, **webhook: Any) -> None:
     with ports.database.transaction() as session:
         session.execute(update(WebhookRecord).values(is_active=False))
     target = f"{receiver.url}/app"
-    make_webhook(ports, 1, AsyncEvent.PRODUCT_UPDATED, target_url=target, **webhook)
+    make_webhook(ports, 1, EventType.PRODUCT_UPDATED, target_url=target, **webhook)
 
 
 def listen_once(

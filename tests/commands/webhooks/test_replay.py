@@ -8,8 +8,7 @@ from sqlalchemy import func, select
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.events import ProductUpdated
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType, ProductUpdated
 from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries import replays
@@ -33,7 +32,7 @@ def test_all_that_is_missing_is_made_however_much_it_is(
     while fan_out_events(telling, WORKER):
         pass
     app, _ = make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
-    make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(ports, app, EventType.PRODUCT_UPDATED)
     since = (clock.now() - timedelta(hours=1)).isoformat()
 
     told = run_json(telling, "webhook", "replay", "hook", "--since", since)

@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.apps.manifests import Manifest, read_manifest
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.errors import Refused
-from app.domain.webhooks.webhooks import AsyncEvent
 
 QUERY = "subscription { event { ... on StaffCreated { user { id } } } }"
 
@@ -80,7 +80,7 @@ def test_manifest_is_read_completely() -> None:
     [hook] = manifest.webhooks
     assert (hook.name, hook.events, hook.is_active) == (
         "Staff",
-        (AsyncEvent.STAFF_CREATED,),
+        (EventType.STAFF_CREATED,),
         False,
     )
 

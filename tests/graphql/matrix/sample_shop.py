@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from app.domain.apps.installations import JobStatus
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import AppExtensionRecord, AppInstallationRecord, AppTokenRecord
 from app.ports import Ports
 from app.services.apps.extension_tokens import make_extension_token
@@ -122,9 +122,9 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
     """The ids of what there is, by the names that calls use."""
     app, token = make_app(ports, "target")
     page = make_extension_app(ports, "page")
-    webhook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, query=QUERY)
+    webhook = make_webhook(ports, app, EventType.PRODUCT_UPDATED, query=QUERY)
     listener, _ = make_app(ports, "listener", Permission.MANAGE_PRODUCTS)
-    hearing = make_webhook(ports, listener, AsyncEvent.PRODUCT_UPDATED, query=QUERY)
+    hearing = make_webhook(ports, listener, EventType.PRODUCT_UPDATED, query=QUERY)
     product = make_product(ports)
     cart, staff = make_cart(ports, NOBODY, product), make_staff(ports, "target@example.com")
     customer = make_user(ports, "customer@example.com")

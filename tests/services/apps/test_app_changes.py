@@ -6,8 +6,8 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied, Refused
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
 from app.services.apps.app_changes import (
     AppChange,
@@ -128,7 +128,7 @@ def test_a_deleted_app_takes_everything_of_its_own_with_it(
     ports: Ports, second_process: Ports
 ) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
-    make_webhook(ports, key, AsyncEvent.STAFF_CREATED)
+    make_webhook(ports, key, EventType.STAFF_CREATED)
     assert delete_app(ports, OPERATOR, key).name == "Warehouse"
     assert rights(second_process, token) is None
     assert left_behind(ports) == {}

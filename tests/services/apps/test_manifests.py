@@ -10,8 +10,8 @@ from typing_extensions import override
 from app.adapters.http import GuardedHttp
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied, Refused
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Http, Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.apps.app_changes import NewApp, create_app
@@ -46,7 +46,7 @@ def test_a_manifest_can_be_looked_at_before_anything_is_installed(ports: Ports) 
         manifest = fetch_manifest(ports, OPERATOR, app.manifest_url)
     assert (manifest.identifier, manifest.name) == ("example.app", "An app")
     assert manifest.permissions == {Permission.MANAGE_PRODUCTS}
-    assert [webhook.events for webhook in manifest.webhooks] == [(AsyncEvent.STAFF_CREATED,)]
+    assert [webhook.events for webhook in manifest.webhooks] == [(EventType.STAFF_CREATED,)]
     [call] = app.server.received
     assert call.headers["latchkey-schema-version"] == "3.23"
     assert left_behind(ports) == {}
@@ -176,8 +176,8 @@ def test_webhook_events_take_precedence_over_its_query(ports: Ports) -> None:
     with app_server(webhooks=[webhook, webhook | {"asyncEvents": ["STAFF_UPDATED"]}]) as app:
         manifest = fetch_manifest(ports, OPERATOR, app.manifest_url)
     assert [webhook.events for webhook in manifest.webhooks] == [
-        (AsyncEvent.STAFF_CREATED, AsyncEvent.STAFF_UPDATED),
-        (AsyncEvent.STAFF_UPDATED,),
+        (EventType.STAFF_CREATED, EventType.STAFF_UPDATED),
+        (EventType.STAFF_UPDATED,),
     ]
 
 

@@ -1,7 +1,7 @@
 """What a list of apps tells of each."""
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_tokens import create_app_token
@@ -25,7 +25,7 @@ def test_tokens_and_webhooks_are_counted_app_by_app(ports: Ports) -> None:
 
 def test_app_webhooks_are_listed_with_events(ports: Ports) -> None:
     app_id, _ = make_app(ports)
-    make_webhook(ports, app_id, AsyncEvent.ORDER_CREATED, AsyncEvent.PRODUCT_CREATED)
+    make_webhook(ports, app_id, EventType.ORDER_CREATED, EventType.PRODUCT_CREATED)
     (told,) = list_webhooks_of_app(ports, OPERATOR, app_id)
-    assert set(told.events) == {AsyncEvent.ORDER_CREATED, AsyncEvent.PRODUCT_CREATED}
+    assert set(told.events) == {EventType.ORDER_CREATED, EventType.PRODUCT_CREATED}
     assert not told.is_failing

@@ -10,7 +10,6 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType, ProductUpdated, StaffSetPasswordRequested
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
@@ -147,7 +146,7 @@ def test_the_secret_of_a_link_is_for_the_app_alone(
         "subscription { event { ... on StaffSetPasswordRequested "
         "{ again: token token redirectUrl } } }"
     )
-    webhook = make_webhook(trying, owner, AsyncEvent.STAFF_SET_PASSWORD_REQUESTED, query=query)
+    webhook = make_webhook(trying, owner, EventType.STAFF_SET_PASSWORD_REQUESTED, query=query)
     happen(trying, StaffSetPasswordRequested(7, token="sesame", redirect_url="https://a.example"))
     work(trying)
     with trying.database.reading() as session:
@@ -172,7 +171,7 @@ def test_the_secret_of_a_link_is_for_the_app_alone(
 
 
 def test_latest_real_delivery_is_shown_with_a_dry_run(trying: Ports, owner: int) -> None:
-    webhook = make_webhook(trying, owner, AsyncEvent.PRODUCT_UPDATED)
+    webhook = make_webhook(trying, owner, EventType.PRODUCT_UPDATED)
     bowl, cup = make_product(trying, "Bowl"), make_product(trying, "Cup")
     for product in (bowl, cup):
         happen(trying, ProductUpdated(product))

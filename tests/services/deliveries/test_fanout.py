@@ -8,8 +8,7 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
-from app.domain.events import Event, ProductUpdated, StaffUpdated
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import Event, EventType, ProductUpdated, StaffUpdated
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.fanout import BATCH_SIZE, fan_out_events
@@ -56,7 +55,7 @@ def open_notes(ports: Ports) -> int:
 
 
 def test_a_change_becomes_a_delivery_that_is_due(telling: Ports, warehouse: int) -> None:
-    webhook = make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    webhook = make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     happen(telling, ProductUpdated(3))
 
     assert fan_out_events(telling, WORKER) == 1
@@ -74,7 +73,7 @@ def test_a_change_becomes_a_delivery_that_is_due(telling: Ports, warehouse: int)
 
 
 def test_processed_events_are_not_delivered_again(telling: Ports, warehouse: int) -> None:
-    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     happen(telling, ProductUpdated(3))
     fan_out_events(telling, WORKER)
 
@@ -85,7 +84,7 @@ def test_processed_events_are_not_delivered_again(telling: Ports, warehouse: int
 def test_worker_killed_midway_leads_to_one_delivery(
     telling: Ports, payloads: FakePayloads, warehouse: int, clock: FakeClock
 ) -> None:
-    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     happen(telling, ProductUpdated(3))
 
     class Killed(BaseException):
@@ -108,7 +107,7 @@ def test_worker_killed_midway_leads_to_one_delivery(
 def test_concurrent_fan_out_keeps_one_delivery_with_the_first_id(
     telling: Ports, payloads: FakePayloads, warehouse: int, clock: FakeClock, database_url: str
 ) -> None:
-    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     happen(telling, ProductUpdated(3))
     other = replace(fake_ports(database_url, clock, first_key=10), payloads=payloads)
     told: list[str] = []
@@ -129,7 +128,7 @@ def test_concurrent_fan_out_keeps_one_delivery_with_the_first_id(
 
 
 def test_webhook_with_all_events_gets_each_once(telling: Ports, warehouse: int) -> None:
-    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED, AsyncEvent.ANY_EVENTS)
+    make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED, EventType.ANY_EVENTS)
     happen(telling, ProductUpdated(3))
     fan_out_events(telling, WORKER)
 
@@ -139,7 +138,7 @@ def test_webhook_with_all_events_gets_each_once(telling: Ports, warehouse: int) 
 def test_event_is_delivered_only_to_apps_with_its_permission(
     telling: Ports, warehouse: int
 ) -> None:
-    make_webhook(telling, warehouse, AsyncEvent.ANY_EVENTS)
+    make_webhook(telling, warehouse, EventType.ANY_EVENTS)
     happen(telling, StaffUpdated(7))
 
     assert fan_out_events(telling, WORKER) == 1
@@ -148,9 +147,9 @@ def test_event_is_delivered_only_to_apps_with_its_permission(
 
 
 def test_disabled_webhook_or_app_receives_nothing(telling: Ports, warehouse: int) -> None:
-    webhook = make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    webhook = make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     sleeping, _ = make_app(telling, "sleeping", Permission.MANAGE_PRODUCTS)
-    make_webhook(telling, sleeping, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(telling, sleeping, EventType.PRODUCT_UPDATED)
     with telling.database.transaction() as session:
         session.get_one(WebhookRecord, webhook).is_active = False
         session.get_one(AppRecord, sleeping).is_active = False
@@ -163,8 +162,8 @@ def test_disabled_webhook_or_app_receives_nothing(telling: Ports, warehouse: int
 def test_a_payload_that_cannot_be_made_fails_alone_and_with_its_reason(
     telling: Ports, payloads: FakePayloads, warehouse: int
 ) -> None:
-    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED, query="broken")
-    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED, query="broken")
+    make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     payloads.fails = lambda query: query == "broken"
     happen(telling, ProductUpdated(3))
     fan_out_events(telling, WORKER)
@@ -179,7 +178,7 @@ def test_identical_queries_of_one_app_run_once(
     telling: Ports, payloads: FakePayloads, warehouse: int
 ) -> None:
     for _ in range(3):
-        make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+        make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     happen(telling, ProductUpdated(3))
     fan_out_events(telling, WORKER)
 
@@ -188,7 +187,7 @@ def test_identical_queries_of_one_app_run_once(
 
 
 def test_long_backlog_is_processed_in_batches(telling: Ports, warehouse: int) -> None:
-    make_webhook(telling, warehouse, AsyncEvent.PRODUCT_UPDATED)
+    make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     for key in range(BATCH_SIZE + 1):
         happen(telling, ProductUpdated(key + 1))
 

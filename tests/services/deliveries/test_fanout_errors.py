@@ -8,12 +8,11 @@ from typing_extensions import override
 
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.events import ProductUpdated
+from app.domain.events import EventType, ProductUpdated
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.retries import FAULT_DELAYS
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
@@ -58,8 +57,8 @@ def telling(ports: Ports, payloads: Broken) -> Ports:
 def broken(ports: Ports) -> int:
     """A webhook whose payloads cannot be made; the app has another one, too."""
     app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
-    key = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED, query="broken")
-    make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    key = make_webhook(ports, app, EventType.PRODUCT_UPDATED, query="broken")
+    make_webhook(ports, app, EventType.PRODUCT_UPDATED)
     return key
 
 

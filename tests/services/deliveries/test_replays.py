@@ -9,8 +9,7 @@ from sqlalchemy import func, select
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import ReplayResult
-from app.domain.events import ProductUpdated
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType, ProductUpdated
 from app.models import AuditRecord, DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries import replays
@@ -34,7 +33,7 @@ def telling(ports: Ports) -> Ports:
 @pytest.fixture
 def webhook(ports: Ports) -> int:
     app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
-    return make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    return make_webhook(ports, app, EventType.PRODUCT_UPDATED)
 
 
 def _states(ports: Ports) -> dict[str, int]:

@@ -7,9 +7,8 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.events import ProductUpdated
+from app.domain.events import EventType, ProductUpdated
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries.dry_runs import trigger_webhook
@@ -24,7 +23,7 @@ from tests.builders.webhooks import make_webhook
 def issuers(ports: Ports) -> list[str]:
     """The address of the API that an operator's event, and a delivery by hand, are sent with."""
     app, _ = make_app(ports, "warehouse", Permission.MANAGE_PRODUCTS)
-    webhook = make_webhook(ports, app, AsyncEvent.PRODUCT_UPDATED)
+    webhook = make_webhook(ports, app, EventType.PRODUCT_UPDATED)
     product = make_product(ports)
     with ports.database.transaction() as session:
         add_event(ports, OPERATOR, session, ProductUpdated(product))

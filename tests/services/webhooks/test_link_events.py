@@ -6,9 +6,9 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.ports import Ports
 from app.services.webhooks.changes import (
     WebhookInput,
@@ -21,7 +21,7 @@ from tests.builders.people import actor_of, make_staff
 from tests.builders.webhooks import make_webhook
 from tests.services.error_codes import codes
 
-RESETS = AsyncEvent.STAFF_SET_PASSWORD_REQUESTED
+RESETS = EventType.STAFF_SET_PASSWORD_REQUESTED
 MINE = "https://mine.example/"
 
 
@@ -30,7 +30,7 @@ def create(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
 
 
 def create_for_all(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
-    said = WebhookInput(target_url=MINE, events=(AsyncEvent.ANY_EVENTS,))
+    said = WebhookInput(target_url=MINE, events=(EventType.ANY_EVENTS,))
     return create_webhook(ports, actor, said, app)
 
 
@@ -57,7 +57,7 @@ EVERY = pytest.mark.parametrize(
 def make_listener(ports: Ports) -> tuple[int, str]:
     """An app that is told of staff and their links, and a webhook of it."""
     app, _ = make_app(ports, "listener", Permission.MANAGE_STAFF)
-    webhook = make_webhook(ports, app, AsyncEvent.STAFF_UPDATED, target_url="https://app.example/")
+    webhook = make_webhook(ports, app, EventType.STAFF_UPDATED, target_url="https://app.example/")
     return app, to_global_id("Webhook", webhook)
 
 
@@ -91,7 +91,7 @@ def test_the_operator_manages_all(ports: Ports, change: Change) -> None:
 def test_manage_apps_suffices_for_other_events(ports: Ports) -> None:
     app, webhook = make_listener(ports)
     desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
-    said = WebhookInput(target_url=MINE, events=(AsyncEvent.STAFF_CREATED,))
+    said = WebhookInput(target_url=MINE, events=(EventType.STAFF_CREATED,))
     assert create_webhook(ports, desk, said, app).app_id == app
     changed = update_webhook(ports, desk, webhook, "", WebhookInput(target_url=MINE))
     assert changed.target_url == MINE

@@ -7,9 +7,9 @@ from sqlalchemy import update
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
+from app.domain.events import EventType
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import PageRequest, read_cursor
-from app.domain.webhooks.webhooks import AsyncEvent
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.webhooks.lists import (
@@ -44,11 +44,11 @@ def shop(ports: Ports, clock: FakeClock) -> dict[str, int]:
     till, _ = make_app(ports, "Till")
     change_app(ports, till, is_active=False)
     keys = {
-        "good": make_webhook(ports, warehouse, AsyncEvent.ANY_EVENTS, secret="sesame"),
+        "good": make_webhook(ports, warehouse, EventType.ANY_EVENTS, secret="sesame"),
         "failing": make_webhook(
-            ports, warehouse, AsyncEvent.ORDER_PAID, target_url="https://b.example/%_hook"
+            ports, warehouse, EventType.ORDER_PAID, target_url="https://b.example/%_hook"
         ),
-        "disabled": make_webhook(ports, till, AsyncEvent.PRODUCT_UPDATED, query="subscription"),
+        "disabled": make_webhook(ports, till, EventType.PRODUCT_UPDATED, query="subscription"),
     }
     change(ports, keys["failing"], failing_since=clock.now(), last_failure="HTTP 500")
     change(ports, keys["disabled"], is_active=False, disabled_reason="Gone.", name="Third")
@@ -60,7 +60,7 @@ def test_webhooks_are_listed_with_app_and_events(ports: Ports, shop: dict[str, i
 
     assert [one.id for one in (good, failing, disabled)] == list(shop.values())
     assert (good.app_name, good.has_secret, good.has_query) == ("Warehouse", True, False)
-    assert good.events == (AsyncEvent.ANY_EVENTS,)
+    assert good.events == (EventType.ANY_EVENTS,)
     assert (failing.last_failure, failing.failing_since) == ("HTTP 500", ports.clock.now())
     assert (disabled.is_active, disabled.is_app_active, disabled.disabled_reason) == (
         False,
@@ -78,7 +78,7 @@ def test_webhooks_are_listed_with_app_and_events(ports: Ports, shop: dict[str, i
         ({"search": "ware"}, ["failing", "good"]),
         ({"search": "\0"}, []),
         ({"is_active": False}, ["disabled"]),
-        ({"event": AsyncEvent.ORDER_PAID}, ["failing", "good"]),
+        ({"event": EventType.ORDER_PAID}, ["failing", "good"]),
         ({"is_failing": True}, ["disabled", "failing"]),
         ({"app_id": 4711}, []),
     ],

@@ -3,7 +3,7 @@
 import pytest
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.webhooks.webhooks import AsyncEvent
+from app.domain.events import EventType
 from app.ports import Ports
 from app.services.webhooks.queries import check_query
 
@@ -12,7 +12,7 @@ def test_a_good_query_names_its_events(ports: Ports) -> None:
     found = check_query(
         ports, OPERATOR, "subscription { event { ... on OrderPaid { order { id } } } }"
     )
-    assert found.events == (AsyncEvent.ORDER_PAID,)
+    assert found.events == (EventType.ORDER_PAID,)
     assert found.problem is None
 
 
