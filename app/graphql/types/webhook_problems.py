@@ -2,58 +2,13 @@
 
 import graphene
 
-_READING = (
-    "GRAPHQL_ERROR",
-    "NOT_FOUND",
-    "INVALID_ID",
-    "MISSING_PERMISSION",
-    "TYPE_NOT_SUPPORTED",
-    "SYNTAX",
-    "MISSING_SUBSCRIPTION",
-    "UNABLE_TO_PARSE",
-)
-
-
-def _codes(name: str, description: str, *codes: str) -> type[graphene.Enum]:
-    members = {code: code for code in codes}
-    enum: type[graphene.Enum] = graphene.Enum(name, members, description=description)
-    return enum
-
-
-WebhookErrorCode = _codes(
-    "WebhookErrorCode",
-    "Why a mutation about webhooks or deliveries was refused.",
-    "GRAPHQL_ERROR",
-    "INVALID",
-    "NOT_FOUND",
-    "REQUIRED",
-    "UNIQUE",
-    "DELETE_FAILED",
-    "SYNTAX",
-    "MISSING_SUBSCRIPTION",
-    "UNABLE_TO_PARSE",
-    "MISSING_EVENT",
-    "INVALID_CUSTOM_HEADERS",
-    "INVALID_NOTIFY_WITH_SUBSCRIPTION",
-)
-WebhookDryRunErrorCode = _codes(
-    "WebhookDryRunErrorCode", "Why a dry run made no payload.", *_READING, "MISSING_EVENT"
-)
-WebhookTriggerErrorCode = _codes(
-    "WebhookTriggerErrorCode",
-    "Why a webhook was sent nothing.",
-    *_READING,
-    "MISSING_QUERY",
-    "MISSING_EVENT",
-)
-
 
 class WebhookError(graphene.ObjectType):
     """Why a webhook was not made, changed or deleted."""
 
     field = graphene.String(description="The input at fault, if it is one alone.")
     message = graphene.String()
-    code = graphene.NonNull(WebhookErrorCode)
+    code = graphene.NonNull("app.graphql.types.error_codes.WebhookErrorCode")
 
 
 class WebhookDryRunError(graphene.ObjectType):
@@ -61,7 +16,7 @@ class WebhookDryRunError(graphene.ObjectType):
 
     field = graphene.String(description="The input at fault, if it is one alone.")
     message = graphene.String()
-    code = graphene.NonNull(WebhookDryRunErrorCode)
+    code = graphene.NonNull("app.graphql.types.error_codes.WebhookDryRunErrorCode")
 
 
 class WebhookTriggerError(graphene.ObjectType):
@@ -69,4 +24,4 @@ class WebhookTriggerError(graphene.ObjectType):
 
     field = graphene.String(description="The input at fault, if it is one alone.")
     message = graphene.String()
-    code = graphene.NonNull(WebhookTriggerErrorCode)
+    code = graphene.NonNull("app.graphql.types.error_codes.WebhookTriggerErrorCode")

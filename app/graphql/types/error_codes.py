@@ -1,0 +1,184 @@
+"""The error codes of mutations: each enum's, declared once."""
+
+import graphene
+
+
+def _codes(name: str, description: str, *codes: str) -> type[graphene.Enum]:
+    members = {code: code for code in codes}
+    enum: type[graphene.Enum] = graphene.Enum(name, members, description=description)
+    return enum
+
+
+_READING = (
+    "GRAPHQL_ERROR",
+    "NOT_FOUND",
+    "INVALID_ID",
+    "MISSING_PERMISSION",
+    "TYPE_NOT_SUPPORTED",
+    "SYNTAX",
+    "MISSING_SUBSCRIPTION",
+    "UNABLE_TO_PARSE",
+)
+"""What both a dry run and a trigger can find."""
+
+AccountErrorCode = _codes(
+    "AccountErrorCode",
+    "Why a mutation about an account, a session or the staff was refused.",
+    "ACTIVATE_OWN_ACCOUNT",
+    "ACTIVATE_SUPERUSER_ACCOUNT",
+    "DUPLICATED_INPUT_ITEM",
+    "DEACTIVATE_OWN_ACCOUNT",
+    "DEACTIVATE_SUPERUSER_ACCOUNT",
+    "DELETE_NON_STAFF_USER",
+    "DELETE_OWN_ACCOUNT",
+    "DELETE_STAFF_ACCOUNT",
+    "DELETE_SUPERUSER_ACCOUNT",
+    "GRAPHQL_ERROR",
+    "INACTIVE",
+    "INVALID",
+    "INVALID_PASSWORD",
+    "LEFT_NOT_MANAGEABLE_PERMISSION",
+    "INVALID_CREDENTIALS",
+    "NOT_FOUND",
+    "OUT_OF_SCOPE_USER",
+    "OUT_OF_SCOPE_GROUP",
+    "OUT_OF_SCOPE_PERMISSION",
+    "PASSWORD_ENTIRELY_NUMERIC",
+    "PASSWORD_TOO_COMMON",
+    "PASSWORD_TOO_SHORT",
+    "PASSWORD_TOO_SIMILAR",
+    "PASSWORD_RESET_ALREADY_REQUESTED",
+    "REQUIRED",
+    "UNIQUE",
+    "JWT_SIGNATURE_EXPIRED",
+    "JWT_INVALID_TOKEN",
+    "JWT_DECODE_ERROR",
+    "JWT_MISSING_TOKEN",
+    "JWT_INVALID_CSRF_TOKEN",
+    "CHANNEL_INACTIVE",
+    "MISSING_CHANNEL_SLUG",
+    "ACCOUNT_NOT_CONFIRMED",
+    "LOGIN_ATTEMPT_DELAYED",
+    "DISABLED_AUTHENTICATION_METHOD",
+    "UNKNOWN_IP_ADDRESS",
+    "FILE_SIZE_LIMIT_EXCEEDED",
+    "TOO_MANY_REQUESTS",
+)
+ShopErrorCode = _codes(
+    "ShopErrorCode",
+    "Why the shop's settings were not changed.",
+    "ALREADY_EXISTS",
+    "CANNOT_FETCH_TAX_RATES",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "NOT_FOUND",
+    "REQUIRED",
+    "UNIQUE",
+    "PASSWORD_AUTH_RESTRICTION",
+)
+ProductErrorCode = _codes(
+    "ProductErrorCode",
+    "Why a mutation about products was refused.",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "NOT_FOUND",
+    "REQUIRED",
+    "UNIQUE",
+)
+PluginErrorCode = _codes(
+    "PluginErrorCode",
+    "Why the settings of an identity provider were not changed.",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "PLUGIN_MISCONFIGURED",
+    "NOT_FOUND",
+    "REQUIRED",
+    "UNIQUE",
+)
+PermissionGroupErrorCode = _codes(
+    "PermissionGroupErrorCode",
+    "Why a mutation about permission groups was refused.",
+    "REQUIRED",
+    "UNIQUE",
+    "ASSIGN_NON_STAFF_MEMBER",
+    "DUPLICATED_INPUT_ITEM",
+    "CANNOT_REMOVE_FROM_LAST_GROUP",
+    "LEFT_NOT_MANAGEABLE_PERMISSION",
+    "OUT_OF_SCOPE_PERMISSION",
+    "OUT_OF_SCOPE_USER",
+    "OUT_OF_SCOPE_CHANNEL",
+    "INVALID",
+    "NOT_FOUND",
+)
+AppErrorCode = _codes(
+    "AppErrorCode",
+    "Why a mutation about apps was refused, or what is wrong with a manifest.",
+    "FORBIDDEN",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "INVALID_STATUS",
+    "INVALID_PERMISSION",
+    "INVALID_URL_FORMAT",
+    "INVALID_MANIFEST_FORMAT",
+    "INVALID_CUSTOM_HEADERS",
+    "DUPLICATED_EXTENSION_IDENTIFIER",
+    "DUPLICATED_WEBHOOK_IDENTIFIER",
+    "MANIFEST_URL_CANT_CONNECT",
+    "NOT_FOUND",
+    "REQUIRED",
+    "UNIQUE",
+    "OUT_OF_SCOPE_APP",
+    "OUT_OF_SCOPE_PERMISSION",
+    "UNSUPPORTED_SALEOR_VERSION",
+)
+CheckoutErrorCode = _codes(
+    "CheckoutErrorCode",
+    "Why a cart was not changed, or not ordered.",
+    "DUPLICATED_INPUT_ITEM",
+    "EMAIL_NOT_SET",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "NOT_FOUND",
+    "NO_LINES",
+    "PRODUCT_NOT_PUBLISHED",
+    "PRODUCT_UNAVAILABLE_FOR_PURCHASE",
+    "QUANTITY_GREATER_THAN_LIMIT",
+    "REQUIRED",
+    "ZERO_QUANTITY",
+)
+OrderErrorCode = _codes(
+    "OrderErrorCode",
+    "Why a step was not taken with an order.",
+    "CANNOT_CANCEL_ORDER",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "NOT_FOUND",
+    "PAYMENT_ERROR",
+    "REQUIRED",
+)
+WebhookErrorCode = _codes(
+    "WebhookErrorCode",
+    "Why a mutation about webhooks or deliveries was refused.",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "NOT_FOUND",
+    "REQUIRED",
+    "UNIQUE",
+    "DELETE_FAILED",
+    "SYNTAX",
+    "MISSING_SUBSCRIPTION",
+    "UNABLE_TO_PARSE",
+    "MISSING_EVENT",
+    "INVALID_CUSTOM_HEADERS",
+    "INVALID_NOTIFY_WITH_SUBSCRIPTION",
+)
+WebhookDryRunErrorCode = _codes(
+    "WebhookDryRunErrorCode", "Why a dry run made no payload.", *_READING, "MISSING_EVENT"
+)
+WebhookTriggerErrorCode = _codes(
+    "WebhookTriggerErrorCode",
+    "Why a webhook was sent nothing.",
+    *_READING,
+    "MISSING_QUERY",
+    "MISSING_EVENT",
+)
