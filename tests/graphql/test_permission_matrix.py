@@ -151,9 +151,9 @@ def _is_shown(kind: GraphQLObjectType) -> bool:
 
 
 def _reads_caller(field: GraphQLField) -> bool:
-    """Whether its resolver looks at the request, or at a shelf that does.
+    """Whether its resolver looks at the request, or at a loader that does.
 
     All others show what they were given by what they are fields of.
     """
     code = getattr(field.resolve, "__code__", None)
-    return code is not None and ("info" in code.co_varnames or "shelf" in code.co_names)
+    return code is not None and ("info" in code.co_varnames or "loader" in code.co_names)

@@ -205,7 +205,7 @@ def test_a_link_that_cannot_be_made_holds_up_no_mail(posting: Ports, mailer: Fak
         asked = ResetRequestRecord(
             email="bob@example.com",
             redirect_url="http://localhost:3000/",
-            caller={},
+            caller={"kind": "UNKNOWN"},
             created_at=posting.clock.now(),
         )
         session.add(asked)
