@@ -27,7 +27,6 @@ UNFINISHED: dict[str, int] = {
     "console/base.html": 3,
     "console/customers/index.html": 5,
     "console/customers/show.html": 2,
-    "console/deliveries/index.html": 12,
     "console/deliveries/show.html": 11,
     "console/denied.html": 2,
     "console/dry_run/index.html": 6,

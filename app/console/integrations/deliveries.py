@@ -5,6 +5,7 @@ from datetime import timedelta
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.integrations.deliveries_page import DEFAULT_SINCE, SINCE, make_deliveries_page
 from app.console.integrations.delivery_attempts import curl_of, size_of, status_words
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.navigation import Entry, Heading, PageGroup
@@ -35,13 +36,6 @@ _STATUS = {
     "arrived": (DeliveryStatus.SUCCESS, "Arrived"),
     "waiting": (DeliveryStatus.PENDING, "Waiting"),
 }
-_SINCE = {
-    "1": "The last hour",
-    "24": "The last day",
-    "72": "The last three days",
-    "336": "14 days",
-}
-_ASKED = ("replay-failed", "replay-missing")
 
 blueprint = PageGroup(
     "deliveries",
@@ -66,19 +60,19 @@ def index() -> BaseResponse:
     statuses = {value: label for value, (_, label) in _STATUS.items()}
     return page(
         "deliveries/index.html",
-        found=found,
+        deliveries=make_deliveries_page(
+            found.items, hooks, request.args.get("ask", ""), oldest_first=wanted.oldest_first
+        ),
         turns=time_turns(found, oldest_first=wanted.oldest_first),
         told=told(*_NAMES, "sort"),
         tags=tags(_NAMES, {"webhook": _called(hooks), "status": statuses}),
-        hooks=hooks,
-        events=list(EVENTS),
+        events={event: event for event in EVENTS},
         statuses=statuses,
-        asked=request.args.get("ask", type=one_of(_ASKED)),
-        since=_SINCE,
+        sorts={"oldest": "Oldest first"},
+        since=SINCE,
+        default_since=DEFAULT_SINCE,
         problem=problem,
         kept_days=RETENTION.days,
-        most_attempts=len(SCHEDULE),
-        status_words=status_words,
     )
 
 
@@ -140,7 +134,7 @@ def redeliver_chosen() -> BaseResponse:
 def replay() -> BaseResponse:
     """Send what a webhook has failed to get, or never got, since a time."""
     hook = request.form.get("webhook", 0, type=row_key)
-    hours = int(request.form.get("since", "24", type=one_of(_SINCE)))
+    hours = int(request.form.get("since", DEFAULT_SINCE, type=one_of(SINCE)))
     missing = request.form.get("what") == "missing"
     since = now() - timedelta(hours=hours)
     made = replay_deliveries(ports(), actor(), hook, since, failed=not missing, missing=missing)
