@@ -1,4 +1,4 @@
-"""What a page shows when a use case, or a request, cannot be: what is missing, and what now."""
+"""Error pages: missing permissions, refused requests, expired forms, unknown URLs."""
 
 from http import HTTPStatus
 
@@ -7,7 +7,7 @@ from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, NotFound, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.formatting import permission_label
+from app.console.denied_page import make_denied_page
 from app.console.page_layout import own_path, page, wants_part
 from app.console.reauthentication import ask_for_form
 from app.console.session import actor, is_signed_in, now, ports
@@ -27,7 +27,7 @@ _MISSING = ("NOT_FOUND", "INVALID_ID")
 
 
 def register_console_errors(console: Blueprint) -> None:
-    """Answer in the console's own frame."""
+    """Show errors inside the console's layout."""
     console.register_error_handler(PermissionDenied, show_denied)
     console.register_error_handler(ProofRequired, lambda _: ask_for_form())
     console.register_error_handler(Refused, show_refused)
@@ -39,7 +39,7 @@ def register_console_errors(console: Blueprint) -> None:
 
 
 def to_sign_in() -> BaseResponse:
-    """Lead to the door, and from there back to the page that was wanted."""
+    """Redirect to sign-in, which leads back to the requested page."""
     if wants_part():
         return Response("Sign in again.", HTTPStatus.UNAUTHORIZED)
     wanted = own_path(request.full_path.rstrip("?")) if request.method == "GET" else ""
@@ -47,40 +47,42 @@ def to_sign_in() -> BaseResponse:
 
 
 def show_denied(denied: PermissionDenied) -> BaseResponse:
-    """What is missing, and who can give it."""
+    """Show which permission is missing, and who can grant it."""
     if not is_signed_in():
         return to_sign_in()
-    grantors = list_permission_granters(ports(), actor(), known(denied.required[:1]))
+    granters = list_permission_granters(ports(), actor(), known(denied.required[:1]))
     return page(
         "denied.html",
         HTTPStatus.FORBIDDEN,
-        required=denied.required,
-        subject=" or ".join(permission_label(name) for name in denied.required),
-        grantors=grantors,
+        denied=make_denied_page(denied.required, granters, now()),
+        was_sent=request.method == "POST",
         moment=now(),
     )
 
 
 def show_refused(refused: Refused) -> BaseResponse:
-    """A rule said no where no form could take the answer."""
+    """Show a refusal that belongs to no form."""
     missing = all(problem.code in _MISSING for problem in refused.problems)
     status = HTTPStatus.NOT_FOUND if missing else HTTPStatus.UNPROCESSABLE_ENTITY
-    title = "That is not here" if missing else "That was refused"
+    title = "Not found" if missing else "The request was refused"
     messages = [problem_text(problem) for problem in refused.problems]
     return _stop(status, title, messages)
 
 
 def show_stale(error: CSRFError) -> BaseResponse:
     """Show that a form's CSRF token is invalid; nothing was changed."""
-    messages = ["This form was made for another session, or its cookie is gone. Nothing changed."]
-    return _stop(HTTPStatus.BAD_REQUEST, "Send it once more", messages)
+    message = (
+        "It was opened in another session, or its cookie was deleted. Nothing was changed. "
+        "Go back, reload the page and try again."
+    )
+    return _stop(HTTPStatus.BAD_REQUEST, "This form has expired", [message])
 
 
 def show_http(error: HTTPException) -> BaseResponse:
-    """A request that no page answers."""
+    """Show an HTTP error."""
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     if isinstance(error, NotFound):
-        return _stop(status, "There is no such page", ["Its address may have changed."])
+        return _stop(status, "Page not found", ["Check the URL, or search for the page."])
     answer = _stop(status, status.phrase, [str(error.description)])
     for name, value in error.get_headers():
         if name.lower() not in ("content-type", "content-length"):

@@ -1,14 +1,16 @@
 """Forms with CSRF tokens, and what a rule refused, put where the person reads it."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from flask_wtf import FlaskForm
 from typing_extensions import override
-from wtforms import StringField
+from wtforms import Field, StringField
 
 from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.ids import parse_key
+from app.domain.values.text import text
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -19,6 +21,20 @@ class KeyField(StringField):  # type: ignore[misc]
     @override
     def process_formdata(self, valuelist: list[str]) -> None:
         self.data = parse_key(valuelist[0].strip()) if valuelist else None
+
+
+def field_attributes(
+    field: Field, hint: str, css: str, more: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """Return the HTML attributes of a field, which name its hint and its errors."""
+    described = [f"{field.id}-hint"] if hint else []
+    attributes: dict[str, object] = {"class": css}
+    if field.errors:
+        described.append(f"{field.id}-error")
+        attributes |= {"class": f"{css} is-invalid", "aria-invalid": "true"}
+    if described:
+        attributes["aria-describedby"] = " ".join(described)
+    return {**attributes, **(more or {})}
 
 
 class ConsoleForm(FlaskForm):  # type: ignore[misc]
@@ -44,8 +60,23 @@ class ConsoleForm(FlaskForm):  # type: ignore[misc]
         """Return every error: its field's ID, if it belongs to one, and the message."""
         found: list[tuple[str | None, str]] = [(None, message) for message in self.form_errors]
         for field in self:
-            found += [(field.id, f"{field.label.text}: {error}") for error in field.errors]
+            found += [
+                (field.id, text("{label}: {error}", label=field.label.text, error=error))
+                for error in field.errors
+            ]
         return found
+
+    @property
+    def summary_title(self) -> str:
+        """Return how many fields have errors, or that there is a problem with no field."""
+        fields = sum(bool(field.errors) for field in self)
+        if self.form_errors or not fields:
+            return "There's a problem"
+        return text(
+            "There's a problem with {count} field",
+            "There are problems with {count} fields",
+            count=fields,
+        )
 
     def _field_of(self, problem: Problem) -> Any | None:
         public = problem.field or ""

@@ -1,5 +1,11 @@
 """The icons that code chooses; templates name their own."""
 
+_STATES = {
+    "ok": "check-circle-fill",
+    "warn": "exclamation-triangle-fill",
+    "bad": "x-circle-fill",
+}
+
 NAMED = frozenset(
     {
         "arrow-repeat",
@@ -33,3 +39,8 @@ NAMED = frozenset(
         "x-circle-fill",
     }
 )
+
+
+def state_icon(state: str) -> str:
+    """Return the icon of ok, warn or bad; other states are information."""
+    return _STATES.get(state, "info-circle-fill")

@@ -1,6 +1,6 @@
 """The layout of every page: navigation, signed-in user, theme, messages."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -15,13 +15,15 @@ from flask import (
     url_for,
 )
 from flask_wtf.csrf import generate_csrf
+from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.assets import asset_url
-from app.console.formatting import exact, relative
+from app.console.formatting import exact, html_text, relative, time_element
 from app.console.navigation import Place, place_groups
-from app.console.session import IDLE, caller, is_signed_in, now, ports, signed_in_by
+from app.console.session import IDLE, SignedInBy, caller, is_signed_in, now, ports, signed_in_by
 from app.domain.urls.web_urls import resolved_path
+from app.domain.values.text import text
 from app.services.console.navigation_badges import Badges, show_badges
 from app.web.caller import base_url
 
@@ -99,17 +101,33 @@ def frame_values() -> dict[str, Any]:
         values |= {
             "me": caller(),
             "signed_in_by": by,
-            "signed_in_since": datetime.fromtimestamp(by.since, UTC),
-            "how": f"by {by.provider or by.origin.value}",
+            "sign_in_method": by.provider or "Password",
+            "session_summary": _session_summary(user.email, by),
+            "session_end": text(
+                "The session ends after {count} minute of inactivity.",
+                "The session ends after {count} minutes of inactivity.",
+                count=IDLE // timedelta(minutes=1),
+            ),
             "person_name": full_name or user.email,
             "playground_url": "/graphql/",
             "badges": _badges(),
             "is_current_place": _is_current,
-            "idle_minutes": int(IDLE.total_seconds() // 60),
             "place_groups": place_groups(),
             "shop_name": caller().shop.name,
         }
     return values
+
+
+def _session_summary(email: str, by: SignedInBy) -> str:
+    """Return who is signed in, how and since when."""
+    values = {
+        "email": Markup("<b>{}</b>").format(email),
+        "since": time_element(datetime.fromtimestamp(by.since, UTC), now()),
+        "provider": by.provider,
+    }
+    if by.provider:
+        return html_text("Signed in as {email} with {provider} (SSO), {since}.", **values)
+    return html_text("Signed in as {email} with a password, {since}.", **values)
 
 
 def _is_current(place: Place) -> bool:
@@ -125,8 +143,8 @@ def _badges() -> dict[str, dict[str, object]]:
     """Return the badges of items that need attention, by page."""
     found = show_badges(ports(), caller().actor) if caller().user.is_staff else Badges()
     badges = {
-        "console.webhooks.index": (found.webhooks, "bad", "failing or switched off"),
-        "console.throttle.index": (found.blocked_ips, "warn", "blocked from signing in"),
+        "console.webhooks.index": (found.webhooks, "bad", "failing or disabled"),
+        "console.throttle.index": (found.blocked_ips, "warn", "blocked"),
     }
     return {
         place: {"count": count, "state": state, "words": words}

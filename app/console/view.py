@@ -10,6 +10,8 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console import access, assets, home, preferences, search, sign_in
 from app.console.errors import register_console_errors, to_sign_in
 from app.console.formatting import FILTERS, html_text
+from app.console.forms import field_attributes
+from app.console.icons import state_icon
 from app.console.integrations import (
     app_installation,
     app_tokens,
@@ -100,6 +102,8 @@ def mount_console(app: Flask) -> None:
     for name, function in {**FILTERS, "answer_words": answer_words}.items():
         app.add_template_filter(function, name)
     app.add_template_global(html_text, "text")
+    app.add_template_global(state_icon)
+    app.add_template_global(field_attributes)
     app.register_blueprint(assets.blueprint)
     app.register_blueprint(make_console())
     app.add_url_rule("/", "front", lambda: go("console.home.index"))

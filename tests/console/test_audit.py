@@ -28,7 +28,7 @@ def test_the_trail_needs_manage_staff_and_names_who_can_give_it(
     staff_console(MAY, email="boss@example.com")
     told = staff_console(Permission.MANAGE_APPS).open("/console/audit/")
     assert told.status == 403
-    assert "Write to boss@example.com" in told.text
+    assert "Email boss@example.com" in told.text
 
 
 def test_changes_are_described_with_before_and_after(

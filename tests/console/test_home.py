@@ -110,8 +110,8 @@ def test_see_who_opens_the_list_of_just_those_who_were_counted(
     page = admin.open(unescape(link[1]))
     assert "2 people on this page" in page.text
     assert "waiting@example.com" in page.text
-    assert "Status: Active , take away" in page.text
-    assert "Signs in by: No single sign-on in use , take away" in page.text
+    assert "Status: Active , remove filter" in page.text
+    assert "Signs in by: No single sign-on in use , remove filter" in page.text
 
 
 def make_failures(shop: Ports) -> str:
@@ -143,7 +143,7 @@ def test_names_are_shown_as_they_are_and_never_as_markup(
 def test_unknown_page_is_404_in_the_console_layout(admin: ConsoleClient) -> None:
     told = admin.open("/console/nowhere")
     assert told.status == 404
-    assert "There is no such page" in told.text
+    assert "Page not found" in told.text
     assert "Sign out" in told.text
 
 

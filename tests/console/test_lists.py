@@ -85,14 +85,17 @@ def test_active_filters_are_described(staff_console: StaffConsole, shop: Ports) 
     hook = make_webhook(shop, app_id)
     make_delivery(shop, hook)
     console = staff_console(*MAY)
-    assert "App: Labels , take away" in console.open(f"{WEBHOOKS}?app={app_id}").text
-    assert "State: In trouble , take away" in console.open(f"{WEBHOOKS}?state=trouble").text
-    assert "Status: Waiting , take away" in console.open(f"{DELIVERIES}?status=waiting").text
-    assert "Webhook: hook , take away" in console.open(f"{DELIVERIES}?webhook={hook}").text
-    assert "Who: Whoever runs the server , take away" in console.open(f"{AUDIT}?who=operator").text
+    assert "App: Labels , remove filter" in console.open(f"{WEBHOOKS}?app={app_id}").text
+    assert "State: In trouble , remove filter" in console.open(f"{WEBHOOKS}?state=trouble").text
+    assert "Status: Waiting , remove filter" in console.open(f"{DELIVERIES}?status=waiting").text
+    assert "Webhook: hook , remove filter" in console.open(f"{DELIVERIES}?webhook={hook}").text
+    assert (
+        "Who: Whoever runs the server , remove filter"
+        in console.open(f"{AUDIT}?who=operator").text
+    )
     assert "Tried: passwords of accounts" in console.open("/console/throttle/?why=accounts").text
     staff = console.open("/console/staff/?status=inactive")
-    assert "Status: Deactivated , take away" in staff.text
+    assert "Status: Deactivated , remove filter" in staff.text
 
 
 @pytest.mark.parametrize("path", [AUDIT, DELIVERIES])
@@ -147,4 +150,4 @@ def test_providers_go_by_their_names(staff_console: StaffConsole, shop: Ports) -
 def test_an_order_alone_narrows_nothing(staff_console: StaffConsole, path: str) -> None:
     page = staff_console(*MAY).open(f"{path}?sort=name")
     assert "Nothing fits" not in page.text
-    assert "take away" not in page.text
+    assert "remove filter" not in page.text

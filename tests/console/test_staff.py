@@ -61,11 +61,11 @@ def test_the_list_is_narrowed_by_group_and_by_the_way_in(
     link_identity(shop, sofia)
     console = staff_console(STAFF)
     page = console.open(f"{LIST}?group={support}")
-    assert "Group: Support & more , take away" in page.text
+    assert "Group: Support & more , remove filter" in page.text
     assert "2 people on this page" in page.text
     assert "staff@example.com You" not in page.text
     narrowed = console.open(f"{LIST}?group={support}&by=sso")
-    assert "Signs in by: Single sign-on , take away" in narrowed.text
+    assert "Signs in by: Single sign-on , remove filter" in narrowed.text
     assert "sofia@example.com" in narrowed.text
     assert "tom@example.com" not in narrowed.text
     assert f'href="{LIST}?group={support}"' in narrowed.html

@@ -1,0 +1,73 @@
+"""The view model of the page for a missing permission: what is missing, who can grant it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from app.console.formatting import html_text, permission_label, time_element
+from app.domain.values.text import text
+from app.services.people.permission_granters import PermissionGranter
+
+
+@dataclass(frozen=True, slots=True)
+class Granter:
+    """A staff member who can grant the permission; ``action`` opens an email to them."""
+
+    name: str
+    detail: str
+    mail_url: str
+    action: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeniedPage:
+    """What is missing, and who can grant it."""
+
+    missing: str
+    granters: tuple[Granter, ...]
+
+
+_PERMISSION = Markup("<b>{}</b> (<code>{}</code>)")
+
+
+def make_denied_page(
+    required: Sequence[str], granters: Iterable[PermissionGranter], now: datetime
+) -> DeniedPage:
+    """Return the page for a caller without one of ``required``."""
+    labels = tuple(permission_label(name) for name in required)
+    return DeniedPage(
+        missing=_missing(required),
+        granters=tuple(_granter(one, labels, now) for one in granters),
+    )
+
+
+def _missing(required: Sequence[str]) -> str:
+    named = [_PERMISSION.format(permission_label(name), name) for name in required]
+    if len(named) == 1:
+        return html_text("You need the permission {permission}.", permission=named[0])
+    return html_text(
+        "You need one of these permissions: {permissions}.", permissions=Markup(", ").join(named)
+    )
+
+
+def _granter(one: PermissionGranter, labels: Sequence[str], now: datetime) -> Granter:
+    subject = text("Latchkey permission: {permissions}", permissions=", ".join(labels))
+    return Granter(
+        name=one.name,
+        detail=_detail(one, now),
+        mail_url=f"mailto:{quote(one.email)}?subject={quote(subject)}",
+        action=text("Email {name}", name=one.first_name or one.name),
+    )
+
+
+def _detail(one: PermissionGranter, now: datetime) -> str:
+    groups = ", ".join(one.groups)
+    if one.last_used_at is None:
+        return groups
+    active = time_element(one.last_used_at, now)
+    if not groups:
+        return html_text("Active {active}", active=active)
+    return html_text("{groups} · active {active}", groups=groups, active=active)
