@@ -7,7 +7,6 @@ from markupsafe import Markup
 
 from app.console.access_positions import (
     MODES,
-    Consequence,
     Position,
     mode_consequences,
     mode_position,
@@ -15,6 +14,7 @@ from app.console.access_positions import (
     tally,
 )
 from app.console.formatting import exact, html_text, time_element
+from app.console.parts import Consequence
 from app.domain.shop.lockouts import AccessChange
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.text import text

@@ -5,19 +5,12 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.console.formatting import amount, html_text
+from app.console.parts import Consequence
 from app.domain.shop.lockouts import Lockout
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.text import text
 from app.services.shop.impact import LoginModeImpact, StorefrontImpact
 from app.services.shop.sign_in_counts import BoundedCount, SignInCounts
-
-
-@dataclass(frozen=True, slots=True)
-class Consequence:
-    """What a position changes: ``state`` is bad, warn or ok."""
-
-    state: str
-    sentence: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.console.access_page import AccessPage, Viewer, make_access_page
-from app.console.access_positions import Consequence
+from app.console.parts import Consequence
 from app.domain.shop.lockouts import AccessChange, Lockout, LockoutReason
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.values.errors import Problem

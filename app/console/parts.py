@@ -1,0 +1,57 @@
+"""What the parts of pages show: pills, facts, consequences and questions.
+
+Each is drawn by the macro of its name in ``templates/console/_parts.html``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.domain.values.text import text
+
+
+@dataclass(frozen=True, slots=True)
+class Pill:
+    """A state in a word or two: ``state`` is ok, warn, bad, info, off or empty."""
+
+    state: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A line of a list of facts; ``value`` is text or markup."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """What a change does: ``state`` is bad, warn or ok."""
+
+    state: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A dialog that asks before a change; its form is sent to ``endpoint``.
+
+    ``action`` is the button's label, ``hidden`` are fields that the form carries along.
+    """
+
+    title: str
+    action: str
+    endpoint: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    consequences: Sequence[Consequence] = ()
+    detail: str = ""
+    hidden: Sequence[tuple[str, str]] = ()
+    is_harmless: bool = False
+
+
+def enumeration(items: Sequence[str]) -> str:
+    """Return ``items`` in a sentence: "a", "a and b", "a, b and c"."""
+    if len(items) < 2:  # noqa: PLR2004 - nothing to join
+        return "".join(items)
+    return text("{all_but_last} and {last}", all_but_last=", ".join(items[:-1]), last=items[-1])
