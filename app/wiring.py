@@ -1,12 +1,12 @@
 """Which adapter stands behind each port.
 
-Most adapters are imported like any module. ``load`` imports those that few processes need
-(Alembic, Redis, the HTTP client, the GraphQL schema) when they are first used.
+Most adapters are imported like any module. ``load`` imports those that commands can do without
+(Alembic, Redis, cryptography, the HTTP client, the GraphQL schema) when they are first used.
 """
 
 import atexit
 import importlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property, partial
 from ipaddress import ip_network
 from types import ModuleType
@@ -16,26 +16,26 @@ from app.adapters.activity import SqlActivity
 from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
 from app.adapters.email_templates import JinjaEmailTemplates
-from app.adapters.encryption import AesEncryption
-from app.adapters.identity_provider import OpenIdProvider
-from app.adapters.keys import RsaKeyStore
 from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.passwords import Argon2Hasher
 from app.adapters.randomness import SystemRandomness
 from app.adapters.saved_logins import FileProfiles
 from app.adapters.schema_revisions import SchemaRevisions
-from app.adapters.signatures import DetachedSignatures
 from app.adapters.throttle_sql import SqlThrottle
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
 from app.domain.events.occurrence import Occurrence
+from app.domain.keys.ring import PublicKey
 from app.domain.sign_in.rate_limits import Rates
+from app.domain.single_sign_on.provider_tokens import SignedToken
 from app.domain.values.ip_addresses import Network
 from app.domain.webhooks.webhooks import WebhookQuery
 from app.ports import (
     Clock,
     Database,
+    Encryption,
     Http,
+    IdentityProvider,
     Images,
     KeyStore,
     Mailer,
@@ -45,9 +45,12 @@ from app.ports import (
     Queue,
     RateLimiter,
     Schema,
+    SignatureCheck,
     Throttle,
 )
 from app.ports.http import HttpRequest, HttpResponse
+from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
+from app.ports.keys import KeyPair
 from app.remote import instance, sign_in
 from app.settings import Settings, SettingsError, load_client_settings, load_settings
 from app.web.installation import CountStore, Installation
@@ -81,15 +84,15 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
         randomness=SystemRandomness(),
         database=database,
         keys=_keys(settings),
-        signatures=DetachedSignatures(),
+        signatures=_LazySignatures(),
         passwords=Argon2Hasher(),
         throttle=_throttle(database, settings.redis_url),
         rate_limiter=_LazyRateLimiter(clock, settings),
-        encryption=AesEncryption(settings.secret_key),
+        encryption=_LazyEncryption(settings.secret_key),
         email_templates=JinjaEmailTemplates(),
         mailer=_mailer(settings),
         http=http,
-        identity_provider=OpenIdProvider(http),
+        identity_provider=_LazyIdentityProvider(http),
         payloads=_LazyPayloads(settings),
         images=_LazyImages(),
         queue=_LazyQueue(settings),
@@ -139,7 +142,7 @@ def connect_remote_access() -> RemoteAccess:
         http=http,
         clock=SystemClock(),
         randomness=SystemRandomness(),
-        signatures=DetachedSignatures(),
+        signatures=_LazySignatures(),
         profiles=profiles,
         connect_by_token=partial(instance.connect_by_token, http),
         connect_by_profile=partial(instance.connect_by_profile, http, profiles),
@@ -168,10 +171,13 @@ def connect_counts(settings: Settings) -> object:
 
 
 def _keys(settings: Settings) -> KeyStore:
-    try:
-        return RsaKeyStore(settings.secret_key, settings.rsa_private_key)
-    except ValueError as error:
-        raise SettingsError((str(error),)) from None
+    keys = _LazyKeyStore(settings)
+    if settings.rsa_private_key:
+        try:
+            keys.fixed()
+        except ValueError as error:
+            raise SettingsError((str(error),)) from None
+    return keys
 
 
 def _mailer(settings: Settings) -> Mailer:
@@ -201,6 +207,96 @@ class _LazyHttp:
 
     def send(self, request: HttpRequest) -> HttpResponse:
         return self._http.send(request)
+
+
+class _LazyEncryption:
+    def __init__(self, secret_key: str) -> None:
+        self._secret_key = secret_key
+
+    @cached_property
+    def _encryption(self) -> Encryption:
+        encryption: Encryption = load("app.adapters.encryption").AesEncryption(self._secret_key)
+        return encryption
+
+    def encrypt(self, purpose: str, text: str) -> str:
+        return self._encryption.encrypt(purpose, text)
+
+    def decrypt(self, purpose: str, encrypted: str) -> str:
+        return self._encryption.decrypt(purpose, encrypted)
+
+
+class _LazyKeyStore:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _keys(self) -> KeyStore:
+        store = load("app.adapters.keys").RsaKeyStore
+        keys: KeyStore = store(self._settings.secret_key, self._settings.rsa_private_key)
+        return keys
+
+    def generate(self) -> KeyPair:
+        return self._keys.generate()
+
+    def fixed(self) -> KeyPair | None:
+        return self._keys.fixed()
+
+    def sign(self, key: KeyPair, claims: Mapping[str, object]) -> str:
+        return self._keys.sign(key, claims)
+
+    def sign_detached(self, key: KeyPair, body: bytes) -> str:
+        return self._keys.sign_detached(key, body)
+
+    def verify(self, keys: Mapping[str, PublicKey], token: str) -> Mapping[str, object]:
+        return self._keys.verify(keys, token)
+
+
+class _LazySignatures:
+    @cached_property
+    def _signatures(self) -> SignatureCheck:
+        signatures: SignatureCheck = load("app.adapters.signatures").DetachedSignatures()
+        return signatures
+
+    def verify_detached(
+        self, keys: Mapping[str, PublicKey], signature: str, body: bytes
+    ) -> PublicKey:
+        return self._signatures.verify_detached(keys, signature, body)
+
+
+class _LazyIdentityProvider:
+    def __init__(self, http: Http) -> None:
+        self._http = http
+
+    @cached_property
+    def _provider(self) -> IdentityProvider:
+        module = load("app.adapters.identity_provider")
+        provider: IdentityProvider = module.OpenIdProvider(self._http)
+        return provider
+
+    def authorization_url(self, sign_in: SignIn) -> str:
+        return self._provider.authorization_url(sign_in)
+
+    def exchange(
+        self, client: Client, *, code: str, redirect_uri: str, verifier: str
+    ) -> TokenResponse:
+        return self._provider.exchange(
+            client, code=code, redirect_uri=redirect_uri, verifier=verifier
+        )
+
+    def refresh(self, client: Client, refresh_token: str) -> TokenResponse:
+        return self._provider.refresh(client, refresh_token)
+
+    def fetch_keys(self, url: str) -> tuple[ProviderKey, ...]:
+        return self._provider.fetch_keys(url)
+
+    def verify(self, keys: Sequence[ProviderKey], token: str) -> SignedToken:
+        return self._provider.verify(keys, token)
+
+    def fetch_person(self, url: str, access_token: str) -> Mapping[str, object]:
+        return self._provider.fetch_person(url, access_token)
+
+    def discover(self, issuer: str) -> Mapping[str, object]:
+        return self._provider.discover(issuer)
 
 
 class _LazyRateLimiter:

@@ -1,11 +1,11 @@
 """Activity gathered in memory and written to the database by a thread of each process."""
 
+import logging
 from collections import Counter
 from dataclasses import dataclass, field
 from multiprocessing.util import Finalize
 from threading import Event, Lock, Thread
 
-import structlog
 from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -28,7 +28,7 @@ MAX_PEERS = 20
 """Peers that are remembered between two writes for forwarding without being trusted to."""
 
 _AT_ONCE = 500
-_log = structlog.get_logger(__name__)
+_log = logging.getLogger(__name__)
 
 _COUNT = text("""
     INSERT INTO traffic (began_at, kind, requests) VALUES (:began_at, :kind, :requests)

@@ -8,19 +8,21 @@ from collections.abc import Callable
 from functools import lru_cache
 from math import ceil
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 from cachetools import FIFOCache
 from limits import RateLimitItem, parse_many
+from limits.errors import StorageError
 from limits.storage import RedisStorage, Storage
 from limits.strategies import FixedWindowRateLimiter
-from redis.connection import ConnectionPool
-from redis.exceptions import RedisError
 from typing_extensions import override
 
 from app.domain.sign_in.rate_limits import Rates
 from app.ports.clock import Clock
+
+if TYPE_CHECKING:
+    from redis.connection import ConnectionPool
 
 SCHEME = "counts"
 """What Flask-Limiter finds ``Counts`` by: ``counts://``."""
@@ -92,14 +94,16 @@ class Counts(Storage):
         uri: str | None = None,
         *,
         clock: Clock,
-        pool: ConnectionPool | None = None,
+        pool: "ConnectionPool | None" = None,
         wrap_exceptions: bool = False,
     ) -> None:
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
         self._clock = clock
         self._windows = Windows(clock)
         self._redis = (
-            RedisStorage("redis://", connection_pool=pool, key_prefix=_KEY_PREFIX)
+            RedisStorage(
+                "redis://", connection_pool=pool, key_prefix=_KEY_PREFIX, wrap_exceptions=True
+            )
             if pool is not None
             else None
         )
@@ -113,7 +117,7 @@ class Counts(Storage):
     @property
     @override
     def base_exceptions(self) -> type[Exception]:
-        return RedisError
+        return StorageError
 
     @override
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
@@ -153,9 +157,9 @@ class Counts(Storage):
             return in_process()
         try:
             return in_redis(self._redis)
-        except RedisError as error:
+        except StorageError as error:
             self._away_until = now + _AWAY_SECONDS
-            _log.warning("rate_limits.redis_away", reason=str(error))
+            _log.warning("rate_limits.redis_away", reason=str(error.storage_error))
             return in_process()
 
 
