@@ -59,9 +59,6 @@ from app.web.remote_instances import RemoteAccess
 _ALL_NETWORKS = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 """A user of the shell can call any IP address; what others enter is checked elsewhere."""
 
-_RATE_LIMIT_TIMEOUT_SECONDS = 0.5
-"""How long a request waits for Redis before its use is counted in the process."""
-
 
 @cache
 def load(module: str) -> ModuleType:
@@ -87,7 +84,7 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
         signatures=_LazySignatures(),
         passwords=Argon2Hasher(),
         throttle=_throttle(database, settings.redis_url),
-        rate_limiter=_LazyRateLimiter(clock, settings),
+        rate_limiter=_LazyRateLimiter(clock, settings.redis_url),
         encryption=_LazyEncryption(settings.secret_key),
         email_templates=JinjaEmailTemplates(),
         mailer=_mailer(settings),
@@ -154,20 +151,10 @@ def connect_remote_access() -> RemoteAccess:
 
 def page_counts(ports: Ports, settings: Settings) -> CountStore:
     """Where limits of pages count: as those of the API do."""
-    scheme = load("app.adapters.rate_limiter").SCHEME
-    options = {"clock": ports.clock, "pool": connect_counts(settings)}
-    return CountStore(f"{scheme}://", options)
-
-
-def connect_counts(settings: Settings) -> object:
-    """Return the connections to Redis that rate limits count by; ``None`` without a Redis."""
-    if not settings.redis_url:
-        return None
-    return load("redis").ConnectionPool.from_url(
-        settings.redis_url,
-        socket_timeout=_RATE_LIMIT_TIMEOUT_SECONDS,
-        socket_connect_timeout=_RATE_LIMIT_TIMEOUT_SECONDS,
-    )
+    adapter = load("app.adapters.rate_limiter")
+    # `flask limiter config` prints the options: a URL there would show Redis' password.
+    options = {"clock": ports.clock, "redis": adapter.connect_redis(settings.redis_url)}
+    return CountStore(f"{adapter.SCHEME}://", options)
 
 
 def _keys(settings: Settings) -> KeyStore:
@@ -300,15 +287,14 @@ class _LazyIdentityProvider:
 
 
 class _LazyRateLimiter:
-    def __init__(self, clock: Clock, settings: Settings) -> None:
+    def __init__(self, clock: Clock, redis_url: str) -> None:
         self._clock = clock
-        self._settings = settings
+        self._redis_url = redis_url
 
     @cached_property
     def _limiter(self) -> RateLimiter:
-        counts = connect_counts(self._settings)
         connect_rate_limiter = load("app.adapters.rate_limiter").connect_rate_limiter
-        limiter: RateLimiter = connect_rate_limiter(self._clock, counts)
+        limiter: RateLimiter = connect_rate_limiter(self._clock, self._redis_url)
         return limiter
 
     def count(self, name: str, client: str, rates: Rates) -> int:

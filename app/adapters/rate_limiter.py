@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from math import ceil
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
 import structlog
 from cachetools import FIFOCache
@@ -21,15 +21,15 @@ from typing_extensions import override
 from app.domain.sign_in.rate_limits import Rates
 from app.ports.clock import Clock
 
-if TYPE_CHECKING:
-    from redis.connection import ConnectionPool
-
 SCHEME = "counts"
 """What Flask-Limiter finds ``Counts`` by: ``counts://``."""
 
 _KEY_PREFIX = "latchkey:limits"
 _MAX_WINDOWS = 50_000
 _AWAY_SECONDS = 5.0
+_TIMEOUT_SECONDS = 0.5
+"""How long a request waits for Redis before its use is counted in the process."""
+
 _NO_WINDOW = 0.0, 0
 
 Result = TypeVar("Result")
@@ -94,19 +94,13 @@ class Counts(Storage):
         uri: str | None = None,
         *,
         clock: Clock,
-        pool: "ConnectionPool | None" = None,
+        redis: RedisStorage | None = None,
         wrap_exceptions: bool = False,
     ) -> None:
         super().__init__(uri, wrap_exceptions=wrap_exceptions)
         self._clock = clock
         self._windows = Windows(clock)
-        self._redis = (
-            RedisStorage(
-                "redis://", connection_pool=pool, key_prefix=_KEY_PREFIX, wrap_exceptions=True
-            )
-            if pool is not None
-            else None
-        )
+        self._redis = redis
         self._away_until = 0.0
 
     @property
@@ -183,9 +177,22 @@ class LimitsRateLimiter:
         return min(max(1, ceil(end - self._clock.timestamp())), item.get_expiry())
 
 
-def connect_rate_limiter(clock: Clock, pool: Any = None) -> LimitsRateLimiter:
-    """A limiter that counts by the connections of ``pool``, or in this process without them."""
-    return LimitsRateLimiter(Counts(clock=clock, pool=pool), clock)
+def connect_rate_limiter(clock: Clock, redis_url: str = "") -> LimitsRateLimiter:
+    """A limiter that counts in the Redis at ``redis_url``, or without one in this process."""
+    return LimitsRateLimiter(Counts(clock=clock, redis=connect_redis(redis_url)), clock)
+
+
+def connect_redis(url: str) -> RedisStorage | None:
+    """Return the library's storage in the Redis at ``url``; without one, ``None``."""
+    if not url:
+        return None
+    return RedisStorage(
+        url,
+        key_prefix=_KEY_PREFIX,
+        wrap_exceptions=True,
+        socket_timeout=_TIMEOUT_SECONDS,
+        socket_connect_timeout=_TIMEOUT_SECONDS,
+    )
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from redis import ConnectionPool
 
 from app.adapters.clock import SystemClock
 from app.adapters.rate_limiter import LimitsRateLimiter, Windows, connect_rate_limiter
@@ -22,8 +21,7 @@ def limiter(request: pytest.FixtureRequest) -> Iterator[LimitsRateLimiter]:
         yield connect_rate_limiter(FakeClock())
         return
     # Redis tells the end of a window by the machine's clock.
-    with ConnectionPool.from_url(request.getfixturevalue("redis_url")) as pool:
-        yield connect_rate_limiter(SystemClock(), pool)
+    yield connect_rate_limiter(SystemClock(), request.getfixturevalue("redis_url"))
 
 
 def test_uses_within_the_limit_pass_and_the_next_must_wait(limiter: LimitsRateLimiter) -> None:
@@ -84,18 +82,16 @@ def test_an_address_that_keeps_asking_is_not_forgotten_for_others() -> None:
 
 
 def test_two_processes_share_their_counts_in_redis(redis_url: str) -> None:
-    with ConnectionPool.from_url(redis_url) as one, ConnectionPool.from_url(redis_url) as other:
-        clock = SystemClock()
-        here, there = connect_rate_limiter(clock, one), connect_rate_limiter(clock, other)
-        assert [here.count("a", "client", RATES) for _ in range(3)] == [0, 0, 0]
-        assert there.count("a", "client", RATES) > 0
+    clock = SystemClock()
+    here, there = connect_rate_limiter(clock, redis_url), connect_rate_limiter(clock, redis_url)
+    assert [here.count("a", "client", RATES) for _ in range(3)] == [0, 0, 0]
+    assert there.count("a", "client", RATES) > 0
 
 
 def test_redis_that_is_away_is_replaced_by_counting_in_the_process(tmp_path: Path) -> None:
     clock = FakeClock()
-    with ConnectionPool.from_url(f"unix://{tmp_path}/nobody.sock") as pool:
-        limiter = connect_rate_limiter(clock, pool)
-        assert [limiter.count("a", "client", RATES) for _ in range(3)] == [0, 0, 0]
-        assert limiter.count("a", "client", RATES) > 0
-        clock.pass_(seconds=6)
-        assert limiter.count("a", "client", RATES) > 0
+    limiter = connect_rate_limiter(clock, f"unix://{tmp_path}/nobody.sock")
+    assert [limiter.count("a", "client", RATES) for _ in range(3)] == [0, 0, 0]
+    assert limiter.count("a", "client", RATES) > 0
+    clock.pass_(seconds=6)
+    assert limiter.count("a", "client", RATES) > 0
