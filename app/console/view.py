@@ -21,7 +21,6 @@ from app.console.integrations import (
     webhook_editing,
     webhooks,
 )
-from app.console.integrations.delivery_attempts import answer_words
 from app.console.page_layout import HEADERS, frame_values, go, page
 from app.console.people import account, account_actions, customers, passwords, staff
 from app.console.reauthentication import answer_proof
@@ -99,7 +98,7 @@ def mount_console(app: Flask) -> None:
     app.config.update(WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_TIME_LIMIT=None)
     _csrf.init_app(app)
     set_up_sessions(app)
-    for name, function in {**FILTERS, "answer_words": answer_words}.items():
+    for name, function in FILTERS.items():
         app.add_template_filter(function, name)
     app.add_template_global(html_text, "text")
     app.add_template_global(state_icon)

@@ -97,14 +97,14 @@ def test_sending_deliveries_again(admin: Page, small_shop: RunningShop) -> None:
         work(small_shop)
         receiver.answer("/hook", Reply())
         admin.goto(f"{small_shop.url}/console/deliveries/")
-        press(admin, admin.get_by_role("checkbox", name="Choose PRODUCT_UPDATED"), "Space")
-        expect(admin.get_by_text("1 chosen")).to_be_visible()
-        press(admin, admin.get_by_role("button", name="Redeliver chosen"))
-        expect(admin.get_by_text("1 delivery is sent again now.")).to_be_visible()
+        press(admin, admin.get_by_role("checkbox", name="Select PRODUCT_UPDATED"), "Space")
+        expect(admin.get_by_text("1 selected")).to_be_visible()
+        press(admin, admin.get_by_role("button", name="Resend selected"))
+        expect(admin.get_by_text("Resending 1 delivery.")).to_be_visible()
         work(small_shop)
         assert len(receiver.calls("/hook")) == 2
     admin.reload()
-    expect(admin.get_by_role("cell", name="Arrived")).to_be_visible()
+    expect(admin.get_by_role("cell", name="Delivered")).to_be_visible()
 
 
 def test_invite_staff(admin: Page, small_shop: RunningShop) -> None:

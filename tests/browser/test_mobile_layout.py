@@ -57,9 +57,9 @@ def test_chosen_deliveries_are_sent_again_from_where_they_are_chosen(
     hook = make_webhook(small_shop.ports, app_id, EventType.PRODUCT_UPDATED)
     make_many_deliveries(small_shop.ports, hook, 25)
     phone.goto(f"{small_shop.url}/console/deliveries/")
-    again = phone.get_by_role("button", name="Redeliver chosen")
+    again = phone.get_by_role("button", name="Resend selected")
     assert not again.evaluate(IN_SIGHT)
-    choice = phone.get_by_role("checkbox", name="Choose PRODUCT_UPDATED").first
+    choice = phone.get_by_role("checkbox", name="Select PRODUCT_UPDATED").first
     event = phone.get_by_role("link", name="PRODUCT_UPDATED").first
     assert abs(middle(choice) - middle(event)) < 6
     choice.check()
@@ -68,7 +68,7 @@ def test_chosen_deliveries_are_sent_again_from_where_they_are_chosen(
         phone.keyboard.press("Tab")
         assert phone.evaluate(FREE_OF_THE_BAR)
     again.click()
-    expect(phone.get_by_text("1 delivery is sent again now.")).to_be_visible()
+    expect(phone.get_by_text("Resending 1 delivery.")).to_be_visible()
 
 
 def test_events_are_found_by_what_they_are_about(phone: Page, small_shop: RunningShop) -> None:

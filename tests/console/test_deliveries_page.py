@@ -5,8 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.integrations.deliveries_page import DeliveryRow, make_deliveries_page
-from app.domain.deliveries.deliveries import DeliveryStatus
+from app.console.integrations.deliveries_page import (
+    DeliveryRow,
+    make_deliveries_page,
+    replay_result,
+)
+from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult
 from app.domain.events import EventType
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
@@ -17,18 +21,22 @@ WAITING = DeliveryLine(
     webhook_id=2,
     webhook_name="",
     target_url="https://labels.example.com/",
+    is_webhook_active=True,
     app_id=1,
     app_name="Labels",
+    is_app_active=True,
     event=EventType.PRODUCT_CREATED,
     status=DeliveryStatus.PENDING,
     created_at=NOW,
     attempts=0,
     response_status=None,
+    last_response="",
     next_attempt_at=NOW + timedelta(minutes=1),
     given_up="",
     message_id="msg_1",
     object_id="",
 )
+NONE = "\N{EN DASH}"
 FAILED = replace(
     WAITING, status=DeliveryStatus.FAILED, attempts=6, response_status=503, next_attempt_at=None
 )
@@ -40,20 +48,46 @@ def row_of(line: DeliveryLine) -> DeliveryRow:
 
 
 @pytest.mark.parametrize(
-    ("line", "state", "status", "code", "attempts"),
+    ("line", "state", "status", "attempts"),
     [
-        (WAITING, "info", "Waiting", "\N{EN DASH}", "0"),
-        (replace(WAITING, attempts=2), "warn", "Failed, retries", "none", "2 of 10"),
-        (replace(WAITING, attempts=1, response_status=503), "warn", "Failed", "503", "1 of 10"),
-        (FAILED, "bad", "Gave up", "503", "6"),
+        (WAITING, "info", "Waiting", NONE),
+        (replace(WAITING, attempts=2, response_status=503), "warn", "Retrying", "2 of 10"),
+        (replace(WAITING, response_status=503), "info", "Resending", NONE),
+        (replace(WAITING, last_response="Unreachable."), "info", "Resending", NONE),
+        (FAILED, "bad", "Failed", "6"),
+        (replace(FAILED, status=DeliveryStatus.SUCCESS), "ok", "Delivered", "6"),
     ],
 )
-def test_row_tells_how_the_attempts_went(
-    line: DeliveryLine, state: str, status: str, code: str, attempts: str
-) -> None:
+def test_row_has_one_state(line: DeliveryLine, state: str, status: str, attempts: str) -> None:
     row = row_of(line)
-    assert (row.state, row.code, row.attempts) == (state, code, attempts)
-    assert row.status.startswith(status)
+    assert (row.state, row.status, row.attempts) == (state, status, attempts)
+
+
+@pytest.mark.parametrize(
+    ("line", "result", "detail"),
+    [
+        (WAITING, NONE, ""),
+        (FAILED, "503 Service Unavailable", ""),
+        (
+            replace(FAILED, response_status=402, last_response='{"error": "Your plan has ended"}'),
+            "402 Payment Required",
+            "Your plan has ended",
+        ),
+        (replace(FAILED, given_up="Disabled."), "503 Service Unavailable", "Disabled."),
+        (replace(WAITING, attempts=1, last_response="Unreachable."), "Unreachable.", ""),
+        (replace(FAILED, response_status=None, given_up="Not allowed."), "Not allowed.", ""),
+        (
+            replace(
+                FAILED, status=DeliveryStatus.SUCCESS, response_status=200, last_response="ok"
+            ),
+            "200 OK",
+            "",
+        ),
+    ],
+)
+def test_row_has_the_cause(line: DeliveryLine, result: str, detail: str) -> None:
+    row = row_of(line)
+    assert (row.result, row.detail) == (result, detail)
 
 
 def test_next_attempt_is_shown_after_the_first() -> None:
@@ -63,16 +97,20 @@ def test_next_attempt_is_shown_after_the_first() -> None:
 
 def test_unnamed_webhook_is_known_by_its_app() -> None:
     row = row_of(WAITING)
-    assert (row.webhook, row.app) == ("Without a name", "Labels")
-    assert row.checkbox_label == "Choose PRODUCT_CREATED to Labels, 1 Mar 2026, 12:00:00 UTC"
+    assert (row.webhook, row.app) == ("Unnamed webhook", "Labels")
+    assert row.checkbox_label == "Select PRODUCT_CREATED to Labels, 1 Mar 2026, 12:00:00 UTC"
     named = row_of(replace(WAITING, webhook_name="Stock"))
     assert named.webhook == "Stock"
-    assert named.checkbox_label.startswith("Choose PRODUCT_CREATED to Stock, ")
+    assert named.checkbox_label.startswith("Select PRODUCT_CREATED to Stock, ")
 
 
 @pytest.mark.parametrize(
     ("deliveries", "summary"),
-    [(0, "No deliveries here"), (1, "1 delivery here"), (2, "2 deliveries here")],
+    [
+        (0, "No deliveries on this page"),
+        (1, "1 delivery on this page"),
+        (2, "2 deliveries on this page"),
+    ],
 )
 def test_summary_counts_deliveries(deliveries: int, summary: str) -> None:
     assert make_deliveries_page([WAITING] * deliveries, []).summary == summary
@@ -88,7 +126,7 @@ def test_webhooks_to_choose_from_are_called_by_name_and_app() -> None:
     webhooks = [WebhookName(2, "Stock", 1, "Labels"), WebhookName(1, "", 1, "Labels")]
     assert make_deliveries_page([], webhooks).webhooks == {
         "2": "Stock (Labels)",
-        "1": "Without a name (Labels)",
+        "1": "Unnamed webhook (Labels)",
     }
 
 
@@ -100,3 +138,16 @@ def test_replay_is_asked_about(asked: str, what: str) -> None:
     assert replay is not None
     assert (replay.what, replay.action) == (what, replay.title.rstrip("?"))
     assert make_deliveries_page([], [], "other").replay is None
+
+
+@pytest.mark.parametrize(
+    ("count", "missed", "failed"),
+    [
+        (0, "No missed events.", "No failed deliveries."),
+        (1, "Sending 1 missed event.", "Resending 1 failed delivery."),
+        (2000, "Sending 2,000 missed events.", "Resending 2,000 failed deliveries."),
+    ],
+)
+def test_replay_counts_what_is_sent(count: int, missed: str, failed: str) -> None:
+    assert replay_result(ReplayResult(failed=9, missing=count), missing=True) == missed
+    assert replay_result(ReplayResult(failed=count, missing=9), missing=False) == failed

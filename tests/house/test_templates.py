@@ -25,7 +25,6 @@ UNFINISHED: dict[str, int] = {
     "console/audit/index.html": 7,
     "console/customers/index.html": 5,
     "console/customers/show.html": 2,
-    "console/deliveries/show.html": 11,
     "console/dry_run/index.html": 6,
     "console/groups/index.html": 3,
     "console/groups/show.html": 3,

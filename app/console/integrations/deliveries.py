@@ -1,20 +1,26 @@
-"""Deliveries: what was sent to apps, found again by anything known of it, and sent once more."""
+"""Deliveries: what was sent to apps, searched, shown and resent."""
 
 from datetime import timedelta
 
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.integrations.deliveries_page import DEFAULT_SINCE, SINCE, make_deliveries_page
-from app.console.integrations.delivery_attempts import curl_of, size_of, status_words
+from app.console.integrations.deliveries_page import (
+    DEFAULT_SINCE,
+    SINCE,
+    make_deliveries_page,
+    replay_result,
+)
+from app.console.integrations.delivery_page import make_delivery_page
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, now, ports
-from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, DeliveryStatus
+from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import text
 from app.services.deliveries.details import show_delivery_details
 from app.services.deliveries.replays import replay_deliveries, retry_deliveries, retry_delivery
 from app.services.deliveries.search import NO_ANSWER, DeliverySearch, search_deliveries
@@ -26,14 +32,14 @@ _NAMES = {
     "webhook": "Webhook",
     "event": "Event",
     "status": "Status",
-    "code": "Code",
+    "code": "Response code",
     "from": "From",
     "to": "To",
-    "object": "Object",
+    "object": "Object ID",
 }
 _STATUS = {
     "failed": (DeliveryStatus.FAILED, "Failed"),
-    "arrived": (DeliveryStatus.SUCCESS, "Arrived"),
+    "arrived": (DeliveryStatus.SUCCESS, "Delivered"),
     "waiting": (DeliveryStatus.PENDING, "Waiting"),
 }
 
@@ -47,7 +53,7 @@ blueprint = PageGroup(
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """Deliveries by when they were made, as the address narrows and turns them."""
+    """List deliveries by time, filtered by the query string."""
     problem = ""
     wanted = _wanted()
     try:
@@ -78,27 +84,12 @@ def index() -> BaseResponse:
 
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
-    """One delivery: what was sent, what was answered, when it is tried again."""
+    """Show one delivery: the request, the response, and its attempts."""
     found = show_delivery_details(ports(), actor(), key)
     if found is None:
         abort(404)
-    attempts = found.attempts
-    chosen_id = request.args.get("attempt", type=row_key)
-    chosen = next((one for one in attempts if one.attempt.id == chosen_id), None)
-    chosen = chosen or (attempts[0] if attempts else None)
-    return page(
-        "deliveries/show.html",
-        line=found.line,
-        payload=found.payload,
-        size=size_of(found.payload),
-        attempts=attempts,
-        chosen=chosen,
-        curl=curl_of(found, chosen),
-        kept_until=found.line.created_at + RETENTION,
-        api_id=to_global_id("EventDelivery", key),
-        most_attempts=len(SCHEDULE),
-        status_words=status_words,
-    )
+    attempt_id = request.args.get("attempt", type=row_key)
+    return page("deliveries/show.html", delivery=make_delivery_page(found, now(), attempt_id))
 
 
 @blueprint.post("/<key:key>/redeliver")
@@ -109,45 +100,36 @@ def redeliver(key: int) -> BaseResponse:
     except Refused as refused:
         flash(str(refused), "bad")
         return go("console.deliveries.show", key=key)
-    return done(
-        "It is sent again now, with the same webhook-id.", "console.deliveries.show", key=key
-    )
+    return done("Resending now.", "console.deliveries.show", key=key)
 
 
 @blueprint.post("/redeliver")
 def redeliver_chosen() -> BaseResponse:
-    """Send those that are ticked again."""
+    """Resend the selected deliveries."""
     keys = request.form.getlist("id", type=row_key)
     if not keys:
-        flash("Choose a delivery first.", "warn")
+        flash("Select a delivery.", "warn")
         return go("console.deliveries.index", **told(*_NAMES, "sort"))
     try:
         due = retry_deliveries(ports(), actor(), keys)
     except Refused as refused:
         flash(str(refused), "bad")
         return go("console.deliveries.index", **told(*_NAMES, "sort"))
-    words = "1 delivery is" if due == 1 else f"{due} deliveries are"
-    return done(f"{words} sent again now.", "console.deliveries.index", **told(*_NAMES, "sort"))
+    sent = text("Resending {count:,} delivery.", "Resending {count:,} deliveries.", count=due)
+    return done(sent, "console.deliveries.index", **told(*_NAMES, "sort"))
 
 
 @blueprint.post("/replay")
 def replay() -> BaseResponse:
-    """Send what a webhook has failed to get, or never got, since a time."""
+    """Resend what failed, or send events that a webhook missed, since a time."""
     hook = request.form.get("webhook", 0, type=row_key)
     hours = int(request.form.get("since", DEFAULT_SINCE, type=one_of(SINCE)))
     missing = request.form.get("what") == "missing"
     since = now() - timedelta(hours=hours)
     made = replay_deliveries(ports(), actor(), hook, since, failed=not missing, missing=missing)
-    number = made.missing if missing else made.failed
-    what = "that were missing" if missing else "that had failed"
-    words = f"{number:,} {'delivery' if number == 1 else 'deliveries'} {what}"
     if made.has_more:
-        flash("More are missing: replay them once more for the next.", "warn")
-    return done(
-        f"{words} {'is' if number == 1 else 'are'} sent now.",
-        "console.deliveries.index",
-        webhook=hook,
-    )
+        flash("There are more missed events. Replay again to send the next ones.", "warn")
+    return done(replay_result(made, missing=missing), "console.deliveries.index", webhook=hook)
 
 
 def _kind(name: str) -> EventType:

@@ -5,24 +5,25 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.console.formatting import exact
-from app.console.integrations.delivery_attempts import status_words
-from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus
+from app.console.integrations.delivery_attempts import status_words, was_answered
+from app.domain.deliveries.causes import response_detail, status_line
+from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
 from app.domain.events import EventType
 from app.domain.values.text import text
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
 
 SINCE = {
-    "1": "The last hour",
-    "24": "The last day",
-    "72": "The last three days",
-    "336": "14 days",
+    "1": "Last hour",
+    "24": "Last 24 hours",
+    "72": "Last 3 days",
+    "336": "Last 14 days",
 }
 """How far back a replay looks: hours as forms send them, and their words."""
 
 DEFAULT_SINCE = "24"
 
-_UNNAMED = "Without a name"
+_UNNAMED = "Unnamed webhook"
 _NO_NUMBER = "\N{EN DASH}"
 
 
@@ -36,10 +37,10 @@ class DeliveryRow:
     checkbox_label: str
     state: str
     status: str
-    given_up: str
+    result: str
+    detail: str
     webhook: str
     app: str
-    code: str
     attempts: str
     made_at: datetime
     next_attempt_at: datetime | None
@@ -57,7 +58,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class DeliveriesPage:
-    """The list, what it can be narrowed by, and the replay asked about."""
+    """The list, what it can be filtered by, and the replay asked about."""
 
     rows: tuple[DeliveryRow, ...]
     summary: str
@@ -69,17 +70,17 @@ class DeliveriesPage:
 _REPLAYS = {
     "replay-missing": Replay(
         "missing",
-        "Replay what is missing?",
-        "Events that a webhook listens to now and never got: it was switched off then, or did not "
-        "yet listen.",
-        "Replay what is missing",
+        "Replay missed events?",
+        "Events this webhook should have received but didn't, because it was disabled or not "
+        "subscribed yet.",
+        "Replay missed events",
     ),
     "replay-failed": Replay(
         "failed",
-        "Replay what failed?",
-        "Deliveries that were given up are sent again, each with its own webhook-id, so that the "
-        "app can tell.",
-        "Replay what failed",
+        "Resend failed deliveries?",
+        "Each is sent again with its original message ID, so that the app can recognize "
+        "duplicates.",
+        "Resend failed deliveries",
     ),
 }
 
@@ -107,10 +108,29 @@ def make_deliveries_page(
     )
 
 
+def replay_result(replayed: ReplayResult, *, missing: bool) -> str:
+    """Return what a replay of missed events, or else of failed deliveries, came to."""
+    if not (replayed.missing if missing else replayed.failed):
+        return "No missed events." if missing else "No failed deliveries."
+    if missing:
+        return text(
+            "Sending {count:,} missed event.",
+            "Sending {count:,} missed events.",
+            count=replayed.missing,
+        )
+    return text(
+        "Resending {count:,} failed delivery.",
+        "Resending {count:,} failed deliveries.",
+        count=replayed.failed,
+    )
+
+
 def _summary(deliveries: int) -> str:
     if not deliveries:
-        return "No deliveries here"
-    return text("{count:,} delivery here", "{count:,} deliveries here", count=deliveries)
+        return "No deliveries on this page"
+    return text(
+        "{count:,} delivery on this page", "{count:,} deliveries on this page", count=deliveries
+    )
 
 
 def _row(line: DeliveryLine) -> DeliveryRow:
@@ -120,30 +140,39 @@ def _row(line: DeliveryLine) -> DeliveryRow:
         event=line.event,
         object_id=line.object_id,
         checkbox_label=text(
-            "Choose {event} to {receiver}, {moment}",
+            "Select {event} to {receiver}, {moment}",
             event=line.event,
             receiver=line.webhook_name or line.app_name,
             moment=exact(line.created_at),
         ),
         state=state,
         status=status,
-        given_up=line.given_up,
+        result=_result(line),
+        detail=_detail(line),
         webhook=line.webhook_name or _UNNAMED,
         app=line.app_name,
-        code=_code(line),
         attempts=_attempts(line),
         made_at=line.created_at,
         next_attempt_at=line.next_attempt_at if line.attempts else None,
     )
 
 
-def _code(line: DeliveryLine) -> str:
-    if line.response_status:
-        return str(line.response_status)
-    return "none" if line.attempts else _NO_NUMBER
+def _result(line: DeliveryLine) -> str:
+    """Return the last response's status, or why there was none."""
+    if line.response_status is not None:
+        return status_line(line.response_status)
+    return line.last_response or line.given_up or _NO_NUMBER
+
+
+def _detail(line: DeliveryLine) -> str:
+    """Return the response's own words, and why no further attempt is made."""
+    if line.status is DeliveryStatus.SUCCESS:
+        return ""
+    said = "" if line.response_status is None else response_detail(line.last_response)
+    return said or (line.given_up if was_answered(line) else "")
 
 
 def _attempts(line: DeliveryLine) -> str:
     if line.status is DeliveryStatus.PENDING and line.attempts:
         return text("{number} of {most}", number=line.attempts, most=len(SCHEDULE))
-    return str(line.attempts)
+    return str(line.attempts) if line.attempts else _NO_NUMBER

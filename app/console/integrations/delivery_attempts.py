@@ -1,9 +1,10 @@
-"""An attempt at a delivery, in words, and as a command that makes it again."""
+"""A delivery's state and its attempts in words, and as a command that repeats one."""
 
 import shlex
-from http import HTTPStatus
 
+from app.domain.deliveries.causes import failure_cause, status_line
 from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.values.text import text
 from app.services.deliveries.details import DeliveryDetails, ShownAttempt
 from app.services.deliveries.search import DeliveryLine
 
@@ -11,26 +12,39 @@ _KILO = 1024
 
 
 def status_words(line: DeliveryLine) -> tuple[str, str]:
-    """The state of a delivery: its pill's colour, and the word in it."""
+    """Return the state of a delivery: its pill's colour, and the word in it."""
     if line.status is DeliveryStatus.SUCCESS:
-        return "ok", "Arrived"
+        return "ok", "Delivered"
     if line.status is DeliveryStatus.FAILED:
-        return "bad", "Gave up"
-    return ("warn", "Failed, retries") if line.attempts else ("info", "Waiting")
+        return "bad", "Failed"
+    if line.attempts:
+        return "warn", "Retrying"
+    return "info", "Resending" if was_answered(line) else "Waiting"
+
+
+def was_answered(line: DeliveryLine) -> bool:
+    """Return whether an attempt came to anything, be it a network error."""
+    return line.response_status is not None or bool(line.last_response)
 
 
 def answer_words(status: int | None) -> str:
-    """What an endpoint answered: ``503 Service Unavailable``."""
-    if status is None:
-        return "No answer"
-    known = status in {one.value for one in HTTPStatus}
-    return f"{status} {HTTPStatus(status).phrase}" if known else str(status)
+    """Return a response's status: ``503 Service Unavailable``."""
+    return "No response" if status is None else status_line(status)
 
 
-def size_of(text: str) -> str:
-    """How large a body is."""
-    size = len(text.encode())
-    return f"{size} bytes" if size < _KILO else f"{size / _KILO:.1f} kB"
+def cause_of(line: DeliveryLine) -> str:
+    """Return why the last attempt failed; empty if it succeeded or there was none."""
+    if line.status is DeliveryStatus.SUCCESS or not was_answered(line):
+        return ""
+    return failure_cause(line.response_status, line.last_response)
+
+
+def size_of(body: str) -> str:
+    """Return the size of a body in words."""
+    size = len(body.encode())
+    if size < _KILO:
+        return text("{count} byte", "{count} bytes", count=size)
+    return text("{size:.1f} kB", size=size / _KILO)
 
 
 def curl_of(found: DeliveryDetails, chosen: ShownAttempt | None) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -15,7 +15,13 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.ranges import Range
-from app.models import AppRecord, CheckoutRecord, DeliveryRecord, WebhookRecord
+from app.models import (
+    AppRecord,
+    CheckoutRecord,
+    DeliveryAttemptRecord,
+    DeliveryRecord,
+    WebhookRecord,
+)
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires_person
 from app.services.commerce.stored_checkouts import token_in
@@ -31,9 +37,19 @@ NO_ANSWER = 0
 MAX_SEARCHED = 5000
 """Deliveries that a text is looked for in: the newest of what the rest of a filter leaves."""
 
+MAX_RESPONSE = 4096
+"""Characters of the last response that a list has."""
+
 _CART = (
     select(CheckoutRecord.token)
     .where(CheckoutRecord.id == DeliveryRecord.subject_id)
+    .scalar_subquery()
+)
+_LAST_RESPONSE = (
+    select(func.substr(DeliveryAttemptRecord.response, 1, MAX_RESPONSE))
+    .where(DeliveryAttemptRecord.delivery_id == DeliveryRecord.id)
+    .order_by(DeliveryAttemptRecord.id.desc())
+    .limit(1)
     .scalar_subquery()
 )
 LINE_COLUMNS = (
@@ -41,13 +57,16 @@ LINE_COLUMNS = (
     DeliveryRecord.webhook_id,
     WebhookRecord.name.label("webhook_name"),
     WebhookRecord.target_url,
+    WebhookRecord.is_active.label("is_webhook_active"),
     AppRecord.id.label("app_id"),
     AppRecord.name.label("app_name"),
+    AppRecord.is_active.label("is_app_active"),
     DeliveryRecord.event,
     DeliveryRecord.status,
     DeliveryRecord.created_at,
     DeliveryRecord.attempts,
     DeliveryRecord.response_status,
+    func.coalesce(_LAST_RESPONSE, "").label("last_response"),
     DeliveryRecord.next_attempt_at,
     DeliveryRecord.given_up,
     DeliveryRecord.message_id,
@@ -61,23 +80,26 @@ LINE_COLUMNS = (
 class DeliveryLine:
     """A delivery in a list, without its payload.
 
-    ``attempts`` counts those since it was last scheduled by hand; ``response_status`` is the last
-    response's. ``next_attempt_at`` is empty when nothing more is tried; ``given_up`` is then the
-    reason besides the response, if any. ``object_id`` is the global id of the event's object,
-    empty for a deleted cart.
+    ``attempts`` counts those since it was last resent; ``response_status`` is the last response's,
+    ``last_response`` the beginning of its body, or the network error. ``next_attempt_at`` is empty
+    when nothing more is tried; ``given_up`` is then the reason besides the response, if any.
+    ``object_id`` is the global ID of the event's object, empty for a deleted cart.
     """
 
     id: int
     webhook_id: int
     webhook_name: str
     target_url: str
+    is_webhook_active: bool
     app_id: int
     app_name: str
+    is_app_active: bool
     event: EventType
     status: DeliveryStatus
     created_at: datetime
     attempts: int
     response_status: int | None
+    last_response: str
     next_attempt_at: datetime | None
     given_up: str
     message_id: str

@@ -161,7 +161,7 @@ for (const counter of document.querySelectorAll("[data-counts]")) {
   const counted = counter.closest("details, form");
   const tell = () => {
     const chosen = counted.querySelectorAll(`[name="${counter.dataset.counts}"]:checked`).length;
-    counter.textContent = `${chosen} chosen`;
+    counter.textContent = `${chosen} selected`;
   };
   counted.addEventListener("change", tell);
   tell();

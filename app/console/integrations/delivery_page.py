@@ -1,0 +1,217 @@
+"""The view model of one delivery: its state, what was sent and answered, and its attempts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from markupsafe import Markup
+
+from app.console.formatting import html_text, milliseconds, time_element
+from app.console.integrations.delivery_attempts import (
+    answer_words,
+    cause_of,
+    curl_of,
+    size_of,
+    status_words,
+)
+from app.domain.deliveries.causes import failure_cause
+from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, Attempt, DeliveryStatus
+from app.domain.values.ids import to_global_id
+from app.domain.values.text import text
+from app.services.deliveries.details import SHOWN_ATTEMPTS, DeliveryDetails, ShownAttempt, Signed
+from app.services.deliveries.search import DeliveryLine
+
+_MAX_VALUE = 96
+_TIMING = "{moment} · {duration}"
+_SIGNATURES = {
+    Signed.VERIFIED: ("ok", "Signature valid"),
+    Signed.KEY_GONE: ("", "Key replaced since"),
+    Signed.WRONG: ("bad", "Signature invalid"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A header; ``note`` is its length if the value is cut."""
+
+    name: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """What happened, the cause first, and what follows."""
+
+    state: str
+    cause: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What an attempt came to: an endpoint's response, or the network error instead of one."""
+
+    state: str
+    result: str
+    timing: str
+    headers: tuple[Header, ...]
+    error: str
+    body: str
+    size: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """An attempt in the list beside the page."""
+
+    id: int
+    state: str
+    result: str
+    timing: str
+    is_shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPage:
+    """One delivery, with one of its attempts shown in full."""
+
+    line: DeliveryLine
+    title: str
+    webhook: str
+    api_id: str
+    state: str
+    status: str
+    banner: Banner | None
+    signature_state: str
+    signature: str
+    request_headers: tuple[Header, ...]
+    payload: str
+    size: str
+    curl: str
+    response: Response | None
+    attempts: tuple[AttemptRow, ...]
+    attempt_count: str
+    next_attempt: str
+    expires_at: datetime
+
+
+def make_delivery_page(
+    found: DeliveryDetails, now: datetime, attempt_id: int | None = None
+) -> DeliveryPage:
+    """Return the page; it shows the attempt ``attempt_id``, or else the last one."""
+    line, attempts = found.line, found.attempts
+    chosen = next((one for one in attempts if one.attempt.id == attempt_id), None)
+    chosen = chosen or (attempts[0] if attempts else None)
+    state, status = status_words(line)
+    signature_state, signature = ("", "") if chosen is None else _SIGNATURES[chosen.signed]
+    return DeliveryPage(
+        line=line,
+        title=line.event.label,
+        webhook=line.webhook_name or "Unnamed webhook",
+        api_id=to_global_id("EventDelivery", line.id),
+        state=state,
+        status=status,
+        banner=_banner(line, now),
+        signature_state=signature_state,
+        signature=signature,
+        request_headers=() if chosen is None else _headers(chosen.attempt.request_headers),
+        payload=found.payload,
+        size=size_of(found.payload),
+        curl=curl_of(found, chosen),
+        response=None if chosen is None else _response(chosen, now),
+        attempts=tuple(_row(one, chosen, now) for one in attempts),
+        attempt_count=_attempt_count(line, len(attempts)),
+        next_attempt=_next_moment(line, now),
+        expires_at=line.created_at + RETENTION,
+    )
+
+
+def _is_pending(line: DeliveryLine) -> bool:
+    return line.status is DeliveryStatus.PENDING
+
+
+def _banner(line: DeliveryLine, now: datetime) -> Banner | None:
+    cause = cause_of(line)
+    if line.status is DeliveryStatus.FAILED:
+        return Banner("bad", cause or "Not delivered", _ending(line, cause))
+    if _is_pending(line) and cause and line.next_attempt_at:
+        return Banner("warn", cause, _next_attempt(line.next_attempt_at, now))
+    return None
+
+
+def _ending(line: DeliveryLine, cause: str) -> str:
+    if line.given_up:
+        template = "Not delivered. {reason}" if cause else "{reason}"
+        return text(template, reason=line.given_up)
+    return text(
+        "Not delivered after {count} attempt.",
+        "Not delivered after {count} attempts.",
+        count=line.attempts,
+    )
+
+
+def _next_moment(line: DeliveryLine, now: datetime) -> str:
+    if not _is_pending(line) or line.next_attempt_at is None:
+        return ""
+    return "due now" if line.next_attempt_at <= now else time_element(line.next_attempt_at, now)
+
+
+def _next_attempt(moment: datetime, now: datetime) -> str:
+    if moment <= now:
+        return "The next attempt is due now."
+    return html_text("Next attempt {moment}.", moment=time_element(moment, now))
+
+
+def _headers(values: Mapping[str, object]) -> tuple[Header, ...]:
+    return tuple(_header(name, str(value)) for name, value in values.items())
+
+
+def _header(name: str, value: str) -> Header:
+    if len(value) <= _MAX_VALUE:
+        return Header(name, value)
+    length = text("{count:,} characters", count=len(value))
+    return Header(name, f"{value[: _MAX_VALUE - 1]}…", length)
+
+
+def _response(shown: ShownAttempt, now: datetime) -> Response:
+    attempt = shown.attempt
+    has_answer = attempt.response_status is not None
+    is_good = attempt.status is DeliveryStatus.SUCCESS
+    return Response(
+        state="ok" if is_good else "bad",
+        result=answer_words(attempt.response_status),
+        timing=_timing(attempt, now),
+        headers=_headers(attempt.response_headers),
+        error="" if has_answer else failure_cause(None, attempt.response),
+        body=attempt.response if has_answer else "",
+        size=size_of(attempt.response) if has_answer else "",
+    )
+
+
+def _row(one: ShownAttempt, chosen: ShownAttempt | None, now: datetime) -> AttemptRow:
+    is_shown = one is chosen
+    return AttemptRow(
+        id=one.attempt.id,
+        state="ok" if one.attempt.status is DeliveryStatus.SUCCESS else "bad",
+        result=answer_words(one.attempt.response_status),
+        timing=_timing(one.attempt, now, "{moment} · {duration} · shown" if is_shown else _TIMING),
+        is_shown=is_shown,
+    )
+
+
+def _timing(attempt: Attempt, now: datetime, template: str = _TIMING) -> Markup:
+    return html_text(
+        template,
+        moment=time_element(attempt.created_at, now),
+        duration=milliseconds(1000 * attempt.duration),
+    )
+
+
+def _attempt_count(line: DeliveryLine, attempts: int) -> str:
+    """Return how many attempts there were; of a resent delivery, those before it too."""
+    if attempts >= SHOWN_ATTEMPTS:
+        return text("latest {count}", count=SHOWN_ATTEMPTS)
+    if _is_pending(line) and line.attempts == attempts:
+        return text("{count} of {most}", count=attempts, most=len(SCHEDULE))
+    return str(attempts)

@@ -1,0 +1,55 @@
+"""Why a delivery failed, in one line."""
+
+import json
+from http import HTTPStatus
+
+MAX_DETAIL = 160
+"""Characters of a response's own words that are shown."""
+
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
+_MEMBERS = ("error", "message", "detail", "error_description", "title", "errors")
+"""Where JSON responses say what is wrong."""
+
+
+def status_line(status: int) -> str:
+    """Return a response's status with its reason: ``503 Service Unavailable``."""
+    reason = _REASONS.get(status)
+    return f"{status} {reason}" if reason else str(status)
+
+
+def failure_cause(status: int | None, response: str) -> str:
+    """Return why an attempt failed: ``402 Payment Required: Your plan has ended``.
+
+    ``response`` is the response's body; without a ``status`` it is the network error itself.
+    """
+    if status is None:
+        return response.strip() or "No response"
+    detail = response_detail(response)
+    return f"{status_line(status)}: {detail}" if detail else status_line(status)
+
+
+def response_detail(response: str) -> str:
+    """Return what a response's body says in plain words: an error's message, or a short text.
+
+    Empty for markup, and for JSON without a message.
+    """
+    try:
+        told = _message_in(json.loads(response))
+    except RecursionError:
+        told = ""
+    except ValueError:
+        is_text = "<" not in response and not response.lstrip().startswith(("{", "["))
+        told = response if is_text else ""
+    line = " ".join(told.split())
+    return line if len(line) <= MAX_DETAIL else f"{line[: MAX_DETAIL - 1]}…"
+
+
+def _message_in(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return _message_in(value[0]) if value else ""
+    if isinstance(value, dict):
+        found = (_message_in(value[name]) for name in _MEMBERS if name in value)
+        return next(filter(None, found), "")
+    return ""
