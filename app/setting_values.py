@@ -10,6 +10,8 @@ from app.domain.urls.redirects import split_entry
 from app.domain.urls.web_urls import is_web_url, parse_web_url
 from app.domain.values.ip_addresses import Network
 
+_MAX_DAYS = 36_500
+
 
 def one_of(*choices: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
@@ -39,6 +41,13 @@ def positive(text: str) -> int:
     number = not_negative(text)
     if number < 1:
         raise ValueError("must be at least 1")
+    return number
+
+
+def days(text: str) -> int:
+    number = positive(text)
+    if number > _MAX_DAYS:
+        raise ValueError(f"must be at most {_MAX_DAYS}")
     return number
 
 

@@ -59,6 +59,7 @@ class Settings:
     jwt_ttl_refresh: int = _setting(_RULES.jwt_ttl_refresh, values.positive)
     single_use_refresh_tokens: bool = _setting(_RULES.single_use_refresh_tokens, values.flag)
     reset_password_lock_time: int = _setting(_RULES.reset_password_lock_time, values.not_negative)
+    sign_in_log_days: int = _setting(_RULES.sign_in_log_days, values.days)
     allowed_client_hosts: tuple[str, ...] = _setting(_RULES.allowed_client_hosts, values.hosts)
     allowed_graphql_origins: tuple[str, ...] = _setting(("*",), values.origins)
     trusted_proxies: tuple[Network, ...] = _setting((), values.networks)
@@ -113,6 +114,7 @@ class Settings:
             jwt_ttl_refresh=self.jwt_ttl_refresh,
             single_use_refresh_tokens=self.single_use_refresh_tokens,
             reset_password_lock_time=self.reset_password_lock_time,
+            sign_in_log_days=self.sign_in_log_days,
             allowed_client_hosts=self.allowed_client_hosts,
             outgoing_allowed_networks=self.outgoing_allowed_networks,
             rate_limits=RateLimitPolicy(self.rate_limits, self.rate_limit_trusted_clients),

@@ -21,6 +21,7 @@ from app.adapters.passwords import Argon2Hasher
 from app.adapters.randomness import SystemRandomness
 from app.adapters.saved_logins import FileProfiles
 from app.adapters.schema_revisions import SchemaRevisions
+from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.throttle_sql import SqlThrottle
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
@@ -75,6 +76,7 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
     database = connect_database(settings.database_url, max_writers=max_writers)
     clock = SystemClock()
     http = _LazyHttp(settings.outgoing_allowed_networks)
+    encryption = _LazyEncryption(settings.secret_key)
     return Ports(
         configuration=settings.configuration,
         clock=clock,
@@ -85,7 +87,7 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
         passwords=Argon2Hasher(),
         throttle=_throttle(database, settings.redis_url),
         rate_limiter=_LazyRateLimiter(clock, settings.redis_url),
-        encryption=_LazyEncryption(settings.secret_key),
+        encryption=encryption,
         email_templates=JinjaEmailTemplates(),
         mailer=_mailer(settings),
         http=http,
@@ -95,6 +97,7 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
         queue=_LazyQueue(settings),
         schema=_LazySchema(settings.database_url),
         activity=SqlActivity(database, clock),
+        sign_in_log=SqlSignInLog(database, clock, encryption),
         cache=ProcessCache(),
     )
 
@@ -210,6 +213,9 @@ class _LazyEncryption:
 
     def decrypt(self, purpose: str, encrypted: str) -> str:
         return self._encryption.decrypt(purpose, encrypted)
+
+    def fingerprint(self, purpose: str, text: str) -> str:
+        return self._encryption.fingerprint(purpose, text)
 
 
 class _LazyKeyStore:

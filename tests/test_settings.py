@@ -30,6 +30,7 @@ def test_without_any_setting_it_is_a_development_installation_on_sqlite() -> Non
     assert settings.database_url.endswith("/instance/latchkey.sqlite3")
     assert (settings.jwt_ttl_access, settings.jwt_ttl_refresh) == (300, 30 * 24 * 3600)
     assert settings.reset_password_lock_time == 900
+    assert settings.sign_in_log_days == 90
     assert settings.graphql_batch_max == 10
     assert settings.allowed_graphql_origins == ("*",)
     assert not settings.single_use_refresh_tokens
@@ -64,6 +65,7 @@ def test_every_setting_can_be_given() -> None:
             "JWT_TTL_REFRESH": "120",
             "SINGLE_USE_REFRESH_TOKENS": "yes",
             "RESET_PASSWORD_LOCK_TIME": "0",
+            "SIGN_IN_LOG_DAYS": "400",
             "ALLOWED_CLIENT_HOSTS": "shop.example.com, admin.example.com:8443",
             "ALLOWED_GRAPHQL_ORIGINS": "https://shop.example.com",
             "TRUSTED_PROXIES": "10.0.0.0/8, ::1",
@@ -82,6 +84,7 @@ def test_every_setting_can_be_given() -> None:
     assert settings.redis_url == "redis://cache:6379/1"
     assert settings.single_use_refresh_tokens
     assert settings.reset_password_lock_time == 0
+    assert settings.configuration.sign_in_log_days == 400
     assert settings.allowed_client_hosts == ("shop.example.com", "admin.example.com:8443")
     assert [str(network) for network in settings.trusted_proxies] == ["10.0.0.0/8", "::1/128"]
     assert not settings.playground_enabled
@@ -116,6 +119,8 @@ def test_every_setting_can_be_given() -> None:
         ("JWT_TTL_REFRESH", "1e3"),
         ("SINGLE_USE_REFRESH_TOKENS", "perhaps"),
         ("RESET_PASSWORD_LOCK_TIME", "-1"),
+        ("SIGN_IN_LOG_DAYS", "0"),
+        ("SIGN_IN_LOG_DAYS", "36501"),
         ("ALLOWED_CLIENT_HOSTS", "https://shop.example.com"),
         ("ALLOWED_CLIENT_HOSTS", "shop.example.com, shop.example.com/reset"),
         ("ALLOWED_CLIENT_HOSTS", "*"),

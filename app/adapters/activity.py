@@ -3,23 +3,18 @@
 import logging
 from collections import Counter
 from dataclasses import dataclass, field
-from multiprocessing.util import Finalize
-from threading import Event, Lock, Thread
+from threading import Lock
 
 from sqlalchemy import bindparam, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.adapters.flush_thread import INTERVAL, FlushThread
 from app.domain.shop.traffic import TrafficKind, bucket_of
 from app.domain.values.installation_errors import DatabaseUnavailable, Fault
 from app.models import AppTokenRecord, SessionRecord
 from app.models.record import UtcDateTime
 from app.ports.clock import Clock
 from app.ports.database import Database
-
-INTERVAL = 60.0
-"""Seconds between two writes of one process."""
-
-_BEFORE_OTHERS = 100
 
 MAX_SEEN = 100_000
 """Sessions, and app tokens, that are remembered while the database does not answer."""
@@ -69,41 +64,34 @@ class SqlActivity:
     def __init__(self, database: Database, clock: Clock, interval: float = INTERVAL) -> None:
         self._database = database
         self._clock = clock
-        self._interval = interval
         self._gathered = _Counters()
         self._lock = Lock()
         self._writing = Lock()
-        self._stop = Event()
-        self._thread: Thread | None = None
-        self._at_exit: Finalize[None] | None = None
+        self._thread = FlushThread("activity", self.flush, interval)
 
     def count_request(self, kind: TrafficKind) -> None:
         with self._lock:
             self._gathered.requests[kind] += 1
-        if self._thread is None:
-            self._start()
+        self._thread.start()
 
     def record_session_use(self, session_id: int) -> None:
         with self._lock:
             if len(self._gathered.sessions) < MAX_SEEN:
                 self._gathered.sessions[session_id] = None
-        if self._thread is None:
-            self._start()
+        self._thread.start()
 
     def record_app_token_use(self, token_id: int, address: str | None) -> None:
         with self._lock:
             if len(self._gathered.tokens) < MAX_SEEN:
                 self._gathered.tokens[token_id] = address or ""
-        if self._thread is None:
-            self._start()
+        self._thread.start()
 
     def record_forwarding(self, peer: str) -> None:
         with self._lock:
             # Whoever owns a network has more addresses than anybody wants to read about.
             if peer in self._gathered.forwarding or len(self._gathered.forwarding) < MAX_PEERS:
                 self._gathered.forwarding[peer] += 1
-        if self._thread is None:
-            self._start()
+        self._thread.start()
 
     @property
     def waiting(self) -> int:
@@ -127,27 +115,7 @@ class SqlActivity:
 
     def close(self) -> None:
         """Write what is left, and end the thread."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-        if self._at_exit is not None:
-            self._at_exit.cancel()
-        self.flush()
-
-    def _start(self) -> None:
-        with self._lock:
-            if self._thread is None:
-                self._thread = Thread(target=self._run, name="activity", daemon=True)
-                self._thread.start()
-                # Not atexit: a server's worker is often a forked process, which does not run it.
-                self._at_exit = Finalize(None, self.close, exitpriority=_BEFORE_OTHERS)
-
-    def _run(self) -> None:
-        while not self._stop.wait(self._interval):
-            try:
-                self.flush()
-            except Exception:  # noqa: BLE001 - logged; what comes later shall still be written
-                _log.exception("activity.failed")
+        self._thread.close()
 
     def _write(self, taken: _Counters) -> None:
         """Write in small transactions, in a fixed order, skipping locked rows."""

@@ -25,6 +25,7 @@ from app.models.products import ProductRecord
 from app.models.record import Record
 from app.models.sessions import SessionRecord
 from app.models.shop import ShopRecord
+from app.models.sign_in_events import SignInEventRecord
 from app.models.single_sign_on import (
     ExternalIdentityRecord,
     IdentityProviderRecord,
@@ -71,6 +72,7 @@ __all__ = [
     "ResetRequestRecord",
     "SessionRecord",
     "ShopRecord",
+    "SignInEventRecord",
     "SigningKeyRecord",
     "ThrottleAddressRecord",
     "ThrottleUserRecord",

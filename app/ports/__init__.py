@@ -21,6 +21,7 @@ from app.ports.queue import Queue
 from app.ports.randomness import Randomness
 from app.ports.rate_limiter import RateLimiter
 from app.ports.schema import Schema
+from app.ports.sign_in_log import SignInLog
 from app.ports.throttle import Throttle
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Randomness",
     "RateLimiter",
     "Schema",
+    "SignInLog",
     "SignatureCheck",
     "Throttle",
 ]

@@ -13,3 +13,6 @@ class Encryption(Protocol):
 
     def decrypt(self, purpose: str, encrypted: str) -> str:
         """The text again; raises ``DecryptionError``."""
+
+    def fingerprint(self, purpose: str, text: str) -> str:
+        """A keyed hash of ``text``, 64 characters: equal for equal texts of one purpose."""

@@ -19,6 +19,7 @@ from app.ports.queue import Queue
 from app.ports.randomness import Randomness
 from app.ports.rate_limiter import RateLimiter
 from app.ports.schema import Schema
+from app.ports.sign_in_log import SignInLog
 from app.ports.throttle import Throttle
 
 
@@ -45,4 +46,5 @@ class Ports:
     identity_provider: IdentityProvider
     schema: Schema
     activity: Activity
+    sign_in_log: SignInLog
     cache: ProcessCache

@@ -12,6 +12,9 @@ class FailingEncryption:
     def decrypt(self, purpose: str, encrypted: str) -> str:
         raise ArithmeticError
 
+    def fingerprint(self, purpose: str, text: str) -> str:
+        raise ArithmeticError
+
 
 class BrokenAtFirst:
     """Fails once, then seals as ``encryption`` does."""
@@ -28,3 +31,6 @@ class BrokenAtFirst:
 
     def decrypt(self, purpose: str, encrypted: str) -> str:
         return self._encryption.decrypt(purpose, encrypted)
+
+    def fingerprint(self, purpose: str, text: str) -> str:
+        return self._encryption.fingerprint(purpose, text)

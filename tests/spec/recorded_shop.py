@@ -36,6 +36,7 @@ from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, PASSWORD, make_group, make_user, sign_in
 from tests.fakes.activity import FakeActivity
+from tests.fakes.sign_in_log import FakeSignInLog
 from tests.fakes.strict_http import LOOPBACK
 from tests.servers.own_provider import OwnProvider
 from tests.spec.recorded_people import APPS, GROUPS, PEOPLE
@@ -254,7 +255,11 @@ def make_recorded_shop(database_url: str, provider: OwnProvider | None = None) -
     )
     connected = connect(settings)
     ports = replace(
-        connected, keys=OpenKeyStore(SECRET), passwords=_OneHash(), activity=FakeActivity()
+        connected,
+        keys=OpenKeyStore(SECRET),
+        passwords=_OneHash(),
+        activity=FakeActivity(),
+        sign_in_log=FakeSignInLog(),
     )
     ring(ports)
     groups = {name: make_group(ports, name, *permissions) for name, permissions in GROUPS.items()}

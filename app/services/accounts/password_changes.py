@@ -4,11 +4,13 @@ from datetime import timedelta
 
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.shop.settings import Switches
+from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
 from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -27,6 +29,7 @@ from app.services.sign_in.password_login import (
 )
 from app.services.sign_in.reauthentication import own_account, prove_password
 from app.services.sign_in.sessions import TokenPair, open_session, sign_pair
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
 
 _PURPOSES = (LinkPurpose.SET_PASSWORD, LinkPurpose.INVITATION)
 _CHANGED_MEANWHILE = Problem(
@@ -86,25 +89,34 @@ def sign_in_with_link(
     password: str,
     token: str,
     lifetime: timedelta | None = None,
+    in_console: bool = False,
 ) -> PasswordSignIn:
     """Open a session after setting a password by a link; refuses as ``set_password`` does.
 
     ``lifetime`` is the session's, that of refresh tokens by default.
     """
-    require_password_login(load_shop_state(ports).switches)
-    hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
-    with ports.database.transaction() as session:
-        switches = _open_switches(session)
-        opened = open_link(ports, session, _PURPOSES, token)
-        require_owner(opened, email)
-        user = opened.user
-        replace_password(ports, actor, session, user, hashed)
-        confirm(ports, actor, session, user)
-        user.last_login = ports.clock.now()
-        begun = open_session(
-            ports, actor, session, user.id, SessionOrigin.PASSWORD, lifetime=lifetime
-        )
-        return PasswordSignIn(begun, load_user(session, user.id), switches)
+    entry = SignInEntry(
+        SignInMethod.LINK,
+        email=normalize_email(email),
+        in_console=in_console,
+        reason=SignInReason.LINK_INVALID,
+    )
+    with logged_sign_in(ports, actor, entry):
+        require_password_login(load_shop_state(ports).switches)
+        hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
+        with ports.database.transaction() as session:
+            switches = _open_switches(session)
+            opened = open_link(ports, session, _PURPOSES, token)
+            require_owner(opened, email)
+            user = opened.user
+            replace_password(ports, actor, session, user, hashed)
+            confirm(ports, actor, session, user)
+            user.last_login = ports.clock.now()
+            begun = open_session(
+                ports, actor, session, user.id, SessionOrigin.PASSWORD, lifetime=lifetime
+            )
+            record_sign_in(ports, actor, session, entry, user)
+            return PasswordSignIn(begun, load_user(session, user.id), switches)
 
 
 def _open_switches(session: Session) -> Switches:

@@ -162,7 +162,13 @@ def set_password_at_console(
     ``None`` for customers, who can't use the console.
     """
     entered = sign_in_with_link(
-        ports, actor, email=email, password=password, token=token, lifetime=LIFETIME
+        ports,
+        actor,
+        email=email,
+        password=password,
+        token=token,
+        lifetime=LIFETIME,
+        in_console=True,
     )
     return _session(entered.opened, entered.user) if entered.user.is_staff else None
 

@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 
 from app.domain.accounts.users import User
-from app.domain.apps.app_tokens import digest_of, is_app_token
+from app.domain.apps.app_tokens import digest_of, is_app_token, last_four
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
 from app.domain.shop.settings import PublicShop, Switches, rejects_password_sessions
-from app.domain.sign_in.tokens import (
-    is_access,
-    is_loopback_issuer,
-)
+from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason, SignInRefusal
+from app.domain.sign_in.tokens import is_access, is_loopback_issuer
 from app.domain.single_sign_on.provider_tokens import claimed_issuer
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
@@ -162,9 +160,18 @@ def _access_session(verified: VerifiedSession) -> LiveSession | None:
 
 
 def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
-    app = find_app(ports, digest_of(token))
+    digest = digest_of(token)
+    app = find_app(ports, digest)
     shop, found = app.shop_state.shop, app.found
     if found is None:
+        refusal = SignInRefusal(
+            method=SignInMethod.APP_TOKEN,
+            reason=SignInReason.TOKEN_INVALID,
+            address=visitor.address or "",
+            token_digest=digest,
+            token_end=last_four(token),
+        )
+        ports.sign_in_log.count_refusal(refusal, visitor.user_agent)
         return Identity(_anonymous(visitor, TokenFault.INVALID), shop)
     actor = Actor(
         ActorKind.APP,

@@ -19,6 +19,7 @@ from app.models import (
     OutboxEventRecord,
     ProviderTokenRecord,
     SessionRecord,
+    SignInEventRecord,
 )
 from app.ports import Ports
 from app.services.authorization.register import internal
@@ -37,6 +38,7 @@ class CleanupResult:
     sessions: int
     links: int
     sign_ins: int
+    sign_in_events: int
     provider_tokens: int
     app_tokens: int
     traffic_counts: int
@@ -52,7 +54,8 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
     """Delete expired sessions, links and sign-ins, old traffic, failure counters and keys.
 
     Deliveries and processed events go after 14 days, unless a delivery is being retried; untouched
-    carts after 90; app tokens 30 days after they expired.
+    carts after 90; app tokens 30 days after they expired; entries of the sign-in log after
+    ``SIGN_IN_LOG_DAYS``.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -60,6 +63,12 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         sessions=_delete_old(ports, SessionRecord.id, SessionRecord.expires_at),
         links=_delete_old(ports, AccountLinkRecord.id, AccountLinkRecord.expires_at),
         sign_ins=_delete_old(ports, OidcStateRecord.digest, OidcStateRecord.expires_at),
+        sign_in_events=_delete_old(
+            ports,
+            SignInEventRecord.id,
+            SignInEventRecord.at,
+            older_by=timedelta(days=ports.configuration.sign_in_log_days),
+        ),
         provider_tokens=_delete_old(
             ports,
             ProviderTokenRecord.digest,

@@ -11,6 +11,7 @@ from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import is_storable
 from app.models import ShopRecord, UserRecord
@@ -23,6 +24,7 @@ from app.services.authorization.shop_state import load_shop_state
 from app.services.lists.records import record_from
 from app.services.sign_in.login_attempts import attempt
 from app.services.sign_in.sessions import OpenedSession, TokenPair, open_session, sign_pair
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
 
 DISABLED = Problem(
     "DISABLED_AUTHENTICATION_METHOD",
@@ -85,28 +87,36 @@ def sign_in_with_password(
 ) -> PasswordSignIn:
     """Open a session by password; refuses as ``create_token`` does.
 
-    ``staff_only`` refuses INVALID on ``email`` to all others after the password proved right.
-    ``lifetime`` is the session's, that of refresh tokens by default.
+    ``staff_only`` is for the console: it refuses INVALID on ``email`` to all others after the
+    password proved right. ``lifetime`` is the session's, that of refresh tokens by default.
     """
-    require_password_login(load_shop_state(ports).switches)
-    if email is None or password is None:
-        raise Refused(*_missing(email=email, password=password))
-    with attempt(ports, actor.address) as this:
-        candidate = _find(ports, email)
-        stored = None if candidate is None else candidate.password_hash
-        right = ports.passwords.verify_sign_in(stored, password)
-        if candidate is None or stored is None or not right:
-            this.fail(None if candidate is None else candidate.id)
-            raise Refused(_WRONG)
-        renewed = _renewed(ports, stored, password)
-        with ports.database.transaction() as session:
-            switches = _sign_in(ports, session, candidate, renewed, staff_only=staff_only)
-            opened = open_session(
-                ports, actor, session, candidate.id, SessionOrigin.PASSWORD, lifetime=lifetime
-            )
-            row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == candidate.id)).one()
-        this.succeed(candidate.id)
-    return PasswordSignIn(opened, read_user(row), switches)
+    entry = SignInEntry(
+        SignInMethod.PASSWORD, email=normalize_email(email or ""), in_console=staff_only
+    )
+    with logged_sign_in(ports, actor, entry):
+        require_password_login(load_shop_state(ports).switches)
+        if email is None or password is None:
+            raise Refused(*_missing(email=email, password=password))
+        with attempt(ports, actor.address) as this:
+            candidate = _find(ports, email)
+            stored = None if candidate is None else candidate.password_hash
+            right = ports.passwords.verify_sign_in(stored, password)
+            entry.reason = _reason(candidate)
+            if candidate is None or stored is None or not right:
+                this.fail(None if candidate is None else candidate.id)
+                raise Refused(_WRONG)
+            renewed = _renewed(ports, stored, password)
+            with ports.database.transaction() as session:
+                user, switches = _sign_in(ports, session, candidate, renewed, entry)
+                opened = open_session(
+                    ports, actor, session, candidate.id, SessionOrigin.PASSWORD, lifetime=lifetime
+                )
+                record_sign_in(ports, actor, session, entry, user)
+                row = session.execute(
+                    select(*USER_COLUMNS).where(UserRecord.id == candidate.id)
+                ).one()
+            this.succeed(candidate.id)
+        return PasswordSignIn(opened, read_user(row), switches)
 
 
 @part
@@ -163,9 +173,18 @@ def _find(ports: Ports, email: str) -> _Candidate | None:
     return None if row is None else record_from(_Candidate, row)
 
 
+def _reason(candidate: _Candidate | None) -> SignInReason:
+    """Return why a sign-in is refused unless the password is right."""
+    if candidate is None:
+        return SignInReason.UNKNOWN_EMAIL
+    if candidate.password_hash is None:
+        return SignInReason.NO_PASSWORD
+    return SignInReason.INCORRECT_PASSWORD
+
+
 def _sign_in(
-    ports: Ports, session: Session, candidate: _Candidate, renewed: str, *, staff_only: bool
-) -> Switches:
+    ports: Ports, session: Session, candidate: _Candidate, renewed: str, entry: SignInEntry
+) -> tuple[UserRecord, Switches]:
     """Let the candidate in, as mode and account are now: a comparison takes its time."""
     shop = session.get_one(ShopRecord, SHOP_ID)
     switches = switches_of(shop)
@@ -177,11 +196,12 @@ def _sign_in(
         raise Refused(_INACTIVE)
     if not user.is_confirmed and needs_confirmation(shop):
         raise Refused(_UNCONFIRMED)
-    if staff_only and not user.is_staff:
+    if entry.in_console and not user.is_staff:
+        entry.reason = SignInReason.NOT_STAFF
         raise Refused(NO_STAFF)
     user.password_hash = renewed
     user.last_login = ports.clock.now()
-    return switches
+    return user, switches
 
 
 @part

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.shop.settings import rejects_password_sessions
+from app.domain.sign_in.sign_in_events import SignInMethod
 from app.domain.sign_in.tokens import Claims, TokenType
 from app.domain.single_sign_on.provider_jws import claimed_key
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
@@ -16,6 +17,7 @@ from app.services.authorization.register import account_owner_only, input_decide
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.own_tokens import (
     VerifiedSession,
+    owner_of,
     verify_own_token,
     verify_own_token_alive,
 )
@@ -24,6 +26,7 @@ from app.services.sign_in.password_login import DISABLED, require_password_login
 from app.services.sign_in.reauthentication import own_id
 from app.services.sign_in.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sign_in.sessions import OpenedSession, end_sessions, sign_access, sign_pair
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
 _TYPES = frozenset(one.value for one in TokenType)
 _CODES = {
@@ -66,11 +69,13 @@ def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed
     last one is the answer to everything but the refresh token of a live SSO session (contract,
     part 3).
     """
-    try:
-        return _refresh(ports, actor, token)
-    except Refused:
-        require_password_login(load_shop_state(ports).switches)
-        raise
+    with logged_sign_in(ports, actor, SignInEntry(SignInMethod.REFRESH)) as entry:
+        try:
+            return _refresh(ports, actor, token)
+        except Refused:
+            entry.user_id = owner_of(ports, token)
+            require_password_login(load_shop_state(ports).switches)
+            raise
 
 
 def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:

@@ -7,6 +7,7 @@ from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.scopes import ScopeGrant, write_grant
+from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
 from app.domain.sign_in.tokens import Claims, TokenType, successor_of
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, reason_of
 from app.domain.single_sign_on.providers import Provider
@@ -19,7 +20,7 @@ from app.ports.provider_cache import CallPurpose
 from app.services.audit.log import Change, record
 from app.services.authorization.live_sessions import LiveSession
 from app.services.authorization.register import input_decides
-from app.services.identity.own_tokens import VerifiedSession
+from app.services.identity.own_tokens import VerifiedSession, owner_of
 from app.services.identity.providers import provider_of
 from app.services.sign_in.refresh_tokens import (
     SESSION_ENDED,
@@ -35,6 +36,7 @@ from app.services.sign_in.sessions import (
     store_refresh_token,
 )
 from app.services.sign_in.tokens import verify_argument_token
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.sign_in import ExternalTokens
 from app.services.single_sign_on.token_requests import (
     ask_for_tokens,
@@ -78,6 +80,20 @@ def refresh_external_session(
     provider = provider_of(ports, plugin_id)
     if provider is None:
         return None
+    entry = SignInEntry(
+        SignInMethod.REFRESH, provider=provider.name, reason=SignInReason.SSO_REFUSED
+    )
+    with logged_sign_in(ports, actor, entry):
+        try:
+            return _refresh_session(ports, actor, provider, token)
+        except Refused:
+            entry.user_id = owner_of(ports, token)
+            raise
+
+
+def _refresh_session(
+    ports: Ports, actor: Actor, provider: Provider, token: str | None
+) -> ExternalTokens:
     if not token:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", _FIELD))
     verified = verify_argument_token(ports, actor, token, _FIELD)

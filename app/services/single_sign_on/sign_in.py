@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.scopes import ScopeGrant
+from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
 from app.domain.single_sign_on.provider_tokens import reason_of
 from app.domain.single_sign_on.providers import Provider, requested_scope
 from app.domain.urls.redirects import redirect_problem
@@ -27,6 +28,7 @@ from app.services.identity.providers import provider_of
 from app.services.identity.users import load_user
 from app.services.sign_in.password_login import NO_STAFF
 from app.services.sign_in.sessions import OpenedSession, ProviderSession, open_session, sign_pair
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
 from app.services.single_sign_on.pending_sign_ins import StartedSignIn, store_sign_in, take_sign_in
 from app.services.single_sign_on.token_requests import (
     ask_for_tokens,
@@ -171,14 +173,21 @@ def sign_in_with_provider(
 
     Refuses INVALID to anyone whom ``terms`` exclude, without an account or session.
     """
-    if not code or not state:
-        raise Refused(*_missing(code=code, state=state))
-    proven = _verify(ports, provider, take_sign_in(ports, provider, state), code)
-    try:
-        return _sign_in(ports, actor, proven, terms)
-    except IntegrityError:
-        # The same person came in elsewhere, by a moment quicker.
-        return _sign_in(ports, actor, proven, terms)
+    entry = SignInEntry(SignInMethod.SSO, provider=provider.name, in_console=terms.staff_only)
+    with logged_sign_in(ports, actor, entry):
+        if not code or not state:
+            raise Refused(*_missing(code=code, state=state))
+        entry.reason = SignInReason.SSO_EXPIRED
+        started = take_sign_in(ports, provider, state)
+        entry.reason = SignInReason.SSO_REFUSED
+        proven = _verify(ports, provider, started, code)
+        entry.reason = SignInReason.SSO_NOT_LINKED
+        entry.email = proven.provider_person.person.email
+        try:
+            return _sign_in(ports, actor, proven, terms, entry)
+        except IntegrityError:
+            # The same person came in elsewhere, by a moment quicker.
+            return _sign_in(ports, actor, proven, terms, entry)
 
 
 def _missing(**arguments: str | None) -> list[Problem]:
@@ -219,11 +228,16 @@ def _verify(
 
 
 def _sign_in(
-    ports: Ports, actor: Actor, proven: _VerifiedSignIn, terms: SignInTerms
+    ports: Ports,
+    actor: Actor,
+    proven: _VerifiedSignIn,
+    terms: SignInTerms,
+    entry: SignInEntry,
 ) -> ProviderSignIn:
     provider_person = proven.provider_person
     with ports.database.transaction() as session:
         identity, user = find_or_create_account(ports, actor, session, provider_person)
+        entry.email = user.email
         started = ProviderSession(
             provider_person.provider.id,
             identity.id,
@@ -239,7 +253,10 @@ def _sign_in(
             entered.is_staff if provider_person.rights is None else provider_person.rights.is_staff
         )
         if terms.staff_only and not is_staff:
+            entry.reason = SignInReason.NOT_STAFF
             raise Refused(NO_STAFF)
         if terms.user_id not in (None, user.id):
+            entry.reason = SignInReason.SSO_OTHER_PERSON
             raise Refused(_SOMEBODY_ELSE)
+        record_sign_in(ports, actor, session, entry, user, is_staff=is_staff)
         return ProviderSignIn(opened, entered, bool(proven.refresh_token), proven.proved_ago)

@@ -1,6 +1,6 @@
 """Forgetting what nobody will look at again."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import timedelta
 
 import pytest
@@ -20,8 +20,10 @@ from app.services.outbox.publisher import add_event
 from tests.builders.apps import make_app
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import NOBODY, make_user, sessions_of, sign_in
+from tests.builders.sign_in_events import stored_sign_ins
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
+from tests.services.logins import log_in
 
 MANY = 2500
 
@@ -119,6 +121,21 @@ def test_a_token_of_an_app_can_be_seen_for_a_month_after_it_expired(
     clock.pass_(hours=1)
     assert clean_up(ports, WORKER).app_tokens == 1
     assert [one.name for one in list_app_tokens(ports, OPERATOR, app_id)] == [""]
+
+
+@pytest.mark.parametrize("days", [90, 7])
+def test_sign_in_log_is_kept_as_long_as_the_setting_says(
+    ports: Ports, clock: FakeClock, days: int
+) -> None:
+    configuration = replace(ports.configuration, sign_in_log_days=days)
+    chosen = replace(ports, configuration=configuration)
+    make_user(ports, "customer@example.com")
+    log_in(ports)
+    clock.pass_(hours=1)
+    log_in(ports)
+    clock.pass_(hours=days * 24 - 1)
+    assert clean_up(chosen, WORKER).sign_in_events == 1
+    assert len(stored_sign_ins(ports)) == 1
 
 
 def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:

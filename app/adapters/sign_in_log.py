@@ -1,0 +1,243 @@
+"""Refused sign-in attempts, collected in memory and written by a thread of each process."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from threading import Lock
+from typing import Any, TypeVar
+
+import structlog
+from sqlalchemy import ColumnElement, Select, insert, select
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from app.adapters.flush_thread import INTERVAL, FlushThread
+from app.domain.sign_in.devices import device_of
+from app.domain.sign_in.sign_in_events import (
+    EMAIL_PURPOSE,
+    AccountType,
+    SignInReason,
+    SignInRefusal,
+    mask_email,
+)
+from app.domain.values.installation_errors import DatabaseUnavailable, Fault
+from app.domain.values.text_rules import is_storable
+from app.models import AppRecord, AppTokenRecord, SignInEventRecord, UserRecord
+from app.ports.clock import Clock
+from app.ports.database import Database, NamedRow
+from app.ports.encryption import Encryption
+
+MAX_REFUSALS = 500
+"""Different refusals that are kept between two writes; more are counted without a person."""
+
+MAX_PER_ADDRESS = 20
+"""Different refusals of one IP address among them."""
+
+_MAX_ENTERED_LENGTH = 255
+"""Characters that are kept of what was entered as an email: one more than an account's has."""
+
+_MAX_USER_AGENT_LENGTH = 256
+_MAX_NAME_LENGTH = 256
+_MAX_DEVICE_LENGTH = 64
+_log = structlog.get_logger(__name__)
+
+Key = TypeVar("Key", int, str)
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """How often and when the same attempt was refused."""
+
+    first_at: datetime
+    last_at: datetime
+    user_agent: str
+    number: int = 0
+
+
+@dataclass(slots=True)
+class _Refusals:
+    """What was refused since the last write.
+
+    Of an address with very many refusals the further ones are counted without their person, and
+    when there are too many of all, without their address too.
+    """
+
+    counted: dict[SignInRefusal, _Attempts] = field(default_factory=dict)
+    addresses: Counter[str] = field(default_factory=Counter)
+
+    def add(self, refusal: SignInRefusal, attempts: _Attempts) -> None:
+        if refusal not in self.counted:
+            if self.addresses[refusal.address] >= MAX_PER_ADDRESS:
+                refusal = _without_person(refusal)
+            if len(self.counted) >= MAX_REFUSALS:
+                refusal = replace(_without_person(refusal), address="")
+        known = self.counted.get(refusal)
+        if known is None:
+            self.counted[refusal] = replace(attempts)
+            self.addresses[refusal.address] += 1
+            return
+        known.number += attempts.number
+        known.first_at = min(known.first_at, attempts.first_at)
+        if attempts.last_at >= known.last_at:
+            known.last_at, known.user_agent = attempts.last_at, attempts.user_agent
+
+
+@dataclass(frozen=True, slots=True)
+class _Accounts:
+    """The accounts and app tokens that refusals are about."""
+
+    by_id: Mapping[int, NamedRow]
+    by_email: Mapping[str, NamedRow]
+    tokens: Mapping[str, NamedRow]
+
+
+class SqlSignInLog:
+    """The thread starts with the first refusal, so that every forked process has its own."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        encryption: Encryption,
+        interval: float = INTERVAL,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._encryption = encryption
+        self._refusals = _Refusals()
+        self._lock = Lock()
+        self._writing = Lock()
+        self._thread = FlushThread("sign-in log", self.flush, interval)
+
+    def count_refusal(self, refusal: SignInRefusal, user_agent: str) -> None:
+        now = self._clock.now()
+        kept = replace(refusal, email=refusal.email[:_MAX_ENTERED_LENGTH])
+        attempts = _Attempts(now, now, user_agent[:_MAX_USER_AGENT_LENGTH], 1)
+        with self._lock:
+            self._refusals.add(kept, attempts)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> int:
+        """How many entries wait to be written."""
+        with self._lock:
+            return len(self._refusals.counted)
+
+    def flush(self) -> None:
+        with self._writing:
+            with self._lock:
+                taken, self._refusals = self._refusals, _Refusals()
+            if not taken.counted:
+                return
+            try:
+                self._write(taken.counted)
+            except DatabaseUnavailable:  # the database itself logs that, once
+                self._restore(taken)
+            except (Fault, SQLAlchemyError):
+                _log.warning("sign_in_log.not_written", exc_info=True)
+                self._restore(taken)
+
+    def close(self) -> None:
+        """Write what is left, and end the thread."""
+        self._thread.close()
+
+    def _write(self, counted: Mapping[SignInRefusal, _Attempts]) -> None:
+        with self._database.reading() as session:
+            accounts = _find_accounts(session, counted)
+        now = self._clock.now()
+        rows = [
+            self._row(refusal, attempts, accounts, now) for refusal, attempts in counted.items()
+        ]
+        with self._database.transaction() as session:
+            session.execute(insert(SignInEventRecord), rows)
+
+    def _row(
+        self, refusal: SignInRefusal, attempts: _Attempts, accounts: _Accounts, now: datetime
+    ) -> dict[str, object]:
+        token = accounts.tokens.get(refusal.token_digest)
+        user = accounts.by_id.get(refusal.user_id or 0) or accounts.by_email.get(refusal.email)
+        row = {
+            "at": attempts.last_at,
+            "first_at": attempts.first_at,
+            "attempts": attempts.number,
+            "method": refusal.method.value,
+            "reason": refusal.reason.value,
+            "account_type": AccountType.UNKNOWN.value,
+            "user_id": refusal.user_id,
+            "app_id": None,
+            "name": "",
+            "email_digest": "",
+            "provider": refusal.provider[:_MAX_NAME_LENGTH],
+            "address": refusal.address,
+            "device": device_of(attempts.user_agent)[:_MAX_DEVICE_LENGTH],
+            "in_console": refusal.in_console,
+        }
+        if user is not None:
+            return row | _user_fields(user)
+        if refusal.token_digest:
+            return row | _app_fields(refusal, token, now)
+        if refusal.email:
+            digest = self._encryption.fingerprint(EMAIL_PURPOSE, refusal.email)
+            return row | {"email_digest": digest, "name": mask_email(refusal.email)}
+        return row
+
+    def _restore(self, taken: _Refusals) -> None:
+        with self._lock:
+            for refusal, attempts in self._refusals.counted.items():
+                taken.add(refusal, attempts)
+            self._refusals = taken
+
+
+def _without_person(refusal: SignInRefusal) -> SignInRefusal:
+    return replace(refusal, email="", user_id=None, token_digest="", token_end="")
+
+
+def _user_fields(user: NamedRow) -> dict[str, object]:
+    kind = AccountType.STAFF if user.is_staff else AccountType.CUSTOMER
+    return {"user_id": user.id, "account_type": kind.value, "name": user.email}
+
+
+def _app_fields(
+    refusal: SignInRefusal, token: NamedRow | None, now: datetime
+) -> dict[str, object]:
+    """Return the app of a token; one that was revoked, or never was ours, is known by its end."""
+    if token is None:
+        return {"name": f"\N{HORIZONTAL ELLIPSIS}{refusal.token_end}"}
+    reason = SignInReason.INACTIVE
+    if token.expires_at is not None and token.expires_at <= now:
+        reason = SignInReason.TOKEN_EXPIRED
+    return {
+        "app_id": token.app_id,
+        "account_type": AccountType.APP.value,
+        "name": token.name,
+        "reason": reason.value,
+    }
+
+
+def _find_accounts(session: Session, refusals: Collection[SignInRefusal]) -> _Accounts:
+    """Return who the refusals are about; three statements at most."""
+    user = select(UserRecord.id, UserRecord.email, UserRecord.is_staff)
+    token = select(
+        AppTokenRecord.digest, AppTokenRecord.expires_at, AppTokenRecord.app_id, AppRecord.name
+    ).join(AppRecord, AppRecord.id == AppTokenRecord.app_id)
+    by_id = _rows(session, user, UserRecord.id.in_, (one.user_id for one in refusals))
+    emails = (one.email for one in refusals if is_storable(one.email))
+    by_email = _rows(session, user, UserRecord.email.in_, emails)
+    digests = (one.token_digest for one in refusals)
+    tokens = _rows(session, token, AppTokenRecord.digest.in_, digests)
+    return _Accounts(
+        {row.id: row for row in by_id},
+        {row.email: row for row in by_email},
+        {row.digest: row for row in tokens},
+    )
+
+
+def _rows(
+    session: Session,
+    query: Select[*tuple[Any, ...]],
+    is_in: Callable[[Collection[Key]], ColumnElement[bool]],
+    keys: Iterable[Key | None],
+) -> list[NamedRow]:
+    wanted = sorted({key for key in keys if key})
+    return list(session.execute(query.where(is_in(wanted)))) if wanted else []

@@ -1,0 +1,127 @@
+"""Record attempts to sign in: successes with their session, refusals counted in memory."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.sign_in.devices import device_of
+from app.domain.sign_in.sign_in_events import (
+    AccountType,
+    SignInMethod,
+    SignInReason,
+    SignInRefusal,
+)
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.installation_errors import Unreachable
+from app.models import SignInEventRecord, UserRecord
+from app.ports import Ports
+from app.ports.http import CallFailed
+from app.ports.passwords import PasswordsBusy
+from app.services.authorization.register import part
+
+_REASONS: Mapping[str, SignInReason] = {
+    "ACCOUNT_NOT_CONFIRMED": SignInReason.NOT_CONFIRMED,
+    "DISABLED_AUTHENTICATION_METHOD": SignInReason.PASSWORD_LOGIN_OFF,
+    "INACTIVE": SignInReason.INACTIVE,
+    "JWT_DECODE_ERROR": SignInReason.TOKEN_INVALID,
+    "JWT_INVALID_TOKEN": SignInReason.TOKEN_INVALID,
+    "JWT_SIGNATURE_EXPIRED": SignInReason.TOKEN_EXPIRED,
+    "LOGIN_ATTEMPT_DELAYED": SignInReason.BLOCKED_IP,
+    "UNKNOWN_IP_ADDRESS": SignInReason.OTHER,
+}
+_DEPENDS_ON_STEP = ("INVALID", "INVALID_CREDENTIALS")
+
+
+@dataclass(slots=True)
+class SignInEntry:
+    """What is known of an attempt while it runs.
+
+    ``reason`` is what a refusal for an invalid input means at this step.
+    """
+
+    method: SignInMethod
+    email: str = ""
+    user_id: int | None = None
+    provider: str = ""
+    in_console: bool = False
+    reason: SignInReason = SignInReason.OTHER
+
+
+@part
+@contextmanager
+def logged_sign_in(ports: Ports, actor: Actor, entry: SignInEntry) -> Iterator[SignInEntry]:
+    """Run an attempt; count it as refused if the block raises ``Refused``.
+
+    Incomplete requests and new passwords that are too weak are no attempts.
+    """
+    try:
+        yield entry
+    except Refused as refused:
+        reason = _reason(refused, entry)
+        if reason is not None:
+            refusal = SignInRefusal(
+                method=entry.method,
+                reason=reason,
+                address=actor.address or "",
+                email=entry.email,
+                user_id=entry.user_id,
+                provider=entry.provider,
+                in_console=entry.in_console,
+            )
+            ports.sign_in_log.count_refusal(refusal, actor.user_agent)
+        raise
+
+
+@part
+def record_sign_in(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    entry: SignInEntry,
+    user: UserRecord,
+    *,
+    is_staff: bool | None = None,
+) -> None:
+    """Add the success of ``user`` to the transaction of ``session``, which opens theirs.
+
+    ``is_staff`` is for this session, if that isn't what the account says.
+    """
+    now = ports.clock.now()
+    as_staff = user.is_staff if is_staff is None else is_staff
+    session.add(
+        SignInEventRecord(
+            at=now,
+            first_at=now,
+            attempts=1,
+            method=entry.method.value,
+            reason="",
+            account_type=(AccountType.STAFF if as_staff else AccountType.CUSTOMER).value,
+            user_id=user.id,
+            name=user.email,
+            provider=entry.provider[:256],
+            address=actor.address or "",
+            device=device_of(actor.user_agent[:256])[:64],
+            in_console=entry.in_console,
+        )
+    )
+
+
+def _reason(refused: Refused, entry: SignInEntry) -> SignInReason | None:
+    if isinstance(refused, PasswordsBusy) or isinstance(
+        refused.__cause__, Unreachable | CallFailed
+    ):
+        return SignInReason.UNAVAILABLE
+    problem = refused.problems[0]
+    if problem.code in _DEPENDS_ON_STEP:
+        return entry.reason
+    if _is_ended_session(problem):
+        return SignInReason.SESSION_ENDED
+    return _REASONS.get(problem.code)
+
+
+def _is_ended_session(problem: Problem) -> bool:
+    """Contract, part 3: refreshing names the field for a bad token, and none for the session."""
+    return problem.code == "JWT_INVALID_TOKEN" and problem.field is None

@@ -1,0 +1,1 @@
+"""The sign-in log: attempts are written by ``recording``."""
