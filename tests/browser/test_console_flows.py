@@ -179,7 +179,7 @@ def test_people_sign_in_by_the_form_and_out(
     small_shop.ports.throttle.unblock("127.0.0.1")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in with password").click()
-    expect(page.get_by_role("heading", level=1, name="Audit")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="Audit log")).to_be_visible()
     page.locator(".lk-menu summary").click()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_label("Email")).to_be_visible()

@@ -155,10 +155,10 @@ def test_a_change_is_found_in_the_audit_trail_and_taken_away(
     admin.get_by_role("button", name="Save the group").click()
     expect(admin.get_by_role("heading", level=1, name="Help")).to_be_visible()
     admin.goto(f"{small_shop.url}/console/audit/")
-    admin.get_by_label("What", exact=True).select_option("People")
-    admin.get_by_label("Text").fill("help")
-    row = admin.get_by_role("row").filter(has_text="Changed the group")
-    expect(row).to_contain_text("Name: Support became Help")
+    admin.get_by_label("Category", exact=True).select_option("People")
+    admin.get_by_label("Search", exact=True).fill("help")
+    row = admin.get_by_role("row").filter(has_text="Edited the group")
+    expect(row).to_contain_text("Name: Support changed to Help")
     expect(admin.get_by_role("row")).to_have_count(2)
     for form in ("CSV", "JSON"):
         with admin.expect_download() as coming:
@@ -170,8 +170,8 @@ def test_a_change_is_found_in_the_audit_trail_and_taken_away(
         assert "session" not in file.read_text()
     (entry,) = json.loads((tmp_path / "JSON").read_text())
     assert (entry["before"], entry["after"]) == ({"name": "Support"}, {"name": "Help"})
-    row.get_by_role("link", name="Changed the group").click()
-    expect(admin.get_by_role("table", name="What differs")).to_contain_text("Support")
+    row.get_by_role("link", name="Edited the group").click()
+    expect(admin.get_by_role("table", name="Changed fields")).to_contain_text("Support")
 
 
 @pytest.fixture

@@ -66,8 +66,8 @@ def test_keys_are_rotated_while_requests_run_and_none_fails(
         admin.goto(f"{small_shop.url}/console/keys/")
         signing = admin.get_by_role("row").filter(has_text="Active").get_by_role("rowheader")
         before = signing.inner_text()
-        admin.get_by_role("link", name="Rotate now").click()
-        admin.get_by_role("dialog").get_by_role("button", name="Rotate the key").click()
+        admin.get_by_role("link", name="Rotate signing key").click()
+        admin.get_by_role("dialog").get_by_role("button", name="Rotate signing key").click()
         admin.get_by_label("Your password").fill(PASSWORD)  # the proof is six minutes old
         admin.get_by_role("button", name="Continue").click()
         expect(admin.get_by_text("The signing key was rotated")).to_be_visible()

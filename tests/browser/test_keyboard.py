@@ -145,8 +145,8 @@ def test_rotating_the_key_and_letting_an_address_go(admin: Page, small_shop: Run
     assert isinstance(ports.clock, Ahead)
     ports.clock.seconds += 360
     admin.reload()
-    press(admin, admin.get_by_role("link", name="Rotate now"))
-    press(admin, admin.get_by_role("dialog").get_by_role("button", name="Rotate the key"))
+    press(admin, admin.get_by_role("link", name="Rotate signing key"))
+    press(admin, admin.get_by_role("dialog").get_by_role("button", name="Rotate signing key"))
     tab_to(admin, admin.get_by_label("Your password"))  # the proof is six minutes old
     admin.keyboard.type(PASSWORD)
     press(admin, admin.get_by_role("button", name="Continue"))
@@ -174,7 +174,7 @@ def test_inspecting_a_token_and_reading_the_audit_trail(
     press(admin, admin.get_by_role("link", name="Delete"))
     press(admin, admin.get_by_role("dialog").get_by_role("button", name="Delete it"))
     expect(admin.get_by_text("The group Support was deleted")).to_be_visible()
-    press(admin, admin.get_by_role("navigation").get_by_role("link", name="Audit"))
+    press(admin, admin.get_by_role("navigation").get_by_role("link", name="Audit log"))
     press(admin, admin.get_by_role("link", name="Deleted the group"))
     expect(admin.get_by_role("heading", level=1, name="deleted the group Support")).to_be_visible()
 

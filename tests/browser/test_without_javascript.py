@@ -118,12 +118,12 @@ def test_the_key_is_rotated_an_address_let_go_and_a_token_inspected(
     plain.get_by_role("button", name="Inspect").click()
     expect(plain.get_by_role("region", name="Answer")).to_contain_text("customer@example.com")
     expect(plain.get_by_label("Token")).to_have_value("")
-    plain.get_by_role("navigation").get_by_role("link", name="Keys").click()
+    plain.get_by_role("navigation").get_by_role("link", name="Signing keys").click()
     assert isinstance(ports.clock, Ahead)
     ports.clock.seconds += 360
     plain.reload()
-    plain.get_by_role("link", name="Rotate now").click()
-    plain.get_by_role("dialog").get_by_role("button", name="Rotate the key").click()
+    plain.get_by_role("link", name="Rotate signing key").click()
+    plain.get_by_role("dialog").get_by_role("button", name="Rotate signing key").click()
     plain.get_by_label("Your password").fill(PASSWORD)  # the proof is six minutes old
     plain.get_by_role("button", name="Continue").click()
     expect(plain.get_by_text("The signing key was rotated")).to_be_visible()

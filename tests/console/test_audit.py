@@ -1,4 +1,4 @@
-"""The audit trail, looked through and taken away."""
+"""The audit log at the console, filtered and exported."""
 
 import csv
 import io
@@ -39,8 +39,8 @@ def test_changes_are_described_with_before_and_after(
     update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
     with statements() as seen:
         page = console.open("/console/audit/")
-    told = "Closed the storefront Allow storefront traffic: on became off"
-    assert f"Whoever runs the server at the shell {told}" in page.text
+    told = "Closed the storefront Allow storefront traffic: on changed to off"
+    assert f"Server administrator command line {told}" in page.text
     assert "Harbour &lt;b&gt;Lane&lt;/b&gt;" in page.html
     assert len(seen) <= 6
 
@@ -64,7 +64,9 @@ def test_each_change_names_its_field_and_no_secret(
     for secret in ("a first secret", "a second secret"):
         save_provider(shop, OPERATOR, "default", ProviderUpdate({"client_secret": secret}))
     page = console.open("/console/audit/?q=provider")
-    assert "Changed the identity provider OpenID Connect Client secret: **** became" in page.text
+    assert (
+        "Edited the identity provider OpenID Connect Client secret: **** changed to" in page.text
+    )
     exported = console.open("/console/audit/export.csv").html
     assert "provider.update" in exported
     for told in (page.html, exported, console.open("/console/audit/export.json").html):
@@ -76,7 +78,7 @@ def test_the_trail_is_narrowed_by_its_address(staff_console: StaffConsole, shop:
     update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
     assert "Closed the storefront" in console.open("/console/audit/?kind=doors&who=operator").text
     told = console.open("/console/audit/?kind=keys&q=nothing")
-    assert "Nothing fits" in told.text
+    assert "No matching entries" in told.text
     assert console.open("/console/audit/?from=yesterday&after=x&kind=y&on=z").status == 200
 
 
@@ -126,9 +128,9 @@ def test_pages_are_turned_by_their_address(staff_console: StaffConsole, shop: Po
         update_shop(shop, OPERATOR, ShopUpdate(name=f"Name {number}."))
     first = console.open("/console/audit/")
     assert "Name 59." in first.text
-    assert "became Name 34." not in first.text
+    assert "changed to Name 34." not in first.text
     older = first.html.split('rel="next"')[0].rsplit('href="', 1)[1].split('"')[0]
-    assert "became Name 34." in console.open(older.replace("&amp;", "&")).text
+    assert "changed to Name 34." in console.open(older.replace("&amp;", "&")).text
 
 
 def test_one_entry_is_shown_whole(staff_console: StaffConsole, shop: Ports) -> None:

@@ -1,4 +1,4 @@
-"""The ring of signing keys, looked at and rotated."""
+"""The signing keys at the console: shown and rotated."""
 
 from app.domain.authorization.permissions import Permission
 from tests.builders.people import PASSWORD
@@ -38,19 +38,19 @@ def test_key_rotation_needs_confirmation_and_keeps_sessions(
     token = made["data"]["tokenCreate"]["token"]
     clock.pass_(minutes=4)
     told = console.open(ASK)
-    assert "The next key can sign in 1 min" in told.text
+    assert "You can rotate the key in 1 min" in told.text
     assert "Rotate the signing key?" not in told.text
     assert 'href="/console/keys/?ask=rotate"' not in told.html
     early = console.follow(console.send("/console/keys/rotate", seen_at=ASK))
     assert "was rotated" not in early.text
     clock.pass_(minutes=2)
     asked = console.open(ASK).text
-    assert "signed verifies until 31 Mar 2026, 12:06:00 UTC" in asked
+    assert "valid until they expire, 31 Mar 2026, 12:06:00 UTC at the latest" in asked
     query = "{ me { email } }"
     headers = {"Authorization": f"Bearer {token}"}
     confirmed = {"proof_password": PASSWORD}
     done = console.follow(console.send("/console/keys/rotate", confirmed, seen_at=ASK))
-    assert "The signing key was rotated. New tokens carry" in done.text
+    assert "The signing key was rotated. New tokens use" in done.text
     assert "Retired" in done.text
     clock.pass_(minutes=-2)
     assert console.client.post("/graphql/", json={"query": query}, headers=headers).json == {

@@ -1,104 +1,144 @@
-"""Entries of the audit trail as sentences."""
+"""Entries of the audit log as sentences."""
 
 from app.domain.audit.entries import AuditEntry
+from app.domain.values.text import text
 
 _DID = {
-    "account.avatar": "changed the picture of",
+    "account.avatar": "changed the avatar of",
     "account.confirm": "confirmed the account",
     "account.delete": "deleted their own account",
-    "account.deletion_request": "asked to delete the account",
-    "account.email_change": "moved to another email",
-    "account.email_change_request": "asked to change the email of",
+    "account.deletion_request": "requested to delete the account",
+    "account.email_change": "changed the email of",
+    "account.email_change_request": "requested another email for",
     "account.register": "registered",
-    "account.update": "changed the account",
+    "account.update": "edited the account",
     "app.activate": "activated the app",
-    "app.create": "made the app",
+    "app.create": "created the app",
     "app.deactivate": "deactivated the app",
-    "app.delete": "removed the app",
+    "app.delete": "deleted the app",
     "app.install": "installed the app",
-    "app.update": "changed the app",
-    "app_installation.ask": "asked to install",
+    "app.update": "edited the app",
+    "app_installation.ask": "started installing",
     "app_installation.delete": "dismissed the installation of",
-    "app_installation.fail": "could not install",
-    "app_installation.retry": "tried again to install",
-    "app_token.create": "made a token for",
+    "app_installation.fail": "failed to install",
+    "app_installation.retry": "retried installing",
+    "app_token.create": "created a token for",
     "app_token.revoke": "revoked a token of",
     "app_token.rotate": "replaced a token of",
-    "customer.create": "made the customer",
+    "customer.create": "created the customer",
     "customer.delete": "deleted the customer",
-    "customer.update": "changed the customer",
-    "delivery.retry": "redelivered to",
-    "demo.fill": "filled the demo shop",
-    "group.create": "made the group",
+    "customer.update": "edited the customer",
+    "delivery.retry": "resent deliveries of",
+    "demo.fill": "loaded demo data",
+    "group.create": "created the group",
     "group.delete": "deleted the group",
-    "group.update": "changed the group",
-    "keys.create": "made a signing key",
-    "keys.forget": "forgot a signing key",
+    "group.update": "edited the group",
+    "keys.create": "created a signing key",
+    "keys.forget": "deleted a signing key",
     "keys.rotate": "rotated the signing key",
     "order.cancel": "cancelled the order",
     "order.confirm": "confirmed the order",
     "order.fulfill": "fulfilled the order",
-    "order.pay": "marked as paid the order",
+    "order.pay": "recorded the payment of the order",
     "password.change": "changed the password of",
-    "password.reset_link": "sent a link to set a password to",
+    "password.reset_link": "sent a password link to",
     "password.set": "set the password of",
-    "product.create": "made the product",
+    "product.create": "created the product",
     "product.delete": "deleted the product",
-    "product.update": "changed the product",
-    "provider.create": "set up the identity provider",
-    "provider.update": "changed the identity provider",
+    "product.update": "edited the product",
+    "provider.create": "added the identity provider",
+    "provider.update": "edited the identity provider",
     "session.end": "ended a session of",
     "session.end_others": "ended all other sessions of",
-    "shop.update": "changed the settings of",
-    "staff.create": "made the member of the staff",
-    "staff.delete": "removed from the staff",
-    "staff.promote": "made staff of",
-    "staff.update": "changed the member of the staff",
-    "throttle.unblock": "unblocked the address",
+    "shop.update": "edited the settings of",
+    "staff.create": "created the staff member",
+    "staff.delete": "deleted the staff member",
+    "staff.promote": "gave staff status to",
+    "staff.update": "edited the staff member",
+    "throttle.unblock": "unblocked the IP address",
     "tokens.deactivate_all": "ended every session of",
-    "user.activate": "let in again",
-    "user.create": "made the account",
-    "user.deactivate": "locked out",
-    "user.join": "put into a group",
-    "user.link": "linked to single sign-on",
-    "user.promote": "made staff of",
-    "user.sign_out": "signed out everywhere",
-    "user.sync": "brought up to date from the provider",
+    "user.activate": "activated the account",
+    "user.create": "created the account",
+    "user.deactivate": "deactivated the account",
+    "user.join": "assigned a group to",
+    "user.link": "linked an SSO identity to",
+    "user.promote": "gave staff status to",
+    "user.sign_out": "ended every session of",
+    "user.sync": "synced the account",
     "user.unlink": "removed an unverified SSO identity of",
     "webhook.confirm": "confirmed the webhook",
-    "webhook.create": "made the webhook",
+    "webhook.create": "created the webhook",
     "webhook.delete": "deleted the webhook",
-    "webhook.disable": "switched off the webhook",
+    "webhook.disable": "disabled the webhook",
     "webhook.replay": "replayed deliveries of",
-    "webhook.trigger": "sent by hand to",
-    "webhook.update": "changed the webhook",
+    "webhook.trigger": "triggered the webhook",
+    "webhook.update": "edited the webhook",
 }
 _SWITCHES = {
-    ("password_login_mode", "ENABLED"): "allowed passwords for everyone",
-    ("password_login_mode", "CUSTOMERS_ONLY"): "kept passwords for customers only",
+    ("password_login_mode", "ENABLED"): "allowed password login for everyone",
+    ("password_login_mode", "CUSTOMERS_ONLY"): "limited password login to customers",
     ("password_login_mode", "DISABLED"): "turned off password login",
     ("allow_storefront_traffic", True): "opened the storefront",
     ("allow_storefront_traffic", False): "closed the storefront",
 }
-_WHO = {"operator": "Whoever runs the server", "worker": "Latchkey", "anonymous": "Somebody"}
+_UNNAMED = {
+    "delivery.retry": "resent deliveries",
+    "password.reset_link": "sent a password link",
+    "session.end": "ended a session",
+    "session.end_others": "ended all other sessions",
+    "tokens.deactivate_all": "ended all sessions",
+    "user.sign_out": "ended all sessions",
+    "webhook.replay": "replayed deliveries",
+}
+"""The words of actions whose entry doesn't name the subject."""
+
+_WHO = {"operator": "Server administrator", "worker": "Latchkey", "anonymous": "Anonymous visitor"}
+_SUBJECTS = {
+    "Address": "IP address",
+    "AppInstallation": "App installation",
+    "AppToken": "App token",
+    "EventDelivery": "Delivery",
+    "IdentityProvider": "Identity provider",
+    "SigningKey": "Signing key",
+    "User": "Account",
+}
 
 
 def who_did(entry: AuditEntry) -> str:
-    """Who made the change, as people call them."""
+    """Return who made the change."""
     return _WHO.get(entry.actor_kind, entry.actor_name)
 
 
 def what_was_done(entry: AuditEntry) -> str:
-    """What they did, in words; the name of an action that has none yet stays as it is."""
+    """Return what they did in words; an unknown action is returned as its name."""
     if entry.action == "shop.update":
-        told = [_SWITCHES[key] for key in entry.after.items() if key in _SWITCHES]
-        if told:
-            return " and ".join(told)
+        switched = [_SWITCHES[key] for key in entry.after.items() if key in _SWITCHES]
+        if len(switched) > 1:
+            return text("{first} and {second}", first=switched[0], second=switched[1])
+        if switched:
+            return switched[0]
+    if not entry.subject_name and entry.action in _UNNAMED:
+        return _UNNAMED[entry.action]
     return _DID.get(entry.action, entry.action.replace(".", " ").replace("_", " "))
 
 
 def done_to(entry: AuditEntry) -> str:
-    """To what; empty where the words have said it."""
+    """Return the subject's name; empty where ``what_was_done`` says it all."""
     if entry.action.startswith(("shop.", "keys.", "demo.")):
         return ""
-    return f"#{entry.subject_name}" if entry.action.startswith("order.") else entry.subject_name
+    if entry.action.startswith("order.") and entry.subject_name:
+        return text("#{number}", number=entry.subject_name)
+    return entry.subject_name
+
+
+def sentence(entry: AuditEntry) -> str:
+    """Return the entry as one sentence: who, what and to what."""
+    values = {"actor": who_did(entry), "action": what_was_done(entry), "subject": done_to(entry)}
+    if not values["subject"]:
+        return text("{actor} {action}", **values)
+    return text("{actor} {action} {subject}", **values)
+
+
+def subject_kind(subject_type: str) -> str:
+    """Return what a type of subjects is called on pages."""
+    return _SUBJECTS.get(subject_type, subject_type)

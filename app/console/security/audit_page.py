@@ -1,0 +1,156 @@
+"""The view models of the audit log: its list, and one entry."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.console.formatting import capitalize_first, setting_text
+from app.console.security.audit_sentences import (
+    done_to,
+    sentence,
+    subject_kind,
+    what_was_done,
+    who_did,
+)
+from app.domain.audit.entries import AuditEntry, Topic
+from app.domain.single_sign_on.provider_settings import SETTINGS
+from app.domain.values.text import text
+
+ACTORS: Mapping[str, str] = {"user": "People", "app": "Apps", "operator": "Server administrator"}
+"""The kinds of actors that the list can be filtered by."""
+
+TOPICS: Mapping[str, str] = {
+    Topic.DOORS: "Access",
+    Topic.APPS: "Apps and webhooks",
+    Topic.PEOPLE: "People",
+    Topic.KEYS: "Signing keys",
+    Topic.SALES: "Products and orders",
+}
+
+_VIA = {
+    "app": "app",
+    "operator": "command line",
+    "worker": "automatic",
+    "anonymous": "not signed in",
+}
+_LISTED_DIFFERENCES = 2
+_NO_VALUE = "\N{EN DASH}"
+_LABELS = {setting.name: setting.label for setting in SETTINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A changed field with its values as text; empty where there is none."""
+
+    field: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """An entry in the list; ``more`` counts the differences that aren't listed."""
+
+    id: int
+    at: datetime
+    actor: str
+    via: str
+    action: str
+    subject: str
+    differences: tuple[Difference, ...]
+    more: str
+    ip_address: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPage:
+    """The list of entries."""
+
+    rows: tuple[EntryRow, ...]
+    summary: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPage:
+    """One entry with all its differences; ``subject_filter`` lists the subject's entries."""
+
+    title: str
+    heading: str
+    at: datetime
+    actor: str
+    ip_address: str
+    action: str
+    subject_kind: str
+    subject_name: str
+    subject_id: str
+    subject_filter: str
+    differences: tuple[Difference, ...]
+
+
+def make_audit_page(entries: Iterable[AuditEntry], *, oldest_first: bool = False) -> AuditPage:
+    """Return the page that lists ``entries``."""
+    rows = tuple(_row(entry) for entry in entries)
+    return AuditPage(
+        rows=rows,
+        summary=_summary(len(rows)),
+        caption="Audit entries, oldest first" if oldest_first else "Audit entries, newest first",
+    )
+
+
+def make_entry_page(entry: AuditEntry) -> EntryPage:
+    """Return the page of one entry."""
+    return EntryPage(
+        title=text("Entry {id}", id=entry.id),
+        heading=sentence(entry),
+        at=entry.at,
+        actor=who_did(entry),
+        ip_address=entry.address,
+        action=entry.action,
+        subject_kind=subject_kind(entry.subject_type),
+        subject_name=entry.subject_name,
+        subject_id=entry.subject_id,
+        subject_filter=f"{entry.subject_type}:{entry.subject_id}",
+        differences=tuple(
+            Difference(one.field, one.before or _NO_VALUE, one.after or _NO_VALUE)
+            for one in _differences(entry)
+        ),
+    )
+
+
+def _summary(entries: int) -> str:
+    if not entries:
+        return "No entries on this page"
+    return text("{count:,} entry on this page", "{count:,} entries on this page", count=entries)
+
+
+def _row(entry: AuditEntry) -> EntryRow:
+    differences = [one for one in _differences(entry) if not _is_initially_off(one)]
+    more = len(differences) - _LISTED_DIFFERENCES
+    return EntryRow(
+        id=entry.id,
+        at=entry.at,
+        actor=who_did(entry),
+        via=_VIA.get(entry.actor_kind, ""),
+        action=capitalize_first(what_was_done(entry)),
+        subject=done_to(entry),
+        differences=tuple(differences[:_LISTED_DIFFERENCES]),
+        more=text("+{more:,} more", more=more) if more > 0 else "",
+        ip_address=entry.address,
+    )
+
+
+def _differences(entry: AuditEntry) -> list[Difference]:
+    return [
+        Difference(
+            _LABELS.get(name) or capitalize_first(name.replace("_", " ")),
+            setting_text(entry.before.get(name)),
+            setting_text(entry.after.get(name)),
+        )
+        for name in dict.fromkeys([*entry.before, *entry.after])
+    ]
+
+
+def _is_initially_off(one: Difference) -> bool:
+    """Return whether a field says nothing: a new thing's empty or disabled setting."""
+    return not one.before and one.after in ("", "off")

@@ -1,0 +1,122 @@
+"""The audit log's view models, made of entries without HTTP."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from app.console.security.audit_page import Difference, make_audit_page, make_entry_page
+from app.domain.audit.entries import AuditEntry
+
+ENTRY = AuditEntry(
+    id=7,
+    at=datetime(2026, 3, 1, 12, tzinfo=UTC),
+    actor_kind="user",
+    actor_user_id=1,
+    actor_app_id=None,
+    actor_name="Ines Duarte",
+    address="203.0.113.7",
+    action="app.update",
+    subject_type="App",
+    subject_id="3",
+    subject_name="Labels",
+    before={},
+    after={},
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "summary"),
+    [
+        (0, "No entries on this page"),
+        (1, "1 entry on this page"),
+        (25, "25 entries on this page"),
+    ],
+)
+def test_summary_counts_entries(number: int, summary: str) -> None:
+    assert make_audit_page([ENTRY] * number).summary == summary
+
+
+def test_caption_names_the_order() -> None:
+    assert make_audit_page([]).caption == "Audit entries, newest first"
+    assert make_audit_page([], oldest_first=True).caption == "Audit entries, oldest first"
+
+
+@pytest.mark.parametrize(
+    ("kind", "actor", "via"),
+    [
+        ("user", "Ines Duarte", ""),
+        ("app", "Ines Duarte", "app"),
+        ("operator", "Server administrator", "command line"),
+        ("worker", "Latchkey", "automatic"),
+        ("anonymous", "Anonymous visitor", "not signed in"),
+    ],
+)
+def test_actor_is_named(kind: str, actor: str, via: str) -> None:
+    (row,) = make_audit_page([replace(ENTRY, actor_kind=kind)]).rows
+    assert (row.actor, row.via) == (actor, via)
+
+
+def test_action_and_subject_are_separate() -> None:
+    (row,) = make_audit_page([ENTRY]).rows
+    assert (row.action, row.subject) == ("Edited the app", "Labels")
+
+
+@pytest.mark.parametrize(
+    ("after", "listed", "more"),
+    [
+        ({}, [], ""),
+        ({"name": "A"}, ["Name"], ""),
+        ({"name": "A", "note": "B"}, ["Name", "Note"], ""),
+        ({"name": "A", "note": "B", "about": "C"}, ["Name", "Note"], "+1 more"),
+        ({"name": "A", "is_staff": False, "note": ""}, ["Name"], ""),
+    ],
+)
+def test_list_shows_two_differences(
+    after: Mapping[str, object], listed: list[str], more: str
+) -> None:
+    (row,) = make_audit_page([replace(ENTRY, after=after)]).rows
+    assert [one.field for one in row.differences] == listed
+    assert row.more == more
+
+
+def test_entry_shows_every_difference() -> None:
+    page = make_entry_page(
+        replace(ENTRY, before={"is_active": True}, after={"is_active": False, "note": ""})
+    )
+    assert page.differences == (
+        Difference("Is active", "on", "off"),
+        Difference("Note", "\N{EN DASH}", "\N{EN DASH}"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "name", "heading"),
+    [
+        ("app.update", "Labels", "Ines Duarte edited the app Labels"),
+        ("order.cancel", "1988", "Ines Duarte cancelled the order #1988"),
+        ("keys.rotate", "", "Ines Duarte rotated the signing key"),
+        ("session.end", "tom@example.com", "Ines Duarte ended a session of tom@example.com"),
+        ("session.end", "", "Ines Duarte ended a session"),
+        ("webhook.replay", "", "Ines Duarte replayed deliveries"),
+        ("delivery.retry", "", "Ines Duarte resent deliveries"),
+        ("webhook.update", "", "Ines Duarte edited the webhook"),
+        ("order.cancel", "", "Ines Duarte cancelled the order"),
+        ("thing.not_known", "", "Ines Duarte thing not known"),
+    ],
+)
+def test_heading_is_a_whole_sentence(action: str, name: str, heading: str) -> None:
+    assert make_entry_page(replace(ENTRY, action=action, subject_name=name)).heading == heading
+
+
+def test_changed_switches_are_named_together() -> None:
+    after = {"password_login_mode": "DISABLED", "allow_storefront_traffic": False}
+    page = make_entry_page(replace(ENTRY, action="shop.update", after=after))
+    assert page.heading == "Ines Duarte turned off password login and closed the storefront"
+
+
+def test_subject_is_named_with_its_id() -> None:
+    page = make_entry_page(replace(ENTRY, subject_type="AppToken", subject_id="17"))
+    assert (page.subject_kind, page.subject_name, page.subject_id) == ("App token", "Labels", "17")
+    assert page.subject_filter == "AppToken:17"
