@@ -96,8 +96,8 @@ def test_an_address_that_is_let_go_signs_in_at_once(admin: Page, small_shop: Run
     expect(admin.get_by_text("1 address is blocked from signing in")).to_be_visible()
     admin.get_by_role("link", name="Look at blocks").click()
     admin.get_by_role("link", name="Unblock 127.0.0.1").click()
-    admin.get_by_role("dialog").get_by_role("button", name="Unblock the address").click()
-    expect(admin.get_by_text("127.0.0.1 is let go")).to_be_visible()
+    admin.get_by_role("dialog").get_by_role("button", name="Unblock IP address").click()
+    expect(admin.get_by_text("Unblocked 127.0.0.1")).to_be_visible()
     assert login(small_shop, "customer@example.com") == ""
 
 

@@ -87,9 +87,9 @@ def test_an_address_is_let_go(admin: Page, small_shop: RunningShop) -> None:
     admin.goto(f"{small_shop.url}/console/throttle/")
     admin.get_by_role("link", name="Unblock 203.0.113.7").click()
     question = admin.get_by_role("dialog", name="Unblock 203.0.113.7?")
-    expect(question).to_contain_text("9 wrong passwords")
-    question.get_by_role("button", name="Unblock the address").click()
-    expect(admin.get_by_text("No address has to wait")).to_be_visible()
+    expect(question).to_contain_text("9 incorrect passwords")
+    question.get_by_role("button", name="Unblock IP address").click()
+    expect(admin.get_by_text("No blocked IPs")).to_be_visible()
     assert ports.throttle.blocked(ports.clock.timestamp()) == ()
 
 

@@ -153,10 +153,10 @@ def test_rotating_the_key_and_letting_an_address_go(admin: Page, small_shop: Run
     expect(admin.get_by_text("The signing key was rotated")).to_be_visible()
     for _ in range(9):
         ports.throttle.fail("203.0.113.7", "", user, ports.clock.timestamp())
-    press(admin, admin.get_by_role("navigation").get_by_role("link", name="Throttle"))
+    press(admin, admin.get_by_role("navigation").get_by_role("link", name="Blocked IPs"))
     press(admin, admin.get_by_role("link", name="Unblock 203.0.113.7"))
-    press(admin, admin.get_by_role("dialog").get_by_role("button", name="Unblock the address"))
-    expect(admin.get_by_text("203.0.113.7 is let go")).to_be_visible()
+    press(admin, admin.get_by_role("dialog").get_by_role("button", name="Unblock IP address"))
+    expect(admin.get_by_text("Unblocked 203.0.113.7")).to_be_visible()
 
 
 def test_inspecting_a_token_and_reading_the_audit_trail(

@@ -129,7 +129,7 @@ def test_the_key_is_rotated_an_address_let_go_and_a_token_inspected(
     expect(plain.get_by_text("The signing key was rotated")).to_be_visible()
     for _ in range(9):
         ports.throttle.fail("203.0.113.7", "", user, ports.clock.timestamp())
-    plain.get_by_role("navigation").get_by_role("link", name="Throttle").click()
+    plain.get_by_role("navigation").get_by_role("link", name="Blocked IPs").click()
     plain.get_by_role("link", name="Unblock 203.0.113.7").click()
-    plain.get_by_role("dialog").get_by_role("button", name="Unblock the address").click()
-    expect(plain.get_by_text("203.0.113.7 is let go")).to_be_visible()
+    plain.get_by_role("dialog").get_by_role("button", name="Unblock IP address").click()
+    expect(plain.get_by_text("Unblocked 203.0.113.7")).to_be_visible()

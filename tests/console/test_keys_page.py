@@ -43,7 +43,7 @@ def test_fixed_key_can_not_be_rotated() -> None:
     shown = page(FIXED)
     assert shown.is_fixed
     assert not shown.can_rotate
-    assert (shown.wait, shown.effect, shown.consequences) == ("", "", ())
+    assert (shown.wait, shown.effect, shown.question) == ("", "", None)
     assert shown.rows[0].signs_note == ""
     assert shown.rows[0].published_at is None
 
@@ -62,16 +62,18 @@ def test_new_key_must_be_seen_before_it_signs(
     shown = page(replace(NEXT, published_at=published), ACTIVE)
     assert shown.can_rotate is can_rotate
     assert wait in shown.wait
-    assert bool(shown.consequences) is can_rotate
+    assert (shown.question is not None) is can_rotate
 
 
 def test_question_names_both_keys_and_the_last_expiry() -> None:
-    becomes, stays, copies = page(*RING).consequences
+    question = page(*RING).question
+    assert question is not None
+    becomes, stays, copies = question.consequences
     assert becomes.sentence.startswith("<b><code>next-key…</code> signs</b> new tokens")
     assert "<code>active-k…</code>" in stays.sentence
     assert "2 Mar 2026, 18:00:00 UTC at the latest" in stays.sentence
     assert copies.state == "warn"
-    assert page(*RING, asked=False).consequences == ()
+    assert page(*RING, asked=False).question is None
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_active_filters_are_described(staff_console: StaffConsole, shop: Ports) 
     assert "Webhook: hook , remove filter" in console.open(f"{DELIVERIES}?webhook={hook}").text
     who = console.open(f"{AUDIT}?who=operator").text
     assert "Actor: Server administrator , remove filter" in who
-    assert "Tried: passwords of accounts" in console.open("/console/throttle/?why=accounts").text
+    assert "Reason: Incorrect passwords" in console.open("/console/throttle/?why=accounts").text
     staff = console.open("/console/staff/?status=inactive")
     assert "Status: Deactivated , remove filter" in staff.text
 

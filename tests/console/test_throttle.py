@@ -1,4 +1,4 @@
-"""Blocked addresses: which, why, and letting one go."""
+"""Blocked IPs at the console: listed with their reasons, and unblocked."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -38,8 +38,8 @@ def test_empty_list_explains_how_ips_are_blocked(
     staff_console: StaffConsole,
 ) -> None:
     page = staff_console(MAY).open(PAGE)
-    assert "No address has to wait" in page.text
-    assert "twice as long with every wrong password" in page.text
+    assert "No blocked IPs" in page.text
+    assert "Each further failure doubles the time" in page.text
 
 
 def test_block_reason_is_shown_and_escaped(staff_console: StaffConsole, shop: Ports) -> None:
@@ -49,9 +49,9 @@ def test_block_reason_is_shown_and_escaped(staff_console: StaffConsole, shop: Po
     fail(shop, times=2)
     page = console.open(PAGE)
     assert GUESSER in page.text
-    assert "5 failed logins" in page.text
-    assert f"3 wrong passwords for 1 account: {nasty} (3)" in page.text
-    assert "2 attempts with emails that nobody has" in page.text
+    assert "5 failed sign-ins" in page.text
+    assert f"3 incorrect passwords Accounts: {nasty} (3)" in page.text
+    assert "2 attempts with unknown emails" in page.text
     assert "<script>alert(1)" not in page.html
 
 
@@ -68,9 +68,9 @@ def test_the_list_is_narrowed_and_sorted_by_its_address(
     assert GUESSER not in console.open(f"{PAGE}?q=2001").text
     narrowed = console.open(f"{PAGE}?why=accounts")
     assert "2001:db8::7" not in narrowed.text
-    assert "1 address here" in narrowed.text
-    assert "with the longest wait" not in narrowed.text
-    assert "Nothing fits" in console.open(f"{PAGE}?q=10.9").text
+    assert "1 blocked IP" in narrowed.text
+    assert "longest block" not in narrowed.text
+    assert "No matching IP addresses" in console.open(f"{PAGE}?q=10.9").text
 
 
 def test_past_the_longest_waits_an_address_is_found_by_itself(
@@ -82,13 +82,13 @@ def test_past_the_longest_waits_an_address_is_found_by_itself(
     fail(shop, "2001:db8::7", user_id=2, times=2)
     longest = console.open(PAGE).text
     assert "2001:db8::7" not in longest
-    assert "1 address, the 1 with the longest wait" in longest
+    assert "Only the longest block is listed" in longest
     found = console.open(f"{PAGE}?q=2001:DB8:0::7").text
     assert "2001:db8::7" in found
-    assert "2 wrong passwords" in found
+    assert "2 incorrect passwords" in found
     asked = console.open(f"{PAGE}?ask=unblock&address=2001:db8::7").text
-    assert "after 2 failed logins" in asked
-    assert "Nothing fits" in console.open(f"{PAGE}?q=203.0.113.99").text
+    assert "after 2 failed sign-ins" in asked
+    assert "No matching IP addresses" in console.open(f"{PAGE}?q=203.0.113.99").text
 
 
 def test_an_address_is_let_go_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
@@ -96,16 +96,19 @@ def test_an_address_is_let_go_after_a_question(staff_console: StaffConsole, shop
     fail(shop, user_id=make_user(shop), times=12)
     asked = console.open(ASK)
     assert f"Unblock {GUESSER}?" in asked.text
-    assert "12 wrong passwords so far, for 1 account" in asked.text
+    assert "So far: 12 incorrect passwords . Accounts: customer@example.com (12)" in asked.text
     done = console.follow(console.send(f"{PAGE}unblock", {"address": GUESSER}, seen_at=ASK))
-    assert f"{GUESSER} is let go" in done.text
-    assert "No address has to wait" in done.text
+    assert f"Unblocked {GUESSER}" in done.text
+    assert "No blocked IPs" in done.text
     assert shop.throttle.find(GUESSER, shop.clock.timestamp()) is None
 
 
 @pytest.mark.parametrize(
     ("address", "told"),
-    [("198.51.100.1", "Nothing is held against this address"), ("x<b>", "This is no IP address")],
+    [
+        ("198.51.100.1", "This IP address has no failed sign-ins"),
+        ("x<b>", "Enter a valid IP address"),
+    ],
 )
 def test_failed_unblock_is_reported(staff_console: StaffConsole, address: str, told: str) -> None:
     console = staff_console(MAY)
@@ -122,8 +125,8 @@ def test_machines_that_forward_without_being_trusted_are_warned_of(
         seen = shop.clock.now()
         session.add(ForwardingRecord(peer="10.1.2.3", requests=40, last_seen_at=seen))
     page = console.open(PAGE).text
-    assert "1 machine that nobody named as a proxy passes on requests" in page
-    assert "10.1.2.3 , 40 requests this week, last just now" in page
+    assert "1 server that isn't a trusted proxy forwards requests" in page
+    assert "10.1.2.3 : 40 requests this week, last just now" in page
 
 
 def test_the_page_costs_six_statements_at_most(
@@ -151,7 +154,7 @@ def silent(shop: Ports, tmp_path: Path) -> ConsoleClient:
 def test_unavailable_throttle_store_is_reported(silent: ConsoleClient) -> None:
     page = silent.open(PAGE)
     assert page.status == 200
-    assert "The store of the login attempts does not answer" in page.text
+    assert "The store of sign-in attempts isn't responding" in page.text
     assert f"Unblock {GUESSER}?" not in silent.open(ASK).text
     done = silent.follow(silent.send(f"{PAGE}unblock", {"address": GUESSER}, seen_at=PAGE))
-    assert "nothing can be unblocked" in done.text
+    assert "no IP address can be unblocked" in done.text

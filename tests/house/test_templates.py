@@ -37,7 +37,6 @@ UNFINISHED: dict[str, int] = {
     "console/staff/index.html": 6,
     "console/staff/matrix.html": 3,
     "console/staff/show.html": 2,
-    "console/throttle/index.html": 9,
     "console/webhooks/edit.html": 15,
     "console/webhooks/index.html": 6,
     "console/webhooks/show.html": 8,

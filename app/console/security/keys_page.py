@@ -6,8 +6,8 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.console.access_positions import Consequence
 from app.console.formatting import exact, html_text, time_element
+from app.console.parts import Consequence, Question
 from app.domain.keys.ring import CACHE_TIME, KeyState, SigningKey
 from app.domain.values.text import text
 
@@ -40,7 +40,7 @@ class KeysPage:
     wait: str
     count: str
     effect: str
-    consequences: tuple[Consequence, ...]
+    question: Question | None
 
 
 def make_keys_page(
@@ -62,9 +62,9 @@ def make_keys_page(
         wait="" if ready_at is None else _wait(ready_at, now),
         count=_count(len(ring)),
         effect="" if next_key is None else _effect(next_key),
-        consequences=_consequences(next_key, active, valid_until)
+        question=_question(next_key, active, valid_until)
         if next_key is not None and can_rotate and is_asked
-        else (),
+        else None,
     )
 
 
@@ -165,9 +165,7 @@ def _effect(next_key: SigningKey) -> Markup:
     )
 
 
-def _consequences(
-    next_key: SigningKey, active: SigningKey, valid_until: datetime
-) -> tuple[Consequence, ...]:
+def _question(next_key: SigningKey, active: SigningKey, valid_until: datetime) -> Question:
     becomes = html_text(
         Markup(
             "<b><code>{kid}</code> signs</b> new tokens and webhooks. A new key is published as "
@@ -183,7 +181,14 @@ def _consequences(
         kid=_short(active.kid),
         moment=exact(valid_until),
     )
-    return (Consequence("ok", becomes), Consequence("ok", stays), _COPIES)
+    return Question(
+        title="Rotate the signing key?",
+        action="Rotate signing key",
+        endpoint="console.keys.rotate",
+        consequences=(Consequence("ok", becomes), Consequence("ok", stays), _COPIES),
+        detail="The rotation applies immediately, in every process.",
+        is_harmless=True,
+    )
 
 
 _COPIES = Consequence(

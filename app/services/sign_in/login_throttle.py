@@ -111,10 +111,10 @@ def unblock_ip(ports: Ports, actor: Actor, address: str) -> None:
     """
     parsed = parse_address(address)
     if parsed is None:
-        raise Refused(Problem("INVALID", "This is no IP address.", "address"))
+        raise Refused(Problem("INVALID", "Enter a valid IP address.", "address"))
     held = ports.throttle.find(str(parsed), ports.clock.timestamp())
     if held is None:
-        raise Refused(Problem("NOT_FOUND", "Nothing is held against this address.", "address"))
+        raise Refused(Problem("NOT_FOUND", "This IP address has no failed sign-ins.", "address"))
     # The counters may live in Redis, beyond this transaction. Written first, the row misleads at
     # worst about an unblocking that a crash prevented; afterwards, it could be missing.
     with ports.database.transaction() as session:
