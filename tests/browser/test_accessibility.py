@@ -107,7 +107,7 @@ class Examined:
         self._look()
         page.get_by_label("Token").fill(f"{token}x")
         page.get_by_role("button", name="Inspect").click()
-        page.get_by_role("region", name="Answer").get_by_text("Not valid").wait_for()
+        page.get_by_role("region", name="Inspection").get_by_text("Not valid").wait_for()
         self._look()
 
     def look_at_refusals(self, url: str) -> None:

@@ -136,8 +136,8 @@ def test_pasted_token_is_explained_and_stays_in_its_field(
     ):
         field.fill(pasted)
         admin.get_by_role("button", name="Inspect").click()
-        expect(admin.get_by_role("region", name="Answer")).to_contain_text(told)
-        expect(admin.get_by_role("region", name="Answer")).to_contain_text("staff@example.com")
+        expect(admin.get_by_role("region", name="Inspection")).to_contain_text(told)
+        expect(admin.get_by_role("region", name="Inspection")).to_contain_text("staff@example.com")
         assert pasted not in admin.content()
         assert pasted not in admin.url
     admin.reload()

@@ -168,7 +168,7 @@ def test_inspecting_a_token_and_reading_the_audit_trail(
     tab_to(admin, admin.get_by_label("Token"))
     admin.keyboard.insert_text(token)
     press(admin, admin.get_by_role("button", name="Inspect"))
-    expect(admin.get_by_role("region", name="Answer")).to_contain_text("customer@example.com")
+    expect(admin.get_by_role("region", name="Inspection")).to_contain_text("customer@example.com")
     make_group(ports, "Support")
     admin.goto(f"{small_shop.url}/console/staff/groups/1")
     press(admin, admin.get_by_role("link", name="Delete"))

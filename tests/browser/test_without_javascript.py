@@ -116,7 +116,7 @@ def test_the_key_is_rotated_an_address_let_go_and_a_token_inspected(
     plain.get_by_role("navigation").get_by_role("link", name="Token inspector").click()
     plain.get_by_label("Token").fill(token)
     plain.get_by_role("button", name="Inspect").click()
-    expect(plain.get_by_role("region", name="Answer")).to_contain_text("customer@example.com")
+    expect(plain.get_by_role("region", name="Inspection")).to_contain_text("customer@example.com")
     expect(plain.get_by_label("Token")).to_have_value("")
     plain.get_by_role("navigation").get_by_role("link", name="Signing keys").click()
     assert isinstance(ports.clock, Ahead)

@@ -29,7 +29,7 @@ ENTRY = AuditEntry(
 @pytest.mark.parametrize(
     ("number", "summary"),
     [
-        (0, "No entries on this page"),
+        (0, "No matching entries"),
         (1, "1 entry on this page"),
         (25, "25 entries on this page"),
     ],

@@ -18,7 +18,8 @@ BLOCK = BlockDetails(
 
 
 @pytest.mark.parametrize(
-    ("number", "summary"), [(0, "No blocked IPs"), (1, "1 blocked IP"), (3, "3 blocked IPs")]
+    ("number", "summary"),
+    [(0, "No matching IP addresses"), (1, "1 blocked IP"), (3, "3 blocked IPs")],
 )
 def test_summary_counts_blocked_ips(number: int, summary: str) -> None:
     page = make_throttle_page([BLOCK] * number)

@@ -25,7 +25,6 @@ UNFINISHED: dict[str, int] = {
     "console/dry_run/index.html": 6,
     "console/groups/index.html": 3,
     "console/groups/show.html": 3,
-    "console/inspector/index.html": 9,
     "console/people/_person.html": 6,
     "console/people/_sessions.html": 1,
     "console/search/index.html": 1,

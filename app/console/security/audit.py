@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
-from app.console.security.audit_page import ACTORS, TOPICS, make_audit_page, make_entry_page
+from app.console.security.audit_page import ACTORS, SORTS, TOPICS, make_audit_page, make_entry_page
 from app.console.session import actor, ports
 from app.domain.audit.entries import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
 from app.services.audit.entries import export_entries, list_entries, show_entry
@@ -49,6 +49,7 @@ def index() -> BaseResponse:
         tags=tags(_NAMES, {"who": ACTORS, "kind": TOPICS}),
         actors=ACTORS,
         topics=TOPICS,
+        sorts=SORTS,
         longest=MAX_TEXT_LENGTH,
     )
 

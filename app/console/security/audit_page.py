@@ -27,6 +27,8 @@ TOPICS: Mapping[str, str] = {
     Topic.SALES: "Products and orders",
 }
 
+SORTS: Mapping[str, str] = {"oldest": "Oldest first"}
+
 _VIA = {
     "app": "app",
     "operator": "command line",
@@ -120,7 +122,7 @@ def make_entry_page(entry: AuditEntry) -> EntryPage:
 
 def _summary(entries: int) -> str:
     if not entries:
-        return "No entries on this page"
+        return "No matching entries"
     return text("{count:,} entry on this page", "{count:,} entries on this page", count=entries)
 
 

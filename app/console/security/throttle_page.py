@@ -105,7 +105,7 @@ def _peer(one: UntrustedForwarding, now: datetime) -> Markup:
 
 def _summary(blocked: int) -> str:
     if not blocked:
-        return "No blocked IPs"
+        return "No matching IP addresses"
     return text("{count:,} blocked IP", "{count:,} blocked IPs", count=blocked)
 
 
