@@ -1,4 +1,4 @@
-"""Permissions as chips: which may be given here, and why others may not."""
+"""Permissions as chips: which can be granted here, and why others can't."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,14 +7,21 @@ from wtforms import SelectMultipleField
 from wtforms.fields.choices import SelectChoice
 from wtforms.widgets import CheckboxInput, ListWidget
 
+from app.console.parts import enumeration
 from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
+from app.domain.values.text import text
+
+NOT_HELD = "You don't have this permission."
+NO_APP = "Apps can't have this permission."
+
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A permission that can be ticked, or (``why_not``) cannot."""
+    """A permission that can be ticked, or (``why_not``) can't."""
 
     permission: Permission
     is_chosen: bool
@@ -22,7 +29,7 @@ class Chip:
 
 
 class PermissionsField(SelectMultipleField):  # type: ignore[misc]
-    """Ticked permissions; what is none is left out."""
+    """Ticked permissions; unknown names are left out."""
 
     widget = ListWidget(prefix_label=False)
     option_widget = CheckboxInput()
@@ -39,7 +46,7 @@ class PermissionsField(SelectMultipleField):  # type: ignore[misc]
 def chips(
     actor: Actor, chosen: Iterable[Permission], *, for_app: bool = False
 ) -> tuple[Chip, ...]:
-    """Every permission, in order; dashed are those that ``actor`` cannot give, or no app hold."""
+    """Return every permission in order; ``why_not`` is set where ``actor`` can't grant it."""
     held = frozenset(chosen)
     return tuple(
         Chip(one, one in held, _why_not(actor, one, for_app=for_app))
@@ -47,7 +54,28 @@ def chips(
     )
 
 
+def dashed_note(chips: Iterable[Chip]) -> str:
+    """Return why some of ``chips`` can't be granted; empty if all can."""
+    why_not = [(chip.permission.label, chip.why_not) for chip in chips]
+    lacking = [label for label, why in why_not if why == NOT_HELD]
+    never = [label for label, why in why_not if why == NO_APP]
+    sentences = []
+    if len(lacking) > _NAMED:
+        sentences.append("You can't grant permissions that you don't have.")
+    elif lacking:
+        sentence = text(
+            "You can't grant {permissions} because you don't have it.",
+            "You can't grant {permissions} because you don't have them.",
+            count=len(lacking),
+            permissions=enumeration(lacking),
+        )
+        sentences.append(sentence)
+    if never:
+        sentences.append(text("Apps can't have {permissions}.", permissions=enumeration(never)))
+    return " ".join(sentences)
+
+
 def _why_not(actor: Actor, permission: Permission, *, for_app: bool) -> str:
     if for_app and grantable_problem((permission,)) is not None:
-        return "no app may hold it"
-    return "" if actor.holds(permission) else "you do not hold it yourself"
+        return NO_APP
+    return "" if actor.holds(permission) else NOT_HELD

@@ -99,7 +99,7 @@ def test_an_app_is_created_and_its_token_used_at_once(
     found = ask(small_shop, "{ app { name permissions { code } } }", token)["app"]
     assert found["name"] == "Labels <script>alert(1)</script>"
     assert found["permissions"] == [{"code": "MANAGE_ORDERS"}]
-    admin.get_by_role("link", name="I have stored it").click()
+    admin.get_by_role("link", name="Done").click()
     assert token not in admin.content()
 
 
@@ -108,11 +108,11 @@ def test_an_app_is_installed_from_its_manifest(admin: Page, small_shop: RunningS
         admin.goto(f"{small_shop.url}/console/apps/")
         admin.get_by_role("link", name="Install").first.click()
         admin.get_by_label("Manifest").fill(app.manifest_url)
-        admin.get_by_role("button", name="Read the manifest").click()
+        admin.get_by_role("button", name="Continue").click()
         expect(admin.get_by_role("heading", level=1, name="Install An app?")).to_be_visible()
         expect(admin.get_by_role("checkbox", name="Manage products")).to_be_checked()
         admin.get_by_role("button", name="Install An app").click()
-        expect(admin.get_by_text("is being installed").first).to_be_visible()
+        expect(admin.get_by_text("Installing An app").first).to_be_visible()
         assert install_next_app(small_shop.ports, WORKER) == 1
         admin.goto(f"{small_shop.url}/console/apps/")
         admin.get_by_role("link", name="An app").click()

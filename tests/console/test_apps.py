@@ -52,7 +52,7 @@ def test_nothing_is_given_that_one_does_not_hold(staff_console: StaffConsole) ->
 
 def test_a_name_is_needed_and_markup_in_it_is_text(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
-    assert "Give the app a name." in make_app(console, "").text
+    assert "Enter a name." in make_app(console, "").text
     make_app(console, "<script>alert(1)</script>")
     for path in ("/console/apps/", "/console/apps/1", "/console/"):
         page = console.open(path)
@@ -66,7 +66,7 @@ def test_app_is_deactivated_and_activated_again(staff_console: StaffConsole) -> 
     asked = "/console/apps/1?ask=deactivate"
     assert "1 token" in console.open(asked).text
     done = console.follow(console.send("/console/apps/1/deactivate", seen_at=asked))
-    assert "Labels is locked out." in done.text
+    assert "Labels was deactivated." in done.text
     assert ask(console, token) is None
     console.send("/console/apps/1/activate", seen_at="/console/apps/1")
     assert ask(console, token) == {"name": "Labels"}
@@ -77,9 +77,9 @@ def test_permissions_and_name_are_changed(staff_console: StaffConsole) -> None:
     make_app(console)
     data = {"permissions": ["MANAGE_ORDERS"]}
     done = console.send("/console/apps/1/permissions", data, seen_at="/console/apps/1")
-    assert "Labels may: Manage orders." in console.follow(done).text
+    assert "Permissions of Labels: Manage orders." in console.follow(done).text
     renamed = console.send("/console/apps/1/details", {"name": "Till"}, seen_at="/console/apps/1")
-    assert "The app is called Till now." in console.follow(renamed).text
+    assert "Till was saved." in console.follow(renamed).text
     empty = console.send("/console/apps/1/details", {"name": ""}, seen_at="/console/apps/1")
     assert empty.status == 422
 
@@ -90,18 +90,18 @@ def test_a_token_is_replaced_with_an_overlap_and_revoked_at_once(
     console = staff_console(*MAY)
     old = secret_in(make_app(console))
     asked = "/console/apps/1?ask=rotate&token=1"
-    assert "The old one works on for a while" in console.open(asked).text
+    assert "The old token keeps working for a grace period." in console.open(asked).text
     new = secret_in(
         console.send("/console/apps/1/tokens/1/rotate", {"overlap": "24"}, seen_at=asked)
     )
     assert ask(console, old) == ask(console, new) == {"name": "Labels"}
     asked = "/console/apps/1?ask=revoke&token=1"
-    assert "1 other token of Labels goes on" in console.open(asked).text
+    assert "1 other token of Labels keeps working." in console.open(asked).text
     console.send("/console/apps/1/tokens/1/revoke", seen_at=asked)
     assert ask(console, old) is None
     assert ask(console, new) == {"name": "Labels"}
     last = console.open("/console/apps/1?ask=revoke&token=2").text
-    assert "It is the only token of Labels; without another one" in last
+    assert "This is the only token of Labels. The app will lose all access." in last
 
 
 def test_a_token_may_end_and_be_narrower_than_its_app(staff_console: StaffConsole) -> None:
@@ -109,8 +109,8 @@ def test_a_token_may_end_and_be_narrower_than_its_app(staff_console: StaffConsol
     make_app(console, "Labels", Permission.MANAGE_ORDERS)
     data = {"name": "Station", "life": "30", "permissions": ["MANAGE_ORDERS"]}
     made = console.send("/console/apps/1/tokens/new", data)
-    assert "Token “Station” is made" in made.text
-    assert "for Manage orders only" in console.open("/console/apps/1").text
+    assert "Token “Station” created" in made.text
+    assert "Limited to: Manage orders" in console.open("/console/apps/1").text
 
 
 def test_an_app_is_removed_with_all_it_has(staff_console: StaffConsole) -> None:
@@ -118,7 +118,7 @@ def test_an_app_is_removed_with_all_it_has(staff_console: StaffConsole) -> None:
     token = secret_in(make_app(console))
     asked = "/console/apps/1?ask=remove"
     done = console.follow(console.send("/console/apps/1/remove", seen_at=asked))
-    assert "Labels was removed" in done.text
+    assert "Labels was deleted" in done.text
     assert "No apps yet" in done.text
     assert ask(console, token) is None
     assert console.open("/console/apps/1").status == 404
@@ -129,8 +129,8 @@ def test_staff_without_manage_apps_look_and_change_nothing(
 ) -> None:
     make_app(staff_console(*MAY))
     other = staff_console(email="other@example.com")
-    assert "You may look, but not change" in other.open("/console/apps/").text
-    assert "New token" not in other.open("/console/apps/1").text
+    assert "You can view apps." in other.open("/console/apps/").text
+    assert "Create token" not in other.open("/console/apps/1").text
     denied = other.send("/console/apps/1/remove", seen_at="/console/apps/1")
     assert denied.status == 403
     assert "MANAGE_APPS" in denied.text
@@ -141,7 +141,7 @@ def test_lists_are_narrowed_by_their_address(staff_console: StaffConsole) -> Non
     make_app(console, "Labels")
     make_app(console, "Till")
     assert "Till" not in console.open("/console/apps/?q=lab&status=active&kind=made").text
-    assert "Nothing fits" in console.open("/console/apps/?kind=installed").text
+    assert "No matching apps" in console.open("/console/apps/?kind=installed").text
 
 
 def test_invalid_manifest_installs_nothing(
@@ -151,7 +151,7 @@ def test_invalid_manifest_installs_nothing(
     told = console.open("/console/apps/install/?url=http://10.0.0.1/manifest")
     assert told.status == 422
     assert console.open("/console/apps/install/?url=nonsense").status == 422
-    assert "is being installed" not in console.open("/console/apps/").text
+    assert "Installing" not in console.open("/console/apps/").text
 
 
 def test_both_pages_cost_six_statements_at_most(

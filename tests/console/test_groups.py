@@ -20,7 +20,7 @@ def test_an_empty_list_leads_to_the_first_group(staff_console: StaffConsole) -> 
 
 def test_group_can_only_grant_own_permissions(staff_console: StaffConsole) -> None:
     console = staff_console(STAFF, ORDERS)
-    assert "because you do not hold them yourself" in console.open(f"{LIST}new").text
+    assert "You can't grant permissions that you don't have." in console.open(f"{LIST}new").text
     given = {"name": "Support", "permissions": "MANAGE_ORDERS"}
     made = console.follow(console.send(f"{LIST}new", given)).text
     assert "The group Support was made" in made

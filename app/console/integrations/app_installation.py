@@ -11,7 +11,8 @@ from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
 from app.domain.apps.manifests import Manifest
-from app.domain.values.errors import Refused, problem_text
+from app.domain.values.errors import Refused
+from app.domain.values.text import text
 from app.services.apps.installation_requests import (
     WantedApp,
     delete_failed_installation,
@@ -29,36 +30,36 @@ blueprint = PageGroup(
 
 
 class ManifestForm(ConsoleForm):
-    """Where the app describes itself."""
+    """The URL of an app's manifest."""
 
     names = {"manifestUrl": "url"}  # noqa: RUF012
-    url = URLField("Manifest URL", validators=[InputRequired("Say where the manifest is.")])
+    url = URLField("Manifest URL", validators=[InputRequired("Enter a URL.")])
 
 
 class InstallForm(ManifestForm):
-    """What somebody agrees to."""
+    """What the person agrees to."""
 
-    permissions = PermissionsField("What it asks for")
-    activate = BooleanField("Activate it when it is installed", default=True)
+    permissions = PermissionsField("Requested permissions")
+    activate = BooleanField("Activate the app after installation", default=True)
 
 
 @blueprint.route("/", methods=["GET", "POST"])
 def index() -> BaseResponse:
-    """Ask for the manifest's URL; with one, show what the app is and requests."""
+    """Ask for the manifest's URL; with one, show the app and what it requests."""
     form = ManifestForm(request.values)
     if not request.values.get("url"):
         return page("apps/install.html", form=form)
     try:
         manifest = fetch_manifest(ports(), actor(), (form.url.data or "").strip())
     except Refused as refused:
-        form.form_errors.extend(_told(refused))
+        form.refuse(refused)
         return refused_page("apps/install.html", form=form)
     return _agree(manifest, InstallForm(formdata=None, url=form.url.data.strip(), activate=True))
 
 
 @blueprint.post("/agree")
 def agree() -> BaseResponse:
-    """Note that the app is wanted; the worker installs it in moments."""
+    """Request the installation; the worker carries it out."""
     form = InstallForm()
     url = (form.url.data or "").strip()
     try:
@@ -66,28 +67,26 @@ def agree() -> BaseResponse:
         wanted = WantedApp(manifest.name, url, form.permissions.chosen, form.activate.data)
         install_app(ports(), actor(), wanted)
     except Refused as refused:
-        form.form_errors.extend(_told(refused))
+        form.refuse(refused)
         return refused_page("apps/install.html", form=form)
-    return done(
-        f"{manifest.name} is being installed. It appears below when it has answered.",
-        "console.apps.index",
-    )
+    started = text("Installing {app}. It appears in the list when it's done.", app=manifest.name)
+    return done(started, "console.apps.index")
 
 
 @blueprint.post("/<key:key>/retry")
 def retry(key: int) -> BaseResponse:
     """Try a failed installation again."""
     installation = retry_installation(ports(), actor(), key)
-    return done(f"{installation.app_name} is being installed again.", "console.apps.index")
+    started = text("Installing {app} again.", app=installation.app_name)
+    return done(started, "console.apps.index")
 
 
 @blueprint.post("/<key:key>/dismiss")
 def dismiss(key: int) -> BaseResponse:
     """Delete a failed installation."""
     installation = delete_failed_installation(ports(), actor(), key)
-    return done(
-        f"The installation of {installation.app_name} was dismissed.", "console.apps.index"
-    )
+    dismissed = text("Dismissed the installation of {app}.", app=installation.app_name)
+    return done(dismissed, "console.apps.index")
 
 
 def _agree(manifest: Manifest, form: InstallForm) -> BaseResponse:
@@ -97,10 +96,3 @@ def _agree(manifest: Manifest, form: InstallForm) -> BaseResponse:
         if chip.permission in manifest.permissions
     ]
     return page("apps/confirm_install.html", manifest=manifest, form=form, chips=asked)
-
-
-def _told(refused: Refused) -> list[str]:
-    return [
-        f"{problem.field}: {problem_text(problem)}" if problem.field else problem_text(problem)
-        for problem in refused.problems
-    ]

@@ -1,4 +1,4 @@
-"""Tokens of apps: made (and shown this once), replaced with an overlap, revoked."""
+"""Create, rotate and revoke the tokens of apps."""
 
 from datetime import timedelta
 
@@ -8,12 +8,14 @@ from wtforms import SelectField, StringField
 from wtforms.fields.choices import SelectChoice
 
 from app.console.forms import ConsoleForm
-from app.console.integrations.apps import OVERLAPS, app_or_404, show_app_page
+from app.console.integrations.app_page import make_secret
+from app.console.integrations.apps import DEFAULT_OVERLAP, OVERLAPS, app_or_404, show_app_page
 from app.console.page_layout import done, page, refused_page
 from app.console.permissions import Chip, PermissionsField, chips
 from app.console.session import actor, now, ports
 from app.domain.apps.apps import App
 from app.domain.values.errors import Refused
+from app.domain.values.text import text
 from app.services.apps.app_tokens import (
     WantedToken,
     create_app_token,
@@ -22,7 +24,7 @@ from app.services.apps.app_tokens import (
 )
 from app.web.converters import one_of
 
-_LIVES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
+_LIVES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In 1 year"}
 
 blueprint = Blueprint("app_tokens", __name__, url_prefix="/apps/<key:key>/tokens")
 
@@ -32,13 +34,13 @@ class TokenForm(ConsoleForm):
 
     names = {"expiresAt": "life"}  # noqa: RUF012
     name = StringField("Name")
-    life = SelectField("Ends", choices=[SelectChoice(*life) for life in _LIVES.items()])
-    permissions = PermissionsField("Good for")
+    life = SelectField("Expires", choices=[SelectChoice(*life) for life in _LIVES.items()])
+    permissions = PermissionsField("Scope")
 
 
 @blueprint.route("/new", methods=["GET", "POST"])
 def make(key: int) -> BaseResponse:
-    """Make a token; the answer is the only page that shows it."""
+    """Create a token and show it once."""
     app = app_or_404(key)
     form = TokenForm()
     if form.validate_on_submit():
@@ -53,7 +55,7 @@ def make(key: int) -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            return show_app_page(app, secret=new.secret, secret_name=new.token.name)
+            return show_app_page(app, secret=make_secret(new.token.name, new.secret))
     show = refused_page if form.is_submitted() else page
     return show("apps/new_token.html", app=app, form=form, chips=_chips(app, form))
 
@@ -61,17 +63,17 @@ def make(key: int) -> BaseResponse:
 @blueprint.post("/<key:token_id>/rotate")
 def rotate(key: int, token_id: int) -> BaseResponse:
     """Replace a token; the old one stays valid during the overlap."""
-    hours = int(request.form.get("overlap", "24", type=one_of(OVERLAPS)))
+    hours = int(request.form.get("overlap", DEFAULT_OVERLAP, type=one_of(OVERLAPS)))
     new = rotate_app_token(ports(), actor(), token_id, timedelta(hours=hours))
-    return show_app_page(app_or_404(key), secret=new.secret, secret_name=new.token.name)
+    return show_app_page(app_or_404(key), secret=make_secret(new.token.name, new.secret))
 
 
 @blueprint.post("/<key:token_id>/revoke")
 def revoke(key: int, token_id: int) -> BaseResponse:
-    """End a token, at once."""
+    """Revoke a token; it is rejected from the next request on."""
     token = revoke_app_token(ports(), actor(), token_id)
-    told = f"The token ending in {token.last_four} was revoked. It is refused from now on."
-    return done(told, "console.apps.show", key=key)
+    revoked = text("Token …{last_four} was revoked.", last_four=token.last_four)
+    return done(revoked, "console.apps.show", key=key)
 
 
 def _chips(app: App, form: TokenForm) -> list[Chip]:

@@ -1,7 +1,6 @@
-"""Apps: what works with the shop, what each may do, and stopping or removing it."""
+"""Apps: list, create and edit them, change their permissions, deactivate and delete them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from flask import Response, abort, request
@@ -10,14 +9,30 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
+from app.console.integrations.app_page import Secret, make_app_page, make_secret
+from app.console.integrations.app_questions import (
+    QUESTIONS,
+    AppParts,
+    make_grant_question,
+    make_question,
+)
+from app.console.integrations.apps_page import (
+    KINDS,
+    SORTS,
+    STATUS,
+    make_apps_page,
+    permission_labels,
+)
 from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, page, refused_page
+from app.console.parts import Question
 from app.console.permissions import PermissionsField, chips
-from app.console.session import actor, ports
+from app.console.session import actor, now, ports
 from app.domain.apps.apps import App, AppSortField, AppType
-from app.domain.authorization.permissions import Permission, in_order
+from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
+from app.domain.values.text import text
 from app.services.apps.app_changes import (
     AppChange,
     NewApp,
@@ -32,17 +47,19 @@ from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
 from app.services.apps.summaries import list_webhooks_of_app, summaries_of_apps
 from app.services.authorization.register import may
-from app.services.webhooks.permission_grants import LinkWebhook, WebhooksNotConfirmed
+from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
 
-_NAMES = {"q": "Name", "status": "Status", "kind": "Kind", "sort": "Sorted by"}
+_NAMES = {"q": "Name", "status": "Status", "kind": "Type", "sort": "Sort by"}
+_WORDS: Mapping[str, Mapping[str, str]] = {"status": STATUS, "kind": KINDS, "sort": SORTS}
 _STATUS = {"active": True, "inactive": False}
 _KINDS = {"made": AppType.LOCAL, "installed": AppType.THIRDPARTY}
-_SORTS = {"name": (AppSortField.NAME, False), "newest": (AppSortField.CREATION_DATE, True)}
-_ASKED = ("deactivate", "remove", "rotate", "revoke")
+_SORTS = {"newest": (AppSortField.CREATION_DATE, True)}
 
-OVERLAPS = {"0": "At once", "1": "In an hour", "24": "In a day", "168": "In a week"}
-"""When a replaced token may end, by hours."""
+OVERLAPS = {"0": "Immediately", "1": "In 1 hour", "24": "In 1 day", "168": "In 1 week"}
+"""When a rotated token can expire, by hours."""
+
+DEFAULT_OVERLAP = "24"
 
 blueprint = PageGroup(
     "apps",
@@ -56,46 +73,47 @@ blueprint = PageGroup(
 class AppForm(ConsoleForm):
     """A new app, or its new name."""
 
-    name = StringField("Name", validators=[InputRequired("Give the app a name.")])
+    name = StringField("Name", validators=[InputRequired("Enter a name.")])
     identifier = StringField("Identifier")
-    permissions = PermissionsField("What it may do")
-
-
-@dataclass(frozen=True, slots=True)
-class GrantQuestion:
-    """Permissions that would have webhooks of an app sent links, which has to be confirmed."""
-
-    permissions: frozenset[Permission]
-    webhooks: Sequence[LinkWebhook]
+    permissions = PermissionsField()
 
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """All apps, with their tokens and webhooks; installations that are under way or failed."""
-    sort_by, descending = _SORTS.get(request.args.get("sort", ""), (AppSortField.NAME, False))
+    """List the apps with their tokens and webhooks, and installations in progress or failed."""
+    chosen = {
+        name: value for name, value in told(*_NAMES).items() if value in _WORDS.get(name, (value,))
+    }
+    sort_by, descending = _SORTS.get(chosen.get("sort", ""), (AppSortField.NAME, False))
     wanted = AppFilter(
-        search=request.args.get("q", "").strip(),
-        is_active=_STATUS.get(request.args.get("status", "")),
-        type=_KINDS.get(request.args.get("kind", "")),
+        search=chosen.get("q", ""),
+        is_active=_STATUS.get(chosen.get("status", "")),
+        type=_KINDS.get(chosen.get("kind", "")),
     )
     found = list_apps(ports(), actor(), asked_page(), wanted, sort_by, descending=descending)
-    manages = may(actor(), create_app)
+    can_manage = may(actor(), create_app)
     ids = [app.id for app in found.items]
     return page(
         "apps/index.html",
-        found=found,
-        turns=turns(found, "Before", "More"),
-        told=told(*_NAMES),
-        tags=tags({name: _NAMES[name] for name in ("q", "status", "kind")}),
-        manages=manages,
-        summaries=summaries_of_apps(ports(), actor(), ids) if manages else {},
-        installations=list_installations(ports(), actor()) if manages else (),
+        apps=make_apps_page(
+            found,
+            summaries_of_apps(ports(), actor(), ids) if can_manage else {},
+            list_installations(ports(), actor()) if can_manage else (),
+            now(),
+            can_manage=can_manage,
+        ),
+        turns=turns(found, "Previous", "Next"),
+        told=chosen,
+        tags=tags({name: _NAMES[name] for name in chosen if name != "sort"}, _WORDS),
+        status=STATUS,
+        kinds=KINDS,
+        sorts=SORTS,
     )
 
 
 @blueprint.route("/connect", methods=["GET", "POST"])
 def connect() -> BaseResponse:
-    """Create an app and show its token once, or link to installing one from a manifest."""
+    """Create an app and show its token once."""
     form = AppForm()
     if form.validate_on_submit():
         new = NewApp(form.name.data, form.permissions.chosen, form.identifier.data or "")
@@ -105,7 +123,7 @@ def connect() -> BaseResponse:
             form.refuse(refused)
         else:
             return show_app_page(
-                made.app, secret=made.token.secret, secret_name=made.token.token.name
+                made.app, secret=make_secret(made.token.token.name, made.token.secret)
             )
     given = chips(actor(), form.permissions.chosen, for_app=True)
     show_ = refused_page if form.is_submitted() else page
@@ -114,17 +132,17 @@ def connect() -> BaseResponse:
 
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
-    """One app: what it may do, its tokens, webhooks and extensions; with ``ask`` a question."""
+    """Show an app; ``ask`` is the change to confirm, ``token`` the token it is about."""
     return show_app_page(
         app_or_404(key),
-        asked=request.args.get("ask", type=one_of(_ASKED)),
+        asked=request.args.get("ask", type=one_of(QUESTIONS)),
         token_id=request.args.get("token", type=row_key),
     )
 
 
 @blueprint.post("/<key:key>/details")
 def save_details(key: int) -> BaseResponse:
-    """Another name or identifier."""
+    """Change the name or identifier."""
     form = AppForm()
     if not form.validate():
         return show_app_page(app_or_404(key), form=form)
@@ -134,50 +152,65 @@ def save_details(key: int) -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return show_app_page(app_or_404(key), form=form)
-    return done(f"The app is called {app.name} now.", "console.apps.show", key=key)
+    return done(text("{app} was saved.", app=app.name), "console.apps.show", key=key)
 
 
 @blueprint.post("/<key:key>/permissions")
 def save_permissions(key: int) -> BaseResponse:
-    """What the app may do; it holds for all its tokens, from the next request on."""
+    """Change the permissions of the app and all its tokens, from the next request on."""
     form = AppForm()
     change = AppChange(permissions=form.permissions.chosen)
     confirmed = request.form.get("confirmed") == "yes"
     try:
         app = update_app(ports(), actor(), key, change, confirmed=confirmed)
     except WebhooksNotConfirmed as unconfirmed:
-        question = GrantQuestion(form.permissions.chosen, unconfirmed.webhooks)
-        return show_app_page(app_or_404(key), question=question)
+        app = app_or_404(key)
+        wanted = form.permissions.chosen
+        question = make_grant_question(app, wanted, unconfirmed.webhooks)
+        return show_app_page(app, question=question, chosen=wanted)
     except Refused as refused:
         form.refuse(refused)
         return show_app_page(app_or_404(key), form=form)
-    labels = ", ".join(sorted(one.label for one in app.permissions)) or "nothing"
-    return done(f"{app.name} may: {labels}.", "console.apps.show", key=key)
+    labels = ", ".join(permission_labels(app.permissions)) or "none"
+    saved = text("Permissions of {app}: {labels}.", app=app.name, labels=labels)
+    return done(saved, "console.apps.show", key=key)
 
 
 @blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
-    """Let it in again."""
+    """Activate an app."""
     app = activate_app(ports(), actor(), key)
-    return done(f"{app.name} is active: its tokens work again.", "console.apps.show", key=key)
+    return done(
+        text("{app} is active. Its tokens work again.", app=app.name), "console.apps.show", key=key
+    )
 
 
 @blueprint.post("/<key:key>/deactivate")
 def deactivate(key: int) -> BaseResponse:
-    """Lock it out, until it is activated again."""
+    """Deactivate an app until it is activated again."""
     app = deactivate_app(ports(), actor(), key)
-    return done(f"{app.name} is locked out.", "console.apps.show", key=key)
+    return done(text("{app} was deactivated.", app=app.name), "console.apps.show", key=key)
 
 
 @blueprint.post("/<key:key>/remove")
 def remove(key: int) -> BaseResponse:
-    """Remove it with its tokens, webhooks and extensions."""
+    """Delete an app with its tokens, webhooks and extensions."""
     app = delete_app(ports(), actor(), key)
-    return done(f"{app.name} was removed, with its tokens and webhooks.", "console.apps.index")
+    deleted = text("{app} was deleted with its tokens and webhooks.", app=app.name)
+    return done(deleted, "console.apps.index")
+
+
+def _chosen_filters() -> dict[str, str]:
+    """Return the filters of the URL, without those whose value doesn't exist."""
+    return {
+        name: value
+        for name, value in told(*_NAMES).items()
+        if name not in _WORDS or value in _WORDS[name]
+    }
 
 
 def app_or_404(key: int) -> App:
-    """The app of that key."""
+    """Return the app with that key."""
     app = show_app(ports(), actor(), key)
     if app is None:
         abort(404)
@@ -190,34 +223,34 @@ def show_app_page(
     form: ConsoleForm | None = None,
     asked: str | None = None,
     token_id: int | None = None,
-    secret: str = "",
-    secret_name: str = "",
-    question: GrantQuestion | None = None,
+    secret: Secret | None = None,
+    question: Question | None = None,
+    chosen: frozenset[Permission] | None = None,
 ) -> Response:
-    """The page of ``app``; ``secret`` is a token that has just been made, shown this once.
+    """Show the page of ``app``; ``secret`` is a new token.
 
-    With ``question`` it asks whether those permissions are granted all the same.
+    ``asked`` is the change to confirm. Or ``question`` asks whether the ``chosen`` permissions are
+    granted.
     """
     manages = may(actor(), create_app)
-    tokens = tokens_of_apps(ports(), actor(), (app.id,))[app.id] if manages else ()
-    given = question.permissions if question else app.permissions
+    parts = AppParts(
+        tokens_of_apps(ports(), actor(), (app.id,))[app.id] if manages else (),
+        list_webhooks_of_app(ports(), actor(), app.id) if manages else (),
+        extensions_of_apps(ports(), actor(), (app,))[app.id],
+    )
     is_fine = form is None and question is None
-    told_form = form or AppForm(formdata=None, name=app.name, identifier=app.identifier)
+    if manages and question is None:
+        token = next((one for one in parts.tokens if one.id == token_id), None)
+        question = make_question(app, parts, now(), asked, token)
     return page(
         "apps/show.html",
         HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,
-        app=app,
+        app=make_app_page(app, parts, now(), question),
         manages=manages,
-        form=told_form,
-        chips=chips(actor(), given, for_app=True),
-        tokens=tokens,
-        token=next((one for one in tokens if one.id == token_id), None),
-        webhooks=list_webhooks_of_app(ports(), actor(), app.id) if manages else (),
-        extensions=extensions_of_apps(ports(), actor(), (app,))[app.id],
+        form=form or AppForm(formdata=None, name=app.name, identifier=app.identifier),
+        chips=chips(actor(), app.permissions if chosen is None else chosen, for_app=True),
         asked=asked,
         overlaps=OVERLAPS,
+        default_overlap=DEFAULT_OVERLAP,
         secret=secret,
-        secret_name=secret_name,
-        given=in_order(given),
-        question=question,
     )

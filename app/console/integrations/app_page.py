@@ -1,0 +1,210 @@
+"""The view model of an app's page: its facts, tokens, webhooks and extensions."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from markupsafe import Markup
+
+from app.console.formatting import breakable, global_id, html_text, time_element
+from app.console.integrations.app_questions import AppParts
+from app.console.integrations.apps_page import app_status, permission_labels
+from app.console.parts import Fact, Pill, Question, enumeration
+from app.domain.apps.apps import App, AppToken, AppType
+from app.domain.apps.extensions import Extension
+from app.domain.values.text import text
+from app.services.apps.summaries import AppWebhook
+
+_EVENTS = 2
+"""How many events a webhook's line names."""
+
+_CODE = Markup("<code>{}</code>")
+_LINK = Markup('<a href="{}" rel="noreferrer">{}</a>')
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A new token, as it is shown once."""
+
+    title: str
+    value: str = field(repr=False)
+    header: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token in the table; ``label`` names it in buttons."""
+
+    id: int
+    name: str
+    label: str
+    notes: tuple[str, ...]
+    last_four: str
+    last_used_at: datetime | None
+    last_used_address: str
+    expires_at: datetime | None
+    can_rotate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookRow:
+    """A webhook of the app."""
+
+    id: int
+    name: str
+    sends: str
+    state: Pill
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionRow:
+    """An extension of the app."""
+
+    label: str
+    opens: str
+
+
+@dataclass(frozen=True, slots=True)
+class AppPage:
+    """An app's page, and the question before a change if one is asked."""
+
+    id: int
+    name: str
+    about: str
+    is_active: bool
+    status: Pill
+    facts: tuple[Fact, ...]
+    tokens: tuple[TokenRow, ...]
+    token_command: str
+    webhooks: tuple[WebhookRow, ...]
+    extensions: tuple[ExtensionRow, ...]
+    no_extensions: str
+    effect: str
+    question: Question | None
+
+
+def make_app_page(
+    app: App,
+    parts: AppParts,
+    now: datetime,
+    question: Question | None = None,
+) -> AppPage:
+    """Return the page of ``app``, with the ``question`` before a change if one is asked."""
+    return AppPage(
+        id=app.id,
+        name=app.name,
+        about=app.about,
+        is_active=app.is_active,
+        status=app_status(app),
+        facts=tuple(_facts(app, now)),
+        tokens=tuple(_token(one, now) for one in parts.tokens),
+        token_command=text("flask app token create {id}", id=app.id),
+        webhooks=tuple(_webhook(one) for one in parts.webhooks),
+        extensions=tuple(_extension(one) for one in parts.extensions),
+        no_extensions=_no_extensions(app),
+        effect=_effect(app, parts),
+        question=question,
+    )
+
+
+def make_secret(name: str, secret: str) -> Secret:
+    """Return a new token and the header that apps send it in."""
+    title = text("Token “{name}” created", name=name) if name else "Token created"
+    return Secret(title, secret, text("Authorization: Bearer {secret}", secret=secret))
+
+
+def _facts(app: App, now: datetime) -> Iterable[Fact]:
+    is_custom = app.type is AppType.LOCAL
+    yield Fact("Type", "Custom" if is_custom else "Installed from manifest")
+    if app.version:
+        yield Fact("Version", app.version)
+    if app.author:
+        yield Fact("Author", app.author)
+    if app.identifier:
+        yield Fact("Identifier", _CODE.format(app.identifier))
+    if app.app_url:
+        yield Fact("Website", _LINK.format(app.app_url, app.app_url))
+    if app.manifest_url:
+        yield Fact("Manifest", app.manifest_url)
+    if app.support_url:
+        yield Fact("Support", _LINK.format(app.support_url, app.support_url))
+    yield Fact("Created" if is_custom else "Installed", time_element(app.created_at, now))
+    yield Fact("ID", _CODE.format(global_id(app.id, "App")))
+
+
+def _token(token: AppToken, now: datetime) -> TokenRow:
+    return TokenRow(
+        id=token.id,
+        name=token.name or "Unnamed token",
+        label=token.name or text("token …{last_four}", last_four=token.last_four),
+        notes=tuple(_notes(token, now)),
+        last_four=text("…{last_four}", last_four=token.last_four),
+        last_used_at=token.last_used_at,
+        last_used_address=token.last_used_address,
+        expires_at=token.expires_at,
+        can_rotate=token.replaced_at is None,
+    )
+
+
+def _notes(token: AppToken, now: datetime) -> Iterable[str]:
+    yield html_text("Created {moment}", moment=time_element(token.created_at, now))
+    if token.replaced_at is not None:
+        yield "Rotated; this token works until it expires"
+    if token.permissions is not None:
+        labels = permission_labels(token.permissions)
+        yield text("Limited to: {permissions}", permissions=", ".join(labels) or "none")
+
+
+def _webhook(webhook: AppWebhook) -> WebhookRow:
+    return WebhookRow(
+        webhook.id, webhook.name or "Unnamed webhook", _sends(webhook), _webhook_state(webhook)
+    )
+
+
+def _sends(webhook: AppWebhook) -> str:
+    named = Markup(", ").join(_CODE.format(breakable(one)) for one in webhook.events[:_EVENTS])
+    if not webhook.events:
+        return html_text("No events to {url}", url=webhook.target_url)
+    more = len(webhook.events) - _EVENTS
+    if more > 0:
+        return html_text(
+            "{events}, +{count} to {url}", events=named, count=more, url=webhook.target_url
+        )
+    return html_text("{events} to {url}", events=named, url=webhook.target_url)
+
+
+def _webhook_state(webhook: AppWebhook) -> Pill:
+    if webhook.disabled_reason:
+        return Pill("bad", "Disabled")
+    if not webhook.is_active:
+        return Pill("off", "Disabled")
+    return Pill("bad", "Failing") if webhook.is_failing else Pill("ok", "Active")
+
+
+def _extension(extension: Extension) -> ExtensionRow:
+    values = {"mount": _CODE.format(breakable(extension.mount)), "url": extension.url}
+    if not extension.permissions:
+        return ExtensionRow(extension.label, html_text("{mount} opens {url}", **values))
+    labels = enumeration(permission_labels(extension.permissions))
+    opens = html_text(
+        "{mount} opens {url}, for staff with {permissions}", permissions=labels, **values
+    )
+    return ExtensionRow(extension.label, opens)
+
+
+def _no_extensions(app: App) -> str:
+    if app.type is AppType.LOCAL:
+        return "Extensions come from an app's manifest. Custom apps have none."
+    return text("{name} doesn't declare any in its manifest.", name=app.name)
+
+
+def _effect(app: App, parts: AppParts) -> str:
+    """Return what deactivating the app stops, or what its being inactive stops."""
+    if not app.is_active:
+        return "Its tokens are rejected and its webhooks don't send events until you activate it."
+    stopped = enumeration(AppParts(parts.tokens, parts.webhooks).counts)
+    if not stopped:
+        return "Deactivating stops the app until you activate it again."
+    return text(
+        "Deactivating stops its {stopped} until you activate the app again.", stopped=stopped
+    )

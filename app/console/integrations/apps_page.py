@@ -1,0 +1,169 @@
+"""The view model of the list of apps: its rows, and installations in progress or failed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.console.formatting import html_text, time_element
+from app.console.parts import Pill
+from app.domain.apps.apps import App, AppType
+from app.domain.apps.installations import Installation, JobStatus
+from app.domain.authorization.permissions import Permission
+from app.domain.values.pages import Page
+from app.domain.values.text import text
+from app.services.apps.summaries import AppSummary
+
+STATUS = {"active": "Active", "inactive": "Inactive"}
+KINDS = {"made": "Custom", "installed": "Installed"}
+SORTS = {"": "Name", "newest": "Newest first"}
+
+_LABELS = 2
+"""How many permissions a row names."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppFigures:
+    """What people who manage apps see in an app's row."""
+
+    token: str
+    more_tokens: str
+    last_used_at: datetime | None
+    webhooks: Pill
+
+
+@dataclass(frozen=True, slots=True)
+class AppRow:
+    """An app in the list."""
+
+    id: int
+    name: str
+    kind: str
+    status: Pill
+    permissions: str
+    figures: AppFigures | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationNotice:
+    """An installation that is in progress, or failed and can be retried."""
+
+    id: int
+    app_name: str
+    is_failed: bool
+    title: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class AppsPage:
+    """The list of apps; ``can_manage`` shows tokens and webhooks too."""
+
+    rows: tuple[AppRow, ...]
+    installations: tuple[InstallationNotice, ...]
+    total: str
+    is_paged: bool
+    can_manage: bool
+
+
+def make_apps_page(
+    found: Page[App],
+    summaries: Mapping[int, AppSummary],
+    installations: Iterable[Installation],
+    now: datetime,
+    *,
+    can_manage: bool,
+) -> AppsPage:
+    """Return the page that lists ``found``."""
+    return AppsPage(
+        rows=tuple(_row(app, summaries.get(app.id)) for app in found.items),
+        installations=tuple(_notice(one, now) for one in installations),
+        total=_total(found),
+        is_paged=found.has_previous or found.has_next,
+        can_manage=can_manage,
+    )
+
+
+def app_status(app: App) -> Pill:
+    """Return whether the app is active."""
+    return Pill("ok", "Active") if app.is_active else Pill("off", "Inactive")
+
+
+def permission_labels(permissions: Iterable[Permission]) -> list[str]:
+    """Return the labels of ``permissions`` in alphabetical order."""
+    return sorted(permission.label for permission in permissions)
+
+
+def _total(found: Page[App]) -> str:
+    count = len(found.items)
+    if found.has_previous or found.has_next:
+        return text("{count:,} app on this page", "{count:,} apps on this page", count=count)
+    return text("{count:,} app", "{count:,} apps", count=count)
+
+
+def _row(app: App, summary: AppSummary | None) -> AppRow:
+    return AppRow(
+        id=app.id,
+        name=app.name,
+        kind=_kind(app),
+        status=app_status(app),
+        permissions=_permissions(app.permissions),
+        figures=None if summary is None else _figures(summary),
+    )
+
+
+def _kind(app: App) -> str:
+    kind = KINDS["made"] if app.type is AppType.LOCAL else KINDS["installed"]
+    if not app.version:
+        return kind
+    return text("{kind} · {version}", kind=kind, version=app.version)
+
+
+def _permissions(permissions: frozenset[Permission]) -> str:
+    if not permissions:
+        return "None"
+    labels = permission_labels(permissions)
+    named = ", ".join(labels[:_LABELS])
+    if len(labels) <= _LABELS:
+        return named
+    return text("{named}, +{count}", named=named, count=len(labels) - _LABELS)
+
+
+def _figures(summary: AppSummary) -> AppFigures:
+    others = summary.tokens - 1
+    return AppFigures(
+        token=text("…{last_four}", last_four=summary.last_four) if summary.tokens else "",
+        more_tokens=text("+{count}", count=others) if others > 0 else "",
+        last_used_at=summary.last_used_at,
+        webhooks=_webhooks(summary),
+    )
+
+
+def _webhooks(summary: AppSummary) -> Pill:
+    if not summary.webhooks:
+        return Pill("off", "None")
+    if summary.failing:
+        words = text(
+            "{failing:,} of {webhooks:,} failing",
+            failing=summary.failing,
+            webhooks=summary.webhooks,
+        )
+        return Pill("bad", words)
+    return Pill("ok", text("{count:,} webhook", "{count:,} webhooks", count=summary.webhooks))
+
+
+def _notice(installation: Installation, now: datetime) -> InstallationNotice:
+    name = installation.app_name
+    if installation.status is JobStatus.FAILED:
+        title = text("{name} could not be installed.", name=name)
+        reason = installation.message or "The app gave no reason."
+        detail = text("{reason} No app was created.", reason=reason)
+        return InstallationNotice(
+            installation.id, name, is_failed=True, title=title, detail=detail
+        )
+    return InstallationNotice(
+        installation.id,
+        name,
+        is_failed=False,
+        title=text("Installing {name} …", name=name),
+        detail=html_text("Started {moment}.", moment=time_element(installation.created_at, now)),
+    )

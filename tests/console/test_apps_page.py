@@ -1,0 +1,305 @@
+"""What the list of apps and an app's page say, made of apps without HTTP."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.console.integrations.app_page import AppPage, make_app_page, make_secret
+from app.console.integrations.app_questions import (
+    AppParts,
+    make_grant_question,
+    make_question,
+)
+from app.console.integrations.apps_page import AppsPage, make_apps_page
+from app.console.parts import Pill
+from app.console.permissions import NO_APP, NOT_HELD, Chip, dashed_note
+from app.domain.apps.apps import App, AppToken, AppType
+from app.domain.apps.installations import Installation, JobStatus
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
+from app.domain.values.pages import Page
+from app.services.apps.summaries import AppSummary, AppWebhook
+from app.services.webhooks.permission_grants import LinkWebhook
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+APP = App(
+    id=1,
+    name="Labels <b>",
+    identifier="",
+    type=AppType.LOCAL,
+    is_active=True,
+    created_at=NOW - timedelta(minutes=3),
+    permissions=frozenset(),
+)
+INSTALLED = replace(APP, type=AppType.THIRDPARTY, version="2.1", app_url="https://l.example.com")
+TOKEN = AppToken(
+    id=4,
+    app_id=1,
+    name="",
+    last_four="5tXq",
+    created_at=NOW - timedelta(minutes=2),
+    expires_at=None,
+    last_used_at=None,
+)
+HOOK = AppWebhook(
+    id=2,
+    name="",
+    target_url="https://l.example.com/?a=1&b=2",
+    is_active=True,
+    is_failing=False,
+    disabled_reason="",
+    events=(EventType.ORDER_PAID,),
+)
+SUMMARY = AppSummary(tokens=1, last_four="5tXq", last_used_at=None, webhooks=0, failing=0)
+FAILED = Installation(
+    id=3,
+    app_name="Courier",
+    manifest_url="https://c.example.com",
+    status=JobStatus.FAILED,
+    message="",
+    permissions=frozenset(),
+    activate=True,
+    created_at=NOW - timedelta(minutes=1),
+    updated_at=NOW,
+)
+
+
+def page_of(*apps: App, has_next: bool = False) -> Page[App]:
+    cursors = tuple("c" for _ in apps)
+    return Page(apps, cursors, has_next=has_next, has_previous=False, count=lambda: len(apps))
+
+
+def listed(*apps: App, summary: AppSummary = SUMMARY, has_next: bool = False) -> AppsPage:
+    page = page_of(*apps, has_next=has_next)
+    return make_apps_page(page, {1: summary}, [], NOW, can_manage=True)
+
+
+def shown(app: App = APP, parts: AppParts | None = None) -> AppPage:
+    return make_app_page(app, parts or AppParts(), NOW)
+
+
+@pytest.mark.parametrize(
+    ("apps", "has_next", "total"),
+    [
+        ((), False, "0 apps"),
+        ((APP,), False, "1 app"),
+        ((APP, INSTALLED), False, "2 apps"),
+        ((APP, INSTALLED), True, "2 apps on this page"),
+    ],
+)
+def test_total_is_of_the_page_only_where_there_are_more(
+    apps: tuple[App, ...], has_next: bool, total: str
+) -> None:
+    page = listed(*apps, has_next=has_next)
+    assert (page.total, page.is_paged) == (total, has_next)
+
+
+@pytest.mark.parametrize(
+    ("from_where", "kind"),
+    [
+        (APP, "Custom"),
+        (INSTALLED, "Installed · 2.1"),
+        (replace(INSTALLED, version=""), "Installed"),
+    ],
+)
+def test_row_says_where_the_app_comes_from(from_where: App, kind: str) -> None:
+    assert listed(from_where).rows[0].kind == kind
+
+
+@pytest.mark.parametrize(
+    ("permissions", "words"),
+    [
+        ((), "None"),
+        ((Permission.MANAGE_ORDERS,), "Manage orders"),
+        (tuple(Permission)[:2], "Manage staff, Manage users"),
+        (tuple(Permission)[:4], "Impersonate user, Manage apps, +2"),
+    ],
+)
+def test_row_names_two_permissions(permissions: tuple[Permission, ...], words: str) -> None:
+    assert listed(replace(APP, permissions=frozenset(permissions))).rows[0].permissions == words
+
+
+@pytest.mark.parametrize(
+    ("summary", "token", "more", "webhooks"),
+    [
+        (replace(SUMMARY, tokens=0, last_four=""), "", "", Pill("off", "None")),
+        (replace(SUMMARY, webhooks=1), "…5tXq", "", Pill("ok", "1 webhook")),
+        (replace(SUMMARY, tokens=3, webhooks=2), "…5tXq", "+2", Pill("ok", "2 webhooks")),
+        (replace(SUMMARY, webhooks=2, failing=1), "…5tXq", "", Pill("bad", "1 of 2 failing")),
+    ],
+)
+def test_row_counts_tokens_and_webhooks(
+    summary: AppSummary, token: str, more: str, webhooks: Pill
+) -> None:
+    figures = listed(APP, summary=summary).rows[0].figures
+    assert figures is not None
+    assert (figures.token, figures.more_tokens, figures.webhooks) == (token, more, webhooks)
+
+
+def test_people_without_manage_apps_see_no_tokens() -> None:
+    page = make_apps_page(page_of(APP), {}, [], NOW, can_manage=False)
+    assert page.rows[0].figures is None
+
+
+@pytest.mark.parametrize(
+    ("installation", "title", "detail"),
+    [
+        (FAILED, "could not be installed.", "The app gave no reason. No app was created."),
+        (replace(FAILED, message="Not here."), "could not", "Not here. No app was created."),
+        (replace(FAILED, status=JobStatus.PENDING), "Installing Courier …", "1 min ago</time>."),
+    ],
+)
+def test_installation_says_how_it_goes(
+    installation: Installation, title: str, detail: str
+) -> None:
+    (notice,) = make_apps_page(page_of(), {}, [installation], NOW, can_manage=True).installations
+    assert title in notice.title
+    assert notice.detail.endswith(detail)
+
+
+def test_token_row_tells_its_state() -> None:
+    rotated = replace(TOKEN, name="Till", permissions=frozenset(), replaced_at=NOW)
+    plain, old = shown(parts=AppParts([TOKEN, rotated])).tokens
+    assert (plain.name, plain.label, plain.last_four) == ("Unnamed token", "token …5tXq", "…5tXq")
+    assert len(plain.notes) == 1
+    assert plain.can_rotate
+    assert old.notes[1:] == ("Rotated; this token works until it expires", "Limited to: none")
+    assert not old.can_rotate
+
+
+@pytest.mark.parametrize(
+    ("hook", "state"),
+    [
+        (HOOK, Pill("ok", "Active")),
+        (replace(HOOK, is_failing=True), Pill("bad", "Failing")),
+        (replace(HOOK, is_active=False), Pill("off", "Disabled")),
+        (replace(HOOK, is_active=False, disabled_reason="Failed."), Pill("bad", "Disabled")),
+    ],
+)
+def test_webhook_has_one_state(hook: AppWebhook, state: Pill) -> None:
+    assert shown(parts=AppParts(webhooks=[hook])).webhooks[0].state == state
+
+
+@pytest.mark.parametrize(
+    ("events", "sends"),
+    [
+        ((), "No events to https://l.example.com/?a=1&amp;b=2"),
+        (tuple(EventType)[:1], "</code> to https://l"),
+        (tuple(EventType)[:5], "</code>, +3 to https://l"),
+    ],
+)
+def test_webhook_names_two_events(events: tuple[EventType, ...], sends: str) -> None:
+    parts = AppParts(webhooks=[replace(HOOK, events=events)])
+    assert sends in shown(parts=parts).webhooks[0].sends
+
+
+def test_facts_leave_out_what_is_missing() -> None:
+    assert [fact.label for fact in shown().facts] == ["Type", "Created", "ID"]
+    installed = shown(INSTALLED).facts
+    assert [fact.label for fact in installed] == ["Type", "Version", "Website", "Installed", "ID"]
+
+
+@pytest.mark.parametrize(
+    ("of_app", "parts", "effect"),
+    [
+        (APP, AppParts(), "Deactivating stops the app until you activate it again."),
+        (APP, AppParts([TOKEN]), "stops its 1 token until"),
+        (APP, AppParts([TOKEN, TOKEN], [HOOK]), "stops its 2 tokens and 1 webhook until"),
+        (replace(APP, is_active=False), AppParts(), "Its tokens are rejected"),
+    ],
+)
+def test_effect_of_deactivating_counts_what_stops(
+    of_app: App, parts: AppParts, effect: str
+) -> None:
+    assert effect in shown(of_app, parts).effect
+
+
+def sentences(asked: str, parts: AppParts, token: AppToken | None = None) -> list[str]:
+    question = make_question(APP, parts, NOW, asked, token)
+    assert question is not None
+    return [one.sentence for one in question.consequences]
+
+
+def test_deactivating_an_app_without_parts_stops_nothing_else() -> None:
+    assert len(sentences("deactivate", AppParts())) == 1
+    assert len(sentences("deactivate", AppParts([TOKEN], [HOOK]))) == 3
+
+
+@pytest.mark.parametrize(
+    ("parts", "deleted"),
+    [
+        (AppParts(), "Labels <b> is deleted. This can't be undone."),
+        (AppParts([TOKEN]), "Labels <b> is deleted with 1 token. This can't be undone."),
+        (AppParts([TOKEN], [HOOK]), "is deleted with 1 token and 1 webhook."),
+    ],
+)
+def test_deleting_names_what_goes_with_the_app(parts: AppParts, deleted: str) -> None:
+    assert deleted in sentences("remove", parts)[0]
+
+
+@pytest.mark.parametrize(
+    ("token", "rejected"),
+    [
+        (TOKEN, "It was never used."),
+        (replace(TOKEN, last_used_at=NOW - timedelta(minutes=1)), "1 min ago</time>."),
+        (replace(TOKEN, last_used_at=NOW, last_used_address="192.0.2.1"), "from 192.0.2.1."),
+    ],
+)
+def test_revoking_says_when_the_token_was_used(token: AppToken, rejected: str) -> None:
+    assert sentences("revoke", AppParts([token]), token)[0].endswith(rejected)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "rest"),
+    [(1, "This is the only token"), (2, "1 other token of"), (3, "2 other tokens of")],
+)
+def test_revoking_says_what_is_left(tokens: int, rest: str) -> None:
+    assert sentences("revoke", AppParts([TOKEN] * tokens), TOKEN)[1].startswith(rest)
+
+
+@pytest.mark.parametrize("asked", ["rotate", "revoke", "nonsense", None])
+def test_without_a_token_there_is_no_question(asked: str | None) -> None:
+    assert make_question(APP, AppParts(), NOW, asked, None) is None
+
+
+def test_question_before_a_grant_carries_the_permissions() -> None:
+    hook = LinkWebhook(2, "", "https://l.example.com", "Ada", (Permission.MANAGE_USERS,))
+    question = make_grant_question(APP, frozenset({Permission.MANAGE_USERS}), [hook])
+    assert question.hidden == (("confirmed", "yes"), ("permissions", "MANAGE_USERS"))
+    assert [one.state for one in question.consequences] == ["bad", "warn"]
+    assert "An unnamed webhook sends to" in question.consequences[0].sentence
+    assert "the webhook counts" in question.consequences[1].sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "title"), [("", "Token created"), ("Till", "Token “Till” created")]
+)
+def test_secret_comes_with_its_header(name: str, title: str) -> None:
+    secret = make_secret(name, "lkapp_1")
+    assert (secret.title, secret.header) == (title, "Authorization: Bearer lkapp_1")
+    assert "lkapp_1" not in repr(secret)
+
+
+def dashed(count: int, why_not: str) -> list[Chip]:
+    return [Chip(one, is_chosen=False, why_not=why_not) for one in list(Permission)[:count]]
+
+
+@pytest.mark.parametrize(
+    ("chips", "note"),
+    [
+        (dashed(2, ""), ""),
+        (dashed(1, NO_APP), "Apps can't have Manage users."),
+        (dashed(1, NOT_HELD), "You can't grant Manage users because you don't have it."),
+        (dashed(4, NOT_HELD), "You can't grant permissions that you don't have."),
+        (
+            [*dashed(2, NOT_HELD), *dashed(1, NO_APP)],
+            (
+                "You can't grant Manage users and Manage staff because you don't have them. "
+                "Apps can't have Manage users."
+            ),
+        ),
+    ],
+)
+def test_note_says_why_permissions_are_dashed(chips: list[Chip], note: str) -> None:
+    assert dashed_note(chips) == note
