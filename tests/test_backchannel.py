@@ -24,7 +24,7 @@ def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     made.database.close()
 
 
-def test_a_good_logout_token_ends_the_session(
+def test_valid_logout_token_ends_the_session(
     client: FlaskClient, ports: Ports, provider: OwnProvider
 ) -> None:
     tokens = sign_in(ports, provider)
@@ -40,7 +40,7 @@ def test_a_good_logout_token_ends_the_session(
 @pytest.mark.parametrize(
     "data", [{}, {"logout_token": ""}, {"logout_token": "garbage"}, {"other": "x"}]
 )
-def test_anything_else_is_an_invalid_request(
+def test_other_input_is_an_invalid_request(
     client: FlaskClient, provider: OwnProvider, data: dict[str, str]
 ) -> None:
     answer = client.post(PATH, data=data)
@@ -52,7 +52,7 @@ def test_a_provider_that_is_not_active_is_not_found(client: FlaskClient) -> None
     assert client.post(PATH, data={"logout_token": "x"}).status_code == 404
 
 
-def test_keys_that_cannot_be_had_are_asked_for_again_later(
+def test_unreachable_keys_are_fetched_again_later(
     client: FlaskClient, provider: OwnProvider
 ) -> None:
     provider.server.answer("/keys", Reply(503))
@@ -60,7 +60,7 @@ def test_keys_that_cannot_be_had_are_asked_for_again_later(
     assert client.post(PATH, data={"logout_token": logout}).status_code == 503
 
 
-def test_a_huge_body_is_not_read(client: FlaskClient, provider: OwnProvider) -> None:
+def test_oversized_body_is_not_read(client: FlaskClient, provider: OwnProvider) -> None:
     assert client.post(PATH, data={"logout_token": "x" * 100_000}).status_code == 413
 
 

@@ -7,20 +7,20 @@ import pytest
 from app.settings import load_client_settings
 
 
-def test_the_token_is_that_of_the_environment() -> None:
+def test_token_is_read_from_the_environment() -> None:
     assert load_client_settings({"LATCHKEY_TOKEN": " a token\n"}).token == "a token"
     assert load_client_settings({}).token == ""
 
 
-def test_logins_are_kept_in_the_folder_for_settings() -> None:
+def test_logins_are_saved_in_the_settings_folder() -> None:
     chosen = load_client_settings({"XDG_CONFIG_HOME": "/tmp/settings"})  # noqa: S108 - not opened
     assert chosen.folder == Path("/tmp/settings/latchkey")  # noqa: S108
 
 
 @pytest.mark.parametrize("given", [{}, {"XDG_CONFIG_HOME": ""}, {"XDG_CONFIG_HOME": "settings"}])
-def test_a_folder_that_is_no_address_counts_as_none(given: dict[str, str]) -> None:
+def test_relative_settings_folder_is_ignored(given: dict[str, str]) -> None:
     assert load_client_settings(given).folder == Path.home() / ".config" / "latchkey"
 
 
-def test_the_token_never_shows() -> None:
+def test_repr_shows_no_token() -> None:
     assert "a token" not in repr(load_client_settings({"LATCHKEY_TOKEN": "a token"}))

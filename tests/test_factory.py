@@ -53,7 +53,7 @@ def visitor(application: Flask) -> FlaskClient:
     return application.test_client()
 
 
-def test_an_application_is_made_without_arguments_from_the_environment(
+def test_application_is_created_from_the_environment(
     monkeypatch: pytest.MonkeyPatch, sqlite_url: str
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", sqlite_url)
@@ -67,12 +67,12 @@ def test_an_application_is_made_without_arguments_from_the_environment(
         ports.database.close()
 
 
-def test_a_name_that_the_package_does_not_have_is_an_ordinary_error() -> None:
+def test_unknown_package_attribute_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="create_ap"):
         package.create_ap  # noqa: B018 - asking is the point
 
 
-def test_an_environment_that_cannot_be_used_makes_no_application(
+def test_invalid_environment_creates_no_application(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("JWT_TTL_ACCESS", "soon")
@@ -81,7 +81,7 @@ def test_an_environment_that_cannot_be_used_makes_no_application(
         create_app()
 
 
-def test_a_key_that_may_not_sign_makes_no_application() -> None:
+def test_invalid_configured_key_creates_no_application() -> None:
     with pytest.raises(SettingsError, match="RSA_PRIVATE_KEY"):
         create_app(
             settings=Settings(database_url="sqlite://", rsa_private_key="-----BEGIN nothing")
@@ -105,7 +105,7 @@ def test_every_response_sets_security_headers(visitor: FlaskClient, path: str) -
     assert "Strict-Transport-Security" not in headers
 
 
-def test_https_is_insisted_on_where_it_is_used(ports: Ports) -> None:
+def test_hsts_is_sent_with_an_https_public_url(ports: Ports) -> None:
     secure = Settings(
         app_env="production", public_url="https://shop.example.com", secret_key="s" * 40
     )
@@ -126,7 +126,7 @@ def test_the_path_without_its_slash_is_not_found_and_never_a_redirect(
 
 
 @pytest.mark.parametrize("accept", [{}, {"Accept": "application/json"}, {"Accept": "*/*"}])
-def test_a_program_reads_its_mistake_as_json(visitor: FlaskClient, accept: dict[str, str]) -> None:
+def test_errors_are_json_for_json_clients(visitor: FlaskClient, accept: dict[str, str]) -> None:
     answer = visitor.get("/nothing", headers=accept)
     assert answer.status_code == 404
     [error] = answer.get_json()["errors"]
@@ -172,7 +172,7 @@ def test_a_body_that_is_too_large_is_refused(ports: Ports) -> None:
     assert client.post("/console/form", data={"a": "x" * 100}).status_code == 413
 
 
-def test_a_session_is_opened_below_the_console_and_nowhere_else(visitor: FlaskClient) -> None:
+def test_session_cookie_is_used_only_by_the_console(visitor: FlaskClient) -> None:
     first = visitor.get("/console/visits")
     cookie = first.headers["Set-Cookie"]
     assert cookie.startswith("latchkey=")
@@ -185,7 +185,7 @@ def test_a_session_is_opened_below_the_console_and_nowhere_else(visitor: FlaskCl
     assert "Cookie" not in visitor.post("/graphql/", **POST).headers.get("Vary", "")
 
 
-def test_the_playground_is_limited_by_address_and_the_api_is_not(ports: Ports) -> None:
+def test_playground_is_limited_by_ip_address_and_the_api_is_not(ports: Ports) -> None:
     client = create_app(ports, Settings()).test_client()
     codes = [client.get("/graphql/").status_code for _ in range(61)]
     assert codes == [200] * 60 + [429]
@@ -195,7 +195,7 @@ def test_the_playground_is_limited_by_address_and_the_api_is_not(ports: Ports) -
     assert second_process.status_code == 200
 
 
-def test_with_redis_all_processes_count_together(ports: Ports, redis_url: str) -> None:
+def test_processes_share_counts_in_redis(ports: Ports, redis_url: str) -> None:
     settings = Settings(redis_url=redis_url)
     real = replace(ports, clock=SystemClock())
     here, there = (create_app(real, settings).test_client() for _ in range(2))
@@ -203,7 +203,7 @@ def test_with_redis_all_processes_count_together(ports: Ports, redis_url: str) -
     assert [there.get("/graphql/").status_code for _ in range(31)] == [200] * 30 + [429]
 
 
-def test_a_redis_that_does_not_answer_closes_no_page(ports: Ports) -> None:
+def test_pages_are_served_while_redis_is_unreachable(ports: Ports) -> None:
     client = create_app(ports, Settings(redis_url="redis://127.0.0.1:1/0")).test_client()
     assert client.get("/graphql/").status_code == 200
 

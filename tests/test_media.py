@@ -68,7 +68,7 @@ def test_uploaded_avatar_is_served_at_its_url(client: FlaskClient, token: str) -
     assert me["avatar"]["url"].endswith("-128.webp")
 
 
-def test_a_picture_that_was_taken_away_is_gone(client: FlaskClient, token: str) -> None:
+def test_deleted_avatar_is_not_found(client: FlaskClient, token: str) -> None:
     path = uploaded(client, token)
     payload = run(client, DELETE, token)["data"]["userAvatarDelete"]
     assert payload == {"user": {"avatar": None}, "errors": []}
@@ -76,7 +76,7 @@ def test_a_picture_that_was_taken_away_is_gone(client: FlaskClient, token: str) 
     assert run(client, ME, token) == {"data": {"me": {"avatar": None}}}
 
 
-def test_browsers_take_a_picture_for_nothing_else(client: FlaskClient, token: str) -> None:
+def test_avatar_response_forbids_sniffing(client: FlaskClient, token: str) -> None:
     answer = client.get(uploaded(client, token))
     assert answer.headers["Content-Type"] == "image/webp"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -87,7 +87,7 @@ def test_browsers_take_a_picture_for_nothing_else(client: FlaskClient, token: st
     assert "Set-Cookie" not in answer.headers
 
 
-def test_a_picture_that_a_browser_has_is_not_sent_again(client: FlaskClient, token: str) -> None:
+def test_matching_etag_is_304(client: FlaskClient, token: str) -> None:
     path = uploaded(client, token)
     etag = client.get(path).headers["ETag"]
     answer = client.get(path, headers={"If-None-Match": etag})
@@ -107,13 +107,13 @@ def test_a_picture_that_a_browser_has_is_not_sent_again(client: FlaskClient, tok
         f"{'é' * 32}-64.webp",
     ],
 )
-def test_whatever_else_is_asked_for_is_not_there(client: FlaskClient, path: str) -> None:
+def test_other_paths_are_not_found(client: FlaskClient, path: str) -> None:
     answer = client.get(f"/media/avatars/{path}")
     assert answer.status_code == 404
     assert "immutable" not in answer.headers.get("Cache-Control", "")
 
 
-def test_pictures_are_only_looked_at(client: FlaskClient, token: str) -> None:
+def test_only_get_and_head_are_allowed(client: FlaskClient, token: str) -> None:
     path = uploaded(client, token)
     for method in ("POST", "PUT", "DELETE"):
         assert client.open(path, method=method).status_code == 405
@@ -123,9 +123,7 @@ def test_pictures_are_only_looked_at(client: FlaskClient, token: str) -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"<svg onload='alert(1)'/>", png()[:60]], ids=["empty", "svg", "cut"]
 )
-def test_a_file_that_is_no_picture_is_a_problem_of_the_payload(
-    client: FlaskClient, token: str, data: bytes
-) -> None:
+def test_non_image_file_is_a_payload_error(client: FlaskClient, token: str, data: bytes) -> None:
     payload = send(client, token, data)["data"]["userAvatarUpdate"]
     assert payload["user"] is None
     [error] = payload["errors"]
@@ -133,7 +131,7 @@ def test_a_file_that_is_no_picture_is_a_problem_of_the_payload(
     assert payload["accountErrors"] == [{"code": "INVALID"}]
 
 
-def test_the_name_of_the_file_goes_nowhere(client: FlaskClient, token: str) -> None:
+def test_uploaded_file_name_is_not_used(client: FlaskClient, token: str) -> None:
     answer = send(client, token, png(), name="../../secret.svg")
     assert "secret" not in json.dumps(answer)
 
@@ -145,12 +143,14 @@ def test_avatar_upload_needs_a_session(client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize("image", ["text", 1, {"name": "me.png"}, None])
-def test_what_is_no_file_never_runs(client: FlaskClient, token: str, image: object) -> None:
+def test_upload_of_a_non_file_is_not_executed(
+    client: FlaskClient, token: str, image: object
+) -> None:
     [error] = run(client, UPDATE, token, image=image)["errors"]
     assert error["extensions"]["exception"]["code"] == "GraphQLError"
 
 
-def test_a_file_is_no_part_of_a_document(client: FlaskClient, token: str) -> None:
+def test_file_literal_in_a_document_is_refused(client: FlaskClient, token: str) -> None:
     query = 'mutation { userAvatarUpdate(image: "me.png") { errors { code } } }'
     [error] = run(client, query, token)["errors"]
     assert error["extensions"]["exception"]["code"] == "GraphQLError"

@@ -23,7 +23,7 @@ def problems(**environment: str) -> tuple[str, ...]:
     return refused.value.problems
 
 
-def test_without_any_setting_it_is_a_development_installation_on_sqlite() -> None:
+def test_default_is_a_development_installation_on_sqlite() -> None:
     settings = load_settings({})
     assert settings.development
     assert settings.database_url.startswith("sqlite:////")
@@ -36,7 +36,7 @@ def test_without_any_setting_it_is_a_development_installation_on_sqlite() -> Non
     assert not settings.single_use_refresh_tokens
 
 
-def test_a_setting_that_is_there_and_empty_is_as_if_it_were_not_there() -> None:
+def test_empty_setting_counts_as_absent() -> None:
     names = [
         "APP_ENV",
         "SECRET_KEY",
@@ -48,13 +48,13 @@ def test_a_setting_that_is_there_and_empty_is_as_if_it_were_not_there() -> None:
     assert load_settings(dict.fromkeys(names, "  ")) == load_settings({})
 
 
-def test_a_host_may_be_written_in_any_of_its_ways() -> None:
+def test_host_is_accepted_in_any_spelling() -> None:
     hosts = ("shop.example.com", "shop.example.com:8443", "*.example.com", "::1", "[::1]:3000")
     settings = load_settings({"ALLOWED_CLIENT_HOSTS": ", ".join(hosts)})
     assert settings.allowed_client_hosts == hosts
 
 
-def test_every_setting_can_be_given() -> None:
+def test_every_setting_can_be_set() -> None:
     settings = load_settings(
         {
             **PRODUCTION,
@@ -140,12 +140,12 @@ def test_every_setting_can_be_given() -> None:
         ("LOG_LEVEL", "LOUD"),
     ],
 )
-def test_a_wrong_setting_is_named(name: str, value: str) -> None:
+def test_invalid_setting_is_named(name: str, value: str) -> None:
     [problem] = problems(**{name: value})
     assert problem.startswith(f"{name}: ")
 
 
-def test_everything_that_is_wrong_is_named_at_once() -> None:
+def test_all_invalid_settings_are_named() -> None:
     wrong = {"JWT_TTL_ACCESS": "x", "LOG_LEVEL": "LOUD", "TRUSTED_PROXIES": "y", "VENDOR": "?"}
     with pytest.raises(SettingsError) as refused:
         load_settings(wrong)
@@ -154,7 +154,7 @@ def test_everything_that_is_wrong_is_named_at_once() -> None:
     assert isinstance(refused.value, Misconfigured)
 
 
-def test_production_refuses_the_default_secret_and_a_missing_address() -> None:
+def test_production_requires_a_secret_and_a_public_url() -> None:
     secret, address, mail = problems(APP_ENV="production")
     assert secret.startswith("SECRET_KEY: must be set in production")
     assert address.startswith("PUBLIC_URL: must be set in production")
@@ -199,7 +199,7 @@ def test_a_refresh_token_outlives_its_access_tokens() -> None:
         "https://shop.example.com/graphql/",
     ],
 )
-def test_the_address_may_be_written_in_any_of_its_ways(written: str) -> None:
+def test_public_url_is_accepted_in_any_spelling(written: str) -> None:
     configuration = load_settings({"PUBLIC_URL": written}).configuration
     assert configuration.issuer == "https://shop.example.com/graphql/"
 
@@ -214,11 +214,11 @@ def test_the_address_may_be_written_in_any_of_its_ways(written: str) -> None:
         {"APP_ENV": "production", "SECRET_KEY": "geheim"},
     ],
 )
-def test_no_secret_is_repeated_in_what_is_said_about_it(wrong: dict[str, str]) -> None:
+def test_error_messages_repeat_no_secret(wrong: dict[str, str]) -> None:
     assert "geheim" not in str(problems(**wrong))
 
 
-def test_no_secret_shows_where_settings_are_printed() -> None:
+def test_repr_of_settings_shows_no_secret() -> None:
     secrets = {
         "SECRET_KEY": "geheim" * 8,
         "DATABASE_URL": "postgresql://shop:geheim@db/shop",
@@ -229,7 +229,7 @@ def test_no_secret_shows_where_settings_are_printed() -> None:
     assert "geheim" not in repr(load_settings(secrets))
 
 
-def test_a_key_on_one_line_gets_its_lines_back() -> None:
+def test_key_on_one_line_is_split_into_lines() -> None:
     settings = load_settings({"RSA_PRIVATE_KEY": r"-----BEGIN PRIVATE KEY-----\nx\n-----END"})
     assert settings.rsa_private_key.splitlines() == [
         "-----BEGIN PRIVATE KEY-----",
@@ -238,9 +238,7 @@ def test_a_key_on_one_line_gets_its_lines_back() -> None:
     ]
 
 
-def test_the_process_s_own_environment_wins_over_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_environment_overrides_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".env").write_text("VENDOR=fromfile\nLOG_LEVEL=ERROR\n# UPLOAD_MAX=1\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("VENDOR", "fromprocess")

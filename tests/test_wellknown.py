@@ -53,7 +53,7 @@ def test_the_key_set_lists_the_public_members_and_no_private_one(
     assert [key["kid"] for key in document["keys"]] == list(ring(ports).ring.published)
 
 
-def test_a_token_verifies_by_the_key_set_alone(ports: Ports, client: FlaskClient) -> None:
+def test_token_verifies_with_only_the_key_set(ports: Ports, client: FlaskClient) -> None:
     claims = {"exp": 4102444800}
     before = ports.keys.sign(ring(ports).signer, claims)
     rotate_keys(ports, OPERATOR, force=True)
@@ -74,14 +74,14 @@ def test_token_verifies_by_the_key_set_that_pyjwt_fetches(
     assert jwt.decode(token, key, ["RS256"]) == {"exp": 4102444800}
 
 
-def test_the_active_key_leads(ports: Ports, client: FlaskClient) -> None:
+def test_active_key_is_listed_first(ports: Ports, client: FlaskClient) -> None:
     rotate_keys(ports, OPERATOR, force=True)
     keys = client.get(PATH).get_json()["keys"]
     assert len(keys) == 3
     assert keys[0]["kid"] == ring(ports).ring.active_kid
 
 
-def test_caches_may_keep_the_key_set_for_five_minutes(client: FlaskClient) -> None:
+def test_key_set_is_cacheable_for_five_minutes(client: FlaskClient) -> None:
     answer = client.get(PATH)
     assert answer.headers["Cache-Control"] == "public, max-age=300"
     assert answer.get_etag()[0]
@@ -107,7 +107,7 @@ def test_other_etag_gets_the_key_set(client: FlaskClient, header: str) -> None:
     assert (answer.status_code, len(answer.get_json()["keys"])) == (200, 2)
 
 
-def test_a_rotation_shows_at_the_next_request_in_every_process(
+def test_rotation_is_visible_on_the_next_request_in_every_process(
     ports: Ports, sqlite_url: str, clock: FakeClock
 ) -> None:
     other = replace(fake_ports(sqlite_url, clock), keys=KnownKeyStore(100))
@@ -160,7 +160,7 @@ def test_a_preflight_is_answered_without_a_body(ports: Ports) -> None:
     assert "Access-Control-Allow-Origin" not in refused.headers
 
 
-def test_any_page_may_read_it_unless_origins_are_named(client: FlaskClient) -> None:
+def test_any_origin_can_read_it_without_configured_origins(client: FlaskClient) -> None:
     answer = client.get(PATH, headers={"Origin": STRANGER})
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
     assert "Vary" not in answer.headers

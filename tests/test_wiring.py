@@ -18,14 +18,12 @@ def connected(**settings: str) -> Ports:
     return connect(Settings(database_url="sqlite://", **settings))  # type: ignore[arg-type]
 
 
-def test_login_attempts_are_counted_in_redis_if_there_is_one_else_in_the_database() -> None:
+def test_login_attempts_are_counted_in_redis_or_else_the_database() -> None:
     assert isinstance(connected().throttle, SqlThrottle)
     assert isinstance(connected(redis_url="redis://127.0.0.1:1/0").throttle, RedisThrottle)
 
 
-def test_deliveries_queue_in_redis_if_there_is_one_else_in_a_file(
-    redis_url: str, tmp_path: Path
-) -> None:
+def test_deliveries_queue_in_redis_or_else_a_file(redis_url: str, tmp_path: Path) -> None:
     batch = Batch("lease", 1, (2, 3))
     connected(redis_url=redis_url).queue.put(batch)
     assert connect_queue(redis_url, tmp_path / "unused").take(1.0) == batch
@@ -34,17 +32,17 @@ def test_deliveries_queue_in_redis_if_there_is_one_else_in_a_file(
     assert connect_queue("", tmp_path / "shop.sqlite3-queue").take(1.0) == batch
 
 
-def test_mails_go_to_the_server_if_there_is_one_else_to_a_file() -> None:
+def test_mails_go_to_the_server_or_else_a_file() -> None:
     assert isinstance(connected().mailer, FileMailer)
     assert isinstance(connected(mail_url="smtp://127.0.0.1:25").mailer, SmtpMailer)
 
 
-def test_a_key_that_may_not_sign_is_a_wrong_setting() -> None:
+def test_unusable_key_is_an_invalid_setting() -> None:
     with pytest.raises(SettingsError, match="RSA_PRIVATE_KEY"):
         connected(rsa_private_key="-----BEGIN nothing")
 
 
-def test_nothing_is_opened_before_it_is_asked_for() -> None:
+def test_adapters_are_opened_on_first_use() -> None:
     connect(
         Settings(
             database_url="postgresql://nobody@127.0.0.1:1/nowhere",

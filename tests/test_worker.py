@@ -33,7 +33,7 @@ def _running(ports: Ports, *tasks: Task) -> Iterator[None]:
         assert not worker.is_alive(), "the worker did not stop"
 
 
-def test_a_running_worker_sends_what_was_promised(ports: Ports) -> None:
+def test_running_worker_sends_queued_mail_and_deliveries(ports: Ports) -> None:
     sent = Event()
 
     class Mailer:
@@ -51,7 +51,7 @@ def test_a_running_worker_sends_what_was_promised(ports: Ports) -> None:
         assert sent.wait(_PATIENCE)
 
 
-def test_a_duty_that_fails_is_tried_again_and_stops_no_other(ports: Ports) -> None:
+def test_failed_duty_is_retried_and_stops_no_other(ports: Ports) -> None:
     again, other = Event(), Event()
     rounds = []
 
@@ -70,7 +70,7 @@ def test_a_duty_that_fails_is_tried_again_and_stops_no_other(ports: Ports) -> No
         assert other.wait(_PATIENCE)
 
 
-def test_a_round_that_did_something_is_followed_by_another_at_once(ports: Ports) -> None:
+def test_round_with_work_is_followed_by_another_immediately(ports: Ports) -> None:
     done = Event()
     rounds = []
 
@@ -85,7 +85,7 @@ def test_a_round_that_did_something_is_followed_by_another_at_once(ports: Ports)
         assert done.wait(_PATIENCE)
 
 
-def test_rounds_that_are_held_up_leave_room_for_others_and_take_it_back(ports: Ports) -> None:
+def test_slow_rounds_release_and_regain_their_threads(ports: Ports) -> None:
     held, released = Event(), Event()
     beginning = Semaphore(3)
     under_way = Barrier(3)
@@ -107,7 +107,7 @@ def test_rounds_that_are_held_up_leave_room_for_others_and_take_it_back(ports: P
             time.sleep(0.01)
 
 
-def test_there_are_never_more_threads_than_may_be(ports: Ports) -> None:
+def test_number_of_threads_is_limited(ports: Ports) -> None:
     released = Event()
     beginning = Semaphore(0)
 

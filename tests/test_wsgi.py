@@ -22,7 +22,7 @@ def python(*arguments: str, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_any_server_finds_the_application_ready_to_serve() -> None:
+def test_wsgi_module_has_a_ready_application() -> None:
     answered = python(
         "-c",
         "import wsgi; print(wsgi.app.test_client().get('/nothing').status_code,"
@@ -31,7 +31,7 @@ def test_any_server_finds_the_application_ready_to_serve() -> None:
     assert answered.stdout.startswith("404 ['app', 'completion', 'db', 'demo', 'doctor', ")
 
 
-def test_any_server_stops_with_everything_that_is_wrong_with_the_settings() -> None:
+def test_invalid_settings_stop_any_server_with_all_problems() -> None:
     failed = python("wsgi.py", APP_ENV="production", LOG_LEVEL="LOUD")
     assert failed.returncode == 1
     assert "Latchkey cannot start with these settings:" in failed.stderr
@@ -40,7 +40,7 @@ def test_any_server_stops_with_everything_that_is_wrong_with_the_settings() -> N
 
 
 @pytest.mark.parametrize("arguments", [["usr"], ["routes", "--help"]])
-def test_what_needs_no_command_of_ours_loads_no_heavy_library(arguments: list[str]) -> None:
+def test_help_loads_no_heavy_library(arguments: list[str]) -> None:
     shown = python("-X", "importtime", "-m", "flask", *arguments)
     loaded = {line.rpartition("|")[2].strip() for line in shown.stderr.splitlines()}
     assert "flask.cli" in loaded

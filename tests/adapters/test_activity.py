@@ -55,14 +55,14 @@ def test_a_session_was_last_used_when_it_was_last_seen(
     assert idle.last_used_at == began
 
 
-def test_nothing_is_written_before_its_time(ports: Ports, activity: SqlActivity) -> None:
+def test_activity_is_written_at_intervals(ports: Ports, activity: SqlActivity) -> None:
     activity.count_request(TrafficKind.STAFF)
     assert counts(ports) == {}
     activity.close()
     assert counts(ports) == {("12:00", "staff"): 1}
 
 
-def test_an_apps_token_was_last_used_from_its_last_address(
+def test_app_token_has_its_last_ip_address(
     ports: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
     make_app(ports)
@@ -105,7 +105,7 @@ def test_requests_are_counted_by_spans_of_ten_minutes_and_kinds(
     }
 
 
-def test_several_processes_add_up(
+def test_counts_of_several_processes_add_up(
     ports: Ports, second_process: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
     other = SqlActivity(second_process.database, clock, NEVER)
@@ -118,7 +118,7 @@ def test_several_processes_add_up(
     assert counts(ports) == {("12:00", "customer"): 6}
 
 
-def test_no_request_of_many_threads_is_lost(ports: Ports, activity: SqlActivity) -> None:
+def test_requests_of_many_threads_are_all_counted(ports: Ports, activity: SqlActivity) -> None:
     start = Barrier(4)
 
     def work(number: int) -> None:
@@ -136,9 +136,7 @@ def test_no_request_of_many_threads_is_lost(ports: Ports, activity: SqlActivity)
     assert counts(ports) == {("12:00", "staff"): 2000}
 
 
-def test_a_session_that_has_ended_meanwhile_stays_ended(
-    ports: Ports, activity: SqlActivity
-) -> None:
+def test_ended_session_is_not_restored_by_activity(ports: Ports, activity: SqlActivity) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     (here,) = sessions_of(ports, user_id)
@@ -202,7 +200,7 @@ def test_memory_is_bounded_while_nothing_can_be_written(ports: Ports, clock: Fak
     activity.close()
 
 
-def test_a_thread_writes_by_itself(ports: Ports, clock: FakeClock) -> None:
+def test_activity_is_written_by_a_thread(ports: Ports, clock: FakeClock) -> None:
     database = _Signalling(ports)
     activity = SqlActivity(database, clock, interval=0.01)
     activity.count_request(TrafficKind.APP)

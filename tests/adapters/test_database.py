@@ -27,7 +27,7 @@ def test_a_transaction_commits_at_the_end_of_its_block(database: Database) -> No
     assert shop_name(database) == "Renamed"
 
 
-def test_a_transaction_that_raises_changes_nothing(database: Database) -> None:
+def test_failed_transaction_is_rolled_back(database: Database) -> None:
     before = shop_name(database)
 
     def fail_half_way() -> None:
@@ -101,7 +101,7 @@ def test_a_second_writer_waits_until_the_first_has_committed(sqlite_url: str) ->
     database.close()
 
 
-def test_no_change_of_many_writers_is_lost(database: Database) -> None:
+def test_concurrent_writes_are_all_stored(database: Database) -> None:
     writers, changes = 4, 10
     together = Barrier(writers)
 
@@ -153,7 +153,7 @@ def test_session_without_user_cannot_be_stored(database: Database) -> None:
         session.add(_session(user_id=404))
 
 
-def test_a_user_s_sessions_go_with_the_user(database: Database) -> None:
+def test_deleting_a_user_deletes_their_sessions(database: Database) -> None:
     with database.transaction() as session:
         user = new_user("a@example.com")
         session.add(user)
@@ -172,7 +172,7 @@ def test_there_is_exactly_one_row_of_settings(database: Database) -> None:
         session.add(ShopRecord(id=SHOP_ID + 1, name="Another"))
 
 
-def test_moments_come_back_in_utc_whatever_zone_they_were_written_in(database: Database) -> None:
+def test_times_are_read_in_utc(database: Database) -> None:
     abroad = NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))
     with database.transaction() as session:
         session.add(new_user("a@example.com", last_login=abroad))
@@ -185,7 +185,7 @@ def test_moments_come_back_in_utc_whatever_zone_they_were_written_in(database: D
     assert read.utcoffset() == timedelta(0)
 
 
-def test_a_sqlite_file_is_made_with_its_folder(tmp_path: Path) -> None:
+def test_sqlite_file_is_created_with_its_folder(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'new' / 'folder' / 'shop.sqlite3'}"
     connect_database(url).close()
 

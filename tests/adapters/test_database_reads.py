@@ -50,7 +50,7 @@ def test_the_raw_read_keeps_the_constants_of_its_statement(database: Database) -
 
 
 @pytest.mark.parametrize("text", ["' OR 1=1 --", "%(name)s", "%s", ":name", "?", "\\", '"'])
-def test_a_parameter_is_never_part_of_the_statement(database: Database, text: str) -> None:
+def test_parameters_are_never_part_of_the_statement(database: Database, text: str) -> None:
     with database.transaction() as session:
         session.add_all([new_user("a@example.com", first_name=text), new_user("b@example.com")])
 
@@ -67,7 +67,7 @@ def test_raw_read_is_one_statement_without_transaction(database: Database) -> No
     assert statements[0].startswith("SELECT")
 
 
-def test_a_read_that_fails_gives_its_connection_back(database: Database) -> None:
+def test_failed_read_returns_its_connection(database: Database) -> None:
     for _ in range(40):
         with pytest.raises((KeyError, psycopg.Error)):
             database.read(USER, {})
@@ -85,7 +85,7 @@ def test_reading_continues_after_the_server_closes_connections(postgresql_url: s
     database.close()
 
 
-def test_an_idle_connection_that_broke_is_replaced_before_it_is_used(postgresql_url: str) -> None:
+def test_broken_idle_connection_is_replaced_before_use(postgresql_url: str) -> None:
     database = connect_database(postgresql_url, ping_after=0)
     rename_shop(database, "Before")
     with database.reading() as session:
@@ -100,7 +100,7 @@ def test_an_idle_connection_that_broke_is_replaced_before_it_is_used(postgresql_
     database.close()
 
 
-def test_a_server_that_is_gone_is_an_error_and_no_endless_loop() -> None:
+def test_unreachable_server_is_an_error() -> None:
     database = connect_database("postgresql://nobody@127.0.0.1:1/nowhere")
 
     with pytest.raises(Unreachable, match="port 1 failed") as refused:

@@ -32,7 +32,7 @@ def rendered(kind: MailKind, shop: ShopSettings = SHOP) -> RenderedMail:
 
 
 @pytest.mark.parametrize("kind", list(MailKind))
-def test_a_mail_says_the_same_in_text_and_in_html(kind: MailKind) -> None:
+def test_text_and_html_have_the_same_content(kind: MailKind) -> None:
     written = rendered(kind)
     assert SHOP.name in written.text
     assert str(escape(SHOP.name)) in written.html

@@ -253,7 +253,7 @@ def test_hostile_token_is_rejected_with_its_fault(token: str, fault: TokenFault)
     assert verdict(token) is fault
 
 
-def test_the_token_that_the_others_were_made_from_is_good() -> None:
+def test_original_token_is_valid() -> None:
     assert verdict(GOOD) == CLAIMS
     assert verdict(forge(without("typ"))) == CLAIMS
 
@@ -271,7 +271,7 @@ JSON = st.recursive(
 
 
 @given(st.text() | st.text(alphabet="ABC.=-_+/ \n"))
-def test_no_text_is_a_token(token: str) -> None:
+def test_arbitrary_text_is_rejected(token: str) -> None:
     assert isinstance(verdict(token), TokenFault)
 
 
@@ -282,7 +282,7 @@ def test_a_changed_token_is_refused(place: int, cut: int, put: str) -> None:
 
 
 @given(JSON | st.dictionaries(st.sampled_from(["alg", "kid", "typ", "crit"]), JSON))
-def test_a_header_of_any_json_is_refused(header: object) -> None:
+def test_header_of_any_json_is_refused(header: object) -> None:
     assert isinstance(verdict(forge(raw(header))), TokenFault)
 
 

@@ -101,7 +101,7 @@ def test_ambiguous_url_is_refused(local: GuardedHttp, url: str) -> None:
     assert fault_of(local, HttpRequest(url)) is CallFault.ADDRESS
 
 
-def test_a_listed_network_may_be_reached(local: GuardedHttp, server: HttpServer) -> None:
+def test_listed_network_can_be_reached(local: GuardedHttp, server: HttpServer) -> None:
     url = server.answer("/keys", Reply(200, b'{"keys": []}', {"X-Kind": "keys"}))
     answer = local.send(HttpRequest(url, headers={"Accept": "application/json"}))
     assert (answer.status, answer.body, answer.headers["x-kind"]) == (200, b'{"keys": []}', "keys")
@@ -141,7 +141,7 @@ def test_body_is_posted_unchanged(local: GuardedHttp, server: HttpServer) -> Non
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_redirect_is_an_answer_and_is_never_followed(
+def test_redirect_is_returned_and_never_followed(
     local: GuardedHttp, server: HttpServer, status: int
 ) -> None:
     server.answer("/inside", Reply(200, b"secret"))
@@ -165,7 +165,7 @@ def test_rebound_dns_name_reaches_no_other_address(
     )
 
 
-def test_a_name_is_checked_each_time_although_a_connection_is_still_open(
+def test_name_is_resolved_for_each_call_despite_an_open_connection(
     server: HttpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     http = GuardedHttp((ipaddress.ip_network("127.0.0.1/32"),))
@@ -188,7 +188,7 @@ def test_closed_port_is_unreachable(local: GuardedHttp) -> None:
     assert fault_of(local, HttpRequest(f"http://127.0.0.1:{port}/")) is CallFault.UNREACHABLE
 
 
-def test_a_server_with_two_names_is_reached_by_its_own_with_its_certificate(
+def test_url_host_is_used_for_sni_and_certificate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority, chain = certificate_for(tmp_path, "id.example")
@@ -211,7 +211,7 @@ def test_a_server_with_two_names_is_reached_by_its_own_with_its_certificate(
         assert fault_of(strict, unknown) is CallFault.CERTIFICATE
 
 
-def test_nothing_of_the_environment_comes_along(
+def test_environment_proxies_and_credentials_are_ignored(
     server: HttpServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secrets = tmp_path / "netrc"
@@ -228,7 +228,7 @@ def test_nothing_of_the_environment_comes_along(
         assert "cookie" not in received.headers
 
 
-def test_many_threads_may_call_at_once(local: GuardedHttp, server: HttpServer) -> None:
+def test_many_threads_can_call_at_once(local: GuardedHttp, server: HttpServer) -> None:
     server.routes["/"] = lambda received: Reply(200, received.headers["x-number"].encode())
     found: list[bool] = []
 

@@ -23,14 +23,14 @@ def test_body_of_maximum_size_is_read_and_a_larger_one_refused(
     assert fault_of(local, HttpRequest(url, max_size=999)) is CallFault.TOO_LARGE
 
 
-def test_an_endless_body_is_cut(local: GuardedHttp, server: HttpServer) -> None:
+def test_endless_body_is_cut(local: GuardedHttp, server: HttpServer) -> None:
     url = server.answer("/", Reply(raw=_endless))
     began = time.monotonic()
     assert fault_of(local, HttpRequest(url, max_size=100_000)) is CallFault.TOO_LARGE
     assert time.monotonic() - began < 5
 
 
-def test_where_the_status_suffices_a_body_is_cut_or_left_out(
+def test_body_is_cut_or_omitted_when_only_the_status_counts(
     local: GuardedHttp, server: HttpServer
 ) -> None:
     long = HttpRequest(
@@ -43,9 +43,7 @@ def test_where_the_status_suffices_a_body_is_cut_or_left_out(
     assert (answer.status, answer.body, answer.headers["content-encoding"]) == (200, b"", "gzip")
 
 
-def test_a_body_that_was_not_asked_for_compressed_is_not_unpacked(
-    local: GuardedHttp, server: HttpServer
-) -> None:
+def test_unrequested_compression_is_not_decoded(local: GuardedHttp, server: HttpServer) -> None:
     url = server.answer("/", Reply(200, b"\x1f\x8b", {"Content-Encoding": "gzip"}))
     assert fault_of(local, HttpRequest(url)) is CallFault.MALFORMED
     assert server.received[0].headers["accept-encoding"] == "identity"
@@ -81,7 +79,7 @@ def _trickle(beginning: bytes, piece: bytes) -> Callable[[socket.socket], None]:
     ],
     ids=["silence", "status", "headers", "header", "continue", "body", "chunks", "until it ends"],
 )
-def test_a_call_ends_when_its_time_is_over_however_the_answer_trickles(
+def test_call_ends_at_its_deadline_during_a_slow_response(
     local: GuardedHttp, server: HttpServer, slow: Callable[[socket.socket], None]
 ) -> None:
     url = server.answer("/", Reply(raw=slow))
@@ -130,7 +128,7 @@ def test_non_json_response_is_reported(
     assert failed.value.fault is CallFault.MALFORMED
 
 
-def test_an_error_is_no_answer_to_read(local: GuardedHttp, server: HttpServer) -> None:
+def test_error_status_is_not_read_as_json(local: GuardedHttp, server: HttpServer) -> None:
     answer = local.send(HttpRequest(server.answer("/", Reply(500, b"{}"))))
     with pytest.raises(CallFailed, match="HTTP 500") as failed:
         json_members(answer, "The key set")

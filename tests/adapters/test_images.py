@@ -74,7 +74,7 @@ def test_every_kind_of_pixel_is_read(mode: str) -> None:
     assert opened(PICTURES.crop_squares(data, (64,))[64]).size == (64, 64)
 
 
-def test_jpegs_of_printers_are_read() -> None:
+def test_cmyk_jpegs_are_read() -> None:
     data = encoded(Image.new("CMYK", (40, 30)), "JPEG")
     assert opened(PICTURES.crop_squares(data, (64,))[64]).size == (64, 64)
 
@@ -93,7 +93,7 @@ def test_image_orientation_is_applied() -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_nothing_but_the_pixels_comes_along(kind: str) -> None:
+def test_metadata_is_removed(kind: str) -> None:
     exif = Image.Exif()
     exif[0x010E] = SECRET.decode()
     options: dict[str, object] = {"exif": exif, "icc_profile": b"profile " + SECRET}
@@ -109,7 +109,7 @@ def test_nothing_but_the_pixels_comes_along(kind: str) -> None:
         assert opened(made).info.keys() & {"exif", "icc_profile", "xmp", "Comment"} == set()
 
 
-def test_of_a_film_the_first_picture_is_shown() -> None:
+def test_first_frame_of_an_animation_is_used() -> None:
     frames = [Image.new("RGB", (50, 50), each) for each in (RED, BLUE)]
     for kind in ("GIF", "WEBP"):
         data = encoded(frames[0], kind, save_all=True, append_images=frames[1:])
@@ -122,12 +122,12 @@ def test_of_a_film_the_first_picture_is_shown() -> None:
     ("width", "height"),
     [(60_000, 60_000), (MAX_PIXELS, 2), (MAX_SIDE + 1, 1), (5001, 5000)],
 )
-def test_a_bomb_is_refused_by_its_header(width: int, height: int) -> None:
+def test_decompression_bomb_is_refused_by_its_header(width: int, height: int) -> None:
     with pytest.raises(InvalidImage, match=f"{width} by {height} pixels"):
         PICTURES.crop_squares(claiming(width, height), (64,))
 
 
-def test_a_picture_as_large_as_is_allowed_is_taken() -> None:
+def test_image_of_maximum_size_is_accepted() -> None:
     data = encoded(Image.new("L", (5000, 5000)))
     assert opened(PICTURES.crop_squares(data, (64,))[64]).size == (64, 64)
 
@@ -159,9 +159,7 @@ WHOLE = {kind: encoded(halves(40, 30), kind) for kind in ("PNG", "JPEG", "WEBP",
 
 
 @given(st.sampled_from(sorted(WHOLE)), st.lists(st.tuples(st.integers(0), st.integers(0, 255))))
-def test_damage_of_any_kind_gives_a_picture_or_is_refused(
-    kind: str, damage: list[tuple[int, int]]
-) -> None:
+def test_damaged_image_is_read_or_refused(kind: str, damage: list[tuple[int, int]]) -> None:
     data = bytearray(WHOLE[kind])
     for place, value in damage:
         data[place % len(data)] = value

@@ -64,7 +64,7 @@ def test_a_new_key_has_3072_bits_and_is_named_by_its_thumbprint() -> None:
     assert pair.public.kid == other.thumbprint()
 
 
-def test_a_token_says_which_key_signed_it_and_nothing_more() -> None:
+def test_token_header_has_only_the_key_id() -> None:
     pair = ready()
     token = RsaKeyStore(SECRET).sign(pair, CLAIMS)
     assert jwt.get_unverified_header(token) == {
@@ -109,12 +109,12 @@ def test_key_encrypted_with_another_secret_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     "encrypted", ["", "v1.", "v1.AAAA", "v1." + "A" * 64, "hello", "v1.ä", "v2." + "A" * 64]
 )
-def test_a_damaged_private_part_is_an_error_of_its_own(encrypted: str) -> None:
+def test_damaged_private_key_has_its_own_error(encrypted: str) -> None:
     with pytest.raises(KeyUnreadable):
         RsaKeyStore(SECRET).sign(replace(ready(), encrypted=encrypted), CLAIMS)
 
 
-def test_a_private_part_cannot_be_stored_under_the_name_of_another_key() -> None:
+def test_private_key_must_match_its_key_id() -> None:
     with pytest.raises(KeyUnreadable):
         RsaKeyStore(SECRET).sign(replace(ready(), encrypted=ready(1).encrypted), CLAIMS)
 
@@ -138,7 +138,7 @@ def test_encryption_is_randomized() -> None:
     assert first.encrypted != second.encrypted
 
 
-def test_nothing_secret_shows_in_a_repr() -> None:
+def test_repr_shows_no_secret() -> None:
     pem = pem_of(rsa_key(2048))
     store = RsaKeyStore(SECRET, pem)
     shown = f"{store!r} {store.fixed()!r} {ready()!r} {vars(store)!r}"
@@ -150,13 +150,13 @@ def test_nothing_secret_shows_in_a_repr() -> None:
     assert str(numbers.private_numbers().p) not in shown
 
 
-def test_without_the_setting_there_is_no_fixed_key() -> None:
+def test_no_fixed_key_without_the_setting() -> None:
     assert RsaKeyStore(SECRET, "").fixed() is None
 
 
 @pytest.mark.parametrize("form", [PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL])
 @pytest.mark.parametrize("bits", [2048, 3072])
-def test_the_key_of_the_setting_signs(form: PrivateFormat, bits: int) -> None:
+def test_configured_key_signs(form: PrivateFormat, bits: int) -> None:
     store = RsaKeyStore(SECRET, pem_of(rsa_key(bits), form))
     pair = store.fixed()
     assert pair is not None
@@ -181,7 +181,7 @@ def broken_pems() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", list(broken_pems()))
-def test_a_key_that_cannot_sign_stops_the_start_and_names_the_setting(name: str) -> None:
+def test_unusable_configured_key_stops_the_start(name: str) -> None:
     pem = broken_pems()[name]
     with pytest.raises(SettingsError) as error:
         connect(Settings(database_url="sqlite://", rsa_private_key=pem))

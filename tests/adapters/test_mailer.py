@@ -64,7 +64,7 @@ def test_mail_reaches_an_internationalized_address(recipient: str, reached: str)
     assert mailbox.recipients == [reached]
 
 
-def test_an_internationalised_domain_is_reached_through_a_server_of_the_old_kind() -> None:
+def test_internationalized_domain_is_reached_without_smtputf8() -> None:
     with smtp_server(speaks_utf8=False) as (mailbox, host):
         rendered = replace(
             _rendered("ann@straße.de", "Grüße"), text="Öffne …\n", html="<p>Öffne …</p>"
@@ -83,7 +83,7 @@ def test_an_internationalised_domain_is_reached_through_a_server_of_the_old_kind
         ("töpferin@example.com", "töpferin@example.com"),
     ],
 )
-def test_a_shop_may_send_from_an_internationalised_address(sender: str, shown: str) -> None:
+def test_sender_can_be_internationalized(sender: str, shown: str) -> None:
     rendered = replace(_rendered(), sender_name="Töpferei, Köln", sender_address=sender)
     with smtp_server() as (mailbox, host):
         SmtpMailer(f"smtp://{host}", "noreply@shop.example.com").send(rendered)
@@ -95,7 +95,7 @@ def test_a_shop_may_send_from_an_internationalised_address(sender: str, shown: s
 LINES = text(max_size=256).filter(lambda one: line_problem(one, "", max_length=256) is None)
 
 
-def test_no_name_becomes_another_header_or_another_sender() -> None:
+def test_sender_name_cannot_inject_headers() -> None:
     with smtp_server() as (mailbox, host):
         mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
 
@@ -123,7 +123,7 @@ def test_smtp_credentials_are_sent() -> None:
     assert len(mailbox.messages) == 1
 
 
-def test_looking_at_the_server_goes_as_far_as_the_password_and_sends_nothing() -> None:
+def test_connection_check_authenticates_and_sends_nothing() -> None:
     with smtp_server(login=("shop", "right")) as (mailbox, host):
         assert SmtpMailer(f"smtp://shop:right@{host}", "noreply@example.com").check()
         with pytest.raises(MailUndeliverable, match="MAIL_URL"):
@@ -131,7 +131,7 @@ def test_looking_at_the_server_goes_as_far_as_the_password_and_sends_nothing() -
     assert mailbox.messages == []
 
 
-def test_wrong_credentials_are_a_failure_that_keeps_the_password_to_itself() -> None:
+def test_wrong_credentials_are_reported_without_the_password() -> None:
     with (
         smtp_server(login=("shop", "right")) as (mailbox, host),
         pytest.raises(MailUndeliverable) as failure,
@@ -146,7 +146,7 @@ def test_wrong_credentials_are_a_failure_that_keeps_the_password_to_itself() -> 
 @pytest.mark.parametrize(
     ("answer", "permanent"), [("550 No such mailbox", True), ("451 Try again later", False)]
 )
-def test_a_refusal_is_final_when_the_server_says_so(answer: str, *, permanent: bool) -> None:
+def test_permanent_refusal_is_final(answer: str, *, permanent: bool) -> None:
     with smtp_server() as (mailbox, host):
         mailbox.refusal = answer
         mailer = SmtpMailer(f"smtp://{host}", "noreply@example.com")
@@ -188,7 +188,7 @@ def test_mail_is_sent_encrypted(
     assert mailbox.encrypted == [True]
 
 
-def test_a_server_that_is_down_is_a_failure_for_now() -> None:
+def test_unreachable_server_is_a_temporary_failure() -> None:
     with smtp_server() as (_mailbox, host):
         pass
 
@@ -198,7 +198,7 @@ def test_a_server_that_is_down_is_a_failure_for_now() -> None:
     assert failure.value.permanent is False
 
 
-def test_mails_can_be_written_to_a_file_instead_of_being_sent(
+def test_mails_can_be_written_to_a_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mails.txt"

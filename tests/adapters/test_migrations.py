@@ -55,7 +55,7 @@ def test_revision_matches_alembics(empty_database_url: str, engine: Engine) -> N
     assert revisions.current() == newest
 
 
-def test_the_tables_are_those_of_the_records(empty_database_url: str, engine: Engine) -> None:
+def test_migrated_tables_match_the_models(empty_database_url: str, engine: Engine) -> None:
     migrations.upgrade(empty_database_url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
@@ -86,7 +86,7 @@ def test_new_revision_has_the_style_that_is_checked(
         assert done.returncode == 0, done.stdout
 
 
-def test_every_migration_can_be_taken_back(engine: Engine) -> None:
+def test_every_migration_can_be_downgraded(engine: Engine) -> None:
     migrate(engine, "head")
     with engine.begin() as connection:
         command.downgrade(configured(connection), "base")
@@ -96,7 +96,7 @@ def test_every_migration_can_be_taken_back(engine: Engine) -> None:
     migrate(engine, "head")
 
 
-def test_people_of_before_are_found_by_their_words(engine: Engine) -> None:
+def test_migration_adds_search_words_of_people(engine: Engine) -> None:
     migrate(engine, "0005_apps")
     with engine.begin() as connection:
         for key, is_staff in ((1, False), (2, True)):
@@ -125,7 +125,7 @@ def test_people_of_before_are_found_by_their_words(engine: Engine) -> None:
     ]
 
 
-def test_apps_and_webhooks_of_before_are_found_by_their_words(engine: Engine) -> None:
+def test_migration_adds_search_words_of_apps_and_webhooks(engine: Engine) -> None:
     migrate(engine, "0014_worker_pulse")
     with engine.begin() as connection:
         connection.execute(

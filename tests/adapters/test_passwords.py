@@ -36,7 +36,7 @@ class SlowHasher(PasswordHasher):
         return super().hash(password, salt=salt)
 
 
-def test_the_right_password_alone_is_right() -> None:
+def test_only_the_correct_password_matches() -> None:
     hasher = Argon2Hasher(CHEAP)
     stored = hasher.hash("correct horse")
     assert hasher.verify(stored, "correct horse")
@@ -44,7 +44,7 @@ def test_the_right_password_alone_is_right() -> None:
     assert not hasher.verify("no hash at all", "correct horse")
 
 
-def test_without_a_hash_no_password_is_right() -> None:
+def test_no_password_matches_without_a_hash() -> None:
     assert not Argon2Hasher(CHEAP).verify(None, "a password that nobody has")
 
 
@@ -71,7 +71,7 @@ def test_lone_surrogate_is_hashed_as_typed() -> None:
     assert hasher.verify(hasher.hash("\ud83d"), "\ud83d")
 
 
-def test_the_profile_costs_more_than_owasp_asks_for_and_others_are_renewed() -> None:
+def test_profile_exceeds_owasps_minimum_and_other_hashes_are_renewed() -> None:
     hasher = Argon2Hasher()
     stored = hasher.hash("correct horse")
     profile = extract_parameters(stored)
@@ -83,7 +83,7 @@ def test_the_profile_costs_more_than_owasp_asks_for_and_others_are_renewed() -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities on Linux alone")
-def test_hashing_gives_way_to_every_other_thread() -> None:
+def test_hashing_runs_at_a_lower_priority() -> None:
     slow = SlowHasher()
     slow.go_on.set()
     Argon2Hasher(slow).hash("correct horse")
@@ -117,7 +117,7 @@ def test_timed_out_wait_frees_its_place() -> None:
         assert isinstance(first.exception(LONG_ENOUGH), PasswordsBusy | None)
 
 
-def test_a_server_has_threads_left_when_every_place_is_taken() -> None:
+def test_server_has_free_threads_when_every_hashing_slot_is_used() -> None:
     slow = SlowHasher()
     hasher = Argon2Hasher(slow)
     with ThreadPoolExecutor(THREADS) as threads:
@@ -129,7 +129,7 @@ def test_a_server_has_threads_left_when_every_place_is_taken() -> None:
     assert 0 < len(refused) < THREADS
 
 
-def test_a_server_has_threads_left_when_places_of_both_kinds_are_taken() -> None:
+def test_server_has_free_threads_when_slots_of_both_kinds_are_used() -> None:
     slow = SlowHasher()
     hasher = Argon2Hasher(slow)
 

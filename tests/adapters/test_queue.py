@@ -56,7 +56,7 @@ def test_queue_is_shared_between_processes(queue: Queue, second_process: Queue) 
     assert queue.take(0.01) is None
 
 
-def test_of_many_that_take_at_once_each_batch_has_one(queue: Queue, second_process: Queue) -> None:
+def test_concurrent_readers_get_different_batches(queue: Queue, second_process: Queue) -> None:
     for number in range(60):
         queue.put(_batch(number))
     taken: list[Batch] = []
@@ -74,7 +74,7 @@ def test_of_many_that_take_at_once_each_batch_has_one(queue: Queue, second_proce
     assert sorted(batch.webhook_id for batch in taken) == list(range(60))
 
 
-def test_however_many_wait_a_file_is_looked_into_a_few_times_a_second(
+def test_waiting_readers_poll_the_file_a_few_times_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[float] = []

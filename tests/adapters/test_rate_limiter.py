@@ -36,7 +36,7 @@ def test_clients_and_names_are_counted_apart(limiter: LimitsRateLimiter) -> None
     assert limiter.count("b", "client", RATES) == 0
 
 
-def test_all_rates_apply_and_a_refusal_uses_up_none() -> None:
+def test_all_rates_apply_and_refused_uses_are_not_counted() -> None:
     clock = FakeClock()
     limiter = connect_rate_limiter(clock)
     assert [limiter.count("a", "client", BOTH) for _ in range(2)] == [0, 0]
@@ -57,7 +57,7 @@ def test_refused_uses_do_not_extend_the_wait() -> None:
     assert limiter.count("a", "client", RATES) == 0
 
 
-def test_a_clock_put_back_never_lengthens_a_window() -> None:
+def test_clock_set_back_never_extends_a_window() -> None:
     clock = FakeClock()
     limiter = connect_rate_limiter(clock)
     for _ in range(4):
@@ -66,14 +66,14 @@ def test_a_clock_put_back_never_lengthens_a_window() -> None:
     assert limiter.count("a", "client", RATES) == 0
 
 
-def test_memory_is_bounded_however_many_addresses_come() -> None:
+def test_memory_is_bounded_for_any_number_of_clients() -> None:
     windows = Windows(FakeClock(), most=100)
     for number in range(1000):
         windows.incr(str(number), 60, 1)
     assert windows.reset() == 100
 
 
-def test_an_address_that_keeps_asking_is_not_forgotten_for_others() -> None:
+def test_active_client_is_not_evicted_by_others() -> None:
     windows = Windows(FakeClock(), most=10)
     for number in range(100):
         windows.incr("busy", 60, 1)
@@ -88,7 +88,7 @@ def test_two_processes_share_their_counts_in_redis(redis_url: str) -> None:
     assert there.count("a", "client", RATES) > 0
 
 
-def test_redis_that_is_away_is_replaced_by_counting_in_the_process(tmp_path: Path) -> None:
+def test_process_counts_while_redis_is_unreachable(tmp_path: Path) -> None:
     clock = FakeClock()
     limiter = connect_rate_limiter(clock, f"unix://{tmp_path}/nobody.sock")
     assert [limiter.count("a", "client", RATES) for _ in range(3)] == [0, 0, 0]

@@ -31,7 +31,7 @@ def test_login_is_saved_found_and_deleted(tmp_path: Path) -> None:
     assert FileProfiles(tmp_path).every() == (other,)
 
 
-def test_a_second_login_takes_the_place_of_the_first(tmp_path: Path) -> None:
+def test_second_login_replaces_the_first(tmp_path: Path) -> None:
     FileProfiles(tmp_path).save(ANN)
     FileProfiles(tmp_path).save(Profile(URL, "another"))
     assert FileProfiles(tmp_path).every() == (Profile(URL, "another"),)
@@ -64,6 +64,6 @@ def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
         FileProfiles(tmp_path).save(ANN)
 
 
-def test_a_token_never_shows(tmp_path: Path) -> None:
+def test_repr_shows_no_token(tmp_path: Path) -> None:
     assert "access" not in repr(ANN)
     assert "refresh" not in repr(ANN)

@@ -32,7 +32,7 @@ def with_header(pair: KeyPair, **members: object) -> str:
     return f"{encoded}..{STORE.sign_detached(pair, BODY).rpartition('.')[2]}"
 
 
-def test_our_own_signature_is_good_and_names_its_key(pair: KeyPair) -> None:
+def test_our_signature_verifies_and_names_its_key(pair: KeyPair) -> None:
     signature = STORE.sign_detached(pair, BODY)
     assert DetachedSignatures().verify_detached(keys(pair), signature, BODY) == pair.public
     assert DetachedSignatures().verify_detached(keys(pair), f"{signature}\n", BODY) == pair.public
@@ -88,7 +88,7 @@ def test_invalid_rate_text_is_refused(pair: KeyPair, text: str) -> None:
         PublicKey("kid", "AQAB", "AQ"),
     ],
 )
-def test_a_key_that_cannot_be_verifies_nothing(pair: KeyPair, public: PublicKey) -> None:
+def test_invalid_key_verifies_nothing(pair: KeyPair, public: PublicKey) -> None:
     with pytest.raises(TokenRejected):
         DetachedSignatures().verify_detached(
             {pair.public.kid: public}, STORE.sign_detached(pair, BODY), BODY

@@ -32,16 +32,14 @@ def test_second_concurrent_attempt_is_delayed(visitor: Visitor) -> None:
     assert (second.lease, second.wait) == ("", 1)
 
 
-def test_attempts_from_two_addresses_run_side_by_side(throttle: Throttle) -> None:
+def test_attempts_from_two_ip_addresses_run_concurrently(throttle: Throttle) -> None:
     first, second = throttle.begin(ADDRESS, NOW), throttle.begin(OTHER_ADDRESS, NOW)
     assert first.lease
     assert second.lease
     assert first.lease != second.lease
 
 
-def test_a_released_attempt_leaves_the_address_free_and_nothing_behind(
-    throttle: Throttle, visitor: Visitor
-) -> None:
+def test_released_attempt_leaves_no_state(throttle: Throttle, visitor: Visitor) -> None:
     throttle.release(ADDRESS, visitor.begin().lease)
     assert throttle.find(ADDRESS, NOW) is None
     assert visitor.begin().lease
@@ -66,7 +64,7 @@ def test_unknown_emails_double_the_wait_after_every_ten(visitor: Visitor) -> Non
     assert visitor.fail(times=31) == [1] * 10 + [2] * 10 + [4] * 10 + [8]
 
 
-def test_failures_for_unknown_emails_are_none_of_a_wrong_password(visitor: Visitor) -> None:
+def test_unknown_emails_and_wrong_passwords_are_counted_separately(visitor: Visitor) -> None:
     visitor.fail(times=5)
     assert visitor.fail(ANNA, times=2) == [1, 2]
 
@@ -76,7 +74,7 @@ def test_wrong_passwords_count_among_all_failures_of_the_address(visitor: Visito
     assert visitor.fail(times=7) == [1] * 6 + [2]
 
 
-def test_an_attempt_during_a_block_is_refused_and_extends_nothing(visitor: Visitor) -> None:
+def test_attempt_during_a_block_is_refused_without_extending_it(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=3)
     until = visitor.now
     for before in (4.0, 2.5, MOMENT):
@@ -85,7 +83,7 @@ def test_an_attempt_during_a_block_is_refused_and_extends_nothing(visitor: Visit
     assert visitor.throttle.begin(ADDRESS, until).lease
 
 
-def test_a_refused_attempt_keeps_no_counter_alive(visitor: Visitor) -> None:
+def test_refused_attempt_does_not_extend_counters(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=13)
     assert not visitor.throttle.begin(ADDRESS, visitor.now - MOMENT).lease
     failed_last = visitor.now - 3600
@@ -93,7 +91,7 @@ def test_a_refused_attempt_keeps_no_counter_alive(visitor: Visitor) -> None:
     assert visitor.fail(ANNA) == [1]
 
 
-def test_an_attempt_that_neither_failed_nor_succeeded_keeps_no_counter_alive(
+def test_attempt_without_a_result_does_not_extend_counters(
     visitor: Visitor,
 ) -> None:
     visitor.fail(ANNA, times=2)
@@ -125,7 +123,7 @@ def test_another_users_success_does_not_reset_the_failures_against_a_user(
     assert visitor.fail(ANNA) == [8]
 
 
-def test_failures_against_a_user_are_counted_for_each_address(throttle: Throttle) -> None:
+def test_failures_against_a_user_are_counted_per_ip_address(throttle: Throttle) -> None:
     first, second = Visitor(throttle), Visitor(throttle, OTHER_ADDRESS)
     assert first.fail(ANNA, times=4) == [1, 2, 4, 8]
     assert second.fail(ANNA) == [1]
@@ -143,7 +141,7 @@ def test_the_failures_of_an_address_count_until_two_hours_after_the_last(
     assert visitor.fail(ANNA) == [1]
 
 
-def test_failures_for_unknown_emails_fade_too(visitor: Visitor) -> None:
+def test_failures_for_unknown_emails_expire(visitor: Visitor) -> None:
     visitor.fail(times=10)
     visitor.now += EXPIRY_SECONDS - 1
     assert visitor.fail(times=2) == [1, 1]
@@ -158,14 +156,14 @@ def test_failures_against_a_user_expire_while_the_address_fails(visitor: Visitor
     assert visitor.fail(ANNA) == [2]  # the second of the address, the first that counts for Anna
 
 
-def test_failures_against_a_user_fade_two_hours_after_the_last_of_them(visitor: Visitor) -> None:
+def test_failures_against_a_user_expire_two_hours_after_the_last(visitor: Visitor) -> None:
     for wait in (1, 2, 4):
         assert visitor.fail(ANNA) == [wait]
         visitor.succeed(BELA)
         visitor.now += EXPIRY_SECONDS - wait - MOMENT
 
 
-def test_an_attempt_whose_process_was_killed_ends_by_itself(visitor: Visitor) -> None:
+def test_killed_attempt_expires(visitor: Visitor) -> None:
     assert visitor.begin().lease
     visitor.now = NOW + LEASE_SECONDS - MOMENT
     assert visitor.begin().wait == MOMENT
@@ -173,7 +171,7 @@ def test_an_attempt_whose_process_was_killed_ends_by_itself(visitor: Visitor) ->
     assert visitor.begin().lease
 
 
-def test_a_late_failure_counts_and_leaves_the_running_attempt_alone(visitor: Visitor) -> None:
+def test_late_failure_counts_without_affecting_the_running_attempt(visitor: Visitor) -> None:
     late = visitor.begin().lease
     visitor.now += LEASE_SECONDS
     running = visitor.begin().lease
@@ -182,7 +180,7 @@ def test_a_late_failure_counts_and_leaves_the_running_attempt_alone(visitor: Vis
     assert visitor.throttle.fail(ADDRESS, running, ANNA, visitor.now + 2) == 2
 
 
-def test_a_late_success_resets_and_leaves_the_running_attempt_alone(visitor: Visitor) -> None:
+def test_late_success_resets_without_affecting_the_running_attempt(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=3)
     late = visitor.begin().lease
     visitor.now += LEASE_SECONDS
@@ -215,7 +213,7 @@ def test_a_late_success_ends_the_block_even_while_another_attempt_runs(visitor: 
     assert visitor.begin().lease
 
 
-def test_a_late_release_leaves_the_running_attempt_alone(visitor: Visitor) -> None:
+def test_late_release_does_not_affect_the_running_attempt(visitor: Visitor) -> None:
     late = visitor.begin().lease
     visitor.now += LEASE_SECONDS
     assert visitor.begin().lease
@@ -231,5 +229,5 @@ def test_a_late_failure_never_shortens_a_block(visitor: Visitor) -> None:
     assert visitor.throttle.fail(ADDRESS, late, None, visitor.now) == 16
 
 
-def test_a_failure_counts_though_its_user_was_deleted_meanwhile(visitor: Visitor) -> None:
+def test_failure_against_a_deleted_user_counts(visitor: Visitor) -> None:
     assert visitor.fail(999_999, times=2) == [1, 2]

@@ -43,7 +43,7 @@ def test_unblocked_address_starts_at_zero(visitor: Visitor, user_id: int | None)
     assert visitor.fail(ANNA) == [1]
 
 
-def test_unblocking_forgets_failures_against_users_alone(visitor: Visitor) -> None:
+def test_unblocking_resets_failures_against_users(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=3)
     visitor.succeed(BELA)
     assert visitor.throttle.unblock(ADDRESS)

@@ -4,7 +4,7 @@ from app.domain.sign_in.login_throttle import EXPIRY_SECONDS, MAX_BLOCK_SECONDS
 from tests.adapters.throttle_backends import ADDRESS, ANNA, Visitor
 
 
-def test_a_clock_put_back_does_not_lengthen_a_block(visitor: Visitor) -> None:
+def test_clock_set_back_does_not_extend_a_block(visitor: Visitor) -> None:
     (wait,) = visitor.fail(ANNA)
     visitor.now -= wait + 7200
     put_back = visitor.now
@@ -15,7 +15,7 @@ def test_a_clock_put_back_does_not_lengthen_a_block(visitor: Visitor) -> None:
     assert visitor.begin().lease
 
 
-def test_the_longest_block_is_an_hour_whatever_the_clock_does(visitor: Visitor) -> None:
+def test_block_is_at_most_an_hour_for_any_clock(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=13)
     visitor.now -= MAX_BLOCK_SECONDS + 7200
     assert visitor.begin().wait <= MAX_BLOCK_SECONDS
@@ -23,14 +23,14 @@ def test_the_longest_block_is_an_hour_whatever_the_clock_does(visitor: Visitor) 
     assert visitor.begin().lease
 
 
-def test_a_failure_after_the_clock_was_put_back_blocks_no_longer(visitor: Visitor) -> None:
+def test_failure_after_the_clock_was_set_back_blocks_no_longer(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=3)
     lease = visitor.begin().lease
     visitor.now -= 7200
     assert visitor.throttle.fail(ADDRESS, lease, ANNA, visitor.now) == 8
 
 
-def test_a_clock_put_back_does_not_lengthen_a_lease(visitor: Visitor) -> None:
+def test_clock_set_back_does_not_extend_a_lease(visitor: Visitor) -> None:
     assert visitor.begin().lease
     visitor.now -= 7200
     assert visitor.begin().lease
@@ -42,7 +42,7 @@ def test_clocks_that_differ_by_seconds_keep_attempts_apart(visitor: Visitor) -> 
     assert not visitor.begin().lease
 
 
-def test_failures_are_counted_on_after_the_clock_was_put_back(visitor: Visitor) -> None:
+def test_failures_still_count_after_the_clock_was_set_back(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=4)
     visitor.now -= 7200
     visitor.now += visitor.begin().wait
@@ -51,7 +51,7 @@ def test_failures_are_counted_on_after_the_clock_was_put_back(visitor: Visitor) 
     assert visitor.fail(ANNA) == [1]
 
 
-def test_a_failure_counted_by_a_clock_that_is_ahead_blocks_no_longer_than_an_hour(
+def test_failure_of_a_fast_clock_blocks_at_most_an_hour(
     visitor: Visitor,
 ) -> None:
     visitor.fail(ANNA, times=12)

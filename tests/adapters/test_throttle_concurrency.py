@@ -22,7 +22,7 @@ PROCESSES = get_context("spawn")
 RIVALS = 20
 
 
-def test_of_twenty_attempts_in_two_processes_one_runs(place: Place) -> None:
+def test_one_of_twenty_attempts_in_two_processes_runs(place: Place) -> None:
     start, answers = PROCESSES.Barrier(RIVALS), PROCESSES.SimpleQueue()
     halves = [
         PROCESSES.Process(target=begin_together, args=(place, RIVALS // 2, start, answers))
@@ -37,7 +37,7 @@ def test_of_twenty_attempts_in_two_processes_one_runs(place: Place) -> None:
     assert len([lease for lease in leases if lease]) == 1
 
 
-def test_of_twenty_attempts_in_one_process_one_runs(throttle: Throttle) -> None:
+def test_one_of_twenty_attempts_in_one_process_runs(throttle: Throttle) -> None:
     for attempt in range(5):
         now = NOW + attempt
         start, leases = Barrier(RIVALS), list[str]()

@@ -8,7 +8,7 @@ from app.ports.throttle import Throttle
 from tests.adapters.throttle_backends import ANNA, BELA, NOW, Visitor, run_programs
 
 
-def test_few_guesses_at_a_password_are_let_through_in_a_row(throttle: Throttle) -> None:
+def test_consecutive_password_guesses_are_limited(throttle: Throttle) -> None:
     numbers = [throttle.guess(ANNA, NOW + second).number for second in range(MAX_GUESSES + 1)]
     assert numbers == [1, 2, 3, 4, 5, 0]
     assert throttle.guess(BELA, NOW).number == 1
@@ -27,7 +27,7 @@ def test_correct_password_resets_the_count(throttle: Throttle, visitor: Visitor)
         throttle.reset_guesses(ANNA)
 
 
-def test_a_guess_that_is_taken_back_leaves_room_for_another(throttle: Throttle) -> None:
+def test_released_guess_is_not_counted(throttle: Throttle) -> None:
     throttle.undo_guess(ANNA)
     for _ in range(MAX_GUESSES):
         throttle.guess(ANNA, NOW)
@@ -47,7 +47,7 @@ def test_guesses_at_the_same_moment_are_all_counted(throttle: Throttle) -> None:
     assert sorted(filter(None, numbers)) == [1, 2, 3, 4, 5]
 
 
-def test_a_clock_put_back_does_not_lengthen_the_wait_for_a_guess(throttle: Throttle) -> None:
+def test_clock_set_back_does_not_extend_the_wait_for_a_guess(throttle: Throttle) -> None:
     for _ in range(MAX_GUESSES):
         throttle.guess(ANNA, NOW)
     assert throttle.guess(ANNA, NOW - 5).wait <= GUESSES_EXPIRY_SECONDS

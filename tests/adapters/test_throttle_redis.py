@@ -37,7 +37,7 @@ def listener() -> Iterator[socket.socket]:
         yield server
 
 
-def test_redis_forgets_everything_by_itself(redis_url: str, redis: Redis) -> None:
+def test_redis_keys_expire(redis_url: str, redis: Redis) -> None:
     throttle = connect_redis_throttle(redis_url)
     throttle.begin("198.51.100.1", NOW)
     Visitor(throttle).fail(ANNA, times=2)
@@ -48,20 +48,20 @@ def test_redis_forgets_everything_by_itself(redis_url: str, redis: Redis) -> Non
         assert 0 < redis.ttl(key) <= EXPIRY_SECONDS, key
 
 
-def test_a_success_leaves_no_key_behind(redis_url: str, redis: Redis) -> None:
+def test_success_leaves_no_key(redis_url: str, redis: Redis) -> None:
     visitor = Visitor(connect_redis_throttle(redis_url))
     visitor.fail(ANNA)
     visitor.succeed(ANNA)
     assert redis.dbsize() == 0
 
 
-def test_a_released_attempt_leaves_no_key_behind(redis_url: str, redis: Redis) -> None:
+def test_released_attempt_leaves_no_key(redis_url: str, redis: Redis) -> None:
     throttle = connect_redis_throttle(redis_url)
     throttle.release(ADDRESS, throttle.begin(ADDRESS, NOW).lease)
     assert redis.dbsize() == 0
 
 
-def test_an_unblocked_address_leaves_no_key_behind(redis_url: str, redis: Redis) -> None:
+def test_unblocked_address_leaves_no_key(redis_url: str, redis: Redis) -> None:
     throttle = connect_redis_throttle(redis_url)
     Visitor(throttle).fail(ANNA, times=2)
     throttle.unblock(ADDRESS)
@@ -75,7 +75,7 @@ def test_ended_blocks_are_cleared_from_the_operators_list(redis_url: str, redis:
     assert not redis.exists("latchkey:throttle:blocked")
 
 
-def test_failures_against_users_do_not_pile_up(redis_url: str, redis: Redis) -> None:
+def test_expired_failures_against_users_are_removed(redis_url: str, redis: Redis) -> None:
     visitor = Visitor(connect_redis_throttle(redis_url))
     for user_id in range(10, 20):
         visitor.fail(user_id)
@@ -86,13 +86,13 @@ def test_failures_against_users_do_not_pile_up(redis_url: str, redis: Redis) -> 
     assert redis.zcard(f"latchkey:throttle:touched:{ADDRESS}") == 1
 
 
-def test_two_prefixes_are_two_throttles(redis: Redis) -> None:
+def test_throttles_are_separated_by_prefix(redis: Redis) -> None:
     Visitor(RedisThrottle(redis, "one")).fail(ANNA, times=3)
     assert Visitor(RedisThrottle(redis, "two")).fail(ANNA) == [1]
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_a_redis_that_is_down_is_an_error_of_its_own(
+def test_unreachable_redis_has_its_own_error(
     listener: socket.socket, call: Callable[[Throttle], object]
 ) -> None:
     port = listener.getsockname()[1]
@@ -103,14 +103,14 @@ def test_a_redis_that_is_down_is_an_error_of_its_own(
     assert "secret" not in str(caught.value)
 
 
-def test_a_redis_that_does_not_answer_is_not_waited_for(listener: socket.socket) -> None:
+def test_unresponsive_redis_times_out(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     throttle = connect_redis_throttle(f"redis://127.0.0.1:{port}/0?socket_timeout=0.05")
     with pytest.raises(ThrottleUnavailable, match="Timeout"):
         throttle.begin(ADDRESS, NOW)
 
 
-def test_a_redis_that_cannot_count_is_as_good_as_none(redis_url: str, redis: Redis) -> None:
+def test_redis_with_unusable_data_is_unavailable(redis_url: str, redis: Redis) -> None:
     redis.set(f"latchkey:throttle:address:{ADDRESS}", "not a hash")
     with pytest.raises(ThrottleUnavailable, match="WRONGTYPE"):
         connect_redis_throttle(redis_url).begin(ADDRESS, NOW)
@@ -123,7 +123,7 @@ def test_broken_connection_is_reopened(redis_url: str, redis: Redis) -> None:
     assert throttle.fail(ADDRESS, lease, ANNA, NOW) == 1
 
 
-def test_a_redis_that_was_restarted_learns_the_scripts_again(redis_url: str, redis: Redis) -> None:
+def test_restarted_redis_gets_the_scripts_again(redis_url: str, redis: Redis) -> None:
     throttle = connect_redis_throttle(redis_url)
     assert throttle.begin(ADDRESS, NOW).lease
     redis.script_flush()

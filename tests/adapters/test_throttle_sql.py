@@ -16,7 +16,7 @@ def throttle(ports: Ports) -> SqlThrottle:
     return SqlThrottle(ports.database)
 
 
-def test_faded_rows_are_removed_and_counted(ports: Ports, throttle: SqlThrottle) -> None:
+def test_expired_rows_are_deleted_and_counted(ports: Ports, throttle: SqlThrottle) -> None:
     user_id = make_user(ports)
     visitor = Visitor(throttle)
     visitor.fail(user_id, times=2)
@@ -37,7 +37,7 @@ def test_removing_rows_keeps_running_attempts(throttle: SqlThrottle) -> None:
     assert not visitor.begin().lease
 
 
-def test_a_success_leaves_no_row_behind(ports: Ports, throttle: SqlThrottle) -> None:
+def test_success_leaves_no_row(ports: Ports, throttle: SqlThrottle) -> None:
     user_id = make_user(ports)
     visitor = Visitor(throttle)
     visitor.fail(user_id)

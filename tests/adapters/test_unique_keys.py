@@ -169,7 +169,7 @@ def test_migrated_tables_are_those_of_a_fresh_database(
     assert numbering(engine) == numbering(fresh)
 
 
-def test_every_table_whose_rows_are_numbered_never_gives_a_key_again() -> None:
+def test_numbered_tables_never_reuse_a_key() -> None:
     """A new table can't forget it: the migration's own test compares with these."""
     numbered = {
         table.name

@@ -36,7 +36,7 @@ def test_untrusted_forwarding_is_counted(
         assert {row.last_seen_at for row in rows} == {clock.now()}
 
 
-def test_a_whole_network_of_peers_is_not_remembered(ports: Ports, activity: SqlActivity) -> None:
+def test_number_of_recorded_peers_is_limited(ports: Ports, activity: SqlActivity) -> None:
     for _ in range(2):
         for number in range(MAX_PEERS + 5):
             activity.record_forwarding(f"2001:db8::{number}")

@@ -90,7 +90,7 @@ def test_register_and_confirm(api: ApiClient, ports: Ports) -> None:
     assert answer == fine(user={"email": "ann@example.com", "isConfirmed": True})
 
 
-def test_where_nothing_is_confirmed_the_answer_says_so(api: ApiClient, ports: Ports) -> None:
+def test_response_says_whether_confirmation_is_required(api: ApiClient, ports: Ports) -> None:
     configure_shop(ports, enable_account_confirmation_by_email=False)
     new = {"email": "ann@example.com", "password": PASSWORD, "lastName": None}
     assert api.run(REGISTER, i=new) == fine(requiresConfirmation=False)
@@ -125,12 +125,12 @@ def test_a_refused_registration_names_the_field(
     assert answer == refused(field, code, requiresConfirmation=None)
 
 
-def test_a_bad_link_confirms_nothing(api: ApiClient, ports: Ports) -> None:
+def test_invalid_link_confirms_no_account(api: ApiClient, ports: Ports) -> None:
     make_user(ports, is_confirmed=False)
     assert api.run(CONFIRM, e=EMAIL, t="bad") == refused("token", "INVALID", user=None)
 
 
-def test_people_change_their_names(api: ApiClient, ports: Ports) -> None:
+def test_user_changes_their_own_name(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports, first_name="Ann", last_name="Lee")).access
     names = {"firstName": "Änn", "lastName": "Lee"}
     assert api.run(UPDATE, access, i={"firstName": "Änn"}) == fine(user=names)
@@ -161,7 +161,7 @@ def test_account_update_changes_the_caller_only(api: ApiClient, ports: Ports) ->
     assert api.code(UPDATE, "garbage", i={}) == "InvalidTokenError"
 
 
-def test_an_account_moves_to_another_address(api: ApiClient, ports: Ports) -> None:
+def test_email_is_changed_by_a_mailed_link(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
     answer = api.run(MOVE, access, n="new@example.com", p=PASSWORD, u=SHOP)
     assert answer == fine(user={"email": EMAIL})
@@ -170,7 +170,7 @@ def test_an_account_moves_to_another_address(api: ApiClient, ports: Ports) -> No
     assert api.run("{ me { email } }", access) == {"email": "new@example.com"}
 
 
-def test_a_refused_move_names_the_field(api: ApiClient, ports: Ports) -> None:
+def test_refused_email_change_names_the_field(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
     for variables, field, code in (
         ({"n": "nobody", "p": PASSWORD, "u": SHOP}, "newEmail", "INVALID"),
@@ -191,7 +191,7 @@ def test_an_account_is_deleted(api: ApiClient, ports: Ports) -> None:
     assert api.code("{ me { email } }", access) == "InvalidTokenError"
 
 
-def test_staff_are_not_deleted_like_this(api: ApiClient, ports: Ports) -> None:
+def test_staff_cannot_delete_their_own_account(api: ApiClient, ports: Ports) -> None:
     staff = make_staff(ports)
     access = sign_in(ports, staff).access
     assert api.run(LEAVE, access, u=SHOP) == refused(None, "DELETE_STAFF_ACCOUNT")
@@ -216,7 +216,7 @@ def test_invalid_or_foreign_link_deletes_no_account(api: ApiClient, ports: Ports
         (LEFT, {"t": "bad"}),
     ],
 )
-def test_only_people_do_this(
+def test_account_operations_need_a_user(
     api: ApiClient, ports: Ports, query: str, variables: dict[str, str]
 ) -> None:
     _, app = make_app(ports, "an app", *Permission)

@@ -82,9 +82,7 @@ def nodes(page: dict[str, Any]) -> list[dict[str, Any]]:
     return [edge["node"] for edge in page["edges"]]
 
 
-def test_an_installation_is_shown_until_it_has_ended(
-    api: ApiClient, manager: str, ports: Ports
-) -> None:
+def test_installation_is_listed_until_it_ends(api: ApiClient, manager: str, ports: Ports) -> None:
     with app_server() as app:
         begun = api.run(INSTALL, manager, input=install_input(app.manifest_url))["appInstallation"]
         assert (begun["status"], begun["message"]) == ("PENDING", None)
@@ -95,7 +93,7 @@ def test_an_installation_is_shown_until_it_has_ended(
     assert nodes(found) == [{"name": "My app", "type": "THIRDPARTY", "isActive": True}]
 
 
-def test_a_failure_is_shown_in_the_apps_own_words_and_can_be_mended(
+def test_failed_installation_shows_the_apps_message_and_can_be_retried(
     api: ApiClient, manager: str, ports: Ports
 ) -> None:
     with app_server() as app:
@@ -114,7 +112,7 @@ def test_a_failure_is_shown_in_the_apps_own_words_and_can_be_mended(
     assert api.run(WAITING, manager) == []
 
 
-def test_a_failure_can_be_forgotten(api: ApiClient, manager: str, ports: Ports) -> None:
+def test_failed_installation_can_be_deleted(api: ApiClient, manager: str, ports: Ports) -> None:
     begun = api.run(INSTALL, manager, input=install_input("http://127.0.0.1:9/manifest"))
     install_next_app(ports, WORKER)
     deleted_object = api.run(FORGET, manager, id=begun["appInstallation"]["id"])
@@ -178,9 +176,7 @@ def test_manifest_error_names_its_key(api: ApiClient, manager: str) -> None:
     }
 
 
-def test_the_dashboard_is_shown_what_apps_add_to_it(
-    api: ApiClient, manager: str, ports: Ports
-) -> None:
+def test_dashboard_lists_extensions(api: ApiClient, manager: str, ports: Ports) -> None:
     install(ports, api, manager)
     staff = sign_in(ports, make_staff(ports, "s@example.com", Permission.MANAGE_PRODUCTS)).access
     page = api.run(EXTENSIONS, staff)
@@ -208,22 +204,20 @@ def test_the_dashboard_is_shown_what_apps_add_to_it(
         ({"mountName": ["\u0000"]}, 0),
     ],
 )
-def test_extensions_are_found_by_where_and_how_they_open(
+def test_extensions_are_filtered_by_mount_and_target(
     api: ApiClient, manager: str, ports: Ports, wanted_extensions: dict[str, object], count: int
 ) -> None:
     install(ports, api, manager)
     assert api.run(EXTENSIONS, manager, filter=wanted_extensions)["totalCount"] == count
 
 
-def test_an_app_sees_extensions_and_gets_no_token_for_them(
-    api: ApiClient, manager: str, ports: Ports
-) -> None:
+def test_app_sees_extensions_without_tokens(api: ApiClient, manager: str, ports: Ports) -> None:
     token = install(ports, api, manager)
     [extension] = nodes(api.run(EXTENSIONS, token))
     assert extension["accessToken"] is None
 
 
-def test_the_extensions_of_an_app_that_is_switched_off_are_gone(
+def test_extensions_of_an_inactive_app_are_hidden(
     api: ApiClient, manager: str, ports: Ports
 ) -> None:
     install(ports, api, manager)
@@ -240,6 +234,6 @@ def test_the_extensions_of_an_app_that_is_switched_off_are_gone(
     assert api.run(of_app, manager) == {"accessToken": None, "extensions": [{"label": "Edit"}]}
 
 
-def test_customers_see_nothing_of_it(api: ApiClient, ports: Ports) -> None:
+def test_customers_cannot_see_installations_or_extensions(api: ApiClient, ports: Ports) -> None:
     customer = sign_in(ports, make_user(ports)).access
     assert api.code(EXTENSIONS, customer) == api.code(EXTENSIONS) == "PermissionDenied"

@@ -65,7 +65,7 @@ def names(page: Mapping[str, Any]) -> list[str]:
     return [edge["node"]["name"] for edge in page["edges"]]
 
 
-def test_an_app_is_made_and_its_token_shown(api: ApiClient, manager: str, ports: Ports) -> None:
+def test_app_is_created_with_a_token(api: ApiClient, manager: str, ports: Ports) -> None:
     given = {"name": "Warehouse", "identifier": "a.b", "permissions": ["MANAGE_ORDERS"]}
     made = api.run(CREATE, manager, input=given)
     assert made["errors"] == []
@@ -107,16 +107,16 @@ def test_null_leaves_a_field_unchanged(api: ApiClient, manager: str, ports: Port
 
 @pytest.mark.parametrize("wrong", ["", "garbage", to_global_id("User", 1), to_global_id("App", 9)])
 @pytest.mark.parametrize("name", ["appDelete", "appActivate", "appDeactivate"])
-def test_an_id_of_nothing_finds_nothing(
-    api: ApiClient, manager: str, name: str, wrong: str
-) -> None:
+def test_unknown_id_is_not_found(api: ApiClient, manager: str, name: str, wrong: str) -> None:
     query = f"mutation ($id: ID!) {{ {name}(id: $id) {{ app {{ id }} errors {{ field code }} }} }}"
     answer = api.run(query, manager, id=wrong)
     assert answer == {"app": None, "errors": [{"field": "id", "code": "NOT_FOUND"}]}
     assert api.code(query, id=wrong) == "PermissionDenied"
 
 
-def test_a_token_may_end_and_be_narrower(api: ApiClient, manager: str, ports: Ports) -> None:
+def test_token_can_have_an_expiry_and_fewer_permissions(
+    api: ApiClient, manager: str, ports: Ports
+) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     given = {
         "app": to_global_id("App", key),
@@ -189,7 +189,7 @@ def test_apps_are_listed_by_name_unless_sorted_otherwise(
         ),
     ],
 )
-def test_apps_are_found_by_what_they_are(
+def test_apps_are_filtered_by_their_fields(
     api: ApiClient, manager: str, ports: Ports, wanted: dict[str, object], expected: list[str]
 ) -> None:
     change_app(ports, make_app(ports, "Warehouse")[0], type="THIRDPARTY")
@@ -199,7 +199,7 @@ def test_apps_are_found_by_what_they_are(
     assert sorted(names(api.run(LIST, manager, first=9, filter=wanted))) == expected
 
 
-def test_what_belongs_to_the_apps_of_a_page_is_read_for_all_at_once(
+def test_nested_fields_of_apps_are_read_together(
     api: ApiClient, manager: str, ports: Ports
 ) -> None:
     query = """{ apps(first: 9) { edges { node {
@@ -244,11 +244,11 @@ def test_staff_see_an_app_but_not_its_secrets(api: ApiClient, ports: Ports) -> N
 
 
 @pytest.mark.parametrize("wrong", ["garbage", to_global_id("User", 1), to_global_id("App", 4711)])
-def test_an_app_that_is_not_there_is_null(api: ApiClient, manager: str, wrong: str) -> None:
+def test_missing_app_is_null(api: ApiClient, manager: str, wrong: str) -> None:
     assert api.run("query ($id: ID) { app(id: $id) { name } }", manager, id=wrong) is None
 
 
-def test_only_an_app_is_the_calling_app(api: ApiClient, ports: Ports) -> None:
+def test_app_query_without_id_needs_an_app(api: ApiClient, ports: Ports) -> None:
     customer = sign_in(ports, make_user(ports)).access
     staff = sign_in(ports, make_staff(ports, "s@example.com", APPS)).access
     for credential in (None, customer, staff):

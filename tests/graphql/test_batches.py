@@ -14,7 +14,7 @@ WHO = {"query": "{ caller }"}
 WAIT = {"query": "mutation { wait }"}
 
 
-def test_a_batch_answers_in_the_order_of_its_entries(client: EndpointClient) -> None:
+def test_batch_responses_are_in_the_order_of_its_entries(client: EndpointClient) -> None:
     query = "query($n: String) { greeting(name: $n) }"
     batch = [{"query": query, "variables": {"n": str(number)}} for number in range(10)]
     answer = client.post(batch)
@@ -22,16 +22,16 @@ def test_a_batch_answers_in_the_order_of_its_entries(client: EndpointClient) -> 
     assert answer.json == [{"data": {"greeting": f"Hello, {number}"}} for number in range(10)]
 
 
-def test_a_batch_of_one_answers_with_a_list(client: EndpointClient) -> None:
+def test_batch_of_one_returns_a_list(client: EndpointClient) -> None:
     assert client.post([GREETING]).json == [{"data": {"greeting": "Hello, you"}}]
 
 
-def test_an_empty_batch_answers_with_an_empty_list(client: EndpointClient) -> None:
+def test_empty_batch_returns_an_empty_list(client: EndpointClient) -> None:
     answer = client.post([])
     assert (answer.status_code, answer.json) == (200, [])
 
 
-def test_a_batch_beyond_its_limit_answers_400_and_nothing_runs(
+def test_batch_over_the_limit_is_400_and_not_executed(
     installation: Installation, callers: Callers, clock: FakeClock
 ) -> None:
     client = EndpointClient(replace(installation, graphql_batch_max=2), callers)
@@ -43,7 +43,7 @@ def test_a_batch_beyond_its_limit_answers_400_and_nothing_runs(
 
 
 @pytest.mark.parametrize("entry", [5, None, "{ greeting }", [], True])
-def test_an_entry_that_is_no_object_answers_400_and_nothing_runs(
+def test_non_object_entry_is_400_and_not_executed(
     client: EndpointClient, clock: FakeClock, entry: object
 ) -> None:
     answer = client.post([WAIT, entry])
@@ -63,7 +63,7 @@ def test_an_entry_that_is_no_object_answers_400_and_nothing_runs(
         {"query": "query A { greeting }", "operationName": "B"},
     ],
 )
-def test_a_bad_entry_fails_by_itself_and_gives_the_batch_its_status(
+def test_invalid_entry_fails_alone_and_sets_the_status(
     client: EndpointClient, bad: object
 ) -> None:
     answer = client.post([GREETING, bad, GREETING])
@@ -78,7 +78,7 @@ def test_the_caller_is_identified_once_for_queries(
     assert callers.asked == 1
 
 
-def test_what_a_mutation_changed_about_the_caller_holds_for_the_entries_behind_it(
+def test_mutation_of_the_caller_applies_to_later_entries(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.good_for[STAFF] = 1
@@ -88,7 +88,7 @@ def test_what_a_mutation_changed_about_the_caller_holds_for_the_entries_behind_i
     assert callers.asked == 2
 
 
-def test_a_mutation_that_takes_the_callers_way_in_closes_the_storefront_to_the_rest(
+def test_later_entries_are_refused_after_the_caller_loses_access(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
@@ -99,7 +99,7 @@ def test_a_mutation_that_takes_the_callers_way_in_closes_the_storefront_to_the_r
     assert messages_of(answer.json[1]) == ["Storefront traffic is not allowed."]
 
 
-def test_entries_behind_a_fault_are_answered(client: EndpointClient) -> None:
+def test_entries_after_a_fault_are_executed(client: EndpointClient) -> None:
     answer = client.post([{"query": "{ brokenAlways }"}, GREETING])
     assert answer.status_code == 200
     assert answer.json[0]["data"] is None
@@ -117,7 +117,7 @@ def messages_of(entry: dict[str, list[dict[str, str]]]) -> list[str]:
         ("{ books(first: 101) { totalCount } }", "page_size"),
     ],
 )
-def test_an_entry_that_is_too_large_by_itself_is_found_behind_one_that_is_not(
+def test_each_entry_is_checked_against_the_limits(
     client: EndpointClient, large: str, name: str
 ) -> None:
     answer = client.post([GREETING, {"query": large}])

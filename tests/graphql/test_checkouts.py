@@ -195,7 +195,7 @@ def test_invalid_line_names_its_field(
     "id_",
     ["", "nonsense", "Q2hlY2tvdXQ6", to_global_id("Checkout", 1), to_global_id("Checkout", "\0")],
 )
-def test_what_is_no_cart_cannot_be_found(api: ApiClient, bowl: str, id_: str) -> None:
+def test_unknown_cart_is_not_found(api: ApiClient, bowl: str, id_: str) -> None:
     token = {"id": id_}
     for query, variables in (
         (ADD, {"lines": [line(bowl)]}),
@@ -221,17 +221,13 @@ def test_what_is_no_cart_cannot_be_found(api: ApiClient, bowl: str, id_: str) ->
         "x",
     ],
 )
-def test_what_is_of_another_type_is_refused_before_anything_is_done(
-    api: ApiClient, lines: Any
-) -> None:
+def test_id_of_another_type_is_refused_without_changes(api: ApiClient, lines: Any) -> None:
     answer = api.post({"query": CREATE, "variables": {"input": {"lines": lines}}})
     assert answer.status_code == 400
     assert "data" not in answer.json
 
 
-def test_a_page_of_carts_costs_the_caller_and_two_statements(
-    api: ApiClient, ports: Ports, bowl: str
-) -> None:
+def test_page_of_carts_costs_three_statements(api: ApiClient, ports: Ports, bowl: str) -> None:
     token = sign_in(ports, make_user(ports, "ann@example.com")).access
     for _ in range(20):
         api.run(CREATE, token, input={"lines": [line(bowl)]})

@@ -21,7 +21,7 @@ STRICT = "application/graphql-response+json"
 @pytest.mark.parametrize(
     "query", ["{ greeting }", "{ greeting", "{ nothing }", "{ __schema { queryType { name } } }"]
 )
-def test_a_closed_storefront_answers_401_whatever_the_document_says(
+def test_closed_storefront_is_401_for_any_document(
     client: EndpointClient, callers: Callers, credential: str | None, query: str
 ) -> None:
     callers.traffic_allowed = False
@@ -38,7 +38,7 @@ def test_closed_storefront_admits_staff_and_apps(
     assert client.run("{ caller }", credential=credential).json == {"data": {"caller": credential}}
 
 
-def test_a_closed_storefront_answers_a_batch_once_for_every_entry(
+def test_closed_storefront_answers_each_entry_of_a_batch(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
@@ -65,14 +65,14 @@ def test_malformed_request_is_refused_before_the_storefront_check(
     assert callers.asked == 0
 
 
-def test_a_closed_storefront_still_shows_the_playground(
+def test_playground_is_served_by_a_closed_storefront(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
     assert client.client.get("/graphql/").status_code == 200
 
 
-def test_an_expired_token_fails_every_field_at_the_root(client: EndpointClient) -> None:
+def test_expired_token_fails_every_root_field(client: EndpointClient) -> None:
     answer = client.run(
         "{ greeting\n  again: greeting ...F }\nfragment F on Query { caller }", credential=EXPIRED
     )
@@ -96,7 +96,7 @@ def test_an_expired_token_fails_every_field_at_the_root(client: EndpointClient) 
 @pytest.mark.parametrize(
     "query", ["{ caller always }", "{ __typename }", "{ __schema { queryType { name } } }"]
 )
-def test_an_expired_token_leaves_no_data_where_a_field_is_never_null(
+def test_expired_token_nulls_data_with_a_non_null_field(
     client: EndpointClient, query: str
 ) -> None:
     answer = client.run(query, credential=EXPIRED)
@@ -124,7 +124,7 @@ def test_an_expired_token_executes_nothing(client: EndpointClient, clock: FakeCl
     assert clock.now() == START
 
 
-def test_an_introspection_that_is_remembered_still_fails_with_an_expired_token(
+def test_cached_introspection_fails_with_an_expired_token(
     client: EndpointClient,
 ) -> None:
     query = '{ __type(name: "Book") { name } }'
@@ -135,7 +135,7 @@ def test_an_introspection_that_is_remembered_still_fails_with_an_expired_token(
 
 
 @pytest.mark.parametrize("query", ["{ greeting", "{ nothing }", "query($n: Int!) { greeting }"])
-def test_an_expired_token_changes_nothing_about_a_bad_request(
+def test_invalid_request_is_reported_before_an_expired_token(
     client: EndpointClient, query: str
 ) -> None:
     with_it, without = client.run(query, credential=EXPIRED), client.run(query)
@@ -143,14 +143,14 @@ def test_an_expired_token_changes_nothing_about_a_bad_request(
     assert with_it.json == without.json
 
 
-def test_another_broken_credential_is_an_anonymous_caller_of_public_fields(
+def test_other_invalid_credential_is_anonymous_on_public_fields(
     client: EndpointClient,
 ) -> None:
     answer = client.run("{ caller }", credential=FORGED)
     assert answer.json == {"data": {"caller": "anonymous"}}
 
 
-def test_a_credential_is_found_in_either_header(client: EndpointClient) -> None:
+def test_credential_is_read_from_either_header(client: EndpointClient) -> None:
     assert client.run("{ caller }", Authorization_Bearer=APP).json == {"data": {"caller": APP}}
     both = client.run("{ caller }", credential=STAFF, Authorization_Bearer=APP)
     assert both.json == {"data": {"caller": APP}}
@@ -187,7 +187,7 @@ def test_graphql_response_json_is_sent_when_preferred(client: EndpointClient, ac
         ";;q=,,",
     ],
 )
-def test_everybody_else_gets_plain_json(client: EndpointClient, accept: str) -> None:
+def test_plain_json_is_sent_by_default(client: EndpointClient, accept: str) -> None:
     answer = client.run("{ greeting }", Accept=accept)
     assert answer.content_type == "application/json"
     assert answer.status_code == 200
@@ -220,7 +220,7 @@ def test_a_batch_in_graphql_response_json_is_401_when_one_entry_is(client: Endpo
     assert client.post(batch, credential=FORGED).status_code == 200
 
 
-def test_a_closed_storefront_answers_in_the_media_type_asked_for(
+def test_closed_storefront_uses_the_requested_media_type(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False

@@ -23,7 +23,7 @@ def words(header: str) -> set[str]:
 
 
 @pytest.mark.parametrize("query", ["{ greeting }", "{ nothing }", "{"])
-def test_every_page_may_read_answers_and_errors_without_credentials(
+def test_every_origin_can_read_responses_without_credentials(
     client: EndpointClient, query: str
 ) -> None:
     answer = client.run(query, Origin=SHOP)
@@ -31,7 +31,7 @@ def test_every_page_may_read_answers_and_errors_without_credentials(
     assert "Access-Control-Allow-Credentials" not in answer.headers
 
 
-def test_a_page_may_read_what_a_closed_storefront_answers(
+def test_other_origins_can_read_a_closed_storefronts_response(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
@@ -72,7 +72,7 @@ def test_a_preflight_of_another_origin_gets_no_permission(choosy: EndpointClient
     assert not [name for name, _ in answer.headers if name.startswith("Access-Control-Allow")]
 
 
-def test_what_is_no_header_name_is_not_repeated_in_a_preflight(client: EndpointClient) -> None:
+def test_invalid_header_name_is_not_echoed_in_a_preflight(client: EndpointClient) -> None:
     hostile = ", ".join(["x y", "a\x00b", "é", "a" * 101, '"q"', *(f"h{n}" for n in range(99))])
     answer = client.send(method="OPTIONS", **PREFLIGHT, Access_Control_Request_Headers=hostile)
     allowed = words(answer.headers["Access-Control-Allow-Headers"])

@@ -53,11 +53,11 @@ def open_to_all_staff() -> set[str]:
     }
 
 
-def test_every_query_and_every_mutation_says_what_it_does() -> None:
+def test_every_operation_has_a_description() -> None:
     assert [name for name, field in fields().items() if not field.description] == []
 
 
-def test_every_type_says_what_it_is() -> None:
+def test_every_type_has_a_description() -> None:
     dumb = [
         name
         for name, kind in SCHEMA.type_map.items()
@@ -66,7 +66,7 @@ def test_every_type_says_what_it_is() -> None:
     assert dumb == []
 
 
-def test_every_enum_that_describes_a_value_describes_them_all() -> None:
+def test_described_enums_describe_every_value() -> None:
     enums = [kind for kind in SCHEMA.type_map.values() if isinstance(kind, GraphQLEnumType)]
     described = [
         kind for kind in enums if any(value.description for value in kind.values.values())
@@ -77,12 +77,12 @@ def test_every_enum_that_describes_a_value_describes_them_all() -> None:
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_an_operation_names_the_permissions_that_admit_to_it(name: str) -> None:
+def test_operation_description_names_its_permissions(name: str) -> None:
     assert required_permissions(ROWS[name]) <= set(NAMED.findall(description_of(name)))
 
 
 @pytest.mark.parametrize("operation", sorted(fields().keys() - open_to_all_staff()))
-def test_an_operation_names_no_permission_that_does_not_admit_to_it(operation: str) -> None:
+def test_operation_description_names_no_other_permission(operation: str) -> None:
     rows = [row for name, row in ROWS.items() if name.partition(" ")[0] == operation]
     admitting = set().union(*map(required_permissions, rows))
     assert set(NAMED.findall(description_of(operation))) <= admitting
@@ -96,7 +96,7 @@ def test_an_operation_names_no_permission_that_does_not_admit_to_it(operation: s
         if row.rule in (APP_MANAGERS, APP_MANAGERS_BUT_NO_APP, HOLDING_PEOPLE)
     ],
 )
-def test_an_operation_that_no_app_may_call_says_that_it_is_for_people(name: str) -> None:
+def test_description_says_that_apps_cannot_call_the_operation(name: str) -> None:
     assert re.search(r"people with MANAGE_\w+", description_of(name))
 
 
@@ -109,5 +109,5 @@ def test_an_operation_that_no_app_may_call_says_that_it_is_for_people(name: str)
         and row.rule.outcomes["extension with"] == DENIED
     ],
 )
-def test_an_operation_for_people_that_no_extension_may_call_says_so(name: str) -> None:
+def test_description_says_that_extensions_cannot_call_the_operation(name: str) -> None:
     assert "through no dashboard extension" in description_of(name)

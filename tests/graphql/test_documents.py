@@ -12,26 +12,26 @@ from tests.graphql.endpoint_client import EndpointClient
 from tests.graphql.sample_schema import LIBRARY
 
 
-def test_a_document_is_read_once(client: EndpointClient) -> None:
+def test_document_is_parsed_once(client: EndpointClient) -> None:
     query = "query($n: String) { greeting(name: $n) }"
     for name in ("a", "b", "c"):
         assert client.run(query, {"n": name}).json == {"data": {"greeting": f"Hello, {name}"}}
     assert client.documents_read == 1
 
 
-def test_an_invalid_document_is_read_once(client: EndpointClient) -> None:
+def test_invalid_document_is_parsed_once(client: EndpointClient) -> None:
     answers = [client.run("{ nothing }").json for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
     assert client.documents_read == 1
 
 
-def test_documents_that_differ_in_anything_are_read_by_themselves(client: EndpointClient) -> None:
+def test_different_documents_are_parsed_separately(client: EndpointClient) -> None:
     for query in ("{ always }", "{ always } ", "{always}"):
         client.run(query)
     assert client.documents_read == 3
 
 
-def test_the_operations_of_one_document_are_kept_apart(client: EndpointClient) -> None:
+def test_operations_of_one_document_are_cached_separately(client: EndpointClient) -> None:
     query = "query A { always } mutation B { wait }"
     for _ in range(2):
         assert client.post({"query": query, "operationName": "A"}).json["data"] == {
@@ -51,12 +51,12 @@ def test_an_introspection_is_executed_once_for_each_set_of_variables(
     assert (len(introspections), introspections.hits) == (2, 1)
 
 
-def test_an_introspection_that_failed_is_not_kept(client: EndpointClient) -> None:
+def test_failed_introspection_is_not_cached(client: EndpointClient) -> None:
     assert client.run("query($n: String!) { __type(name: $n) { name } }").status_code == 400
     assert len(client.endpoint.exchange.introspections) == 0
 
 
-def test_an_introspection_is_kept_by_its_operation(client: EndpointClient) -> None:
+def test_introspection_is_cached_by_operation(client: EndpointClient) -> None:
     query = 'query A { __type(name: "Book") { name } } query B { __typename }'
     for name, data in (("A", {"__type": {"name": "Book"}}), ("B", {"__typename": "Query"})) * 2:
         assert client.post({"query": query, "operationName": name}).json == {"data": data}
@@ -65,7 +65,7 @@ def test_an_introspection_is_kept_by_its_operation(client: EndpointClient) -> No
 @pytest.mark.parametrize(
     "query", ["{ __typename caller }", "{ __typename ...F } fragment F on Query { caller }"]
 )
-def test_an_answer_that_depends_on_the_caller_is_never_kept(
+def test_response_that_depends_on_the_caller_is_never_cached(
     client: EndpointClient, query: str
 ) -> None:
     for credential, name in (("staff", "staff"), ("customer", "customer"), (None, "anonymous")):
@@ -73,11 +73,11 @@ def test_an_answer_that_depends_on_the_caller_is_never_kept(
         assert answer.json["data"] == {"__typename": "Query", "caller": name}
 
 
-def test_a_mutation_that_asks_for_its_type_alone_is_executed(client: EndpointClient) -> None:
+def test_mutation_selecting_only_typename_is_executed(client: EndpointClient) -> None:
     assert client.run("mutation { __typename }").json == {"data": {"__typename": "Mutation"}}
 
 
-def test_what_documents_are_taken_for_is_about_what_they_take() -> None:
+def test_estimated_document_size_is_close_to_the_real_size() -> None:
     documents = Documents(LIBRARY, hide_suggestions=False)
     texts = [get_introspection_query() + f"# {number}" for number in range(20)]
     documents.get("{ always }", Allowance(2000))
@@ -89,7 +89,7 @@ def test_what_documents_are_taken_for_is_about_what_they_take() -> None:
     assert taken / 2 < documents.size < taken * 2
 
 
-def test_a_cache_forgets_what_was_used_longest_ago() -> None:
+def test_cache_evicts_the_least_recently_used_entry() -> None:
     cache: Cache[str, int] = Cache(entries=2, size=1000)
     cache.put("a", 1, 10)
     cache.put("b", 2, 10)
@@ -107,7 +107,7 @@ def test_a_cache_stays_below_its_size() -> None:
     assert cache.used == 99
 
 
-def test_a_cache_keeps_nothing_that_would_push_everything_else_out() -> None:
+def test_cache_refuses_oversized_entries() -> None:
     cache: Cache[int, str] = Cache(entries=10, size=100)
     cache.put(1, "x", 11)
     assert cache.get(1) is None

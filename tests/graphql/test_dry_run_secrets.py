@@ -40,7 +40,7 @@ def chief(ports: Ports, *also: Permission) -> Actor:
 
 
 @pytest.mark.parametrize("selection", [_SECRETS, _DELIVERIES])
-def test_the_webhooks_of_an_app_are_not_shown_to_staff_who_may_not_manage_apps(
+def test_webhooks_are_hidden_from_staff_without_manage_apps(
     ports: Ports, listener: str, selection: str
 ) -> None:
     with pytest.raises(Refused) as refused:

@@ -96,7 +96,7 @@ def rows(ports: Ports) -> list[int | None]:
 
 
 @EVERY
-def test_a_dry_run_shows_the_bytes_of_the_later_delivery_and_writes_nothing(
+def test_dry_run_equals_the_later_delivery_and_writes_nothing(
     ports: Ports, manager: Actor, listener: int, kind: type[Event]
 ) -> None:
     sample = make_sample_object(ports, kind)
@@ -148,7 +148,7 @@ def test_id_without_query_uses_the_default_query(
     ],
     ids=lambda kind: kind.__name__,
 )
-def test_what_is_triggered_by_hand_is_what_was_shown(
+def test_triggered_delivery_equals_the_dry_run(
     ports: Ports, manager: Actor, listener: int, kind: type[Event]
 ) -> None:
     sample = make_sample_object(ports, kind)
@@ -178,7 +178,7 @@ def test_query_without_id_uses_the_newest_object(
         assert json.loads(sent.payload)["product"]["id"] == newest
 
 
-def test_where_there_is_nothing_to_try_an_event_with_that_is_said(ports: Ports) -> None:
+def test_dry_run_without_a_matching_object_is_reported(ports: Ports) -> None:
     for kind in EVENTS.values():
         with pytest.raises(Refused) as refused:
             dry_run_webhook(ports, OPERATOR, query=default_query(kind))
@@ -194,7 +194,7 @@ def test_dry_run_of_a_link_event_has_no_token(ports: Ports, manager: Actor) -> N
     assert json.loads(ran.payload)["token"] == ""
 
 
-def test_people_are_shown_only_to_those_who_manage_such_people(ports: Ports) -> None:
+def test_dry_run_of_a_person_needs_the_permission(ports: Ports) -> None:
     customer = to_global_id("User", make_user(ports, "ann@example.com"))
     staff = to_global_id("User", make_staff(ports, "bob@example.com"))
     client = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_USERS))

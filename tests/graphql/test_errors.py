@@ -14,7 +14,7 @@ from tests.graphql.fake_identity import Callers
 from tests.graphql.sample_schema import SECRET
 
 
-def test_a_denied_field_names_what_is_missing(client: EndpointClient) -> None:
+def test_denied_field_names_the_missing_permission(client: EndpointClient) -> None:
     answer = client.run("{ denied }")
     assert answer.json == {
         "errors": [
@@ -41,7 +41,7 @@ def test_a_denied_field_names_what_is_missing(client: EndpointClient) -> None:
         ("complaint", "GraphQLError", "Say first or last."),
     ],
 )
-def test_a_field_that_a_rule_refused_says_so(
+def test_refused_field_has_the_rules_message(
     client: EndpointClient, field: str, code: str, message: str
 ) -> None:
     (error,) = client.run(f"{{ {field} }}").json["errors"]
@@ -72,9 +72,7 @@ def test_a_syntax_error_has_its_location_and_no_path(client: EndpointClient) -> 
 
 
 @pytest.mark.parametrize("field", ["broken", "brokenAlways", "misfit", "endless"])
-def test_a_fault_of_ours_is_masked_and_its_id_leads_to_the_log(
-    client: EndpointClient, field: str
-) -> None:
+def test_internal_error_is_masked_with_its_log_id(client: EndpointClient, field: str) -> None:
     with capture_logs() as logs:
         answer = client.run(f"{{ {field} }}")
     (error,) = answer.json["errors"]
@@ -89,7 +87,7 @@ def test_a_fault_of_ours_is_masked_and_its_id_leads_to_the_log(
     assert isinstance(entry["exc_info"], Exception)
 
 
-def test_two_faults_have_ids_of_their_own(client: EndpointClient) -> None:
+def test_each_fault_has_its_own_id(client: EndpointClient) -> None:
     first, second = client.run("{ broken again: broken }").json["errors"]
     assert first["extensions"] != second["extensions"]
 
@@ -111,7 +109,7 @@ class _FailingCallers(Callers):
         raise ConnectionError(SECRET)
 
 
-def test_an_answer_that_cannot_be_written_down_fails_by_itself(client: EndpointClient) -> None:
+def test_unserializable_value_fails_its_field(client: EndpointClient) -> None:
     answer = client.post([{"query": "{ unwritable }"}, {"query": "{ always }"}])
     assert answer.status_code == 500
     assert [error["message"] for error in answer.json[0]["errors"]] == ["Internal Server Error"]
@@ -127,7 +125,7 @@ def test_closed_traffic_at_a_field_has_the_same_error(
     assert error["extensions"] == {"code": "STOREFRONT_TRAFFIC_NOT_ALLOWED"}
 
 
-def test_names_of_the_schema_are_suggested_in_development_alone(
+def test_schema_names_are_suggested_in_development_only(
     installation: Installation, callers: Callers, production: Installation
 ) -> None:
     query = "query($n: Strng) { greetin(name: $n) }"
@@ -135,7 +133,7 @@ def test_names_of_the_schema_are_suggested_in_development_alone(
     assert "greeting" not in EndpointClient(production, callers).run(query).text
 
 
-def test_problems_of_a_payload_say_null_where_nothing_applies() -> None:
+def test_payload_errors_have_null_for_absent_values() -> None:
     refused = Refused(
         Problem("INVALID", "It is wrong.", "email"),
         Problem("OUT_OF_SCOPE_PERMISSION", "Too much.", permissions=("MANAGE_APPS",)),

@@ -115,7 +115,7 @@ def test_an_app_reads_its_deliveries_and_every_attempt(
     assert good["eventDeliveries"]["edges"] == []
 
 
-def test_a_delivery_is_made_again_at_once_with_the_same_id(
+def test_delivery_is_retried_immediately_with_the_same_id(
     api: ApiClient, ports: Ports, owner: tuple[int, str], http: FakeHttp
 ) -> None:
     key = make_delivery(ports, make_webhook(ports, owner[0]))
@@ -129,7 +129,7 @@ def test_a_delivery_is_made_again_at_once_with_the_same_id(
     assert len(http.requests) == 2
 
 
-def test_the_delivery_of_another_app_is_not_there(
+def test_another_apps_delivery_is_not_found(
     api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     key = to_global_id("EventDelivery", make_delivery(ports, make_webhook(ports, owner[0])))
@@ -139,7 +139,7 @@ def test_the_delivery_of_another_app_is_not_there(
         assert problems(api.run(RETRY, other, id=one)) == [("id", "NOT_FOUND")]
 
 
-def test_a_dry_run_shows_the_bytes_of_a_later_delivery_and_writes_nothing(
+def test_dry_run_equals_the_later_delivery_and_writes_nothing(
     api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str, http: FakeHttp
 ) -> None:
     make_webhook(ports, owner[0], EventType.APP_UPDATED, query=QUERY)
@@ -179,7 +179,7 @@ def test_a_dry_run_takes_a_query_or_an_id(
         ({"told": QUERY, "app": to_global_id("App", 9999)}, ("app", "NOT_FOUND")),
     ],
 )
-def test_a_dry_run_says_what_makes_no_sense(
+def test_invalid_dry_run_is_reported(
     api: ApiClient, owner: tuple[int, str], manager: str, said: dict[str, str], problem: object
 ) -> None:
     ran = api.run(DRY_RUN, manager, **said)
@@ -199,7 +199,7 @@ def test_dry_run_and_trigger_need_the_events_permission(
     ]
 
 
-def test_a_webhook_is_sent_its_payload_by_hand(
+def test_payload_can_be_triggered_manually(
     api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str, http: FakeHttp
 ) -> None:
     webhook = to_global_id("Webhook", make_webhook(ports, owner[0], query=QUERY))
@@ -215,7 +215,7 @@ def test_a_webhook_is_sent_its_payload_by_hand(
     assert problems(nowhere) == [("webhookId", "NOT_FOUND")]
 
 
-def test_what_failed_and_what_is_missing_is_replayed_and_nothing_else(
+def test_replay_sends_only_failed_and_missing_deliveries(
     ports: Ports, owner: tuple[int, str], http: FakeHttp, clock: FakeClock
 ) -> None:
     trying = replace(ports, http=http)
@@ -253,7 +253,7 @@ mutation ($id: ID!, $since: DateTime!, $missing: Boolean) {
 """
 
 
-def test_a_replay_can_be_asked_for_by_staff_and_leave_a_part_out(
+def test_staff_can_replay_only_failed_or_missing_deliveries(
     api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str, clock: FakeClock
 ) -> None:
     with ports.database.transaction() as session:

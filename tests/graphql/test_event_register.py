@@ -64,7 +64,7 @@ def outbox_events(ports: Ports) -> list[Event]:
     return [read_event(ports, note) for note in notes]
 
 
-def test_the_register_is_the_catalogue_of_the_public_interface() -> None:
+def test_event_register_equals_the_public_catalogue() -> None:
     catalogue = floor().get_type("WebhookEventTypeAsyncEnum")
     names = set(getattr(catalogue, "values", {})) - {"ANY_EVENTS"}
     assert names == {event.value for event in EVENTS}
@@ -137,7 +137,7 @@ def test_a_dry_run_finds_products_carts_and_orders(ports: Ports) -> None:
         to_global_id("Checkout", "\0"),
     ],
 )
-def test_a_dry_run_of_what_is_not_there_is_refused(ports: Ports, id_: str) -> None:
+def test_dry_run_of_a_missing_object_is_refused(ports: Ports, id_: str) -> None:
     manager = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
     make_cart(ports)
     with pytest.raises(Refused) as refused:

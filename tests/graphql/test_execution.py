@@ -47,7 +47,7 @@ def context(installation: Installation, callers: Callers) -> RequestContext:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(fields=FIELDS, yes=st.booleans())
-def test_data_and_errors_are_those_of_the_library(
+def test_data_and_errors_equal_the_librarys(
     context: RequestContext, fields: list[str], yes: bool
 ) -> None:
     query = f"query($yes: Boolean = true) {{ always @skip(if: $yes) {' '.join(fields)} ...F }}"
@@ -64,16 +64,14 @@ def test_data_and_errors_are_those_of_the_library(
 
 
 @pytest.mark.parametrize("field", ["misfit", "endless"])
-def test_a_value_that_does_not_fit_its_field_is_our_fault(
-    context: RequestContext, field: str
-) -> None:
+def test_invalid_field_value_is_an_internal_error(context: RequestContext, field: str) -> None:
     operation = Document(LIBRARY, parse(f"{{ {field} }}")).operation(None)
     data, (error,) = execute(operation, {}, context)
     assert data == {field: None}
     assert isinstance(error.original_error, Unservable)
 
 
-def test_a_refusal_lists_the_fields_that_the_variables_leave() -> None:
+def test_refusal_lists_the_fields_included_by_variables() -> None:
     query = "query($yes: Boolean!) { greeting @skip(if: $yes) caller @include(if: $yes) }"
     operation = Document(LIBRARY, parse(query)).operation(None)
     for yes, name in ((True, "caller"), (False, "greeting")):
@@ -91,7 +89,7 @@ def test_variables_are_coerced_with_their_defaults() -> None:
 
 
 @pytest.mark.parametrize("name", ["İ", "serch", "a" * 10_000])
-def test_unknown_field_of_a_variable_is_refused_whatever_its_name(name: str) -> None:
+def test_unknown_field_of_a_variable_is_refused(name: str) -> None:
     """Development found similar names, at which the library failed for some."""
     query = "query($f: ProductFilterInput) { products(first: 1, filter: $f) { totalCount } }"
     operation = Document(schema.graphql_schema, parse(query)).operation(None)

@@ -44,7 +44,7 @@ def leading_somewhere() -> Iterator[str]:
                 yield name
 
 
-def test_there_are_such_mutations() -> None:
+def test_mutations_with_urls_are_listed() -> None:
     assert {*leading_somewhere()} >= {"requestPasswordReset", "accountRegister", "staffCreate"}
 
 

@@ -16,14 +16,14 @@ from tests.graphql.fake_identity import Callers
 GREETING = b'{"query": "{ greeting }"}'
 
 
-def test_an_executed_operation_answers_200_with_data_alone(client: EndpointClient) -> None:
+def test_executed_operation_is_200_with_only_data(client: EndpointClient) -> None:
     answer = client.run("{ greeting }")
     assert answer.status_code == 200
     assert answer.content_type == JSON
     assert answer.json == {"data": {"greeting": "Hello, you"}}
 
 
-def test_an_executed_operation_with_failed_fields_answers_200_with_both(
+def test_executed_operation_with_failed_fields_is_200_with_both(
     client: EndpointClient,
 ) -> None:
     answer = client.run("{ greeting denied }")
@@ -71,7 +71,7 @@ def test_an_executed_operation_with_failed_fields_answers_200_with_both(
         (b'{"query": "subscription { ticks }"}', "GraphQLError"),
     ],
 )
-def test_a_request_that_cannot_be_executed_answers_400_with_errors_alone(
+def test_unexecutable_request_is_400_with_only_errors(
     client: EndpointClient, body: bytes, code: str
 ) -> None:
     answer = client.send(body)
@@ -80,14 +80,16 @@ def test_a_request_that_cannot_be_executed_answers_400_with_errors_alone(
     assert set(codes(answer)) == {code}
 
 
-def test_operation_name_picks_one_of_several(client: EndpointClient) -> None:
+def test_operation_name_selects_the_operation(client: EndpointClient) -> None:
     query = "query A { greeting } query B { always }"
     answer = client.post({"query": query, "operationName": "B"})
     assert answer.json == {"data": {"always": "always"}}
 
 
 @pytest.mark.parametrize("name", [None, ""])
-def test_no_operation_name_picks_the_only_one(client: EndpointClient, name: str | None) -> None:
+def test_only_operation_is_selected_without_a_name(
+    client: EndpointClient, name: str | None
+) -> None:
     answer = client.post({"query": "query A { always }", "operationName": name})
     assert answer.json == {"data": {"always": "always"}}
 
@@ -97,7 +99,7 @@ def test_unknown_members_are_ignored(client: EndpointClient) -> None:
     assert answer.status_code == 200
 
 
-def test_text_in_variables_comes_through_unchanged(client: EndpointClient) -> None:
+def test_text_in_variables_is_unchanged(client: EndpointClient) -> None:
     name = "NUL\x00 \U0001f600 é\u2028"
     answer = client.run("query($n: String) { greeting(name: $n) }", {"n": name})
     assert answer.json == {"data": {"greeting": f"Hello, {name}"}}
@@ -105,9 +107,7 @@ def test_text_in_variables_comes_through_unchanged(client: EndpointClient) -> No
 
 @pytest.mark.parametrize("nested", [b'{"a":%b}', b"[%b]"], ids=["objects", "lists"])
 @pytest.mark.parametrize("depth", [DEEPEST_JSON + 1, 5_000, 200_000])
-def test_json_that_nests_without_end_answers_400(
-    client: EndpointClient, nested: bytes, depth: int
-) -> None:
+def test_deeply_nested_json_is_400(client: EndpointClient, nested: bytes, depth: int) -> None:
     opening, closing = nested.split(b"%b")
     bomb = opening * depth + b"1" + closing * depth
     answer = client.send(b'{"query": "{ always }", "variables": {"a": ' + bomb + b"}}")
@@ -115,7 +115,7 @@ def test_json_that_nests_without_end_answers_400(
     assert codes(answer) == ["GraphQLError"]
 
 
-def test_json_may_be_wide(client: EndpointClient) -> None:
+def test_wide_json_is_accepted(client: EndpointClient) -> None:
     wide = [{"a": [1]}] * 5_000
     assert client.run("{ always }", {"a": wide}).status_code == 200
 
@@ -124,7 +124,7 @@ def test_json_may_be_wide(client: EndpointClient) -> None:
     "content_type",
     ["application/json", "application/json; charset=utf-8", "Application/JSON;charset=UTF-8"],
 )
-def test_json_is_recognised_however_it_is_spelled(
+def test_json_content_type_is_recognized_in_every_spelling(
     client: EndpointClient, content_type: str
 ) -> None:
     assert client.send(GREETING, content_type=content_type).status_code == 200
@@ -156,7 +156,7 @@ def test_a_bare_document_must_be_text(client: EndpointClient, body: bytes) -> No
         ";",
     ],
 )
-def test_any_other_content_type_answers_415_and_nothing_runs(
+def test_other_content_type_is_415_and_not_executed(
     client: EndpointClient, content_type: str | None
 ) -> None:
     answer = client.send(GREETING, content_type=content_type)
@@ -171,7 +171,7 @@ def _padded(size: int) -> bytes:
     return frame.replace(b'""', b'"' + b"x" * (size - len(frame)) + b'"')
 
 
-def test_a_body_may_be_as_large_as_the_limit(
+def test_body_of_maximum_size_is_accepted(
     client: EndpointClient, installation: Installation
 ) -> None:
     assert client.send(_padded(installation.graphql_body_max)).status_code == 200
@@ -202,7 +202,7 @@ def _raw(client: EndpointClient, stream: BytesIO, **environ: object) -> tuple[in
     return int(status.split()[0]), b"".join(body)
 
 
-def test_an_announced_length_is_judged_before_anything_is_read(client: EndpointClient) -> None:
+def test_content_length_is_checked_before_reading(client: EndpointClient) -> None:
     stream = _Stream(GREETING)
     for announced in ("1048577", "9" * 30):
         assert _raw(client, stream, CONTENT_LENGTH=announced)[0] == 413
@@ -220,18 +220,18 @@ def test_a_chunked_body_is_read_to_its_end(client: EndpointClient) -> None:
     assert (status, orjson.loads(body)) == (200, {"data": {"greeting": "Hello, you"}})
 
 
-def test_a_stream_without_an_end_is_not_read_without_a_length(client: EndpointClient) -> None:
+def test_endless_stream_without_a_length_is_not_read(client: EndpointClient) -> None:
     stream = _Stream(GREETING)
     assert _raw(client, stream)[0] == 400
     assert stream.taken == 0
 
 
 @pytest.mark.parametrize("announced", ["-1", "1e3", "x", "+5", "٣", str(len(GREETING) + 1)])
-def test_a_length_that_lies_answers_400(client: EndpointClient, announced: str) -> None:
+def test_wrong_content_length_is_400(client: EndpointClient, announced: str) -> None:
     assert _raw(client, BytesIO(GREETING), CONTENT_LENGTH=announced)[0] == 400
 
 
-def test_no_more_is_read_than_was_announced(client: EndpointClient) -> None:
+def test_body_is_read_only_up_to_its_content_length(client: EndpointClient) -> None:
     stream = _Stream(GREETING + b"x" * 5_000_000)
     assert _raw(client, stream, CONTENT_LENGTH=str(len(GREETING)))[0] == 200
     assert stream.taken == len(GREETING)
@@ -275,5 +275,5 @@ def test_every_response_has_security_headers(client: EndpointClient, method: str
     assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
 
 
-def test_answers_are_kept_by_no_cache(client: EndpointClient) -> None:
+def test_responses_forbid_caching(client: EndpointClient) -> None:
     assert client.run("{ greeting }").headers["Cache-Control"] == "no-store"

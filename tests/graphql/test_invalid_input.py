@@ -41,7 +41,7 @@ COUNT_FAILURES = {"tokenCreate", "passwordChange", "requestEmailChange"}
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_nothing_that_a_client_sends_is_a_fault_of_ours(ports: Ports, table: str) -> None:
+def test_no_client_input_causes_an_internal_error(ports: Ports, table: str) -> None:
     api, names = ApiClient(ports), one_of_everything(ports)
     manager = make_user(ports, "boss@example.com", is_superuser=True)
     faults = []
@@ -55,7 +55,7 @@ def test_nothing_that_a_client_sends_is_a_fault_of_ours(ports: Ports, table: str
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_what_is_refused_changes_nothing(sqlite_url: str, clock: FakeClock, table: str) -> None:
+def test_refused_input_changes_nothing(sqlite_url: str, clock: FakeClock, table: str) -> None:
     ports = fake_ports(sqlite_url, clock)
     api, names = ApiClient(ports), one_of_everything(ports)
     manager = make_user(ports, "boss@example.com", is_superuser=True)

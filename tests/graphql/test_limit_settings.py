@@ -19,7 +19,7 @@ from tests.graphql.test_limits import LIMITS, aliases, limit_of
         ("graphql_cost_max", "{ book { title tags } always }", "cost"),
     ],
 )
-def test_limits_of_documents_are_settings(
+def test_document_limits_are_settings(
     installation: Installation, callers: Callers, setting: str, query: str, name: str
 ) -> None:
     assert limit_of(EndpointClient(installation, callers), query) is None

@@ -44,7 +44,7 @@ def nested(depth: int) -> str:
     return " { ".join(["", *fields, "__typename"]) + " }" * depth
 
 
-def test_a_query_may_nest_as_deep_as_the_limit(client: EndpointClient) -> None:
+def test_query_of_maximum_depth_runs(client: EndpointClient) -> None:
     assert limit_of(client, nested(LIMITS.depth)) is None
 
 
@@ -68,15 +68,13 @@ def test_depth_is_counted_through_fragments(client: EndpointClient) -> None:
 
 
 @pytest.mark.parametrize("depth", [250, 600])
-def test_a_query_that_nests_beyond_what_can_be_parsed_is_refused(
-    client: EndpointClient, depth: int
-) -> None:
+def test_unparsably_deep_query_is_refused(client: EndpointClient, depth: int) -> None:
     told = limit_of(client, nested(depth))
     assert told is not None
     assert told["name"] == "depth"
 
 
-def test_fragments_that_nest_beyond_what_can_be_validated_are_refused(
+def test_too_deeply_nested_fragments_are_refused(
     client: EndpointClient,
 ) -> None:
     step = "author { favourite { " * 4
@@ -101,12 +99,12 @@ def test_the_standard_introspection_runs(client: EndpointClient, descriptions: b
     assert limit_of(client, query) is None
 
 
-def test_introspection_that_runs_in_circles_is_refused(client: EndpointClient) -> None:
+def test_circular_introspection_is_refused(client: EndpointClient) -> None:
     circle = "{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }"
     assert client.run(circle).status_code == 400
 
 
-def test_introspection_asked_for_many_times_at_once_is_refused(client: EndpointClient) -> None:
+def test_repeated_introspection_in_one_document_is_refused(client: EndpointClient) -> None:
     types = " ".join(
         f"s{number}: __schema {{ types {{ fields {{ name args {{ name type {{ name }} }} }} }} }}"
         for number in range(20)
@@ -125,7 +123,7 @@ def test_as_many_aliases_as_the_limit_run(client: EndpointClient) -> None:
 
 
 @pytest.mark.parametrize("count", [LIMITS.aliases + 1, 600])
-def test_a_flood_of_aliases_is_refused(client: EndpointClient, count: int) -> None:
+def test_too_many_aliases_are_refused(client: EndpointClient, count: int) -> None:
     told = limit_of(client, aliases(count))
     assert told == {"name": "aliases", "limit": LIMITS.aliases, "actual": count}
 
@@ -161,13 +159,13 @@ def test_more_tokens_are_refused(client: EndpointClient, query: str) -> None:
 
 
 @pytest.mark.parametrize("fields", ["always " * 1900, "book { title } " * 480])
-def test_fields_repeated_without_end_are_refused(client: EndpointClient, fields: str) -> None:
+def test_too_many_repeated_fields_are_refused(client: EndpointClient, fields: str) -> None:
     told = limit_of(client, f"{{ {fields} }}")
     assert told is not None
     assert told["name"] == "comparisons"
 
 
-def test_a_page_may_be_as_large_as_the_limit(client: EndpointClient) -> None:
+def test_page_of_maximum_size_is_returned(client: EndpointClient) -> None:
     assert limit_of(client, BOOKS, {"n": LIMITS.page_size}) is None
 
 
@@ -187,7 +185,7 @@ def test_a_page_may_be_as_large_as_the_limit(client: EndpointClient) -> None:
         ("{ book { reviews(first: 101) { title } } }", {}),
     ],
 )
-def test_a_larger_page_is_refused_however_it_is_asked_for(
+def test_larger_page_is_refused_in_every_form(
     client: EndpointClient, query: str, variables: object
 ) -> None:
     assert limit_of(client, query, variables) == {"name": "page_size", "limit": 100, "actual": 101}
@@ -199,7 +197,7 @@ def test_page_size_is_checked_in_every_request(client: EndpointClient) -> None:
     assert client.documents_read == 1
 
 
-def test_pages_within_pages_cost_their_product(client: EndpointClient) -> None:
+def test_nested_pages_multiply_the_cost(client: EndpointClient) -> None:
     query = (
         "query($a: Int, $b: Int) { books(first: $a) { edges { node { author {"
         " books(first: $b) { edges { node { title tags __typename author { name } } } } } } } } }"
@@ -214,7 +212,7 @@ def test_pages_within_pages_cost_their_product(client: EndpointClient) -> None:
     assert limit_of(client, query, {"a": 10, "b": 100}) is None
 
 
-def test_a_bomb_of_fragments_is_refused_without_being_unfolded(client: EndpointClient) -> None:
+def test_fragment_bomb_is_refused_without_expansion(client: EndpointClient) -> None:
     links = "".join(
         f"fragment f{number} on Author {{ friends {{ ...f{number + 1} }}"
         f" more: friends {{ ...f{number + 1} }} }} "
@@ -226,7 +224,7 @@ def test_a_bomb_of_fragments_is_refused_without_being_unfolded(client: EndpointC
     assert told["name"] == "depth"
 
 
-def test_fragments_that_spread_one_another_twice_are_refused_without_being_unfolded(
+def test_mutually_spread_fragments_are_refused_without_expansion(
     client: EndpointClient,
 ) -> None:
     links = "".join(
@@ -243,7 +241,7 @@ def waits(count: int) -> str:
     return "mutation {" + " ".join(f"m{number}: wait" for number in range(count)) + "}"
 
 
-def test_as_many_mutations_as_the_limit_run_and_more_do_not(
+def test_mutations_per_document_are_limited(
     installation: Installation, callers: Callers, clock: FakeClock
 ) -> None:
     client = EndpointClient(replace(installation, graphql_mutations_max=3), callers)
@@ -262,7 +260,7 @@ def test_mutations_are_counted_through_fragments(client: EndpointClient) -> None
     assert told == {"name": "mutations", "limit": 10, "actual": 11}
 
 
-def test_only_the_operation_that_is_picked_counts(client: EndpointClient) -> None:
+def test_only_the_selected_operation_counts(client: EndpointClient) -> None:
     query = f"{waits(11).replace('mutation', 'mutation A')} query B {{ always }}"
     assert client.post({"query": query, "operationName": "B"}).status_code == 200
     assert client.post({"query": query, "operationName": "A"}).status_code == 400
@@ -277,7 +275,7 @@ def test_only_the_operation_that_is_picked_counts(client: EndpointClient) -> Non
         (PAGES, 5, "cost"),
     ],
 )
-def test_limits_are_summed_over_a_batch_and_nothing_of_it_runs(
+def test_limits_are_summed_over_a_batch_before_execution(
     client: EndpointClient, clock: FakeClock, entry: str, entries: int, name: str
 ) -> None:
     assert client.run(entry).status_code == 200
@@ -290,7 +288,7 @@ def test_limits_are_summed_over_a_batch_and_nothing_of_it_runs(
     assert clock.now() == before
 
 
-def test_entries_that_fail_by_themselves_keep_their_own_errors_in_such_a_batch(
+def test_failing_entries_keep_their_errors_in_an_over_limit_batch(
     client: EndpointClient,
 ) -> None:
     answer = client.post([{"query": "{"}, {"query": waits(6)}, {"query": waits(6)}])
@@ -298,7 +296,7 @@ def test_entries_that_fail_by_themselves_keep_their_own_errors_in_such_a_batch(
     assert codes == ["GraphQLSyntaxError", "GraphQLError", "GraphQLError"]
 
 
-def test_documents_behind_the_one_that_exceeds_a_limit_are_not_even_read(
+def test_documents_after_the_limit_is_exceeded_are_not_parsed(
     client: EndpointClient,
 ) -> None:
     batch = [{"query": waits(11)}, *({"query": f"{{ a{number} }}"} for number in range(5))]

@@ -90,7 +90,7 @@ def set_password(office: Office, link: str, password: str = NEW) -> Any:
 
 
 @pytest.mark.parametrize("email", ["ann@example.com", "jörg@töpferei.example", "用户@例子.广告"])
-def test_a_password_is_reset_by_following_the_link_in_the_mail(ports: Ports, email: str) -> None:
+def test_password_is_reset_by_the_mailed_link(ports: Ports, email: str) -> None:
     before = sign_in(ports, make_user(ports, email))
     with office(ports) as shop:
         shop.api.run(RESET, e=email, u=PAGE)
@@ -109,7 +109,7 @@ def test_a_password_is_reset_by_following_the_link_in_the_mail(ports: Ports, ema
         assert "password" in notice["Subject"]
 
 
-def test_a_link_that_has_lain_about_too_long_opens_nothing(ports: Ports, clock: FakeClock) -> None:
+def test_expired_link_is_refused(ports: Ports, clock: FakeClock) -> None:
     make_user(ports, "ann@example.com")
     make_user(ports, "bob@example.com")
     with office(ports) as shop:
@@ -140,9 +140,7 @@ def test_internationalised_email_registers_confirms_and_signs_in(ports: Ports, e
             assert signed_in["user"] == {"email": email}
 
 
-def test_a_mail_server_that_is_down_delays_mail_and_loses_none(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_unreachable_mail_server_delays_mail_without_loss(ports: Ports, clock: FakeClock) -> None:
     people = [f"{name}@example.com" for name in ("ann", "bob", "cid")]
     for email in people:
         make_user(ports, email)

@@ -94,7 +94,7 @@ def test_invalid_transition_is_refused(
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_who_does_not_manage_orders_takes_no_step(api: ApiClient, ports: Ports, name: str) -> None:
+def test_order_transitions_require_manage_orders(api: ApiClient, ports: Ports, name: str) -> None:
     ann = make_user(ports, "ann@example.com")
     id_ = order_id(make_order(ports, actor_of(ports, ann)))
     for credential in (
@@ -108,7 +108,7 @@ def test_who_does_not_manage_orders_takes_no_step(api: ApiClient, ports: Ports, 
     assert api.code(step(name), "garbage", id=id_) == "InvalidTokenError"
 
 
-def test_people_see_their_own_orders_alone(api: ApiClient, ports: Ports, token: str) -> None:
+def test_users_see_only_their_own_orders(api: ApiClient, ports: Ports, token: str) -> None:
     ann, bob = make_user(ports, "ann@example.com"), make_user(ports, "bob@example.com")
     own = make_order(ports, actor_of(ports, ann), make_product(ports, "Ash bowl", "12.50"))
     other = make_order(ports, actor_of(ports, bob))
@@ -181,15 +181,13 @@ def test_orders_are_filtered_sorted_and_paged(api: ApiClient, ports: Ports, toke
         {"first": 1, "after": "x"},
     ],
 )
-def test_a_list_that_makes_no_sense_is_refused(
+def test_invalid_list_arguments_are_refused(
     api: ApiClient, token: str, variables: dict[str, Any]
 ) -> None:
     assert "errors" in api.ask(LIST, token, **variables)
 
 
-def test_a_page_of_orders_costs_the_caller_and_three_statements(
-    api: ApiClient, ports: Ports, token: str
-) -> None:
+def test_page_of_orders_costs_four_statements(api: ApiClient, ports: Ports, token: str) -> None:
     products = [make_product(ports, f"Bowl {number}") for number in range(3)]
     people = [actor_of(ports, make_user(ports, f"{number}@example.com")) for number in range(4)]
     for number in range(20):

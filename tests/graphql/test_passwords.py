@@ -50,7 +50,7 @@ def problem(field: str | None, code: str) -> list[dict[str, str | None]]:
     return [{"field": field, "code": code}]
 
 
-def test_the_whole_way_from_the_request_to_being_signed_in(api: ApiClient, ports: Ports) -> None:
+def test_password_is_reset_by_a_mailed_link_and_signs_in(api: ApiClient, ports: Ports) -> None:
     make_user(ports)
     assert api.run(REQUEST, e=EMAIL, u=SHOP) == {"errors": [], "accountErrors": []}
     answer_reset_requests(ports, WORKER)
@@ -65,7 +65,7 @@ def test_the_whole_way_from_the_request_to_being_signed_in(api: ApiClient, ports
     assert refreshed["token"]
 
 
-def test_a_request_answers_the_same_for_everybody(api: ApiClient, ports: Ports) -> None:
+def test_reset_request_has_the_same_response_for_every_email(api: ApiClient, ports: Ports) -> None:
     make_user(ports)
     make_user(ports, "inactive@example.com", is_active=False)
     bodies = {
@@ -81,7 +81,7 @@ def test_a_foreign_host_is_an_error_on_its_field(api: ApiClient) -> None:
     assert answer["errors"][0]["message"]
 
 
-def test_a_refused_setting_is_an_object_with_errors(api: ApiClient, ports: Ports) -> None:
+def test_refused_set_password_is_an_object_with_errors(api: ApiClient, ports: Ports) -> None:
     make_user(ports)
     for password, refused in (
         (NEW, problem("token", "INVALID")),
@@ -123,14 +123,14 @@ def test_a_refused_change_names_the_field(
     assert answer == {"user": None, "errors": refused, "accountErrors": refused}
 
 
-def test_a_password_is_changed_by_its_owner_alone(api: ApiClient, ports: Ports) -> None:
+def test_password_is_changed_by_its_owner_only(api: ApiClient, ports: Ports) -> None:
     _, app = make_app(ports, "an app", *Permission)
     assert api.code(CHANGE, None, o=PASSWORD, n=NEW) == "PermissionDenied"
     assert api.code(CHANGE, app, o=PASSWORD, n=NEW) == "PermissionDenied"
     assert api.code(CHANGE, "garbage", o=PASSWORD, n=NEW) == "InvalidTokenError"
 
 
-def test_while_passwords_are_off_all_three_say_so_to_everybody(
+def test_disabled_mode_refuses_all_three_mutations_for_everyone(
     api: ApiClient, ports: Ports
 ) -> None:
     access = sign_in(ports, make_user(ports)).access
@@ -153,11 +153,11 @@ def test_while_passwords_are_off_all_three_say_so_to_everybody(
         'mutation { passwordChange(oldPassword: "x") { errors { code } } }',
     ],
 )
-def test_what_the_schema_needs_is_needed(api: ApiClient, query: str) -> None:
+def test_required_arguments_are_required(api: ApiClient, query: str) -> None:
     assert api.post({"query": query}).status_code == 400
 
 
-def test_outside_development_a_link_leads_to_listed_hosts_alone(ports: Ports) -> None:
+def test_production_link_leads_to_listed_hosts_only(ports: Ports) -> None:
     configuration = replace(
         ports.configuration,
         development=False,

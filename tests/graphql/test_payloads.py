@@ -57,9 +57,7 @@ def test_default_query_of_every_event_runs(ports: Ports, listener: Actor) -> Non
     assert json.loads(told)["app"]["name"] == "listener"
 
 
-def test_what_the_app_may_not_see_is_refused_with_its_reason(
-    ports: Ports, listener: Actor
-) -> None:
+def test_forbidden_payload_field_is_refused_with_its_reason(ports: Ports, listener: Actor) -> None:
     nobody = replace(listener, permissions=frozenset())
     query = "subscription { event { ...on AppUpdated { app { name } } } }"
     with pytest.raises(Refused, match="MANAGE_APPS"):

@@ -46,7 +46,7 @@ def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_pa
     return str(request.param)
 
 
-def test_the_page_loads_everything_from_here_and_holds_no_script(
+def test_playground_loads_only_own_files_and_has_no_inline_script(
     client: EndpointClient, kind: str
 ) -> None:
     page = client.client.get("/graphql/")
@@ -56,14 +56,14 @@ def test_the_page_loads_everything_from_here_and_holds_no_script(
     assert all(address.startswith("/static/") for address in assets.loaded)
 
 
-def test_what_the_page_loads_of_ours_exists(client: EndpointClient, kind: str) -> None:
+def test_playground_files_exist(client: EndpointClient, kind: str) -> None:
     page = client.client.get("/graphql/")
     ours = [address for address in _Assets(page.text).loaded if "/vendor/" not in address]
     assert ours
     assert all((STATIC / address.removeprefix("/static/")).is_file() for address in ours)
 
 
-def test_the_policy_allows_this_host_alone(client: EndpointClient, kind: str) -> None:
+def test_content_security_policy_allows_only_this_host(client: EndpointClient, kind: str) -> None:
     policy = client.client.get("/graphql/").headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "script-src 'self';" in policy
@@ -71,7 +71,7 @@ def test_the_policy_allows_this_host_alone(client: EndpointClient, kind: str) ->
     assert not re.search(r"https?:|\*", policy)
 
 
-def test_the_headers_pane_begins_with_a_place_for_a_token(
+def test_headers_pane_starts_with_an_authorization_placeholder(
     client: EndpointClient, kind: str
 ) -> None:
     page = client.client.get("/graphql/").text
@@ -81,15 +81,13 @@ def test_the_headers_pane_begins_with_a_place_for_a_token(
     assert "Bearer " in page
 
 
-def test_behind_a_path_of_its_own_the_page_finds_its_parts(
-    client: EndpointClient, kind: str
-) -> None:
+def test_playground_finds_its_files_below_a_path_prefix(client: EndpointClient, kind: str) -> None:
     page = client.client.get("/graphql/", environ_overrides={"SCRIPT_NAME": "/shop"})
     assert all(address.startswith("/shop/static/") for address in _Assets(page.text).loaded)
     assert 'data-endpoint="/shop/graphql/"' in page.text
 
 
-def test_a_hostile_path_stays_text(client: EndpointClient, kind: str) -> None:
+def test_hostile_path_is_escaped(client: EndpointClient, kind: str) -> None:
     hostile = '"><script>alert(1)</script>'
     page = client.client.get("/graphql/", environ_overrides={"SCRIPT_NAME": hostile})
     assert "<script>alert" not in page.text

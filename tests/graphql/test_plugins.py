@@ -63,7 +63,7 @@ def values(plugin: dict[str, Any]) -> dict[str, str | None]:
     return {item["name"]: item["value"] for item in plugin["globalConfiguration"]["configuration"]}
 
 
-def test_a_provider_is_set_up_and_offered_for_signing_in(api: ApiClient, manager: str) -> None:
+def test_configured_provider_is_listed_for_sign_in(api: ApiClient, manager: str) -> None:
     assert api.run(LOGINS)["availableExternalAuthentications"] == []
     changed = change(api, manager, ACTIVE, **SSO)
     assert changed["errors"] == []
@@ -74,7 +74,7 @@ def test_a_provider_is_set_up_and_offered_for_signing_in(api: ApiClient, manager
     ]
 
 
-def test_every_setting_is_shown_with_what_it_is(api: ApiClient, manager: str) -> None:
+def test_every_setting_is_shown_with_type_and_help(api: ApiClient, manager: str) -> None:
     plugin = api.run(SHOW, manager, id=PLUGIN)
     shown = plugin["globalConfiguration"]["configuration"]
     assert [(one["name"], one["type"], one["label"], one["helpText"]) for one in shown] == [
@@ -92,9 +92,7 @@ def test_a_secret_is_never_read_back(api: ApiClient, manager: str, ports: Ports)
     assert client_secret_of(ports, known_providers(ports)[0]) == "hunter2"
 
 
-def test_what_is_left_out_stays_and_null_and_an_empty_text_clear(
-    api: ApiClient, manager: str
-) -> None:
+def test_absent_settings_stay_and_null_or_empty_clears(api: ApiClient, manager: str) -> None:
     change(api, manager, audience="one", **SSO)
     changed = values(change(api, manager, client_id=None, user_info_url="")["plugin"])
     assert (changed["client_id"], changed["user_info_url"]) == (None, None)
@@ -112,7 +110,7 @@ def test_invalid_setting_is_named_and_changes_nothing(api: ApiClient, manager: s
     assert values(api.run(SHOW, manager, id=PLUGIN))["client_id"] is None
 
 
-def test_the_console_s_guard_of_the_last_way_back_changes_no_answer(
+def test_lockout_guard_of_the_console_does_not_affect_the_api(
     api: ApiClient, manager: str, ports: Ports
 ) -> None:
     make_provider(ports)
@@ -153,7 +151,7 @@ def test_unknown_plugin_is_null(api: ApiClient, manager: str, plugin: str) -> No
     assert [(one["field"], one["code"]) for one in refused["errors"]] == [("id", "NOT_FOUND")]
 
 
-def test_only_those_who_manage_plugins_see_or_change_them(api: ApiClient, ports: Ports) -> None:
+def test_plugins_require_manage_plugins(api: ApiClient, ports: Ports) -> None:
     others = ALL_PERMISSIONS - {Permission.MANAGE_PLUGINS}
     _, app = make_app(ports, "app", *others)
     people = [make_staff(ports, "staff@example.com", *others), make_user(ports)]

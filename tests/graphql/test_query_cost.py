@@ -40,7 +40,7 @@ def load_of(query: str, **variables: object) -> Load:
         ("{ book { reviews(first: 7) { title } } }", 2 + 7),
     ],
 )  # fmt: skip
-def test_the_cost_is_about_the_number_of_values(query: str, cost: int) -> None:
+def test_cost_is_close_to_the_number_of_values(query: str, cost: int) -> None:
     pages = query.startswith(("{ books", "{ page"))
     assert load_of(query).cost == cost + PAGE * pages
 
@@ -50,7 +50,7 @@ def test_lookups_at_the_root_cost_more() -> None:
     assert load_of("{ a: greeting b: greeting }").cost == 2 + 2 * LOOKUP
 
 
-def test_page_sizes_in_variables_count_as_they_are() -> None:
+def test_page_sizes_in_variables_count() -> None:
     query = "query($n: Int) { books(first: $n) { edges { node { title } } } }"
     assert [load_of(query, n=size).cost for size in (1, 50, None)] == [
         PAGE + cost for cost in (4, 102, 202)
@@ -75,22 +75,22 @@ def test_depth_aliases_and_mutations_are_counted_through_fragments() -> None:
     assert load_of(query) == Load(depth=1, aliases=5, cost=6, mutations=6)
 
 
-def test_queries_hold_no_mutations() -> None:
+def test_queries_have_no_mutations() -> None:
     assert load_of("{ always greeting }").mutations == 0
 
 
-def test_cost_and_mutations_of_a_batch_add_up_and_the_rest_is_its_largest() -> None:
+def test_batch_sums_cost_and_mutations_and_takes_the_maximum_of_the_rest() -> None:
     one = Load(depth=2, aliases=3, cost=4, page_size=5, mutations=6)
     two = Load(depth=1, aliases=30, cost=40, page_size=4, mutations=60)
     assert one + two == Load(depth=2, aliases=30, cost=44, page_size=5, mutations=66)
 
 
-def test_counting_stops_at_a_ceiling() -> None:
+def test_counting_stops_at_the_limit() -> None:
     huge = Load(aliases=CEILING, cost=CEILING, mutations=CEILING)
     assert huge + huge == huge
 
 
-def test_an_operation_that_the_schema_does_not_have_is_refused() -> None:
+def test_unsupported_operation_type_is_refused() -> None:
     schema = build_schema("type Query { always: String }")
     with pytest.raises(GraphQLError, match="The schema has no mutation operations"):
         Document(schema, parse("mutation { always }")).operation(None)

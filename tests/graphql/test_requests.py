@@ -35,13 +35,13 @@ def _encode(value: Any) -> bytes:
 
 @SHARED
 @given(body=st.binary(max_size=200))
-def test_any_bytes_are_answered(client: EndpointClient, body: bytes) -> None:
+def test_any_bytes_get_a_response(client: EndpointClient, body: bytes) -> None:
     assert client.send(body).status_code in (200, 400)
 
 
 @SHARED
 @given(value=st.one_of(ANY_JSON, MEMBERS, st.lists(MEMBERS, max_size=11)))
-def test_any_json_is_answered(client: EndpointClient, value: Any) -> None:
+def test_any_json_gets_a_response(client: EndpointClient, value: Any) -> None:
     answer = client.send(_encode(value))
     assert answer.status_code in (200, 400)
     assert answer.json is not None
@@ -49,7 +49,7 @@ def test_any_json_is_answered(client: EndpointClient, value: Any) -> None:
 
 @SHARED
 @given(name=st.text(), variable=ANY_JSON)
-def test_any_text_and_any_variable_is_answered(
+def test_any_text_and_variable_get_a_response(
     client: EndpointClient, name: str, variable: Any
 ) -> None:
     query = "query($n: String) { greeting(name: $n) }"
@@ -60,12 +60,12 @@ def test_any_text_and_any_variable_is_answered(
 
 @SHARED
 @given(accept=st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"])))
-def test_any_accept_header_is_answered(client: EndpointClient, accept: str) -> None:
+def test_any_accept_header_gets_a_response(client: EndpointClient, accept: str) -> None:
     assert client.run("{ always }", Accept=accept).status_code == 200
 
 
 @SHARED
 @given(content_type=st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"])))
-def test_any_content_type_is_answered(client: EndpointClient, content_type: str) -> None:
+def test_any_content_type_gets_a_response(client: EndpointClient, content_type: str) -> None:
     answer = client.send(b'{"query": "{ always }"}', content_type=content_type)
     assert answer.status_code in (200, 400, 415)

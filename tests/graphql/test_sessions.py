@@ -34,7 +34,7 @@ def api(ports: Ports, activity: FakeActivity) -> ApiClient:
     return ApiClient(replace(ports, activity=activity))
 
 
-def test_people_see_where_they_are_signed_in(api: ApiClient, ports: Ports) -> None:
+def test_user_lists_their_own_sessions(api: ApiClient, ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id, SessionOrigin.OIDC, replace(NOBODY, user_agent=FIREFOX))
     access = sign_in(ports, user_id, caller=replace(NOBODY, address=None)).access
@@ -72,7 +72,7 @@ def test_all_other_sessions_are_ended(api: ApiClient, ports: Ports) -> None:
     assert len(api.run(LIST, access)["sessions"]) == 1
 
 
-def test_only_people_have_sessions(api: ApiClient, ports: Ports) -> None:
+def test_only_users_have_sessions(api: ApiClient, ports: Ports) -> None:
     _, app = make_app(ports, "an app", *Permission)
     for credential in (None, app):
         assert api.code(END, credential, id="x") == "PermissionDenied"
@@ -81,7 +81,7 @@ def test_only_people_have_sessions(api: ApiClient, ports: Ports) -> None:
     assert api.code(END, "garbage", id="x") == "InvalidTokenError"
 
 
-def test_every_request_notices_who_sent_it(
+def test_every_request_records_activity(
     api: ApiClient, ports: Ports, activity: FakeActivity
 ) -> None:
     customer, staff = make_user(ports), make_staff(ports)
@@ -100,7 +100,7 @@ def test_every_request_notices_who_sent_it(
     assert activity.app_tokens == [(1, ADDRESS)]
 
 
-def test_what_the_closed_storefront_turns_away_is_counted_too(
+def test_requests_refused_by_a_closed_storefront_are_counted(
     api: ApiClient, ports: Ports, activity: FakeActivity
 ) -> None:
     close_storefront(ports)
@@ -108,7 +108,7 @@ def test_what_the_closed_storefront_turns_away_is_counted_too(
     assert activity.requests == {TrafficKind.ANONYMOUS: 1}
 
 
-def test_a_batch_is_one_request(api: ApiClient, ports: Ports, activity: FakeActivity) -> None:
+def test_batch_counts_as_one_request(api: ApiClient, ports: Ports, activity: FakeActivity) -> None:
     access = sign_in(ports, make_user(ports)).access
     api.post([{"query": END_OTHERS}, {"query": LIST}, {"query": "{"}], access)
     assert activity.requests == {TrafficKind.CUSTOMER: 1}

@@ -29,7 +29,7 @@ def _refresh(ports: Ports, token: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("single_use", [False, True])
-def test_the_next_refresh_token_is_shown_where_one_is_good_for_a_single_use(
+def test_refresh_returns_a_refresh_token_when_single_use(
     ports: Ports, clock: FakeClock, single_use: bool
 ) -> None:
     configuration = replace(ports.configuration, single_use_refresh_tokens=single_use)

@@ -107,7 +107,7 @@ def test_staff_are_invited_updated_and_deleted(ports: Ports, api: ApiClient, man
     assert error_codes(api.run(STAFF_DELETE, manager, id=eve)) == [("id", "NOT_FOUND")]
 
 
-def test_what_is_out_of_scope_is_listed(ports: Ports, api: ApiClient, manager: str) -> None:
+def test_out_of_scope_items_are_listed(ports: Ports, api: ApiClient, manager: str) -> None:
     above = make_staff(ports, "above@example.com", PAGES)
     editors = group_id(make_group(ports, "Editors", PAGES))
     payload = api.run(
@@ -201,7 +201,7 @@ def test_a_customer_is_invited_changed_and_deleted(ports: Ports, api: ApiClient)
         (GROUP_DELETE, {"id": "garbage"}, [("id", "NOT_FOUND")]),
     ],
 )
-def test_what_cannot_be_is_a_problem_of_the_payload(
+def test_invalid_input_is_a_payload_error(
     ports: Ports,
     api: ApiClient,
     manager: str,
@@ -235,7 +235,7 @@ def test_a_group_is_made_changed_and_deleted(ports: Ports, api: ApiClient, manag
     assert api.run(GROUP_DELETE, manager, id=support)["group"]["name"] == "Care"
 
 
-def test_each_mutation_of_a_request_sees_what_the_one_before_has_done(
+def test_each_mutation_sees_the_changes_of_the_previous_one(
     ports: Ports, api: ApiClient, manager: str
 ) -> None:
     group = group_id(make_group(ports, "Support"))
@@ -254,7 +254,7 @@ def test_each_mutation_of_a_request_sees_what_the_one_before_has_done(
     assert answer["data"]["b"]["group"]["users"] == [{"email": "eve@example.com"}]
 
 
-def test_what_is_deleted_is_shown_as_it_was(ports: Ports, api: ApiClient, manager: str) -> None:
+def test_deleted_object_is_returned(ports: Ports, api: ApiClient, manager: str) -> None:
     group = make_group(ports, "Support", ORDERS)
     bob = make_user(ports, "bob@example.com", is_staff=True, groups=[group])
     user = api.run(STAFF_DELETE, manager, id=user_id(bob))["user"]

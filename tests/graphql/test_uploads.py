@@ -44,7 +44,7 @@ def test_a_file_arrives_with_its_name_and_type(client: EndpointClient) -> None:
     assert answer.json == {"data": {"send": "cat.png image/png 5 None"}}
 
 
-def test_a_file_may_go_to_several_places_and_several_files_to_a_list(
+def test_file_can_be_used_in_several_variables_and_lists(
     client: EndpointClient,
 ) -> None:
     operations = {
@@ -61,14 +61,14 @@ def test_a_file_may_go_to_several_places_and_several_files_to_a_list(
     ("filename", "kept"),
     [("../../etc/passwd", "passwd"), ("C:\\\\temp\\\\cat.png", "cat.png"), ("кот.png", "кот.png")],
 )
-def test_of_a_files_name_only_the_last_part_is_kept(
+def test_only_the_last_part_of_a_file_name_is_kept(
     client: EndpointClient, filename: str, kept: str
 ) -> None:
     answer = upload(client, files={"0": (filename, b"1", "image/png")})
     assert answer.json["data"]["send"].startswith(f"{kept} ")
 
 
-def test_a_form_comes_with_a_credential_or_the_preflight_header(client: EndpointClient) -> None:
+def test_form_needs_a_credential_or_the_preflight_header(client: EndpointClient) -> None:
     assert upload(client, headers={"Authorization": f"Bearer {CUSTOMER}"}).status_code == 200
     assert upload(client, headers={"Authorization-Bearer": CUSTOMER}).status_code == 200
     for headers in ({}, {"Authorization": "Basic c2hvcDpwYXNz"}, {"Cookie": "a=b"}):
@@ -105,7 +105,7 @@ def test_a_form_comes_with_a_credential_or_the_preflight_header(client: Endpoint
         ({**SEND, "variables": None}, PLACE),
     ],
 )
-def test_a_form_that_does_not_fit_together_answers_400(
+def test_inconsistent_form_is_400(
     client: EndpointClient, operations: object, places: object
 ) -> None:
     answer = upload(client, operations, places)
@@ -138,13 +138,13 @@ def form(*parts: tuple[str, str]) -> bytes:
         (form(("operations", "{}"))[:20], "multipart/form-data; boundary=edge"),
     ],
 )
-def test_a_broken_form_answers_400(client: EndpointClient, body: bytes, content_type: str) -> None:
+def test_malformed_form_is_400(client: EndpointClient, body: bytes, content_type: str) -> None:
     answer = client.send(body, content_type=content_type, credential=CUSTOMER)
     assert answer.status_code == 400
     assert answer.json.keys() == {"errors"}
 
 
-def test_files_may_be_as_large_as_their_limit_together(
+def test_files_of_maximum_total_size_are_accepted(
     installation: Installation, callers: Callers
 ) -> None:
     client = EndpointClient(replace(installation, upload_max=1000), callers)
@@ -155,7 +155,7 @@ def test_files_may_be_as_large_as_their_limit_together(
     assert messages(answer) == ["The files together are larger than 1000 bytes."]
 
 
-def test_text_in_a_form_is_no_larger_than_any_body(
+def test_text_in_a_form_is_limited_like_a_body(
     installation: Installation, callers: Callers
 ) -> None:
     client = EndpointClient(replace(installation, graphql_body_max=2000), callers)
@@ -179,12 +179,12 @@ def test_a_form_of_too_many_parts_answers_413(client: EndpointClient) -> None:
     assert client.send(body, content_type=content_type, credential=CUSTOMER).status_code == 413
 
 
-def test_a_text_is_no_file(client: EndpointClient) -> None:
+def test_text_is_not_a_file(client: EndpointClient) -> None:
     answer = client.post({**SEND, "variables": {"f": "cat.png"}})
     assert answer.status_code == 400
 
 
-def test_a_file_in_an_introspection_does_no_harm(client: EndpointClient) -> None:
+def test_file_is_accepted_with_an_introspection(client: EndpointClient) -> None:
     operations = {
         "query": "query($f: Upload) { __typename greeting(files: [$f]) }",
         "variables": {"f": None},

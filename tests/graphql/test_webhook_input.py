@@ -114,7 +114,7 @@ def deliveries(ports: Ports) -> Sequence[DeliveryRecord]:
         return session.scalars(select(DeliveryRecord).order_by(DeliveryRecord.id)).all()
 
 
-def test_a_target_is_refused_in_every_internal_spelling_when_made_and_when_changed(
+def test_internal_target_is_refused_in_every_spelling_on_create_and_update(
     api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     key = to_global_id("Webhook", make_webhook(ports, owner[0]))
@@ -129,9 +129,7 @@ def test_a_target_is_refused_in_every_internal_spelling_when_made_and_when_chang
     assert stored(ports) == [(TARGET, "")]
 
 
-def test_a_target_is_looked_at_again_before_each_attempt(
-    ports: Ports, owner: tuple[int, str]
-) -> None:
+def test_target_is_checked_before_each_attempt(ports: Ports, owner: tuple[int, str]) -> None:
     guarded = replace(ports, http=GuardedHttp())
     for url in SPELLINGS:
         make_delivery(ports, make_webhook(ports, owner[0], target_url=url))
@@ -165,7 +163,7 @@ def test_query_without_payload_is_refused(
     assert problems(tried) == [("query", "GRAPHQL_ERROR" if code == "INVALID" else code)]
 
 
-def test_an_object_is_refused_by_an_id_of_no_such_thing(
+def test_invalid_object_id_is_refused(
     api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str
 ) -> None:
     make_product(ports)

@@ -65,7 +65,7 @@ def stored(ports: Ports) -> WebhookRecord:
         return session.scalars(select(WebhookRecord)).one()
 
 
-def test_an_app_makes_a_webhook_of_its_own_without_a_permission(
+def test_app_creates_its_own_webhook_without_a_permission(
     api: ApiClient, owner: tuple[int, str]
 ) -> None:
     made = api.run(CREATE, owner[1], input={"targetUrl": TARGET, "query": QUERY, "name": "a"})
@@ -76,7 +76,7 @@ def test_an_app_makes_a_webhook_of_its_own_without_a_permission(
     assert api.run(ONE, owner[1], id=made["webhook"]["id"])["subscriptionQuery"] == QUERY
 
 
-def test_staff_say_which_app_a_webhook_is_for(
+def test_staff_choose_the_app_of_a_webhook(
     api: ApiClient, manager: str, owner: tuple[int, str]
 ) -> None:
     said = {"targetUrl": TARGET, "asyncEvents": ["ANY_EVENTS"]}
@@ -87,9 +87,7 @@ def test_staff_say_which_app_a_webhook_is_for(
     assert made["errors"] == []
 
 
-def test_the_names_of_headers_may_be_in_any_capitals(
-    api: ApiClient, owner: tuple[int, str]
-) -> None:
+def test_header_names_are_case_insensitive(api: ApiClient, owner: tuple[int, str]) -> None:
     headers = {"x-key": "1", "AUTHORIZATION-b": "2"}
     said = {"targetUrl": TARGET, "query": QUERY, "customHeaders": json.dumps(headers)}
     made = api.run(CREATE, owner[1], input=said)
@@ -113,7 +111,7 @@ def test_the_names_of_headers_may_be_in_any_capitals(
         ({"secretKey": "a\nb"}, ("secretKey", "INVALID")),
     ],
 )
-def test_what_makes_no_sense_is_refused_and_changes_nothing(
+def test_invalid_input_is_refused_and_changes_nothing(
     api: ApiClient,
     ports: Ports,
     owner: tuple[int, str],
@@ -149,7 +147,7 @@ def test_absent_fields_keep_their_values(
     assert changed == kept | {"targetUrl": target}
 
 
-def test_the_webhook_of_another_app_is_not_there(
+def test_another_apps_webhook_is_not_found(
     api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     other = make_app(ports, "other", Permission.MANAGE_PRODUCTS)[1]
@@ -162,9 +160,7 @@ def test_the_webhook_of_another_app_is_not_there(
     assert stored(ports).name == "hook"
 
 
-def test_an_app_finds_its_webhook_by_its_own_name_for_it(
-    api: ApiClient, owner: tuple[int, str]
-) -> None:
+def test_app_finds_its_webhook_by_identifier(api: ApiClient, owner: tuple[int, str]) -> None:
     said = {"targetUrl": TARGET, "identifier": "orders"}
     api.run(CREATE, owner[1], input=said)
 
@@ -185,7 +181,7 @@ def test_replaced_secret_signs_for_one_more_day(
     assert endpoint_of(ports, stored(ports)).secrets == ("new",)
 
 
-def test_a_secret_that_was_taken_away_signs_no_more(
+def test_removed_secret_no_longer_signs(
     api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     key = to_global_id("Webhook", make_webhook(ports, owner[0], secret="old"))
@@ -208,7 +204,7 @@ def test_enabling_a_webhook_clears_the_disable_reason(
     assert (now.is_active, now.disabled_reason, now.failing_since) == (True, "", None)
 
 
-def test_every_change_leaves_a_row_without_the_secret(
+def test_every_change_is_audited_without_the_secret(
     api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
     said = {"targetUrl": TARGET, "secretKey": "sesame", "customHeaders": '{"X-Key": "sesame"}'}
@@ -223,7 +219,7 @@ def test_every_change_leaves_a_row_without_the_secret(
     assert "sesame" not in str([(row.before, row.after) for row in rows])
 
 
-def test_a_secret_that_was_lost_is_said_to_be_and_the_rest_is_answered(
+def test_unreadable_secret_is_reported_and_other_fields_are_returned(
     ports: Ports, api: ApiClient, owner: tuple[int, str]
 ) -> None:
     app_id, token = owner

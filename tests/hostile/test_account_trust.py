@@ -124,7 +124,7 @@ def test_trusted_account_keeps_identity_of_provider_whose_emails_are_trusted(
 
 
 @SQLITE
-def test_trusting_a_provider_brings_back_a_person_whose_identity_was_dropped(
+def test_trusting_a_provider_restores_dropped_identities(
     ports: Ports, clock: FakeClock, provider: OwnProvider
 ) -> None:
     user_id = _account(ports, provider, said=...)

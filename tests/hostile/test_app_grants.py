@@ -90,7 +90,7 @@ def test_api_refuses_a_grant_and_names_the_webhook_and_who_saved_it(
     assert app_as_stored(ports, app).permissions == frozenset()
 
 
-def test_changing_the_webhook_meanwhile_does_not_hide_who_saved_it(ports: Ports) -> None:
+def test_webhook_change_keeps_its_saver(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app, events=(EventType.APP_UPDATED,))
     other = actor_of(ports, make_staff(ports, "other@example.com", APPS))
@@ -101,7 +101,7 @@ def test_changing_the_webhook_meanwhile_does_not_hide_who_saved_it(ports: Ports)
     assert "other@example.com" in error["message"]
 
 
-def test_manifests_webhooks_count_as_saved_by_who_installs_it(ports: Ports) -> None:
+def test_manifest_webhooks_are_saved_by_the_installer(ports: Ports) -> None:
     links = "subscription { event { ... on AccountSetPasswordRequested { token } } }"
     webhooks = [{"name": "Own", "targetUrl": MINE, "query": links}]
     with app_server(webhooks=webhooks) as app:
@@ -121,7 +121,7 @@ def test_manifests_webhooks_count_as_saved_by_who_installs_it(ports: Ports) -> N
         ((USERS, STAFF, ORDERS), (EventType.ANY_EVENTS,)),
     ],
 )
-def test_grant_is_made_where_the_saver_held_the_right_or_no_link_is_sent(
+def test_grant_is_made_if_the_saver_had_the_right_or_no_link_is_sent(
     ports: Ports, held: tuple[Permission, ...], events: tuple[EventType, ...]
 ) -> None:
     app, _ = make_app(ports, "mailer")
@@ -129,7 +129,7 @@ def test_grant_is_made_where_the_saver_held_the_right_or_no_link_is_sent(
     assert grant(ports, app, STAFF, USERS)["errors"] == []
 
 
-def test_other_grants_and_webhooks_of_unknown_savers_are_not_asked_about(ports: Ports) -> None:
+def test_other_grants_and_unknown_savers_need_no_confirmation(ports: Ports) -> None:
     app, _ = make_app(ports, "mailer")
     make_webhook(ports, app, *LINKS)  # from before it was recorded who saved it
     assert grant(ports, app, STAFF, USERS)["errors"] == []
@@ -160,7 +160,7 @@ def customer_link_is_sent(ports: Ports) -> bool:
     return any(b'"sesame"' in (one.body or b"") for one in http.requests)
 
 
-def test_command_line_asks_first(ports: Ports) -> None:
+def test_command_line_asks_for_confirmation(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app)
     command = ("app", "update", "harmless", "--permission", "MANAGE_USERS")
@@ -177,14 +177,14 @@ def test_command_line_asks_first(ports: Ports) -> None:
     assert customer_link_is_sent(ports)
 
 
-def test_command_line_asks_nothing_without_need(ports: Ports) -> None:
+def test_command_line_does_not_ask_without_need(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app)
     assert run(ports, "app", "update", "harmless", "--permission", "MANAGE_ORDERS").exit_code == 0
     assert app_as_stored(ports, app).permissions == {ORDERS}
 
 
-def test_console_asks_first(ports: Ports) -> None:
+def test_console_asks_for_confirmation(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app)
     granter(ports)
@@ -209,7 +209,7 @@ def test_console_asks_first(ports: Ports) -> None:
     assert customer_link_is_sent(ports)
 
 
-def test_confirming_does_not_grant_what_one_does_not_hold(ports: Ports) -> None:
+def test_confirmation_does_not_grant_missing_permissions(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app)
     make_staff(ports, "chief@example.com", APPS, ORDERS)

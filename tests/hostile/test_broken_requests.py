@@ -30,7 +30,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> It
         assert not started.new_errors()
 
 
-def test_form_that_breaks_off_is_not_processed(server: Server) -> None:
+def test_truncated_form_is_not_processed(server: Server) -> None:
     visitor = requests.Session()
     page = visitor.get(f"{server.url}/console/forgotten")
     token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
@@ -59,7 +59,7 @@ def test_unreadable_forwarded_address_does_not_pass_for_the_proxy(
     assert answer.headers["Connection"] == "close"
 
 
-def test_readable_junk_before_the_forwarded_address_is_ignored(server: Server) -> None:
+def test_invalid_entries_before_the_forwarded_address_are_ignored(server: Server) -> None:
     headers = {**JSON, "X-Forwarded-For": f"nonsense, {CLIENT}"}
     answer = requests.post(f"{server.url}/graphql/", SIGN_IN, headers=headers, timeout=10)
     assert answer.status_code == 200

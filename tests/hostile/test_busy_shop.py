@@ -114,7 +114,7 @@ def refusals(ports: Ports, hour: list[Use]) -> Counter[tuple[str, str]]:
     return found
 
 
-def test_normal_traffic_of_a_busy_hour_meets_no_limit(shop: Ports) -> None:
+def test_normal_traffic_of_a_busy_hour_is_not_limited(shop: Ports) -> None:
     hour = list(busy_hour(random.Random(15)))  # noqa: S311 - the same hour each time
     assert len(hour) > 20_000
     assert refusals(shop, hour) == {}

@@ -11,7 +11,7 @@ from tests.fakes.clock import FakeClock
 from tests.services.logins import EMAIL, WRONG, code_of, log_in
 
 
-def test_block_of_seconds_stays_one_of_seconds_when_the_clock_is_put_back(
+def test_short_block_stays_short_when_the_clock_is_set_back(
     ports: Ports, clock: FakeClock
 ) -> None:
     make_user(ports, EMAIL)
@@ -22,7 +22,7 @@ def test_block_of_seconds_stays_one_of_seconds_when_the_clock_is_put_back(
     assert log_in(ports).access
 
 
-def test_longest_block_ends_within_an_hour_when_the_clock_is_put_back(
+def test_longest_block_ends_within_an_hour_when_the_clock_is_set_back(
     ports: Ports, clock: FakeClock
 ) -> None:
     make_user(ports, EMAIL)
@@ -47,7 +47,7 @@ def test_block_lasts_its_full_time(ports: Ports, clock: FakeClock) -> None:
     assert log_in(ports).access
 
 
-def test_lease_of_a_killed_worker_ends_although_the_clock_was_put_back(
+def test_killed_workers_lease_ends_when_the_clock_is_set_back(
     ports: Ports, clock: FakeClock
 ) -> None:
     app, _ = make_app(ports, "warehouse")

@@ -58,7 +58,7 @@ def test_header_is_read_from_standard_input(shop: Ports) -> None:
     assert _headers(shop) == {"X-Key": "other"}
 
 
-def test_header_in_the_command_line_is_taken_with_a_warning(shop: Ports) -> None:
+def test_header_in_the_command_line_is_accepted_with_a_warning(shop: Ports) -> None:
     assert WARNING in _done(run(shop, *CREATE, *TARGET, "--header", "X-Team: stock"))
     assert _headers(shop) == {"X-Team": "stock"}
 
@@ -69,7 +69,7 @@ def test_header_without_a_name_is_refused_without_being_repeated(shop: Ports) ->
     assert SECRET not in refused.output
 
 
-def test_target_with_a_token_can_be_read_and_is_warned_of(shop: Ports, tmp_path: Path) -> None:
+def test_target_with_a_token_is_read_with_a_warning(shop: Ports, tmp_path: Path) -> None:
     file = tmp_path / "target"
     file.write_text(f"https://app.example.com/hook?token={SECRET}\n")
     assert WARNING not in run(shop, *CREATE, "--target-url", f"@{file}").stderr
@@ -87,7 +87,7 @@ def test_only_one_value_is_read_from_standard_input(shop: Ports) -> None:
         assert "Standard input can be one of" in refused.stderr
 
 
-def test_client_secret_is_read_from_a_file_and_warned_of(shop: Ports, tmp_path: Path) -> None:
+def test_client_secret_is_read_from_a_file_with_a_warning(shop: Ports, tmp_path: Path) -> None:
     make_provider(shop)
     file = tmp_path / "secret"
     file.write_text(f"{SECRET}\n")
@@ -99,7 +99,7 @@ def test_client_secret_is_read_from_a_file_and_warned_of(shop: Ports, tmp_path: 
     assert WARNING not in _done(domains)
 
 
-def test_no_option_takes_a_secret_from_the_command_line_alone(shop: Ports) -> None:
+def test_every_secret_option_can_be_read_from_a_file(shop: Ports) -> None:
     suspects = [
         f"{' '.join(entry.path)} {one.opts[0]}"
         for entry in entries()

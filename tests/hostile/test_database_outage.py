@@ -111,7 +111,7 @@ def wait_until_back(server: Server) -> None:
     assert answer.status_code == 200
 
 
-def test_lock_from_outside_stops_no_read(sqlite_url: str, tmp_path: Path) -> None:
+def test_external_lock_does_not_block_reads(sqlite_url: str, tmp_path: Path) -> None:
     with running(tmp_path, sqlite_url) as server:
         keys = get(server, "/.well-known/jwks.json").content
         with ThreadPoolExecutor(24) as pool:

@@ -62,7 +62,7 @@ def _exposed(*folders: Path) -> dict[str, str]:
     }
 
 
-def test_a_run_leaves_nothing_that_other_accounts_can_read(tmp_path: Path) -> None:
+def test_files_of_a_run_are_private(tmp_path: Path) -> None:
     data, mail = tmp_path / "data", tmp_path / "deeper" / "mail"
     installed = at_a_terminal(
         f"sqlite:///{data / 'shop.sqlite3'}", tmp_path, MAIL_URL=f"file:{mail / 'mails.txt'}"
@@ -99,7 +99,7 @@ def _token(mail: Path) -> str:
     return "" if found is None else found[1]
 
 
-def test_files_of_an_earlier_version_are_closed_to_others(tmp_path: Path) -> None:
+def test_files_of_an_earlier_version_are_made_private(tmp_path: Path) -> None:
     database, queue, mails = (tmp_path / name for name in ("shop.sqlite3", "queue", "mails.txt"))
     for file in (database, queue, mails):
         with closing(sqlite3.connect(file)) as connection:

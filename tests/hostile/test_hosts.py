@@ -122,7 +122,7 @@ def test_sign_in_with_a_provider_returns_to_allowed_hosts_only(
     "hosts",
     ["shop..example", "xn--zzzz.example", "shop%2eexample", "[::1", "a b", "1.2.3.4.5", "a@b"],
 )
-def test_a_host_that_no_browser_connects_to_stops_the_start(hosts: str) -> None:
+def test_unusable_host_stops_the_start(hosts: str) -> None:
     with pytest.raises(SettingsError, match="ALLOWED_CLIENT_HOSTS"):
         load_settings({"ALLOWED_CLIENT_HOSTS": hosts})
 
@@ -158,7 +158,7 @@ def test_manifest_extension_at_a_folded_host_is_another_origin() -> None:
 @pytest.mark.parametrize(
     "host", ["①②⑦.⓪.⓪.①", "127｡0｡0｡1", "0x7f。1", "lOcalhost", "\uff4cocalhost"]
 )
-def test_no_spelling_of_a_private_host_is_a_target(host: str) -> None:
+def test_private_host_is_refused_in_every_spelling(host: str) -> None:
     problem = target_problem(f"http://{host}/hook", ())
     assert problem is not None
     assert "private network" in problem.message

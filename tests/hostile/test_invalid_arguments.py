@@ -50,7 +50,7 @@ def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]
             yield options + arguments
 
 
-def test_no_argument_makes_a_command_fail(ports: Ports) -> None:
+def test_no_argument_causes_an_internal_error(ports: Ports) -> None:
     populate(ports)
     faults, codes = [], Counter[int]()
     for entry in _commands():

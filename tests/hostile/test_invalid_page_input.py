@@ -190,7 +190,9 @@ def walker(sqlite_url: str, clock: FakeClock) -> Iterator[Walker]:
 
 
 @pytest.mark.parametrize(("method", "usual"), [("GET", 200), ("POST", 422)])
-def test_no_path_query_or_form_makes_a_page_fail(walker: Walker, method: str, usual: int) -> None:
+def test_no_path_query_or_form_causes_an_internal_error(
+    walker: Walker, method: str, usual: int
+) -> None:
     for taken, rule, path in walker.routes:
         if taken == method:
             walker.walk(method, rule, path)
@@ -198,7 +200,9 @@ def test_no_path_query_or_form_makes_a_page_fail(walker: Walker, method: str, us
     assert walker.statuses[usual] > 100
 
 
-def test_no_query_makes_a_page_fail_on_postgresql(postgresql_url: str, clock: FakeClock) -> None:
+def test_no_query_causes_an_internal_error_on_postgresql(
+    postgresql_url: str, clock: FakeClock
+) -> None:
     ports = fake_ports(postgresql_url, clock)
     walker = Walker(ports)
     for method, _, path in walker.routes:
@@ -211,7 +215,7 @@ def test_no_query_makes_a_page_fail_on_postgresql(postgresql_url: str, clock: Fa
     assert walker.faults == []
 
 
-def test_keys_and_days_that_exist_still_find_their_pages(walker: Walker) -> None:
+def test_valid_keys_and_days_find_their_pages(walker: Walker) -> None:
     for path in (
         "/console/people/1",
         "/console/people/0001",
@@ -226,7 +230,7 @@ def test_keys_and_days_that_exist_still_find_their_pages(walker: Walker) -> None
     assert set(walker.statuses) <= {HTTPStatus.OK, HTTPStatus.SEE_OTHER}
 
 
-def test_every_part_of_a_path_has_a_converter_of_ours(walker: Walker) -> None:
+def test_every_path_parameter_has_our_converter(walker: Walker) -> None:
     untyped = {
         rule.rule for _, rule, _ in walker.routes if re.search(r"<([a-z_]+|int.*:.*)>", rule.rule)
     }

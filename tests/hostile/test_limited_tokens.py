@@ -132,7 +132,7 @@ def everything(ports: Ports) -> tuple[Event, ...]:
         ({"asyncEvents": ["CUSTOMER_UPDATED"], "isActive": False}, "asyncEvents"),
     ],
 )
-def test_limited_token_subscribes_to_nothing_it_lacks(
+def test_limited_token_cannot_subscribe_without_the_permission(
     scenario: Scenario, said: dict[str, object], field: str
 ) -> None:
     for token in (scenario.token(PRODUCTS), scenario.token()):
@@ -145,7 +145,7 @@ def test_limited_token_subscribes_to_nothing_it_lacks(
     assert scenario.sent == []
 
 
-def test_limited_token_adds_no_event_it_lacks(scenario: Scenario) -> None:
+def test_limited_token_cannot_add_an_event_without_the_permission(scenario: Scenario) -> None:
     token = scenario.token(PRODUCTS)
     mine = scenario.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
     for said in ({"asyncEvents": ["ANY_EVENTS"]}, {"query": HEARS_STAFF}):
@@ -166,7 +166,7 @@ def test_limited_token_adds_no_event_it_lacks(scenario: Scenario) -> None:
         {"asyncEvents": ["PRODUCT_UPDATED"]},
     ],
 )
-def test_limited_token_changes_no_webhook_that_was_saved_with_more(
+def test_limited_token_cannot_change_a_more_privileged_webhook(
     scenario: Scenario, said: dict[str, object]
 ) -> None:
     """Earlier deliveries would go to its own URL, and the secret would be its own."""
@@ -179,7 +179,7 @@ def test_limited_token_changes_no_webhook_that_was_saved_with_more(
     assert scenario.sent == []
 
 
-def test_limited_token_reads_no_secret_payload_or_answer_of_such_a_webhook(
+def test_limited_token_cannot_read_details_of_a_more_privileged_webhook(
     scenario: Scenario,
 ) -> None:
     key = make_webhook(

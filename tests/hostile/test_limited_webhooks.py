@@ -38,7 +38,7 @@ def scenario(ports: Ports) -> Scenario:
 
 
 @pytest.mark.parametrize("said", [WebhookInput(is_active=True), WebhookInput(name="Cups")])
-def test_person_who_switches_a_webhook_on_or_renames_it_keeps_its_limit(
+def test_enabling_or_renaming_a_webhook_keeps_its_limit(
     scenario: Scenario, said: WebhookInput
 ) -> None:
     key = webhook_of_a_limited_token(scenario)

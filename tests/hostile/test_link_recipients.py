@@ -145,14 +145,14 @@ def test_app_with_manage_staff_gets_no_link_of_people_with_more(
     assert SECRET not in scenario.sent
 
 
-def test_superusers_link_goes_to_no_app_whatever_it_holds(scenario: Scenario) -> None:
+def test_superusers_link_goes_to_no_app(scenario: Scenario) -> None:
     scenario.listener(*(ALL_PERMISSIONS - {APPS}))
     scenario.ask(StaffSetPasswordRequested(superuser(scenario.ports), token=SECRET))
     scenario.work()
     assert SECRET not in scenario.sent
 
 
-def test_links_of_staff_go_to_no_app_that_manages_customers_alone(scenario: Scenario) -> None:
+def test_staff_links_go_to_no_app_with_only_manage_users(scenario: Scenario) -> None:
     scenario.listener(USERS)
     person = make_staff(scenario.ports, "clerk@example.com")
     scenario.ask(AccountChangeEmailRequested(person, token=SECRET))
@@ -244,9 +244,7 @@ def test_no_link_is_sent_after_the_app_lost_a_permission(
     assert SECRET not in shown.payload
 
 
-def test_missing_deliveries_are_made_by_the_rights_of_now(
-    scenario: Scenario, clock: FakeClock
-) -> None:
+def test_missing_deliveries_use_current_rights(scenario: Scenario, clock: FakeClock) -> None:
     ports = scenario.ports
     person = make_staff(ports, "clerk@example.com")
     scenario.ask(StaffSetPasswordRequested(person, token=SECRET))
@@ -259,7 +257,7 @@ def test_missing_deliveries_are_made_by_the_rights_of_now(
     assert json.loads(scenario.sent)["token"] is None
 
 
-def test_delivery_whose_event_is_forgotten_is_sent_only_within_reach(
+def test_delivery_of_a_deleted_event_is_checked_before_sending(
     scenario: Scenario, clock: FakeClock
 ) -> None:
     """Nobody can tell any more whether its payload holds the secret."""
@@ -278,7 +276,7 @@ def test_delivery_whose_event_is_forgotten_is_sent_only_within_reach(
     assert scenario.sent == ""
 
 
-def test_link_goes_to_webhooks_that_hold_all_that_its_subject_holds(
+def test_link_goes_to_webhooks_with_all_of_its_subjects_rights(
     scenario: Scenario, clock: FakeClock
 ) -> None:
     ports = scenario.ports

@@ -153,7 +153,7 @@ def test_names_in_every_script_are_accepted(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a \u202eb", "a\n\u2066b", "\u2069"])
-def test_prose_cannot_turn_the_text_around_it(text: str) -> None:
+def test_prose_cannot_change_the_text_direction(text: str) -> None:
     assert prose_problem(text, "description", max_length=100) is not None
     assert (
         prose_problem("שלום\u200f, עולם\n\u0645\u06cc\u200c\u062e", "description", max_length=100)

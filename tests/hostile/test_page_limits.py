@@ -75,7 +75,7 @@ def test_flood_of_logout_tokens_is_refused(ports: Ports) -> None:
     assert visitor.post(path, data={"logout_token": "x"}).status_code != 429
 
 
-def test_forms_without_a_limit_of_their_own_share_one(ports: Ports) -> None:
+def test_forms_without_their_own_limit_share_one(ports: Ports) -> None:
     make_staff(ports, "staff@example.com")
     app = app_of(ports, console__form="3/minute")
     console = ConsoleClient(client_at(app, VISITOR), ports)
@@ -98,5 +98,5 @@ def test_disabled_limit_refuses_no_request(ports: Ports) -> None:
     assert {visitor.get("/graphql/").status_code for _ in range(100)} == {200}
 
 
-def test_every_page_limit_is_about_a_page_that_exists(ports: Ports) -> None:
+def test_every_page_limit_names_an_existing_page(ports: Ports) -> None:
     assert set(PAGE_LIMITS) <= {*app_of(ports).view_functions, "console.form"}

@@ -121,9 +121,7 @@ def test_several_sessions_share_the_guesses_of_their_person(ports: Ports, user: 
     assert [guess(ports, actor) for actor in actors] == [WRONG] * MAX_GUESSES + [DELAYED]
 
 
-def test_everything_that_asks_for_the_password_again_shares_the_guesses(
-    ports: Ports, user: int
-) -> None:
+def test_all_password_confirmations_share_the_guesses(ports: Ports, user: int) -> None:
     actor = provider_token(ports, user)
 
     def change_email() -> object:
@@ -172,7 +170,7 @@ def test_signing_in_resets_the_count(ports: Ports, user: int) -> None:
     assert guess(ports, actor, PASSWORD) == ""
 
 
-def test_guesses_are_forgotten_after_an_hour(ports: Ports, user: int, clock: FakeClock) -> None:
+def test_guesses_expire_after_an_hour(ports: Ports, user: int, clock: FakeClock) -> None:
     actor = provider_token(ports, user)
     use_up(ports, actor)
     clock.pass_(minutes=59)

@@ -54,7 +54,7 @@ def test_aliases_beyond_two_hashes_fail_at_their_fields(
         assert error["extensions"]["retryAfter"] == 1
 
 
-def test_entries_of_a_batch_share_the_two_hashes(api: ApiClient, hasher: FakeHasher) -> None:
+def test_entries_of_a_batch_share_two_hashes(api: ApiClient, hasher: FakeHasher) -> None:
     batch = [{"query": aliased([REGISTER % (number, NEW)])} for number in range(4)]
 
     answers = api.post(batch).json

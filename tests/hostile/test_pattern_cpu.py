@@ -53,7 +53,7 @@ def test_text_is_matched_within_the_allowed_cpu(match: Callable[[str], object], 
     assert cpu_seconds(lambda: match(text)) < bound()
 
 
-def test_json_is_still_marked_by_kind() -> None:
+def test_json_is_still_highlighted() -> None:
     shown = str(coloured_json({"a": 'say "b": c', "n": -1.5, "t": True}))
     assert '<span class="k">&#34;a&#34;</span>: <span class="s">&#34;say \\&#34;b' in shown
     assert '<span class="n">-1.5</span>' in shown

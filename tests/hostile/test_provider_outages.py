@@ -131,7 +131,7 @@ def test_junk_that_keeps_the_provider_busy_does_not_delay_verified_tokens(
             go_on.set()
 
 
-def test_first_requests_of_a_browser_come_together_and_all_succeed(
+def test_concurrent_first_requests_of_a_browser_succeed(
     ports: Ports, provider: OwnProvider
 ) -> None:
     for token in (provider.access_token(), provider.known("an-opaque-token")):

@@ -151,7 +151,7 @@ def test_each_limited_mutation_is_refused_over_its_limit(
     assert is_limited(answer) is (name != "setPassword")
 
 
-def test_every_mutation_that_admits_everybody_has_a_limit_or_needs_none() -> None:
+def test_every_public_mutation_has_a_limit_or_an_exemption() -> None:
     open_to_all = {
         name.partition(" ")[0]
         for name, row in MUTATIONS.items()
@@ -160,6 +160,6 @@ def test_every_mutation_that_admits_everybody_has_a_limit_or_needs_none() -> Non
     assert open_to_all - set(API_LIMITS) == WITHOUT_LIMIT
 
 
-def test_every_limit_is_about_a_mutation_that_exists() -> None:
+def test_every_limit_names_an_existing_mutation() -> None:
     assert schema.graphql_schema.mutation_type is not None
     assert set(API_LIMITS) <= set(schema.graphql_schema.mutation_type.fields)

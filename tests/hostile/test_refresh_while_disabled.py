@@ -32,7 +32,7 @@ def origin(request: pytest.FixtureRequest) -> SessionOrigin:
     return SessionOrigin(request.param)
 
 
-def test_whatever_is_wrong_with_a_token_the_answer_is_the_same(
+def test_all_invalid_tokens_get_the_same_response(
     ports: Ports, api: ApiClient, origin: SessionOrigin
 ) -> None:
     pair = sign_in(ports, make_user(ports), origin)
@@ -49,7 +49,7 @@ def test_whatever_is_wrong_with_a_token_the_answer_is_the_same(
     assert {name for name, answer in answers.items() if answer != DISABLED} == set()
 
 
-def test_tokens_of_sessions_that_ended_get_the_same_answer(
+def test_tokens_of_ended_sessions_get_the_same_response(
     ports: Ports, api: ApiClient, clock: FakeClock
 ) -> None:
     user = make_user(ports)
@@ -63,13 +63,13 @@ def test_tokens_of_sessions_that_ended_get_the_same_answer(
     assert api.run(REFRESH, token=old) == DISABLED
 
 
-def test_a_missing_argument_gets_the_same_answer(ports: Ports, api: ApiClient) -> None:
+def test_missing_argument_gets_the_same_response(ports: Ports, api: ApiClient) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
 
     assert api.run("mutation { tokenRefresh { token errors { field code } } }") == DISABLED
 
 
-def test_an_expired_token_in_the_header_comes_first(
+def test_expired_token_in_the_header_is_reported_first(
     ports: Ports, api: ApiClient, clock: FakeClock
 ) -> None:
     pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
@@ -79,14 +79,14 @@ def test_an_expired_token_in_the_header_comes_first(
     assert api.code(REFRESH, pair.access, token="garbage") == "ExpiredSignatureError"
 
 
-def test_a_closed_storefront_comes_first(ports: Ports, api: ApiClient) -> None:
+def test_closed_storefront_is_reported_first(ports: Ports, api: ApiClient) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
     update_shop(ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
 
     assert api.post({"query": REFRESH, "variables": {"token": "x"}}).status_code == 401
 
 
-def test_a_live_single_sign_on_session_is_refreshed(ports: Ports, api: ApiClient) -> None:
+def test_live_sso_session_is_refreshed(ports: Ports, api: ApiClient) -> None:
     pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
     set_mode(ports, PasswordLoginMode.DISABLED)
 

@@ -73,7 +73,7 @@ def test_few_of_many_requests_for_one_email_are_stored(ports: Ports, email: str)
     assert waiting(ports, email) == 20
 
 
-def test_known_and_unknown_emails_get_one_answer_however_often_they_are_asked_for(
+def test_known_and_unknown_emails_always_get_the_same_response(
     ports: Ports,
 ) -> None:
     make_user(ports, CUSTOMER)
@@ -96,7 +96,7 @@ def test_link_is_sent_during_a_flood_for_the_same_email(ports: Ports, clock: Fak
     assert [mail.recipient for mail in mails(ports)] == [CUSTOMER] * 3
 
 
-def test_a_table_that_is_full_takes_no_more_until_the_worker_has_answered(
+def test_full_reset_table_refuses_requests_until_the_worker_runs(
     ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resets, "MAX_WAITING", 20)

@@ -57,7 +57,7 @@ def test_path_inside_the_console_is_kept(ports: Ports) -> None:
         assert {path: own_path(path) for path in OWN} == OWN
 
 
-def test_sign_in_leads_to_no_path_outside_the_console(ports: Ports) -> None:
+def test_sign_in_never_leads_outside_the_console(ports: Ports) -> None:
     make_staff(ports)
     form = {"email": "staff@example.com", "password": PASSWORD}
     for wanted, led in (("/console/../../x", "/console/"), ("/console/./apps/", "/console/apps/")):

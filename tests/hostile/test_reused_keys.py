@@ -24,7 +24,7 @@ from tests.services.extension_setup import acts, set_scene
 from tests.services.provider_bearers import fault, who
 
 
-def test_token_of_deleted_person_is_not_the_next_person(
+def test_token_of_a_deleted_user_does_not_identify_another(
     ports: Ports, provider: OwnProvider
 ) -> None:
     token = provider.access_token("mallory")
@@ -37,14 +37,14 @@ def test_token_of_deleted_person_is_not_the_next_person(
     assert fault(ports, token) is TokenFault.INVALID
 
 
-def test_remembered_token_stays_with_its_person(ports: Ports, provider: OwnProvider) -> None:
+def test_cached_token_stays_with_its_user(ports: Ports, provider: OwnProvider) -> None:
     first, second = provider.access_token("alice"), provider.access_token("bob")
     names = [who(ports, token).actor.name for token in (first, second, first, second)]
     assert names == ["alice@sso.example", "bob@sso.example"] * 2
 
 
 @pytest.mark.parametrize("column", ["issuer", "subject"])
-def test_remembered_token_is_compared_with_issuer_and_subject(
+def test_cached_token_is_compared_with_issuer_and_subject(
     ports: Ports, provider: OwnProvider, column: str
 ) -> None:
     """A restored backup can give a key to somebody else while a process runs."""
@@ -56,7 +56,7 @@ def test_remembered_token_is_compared_with_issuer_and_subject(
     assert fault(ports, token) is TokenFault.INVALID
 
 
-def test_extension_token_of_deleted_app_is_not_the_next_app(
+def test_extension_token_of_a_deleted_app_does_not_identify_another(
     ports: Ports, clock: FakeClock
 ) -> None:
     scene = set_scene(ports)
@@ -94,7 +94,7 @@ def test_extension_token_made_just_after_its_app_is_accepted(
     assert acts(ports, scene.token).is_user
 
 
-def test_global_ids_are_never_given_again(ports: Ports) -> None:
+def test_global_ids_are_never_reused(ports: Ports) -> None:
     user, (app, _) = make_user(ports, "gone@example.com"), make_app(ports)
     with ports.database.transaction() as session:
         session.execute(delete(UserRecord))

@@ -181,7 +181,7 @@ class TestOnPostgresql:
         return postgresql_url
 
     @pytest.mark.parametrize(("revoke", "refusal"), OF_PEOPLE)
-    def test_a_revocation_that_commits_while_the_transaction_is_open_wins(
+    def test_revocation_committed_during_the_transaction_applies(
         self,
         interrupted_ports: Ports,
         second_process: Ports,
@@ -220,16 +220,14 @@ def test_revocation_of_others_has_no_effect(
     assert products(second_process) == 1
 
 
-def test_people_can_still_take_their_own_rights_away(
-    interrupted_ports: Ports, manager: Actor
-) -> None:
+def test_users_can_revoke_their_own_rights(interrupted_ports: Ports, manager: Actor) -> None:
     end_other_sessions(interrupted_ports, manager)
     deactivate_all_tokens(interrupted_ports, manager)
 
     assert sessions_of(interrupted_ports, manager.user_id or 0) == []
 
 
-def test_one_who_gains_rights_meanwhile_is_not_refused(
+def test_caller_who_gains_rights_meanwhile_is_not_refused(
     interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     database.before[1] = lambda: change_user(
@@ -254,7 +252,7 @@ def test_a_refresh_is_answered_although_the_session_in_the_header_ended(
     assert refreshed.access
 
 
-def test_every_caller_of_a_request_names_a_credential_that_can_be_read_again(
+def test_every_request_caller_has_a_rereadable_credential(
     ports: Ports, provider: OwnProvider, manager: Actor
 ) -> None:
     extension = token_for(ports, manager, make_extension_app(ports, "extension", PRODUCTS))
@@ -268,9 +266,7 @@ def test_every_caller_of_a_request_names_a_credential_that_can_be_read_again(
 
 
 @pytest.mark.parametrize("trusted", [OPERATOR, WORKER])
-def test_the_operator_and_the_worker_are_not_read_again(
-    interrupted_ports: Ports, trusted: Actor
-) -> None:
+def test_operator_and_worker_are_not_read_again(interrupted_ports: Ports, trusted: Actor) -> None:
     with recorded_statements() as statements:
         create_product(interrupted_ports, trusted, BOWL)
 

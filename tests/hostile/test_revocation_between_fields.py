@@ -159,7 +159,7 @@ def test_mutations_of_an_app_stop_when_its_token_is_revoked(
     assert products(ports) == WRITTEN
 
 
-def test_a_token_that_expires_in_the_middle_fails_the_fields_that_are_left(
+def test_token_that_expires_midway_fails_the_remaining_fields(
     ports: Ports, api: ApiClient, database: InterruptedDatabase, clock: FakeClock
 ) -> None:
     token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
@@ -170,7 +170,7 @@ def test_a_token_that_expires_in_the_middle_fails_the_fields_that_are_left(
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False])
-def test_a_storefront_that_closes_in_the_middle_stops_customers(
+def test_storefront_that_closes_midway_stops_customers(
     ports: Ports,
     second_process: Ports,
     api: ApiClient,
@@ -183,7 +183,7 @@ def test_a_storefront_that_closes_in_the_middle_stops_customers(
     assert codes(api.ask(TEN_CARTS, token)) == from_fourth(CLOSED)
 
 
-def test_a_closed_storefront_stops_no_manager_and_no_app(
+def test_closed_storefront_does_not_stop_managers_or_apps(
     ports: Ports, second_process: Ports, api: ApiClient, database: InterruptedDatabase
 ) -> None:
     token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access

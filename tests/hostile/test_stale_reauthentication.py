@@ -97,7 +97,7 @@ def served_app(console_app: Flask) -> Iterator[AppServer]:
         yield served
 
 
-def test_a_stale_proof_does_nothing_that_is_declared_and_a_fresh_one_does(
+def test_stale_reauthentication_is_refused_and_a_fresh_one_accepted(
     console_app: Flask, shop: Ports, clock: FakeClock, served_app: AppServer
 ) -> None:
     console = open_console(console_app, shop, ADMIN)
@@ -117,7 +117,7 @@ def test_a_stale_proof_does_nothing_that_is_declared_and_a_fresh_one_does(
         assert "Confirm it's you" not in control.text, endpoint
 
 
-def test_what_was_typed_is_sent_again_with_the_password(
+def test_form_input_is_sent_again_with_the_password(
     console_app: Flask, shop: Ports, clock: FakeClock
 ) -> None:
     console = open_console(console_app, shop, ADMIN)
@@ -132,7 +132,7 @@ def test_what_was_typed_is_sent_again_with_the_password(
     assert right.leads_to.startswith("/console/staff/groups/")
 
 
-def test_every_page_that_calls_a_declared_use_case_is_walked(console_app: Flask) -> None:
+def test_every_page_that_calls_a_declared_use_case_is_tested(console_app: Flask) -> None:
     found = {
         rule.endpoint.removeprefix("console.")
         for rule in console_app.url_map.iter_rules()
@@ -144,7 +144,7 @@ def test_every_page_that_calls_a_declared_use_case_is_walked(console_app: Flask)
     assert found == {*FORMS, *WITHOUT_EFFECT}
 
 
-def test_input_that_gives_nothing_needs_no_proof(
+def test_harmless_input_needs_no_reauthentication(
     console_app: Flask, shop: Ports, clock: FakeClock
 ) -> None:
     console = open_console(console_app, shop, ADMIN)

@@ -95,7 +95,7 @@ def test_echoed_link_token_is_not_readable_in_attempts(ports: Ports) -> None:
     assert LINK not in stored(ports)
 
 
-def test_no_answer_to_a_link_event_is_stored_however_it_is_encoded(ports: Ports) -> None:
+def test_response_to_a_link_event_is_never_stored(ports: Ports) -> None:
     make_listener(ports)
     subject = make_staff(ports, "clerk@example.com")
     told = [base64.b64encode(LINK.encode()).decode(), LINK[::-1], " ".join(LINK)]
@@ -155,7 +155,7 @@ def test_secret_cut_off_at_the_size_limit_is_removed(ports: Ports, missing: int)
     assert kept[:8] not in stored(ports)
 
 
-def test_ordinary_answers_stay_readable(ports: Ports) -> None:
+def test_ordinary_responses_stay_readable(ports: Ports) -> None:
     webhook = make_listener(ports)
 
     def reply(_request: HttpRequest) -> HttpResponse:

@@ -22,7 +22,7 @@ def token_fault(ports: Ports, credential: str) -> TokenFault | None:
 
 
 @pytest.mark.parametrize("claim", ["nbf", "iat"])
-def test_token_is_refused_until_its_time_comes(ports: Ports, clock: FakeClock, claim: str) -> None:
+def test_token_is_refused_before_its_start(ports: Ports, clock: FakeClock, claim: str) -> None:
     token = sign_in(ports, make_user(ports)).access
     start = int(clock.timestamp()) + 61
     early = altered(ports, token, **{claim: start})
@@ -50,7 +50,7 @@ def test_exp_has_no_leeway(ports: Ports, clock: FakeClock) -> None:
     assert token_fault(ports, token) is TokenFault.EXPIRED
 
 
-def test_remembered_token_is_checked_by_the_clock_again(ports: Ports, clock: FakeClock) -> None:
+def test_cached_token_is_checked_against_the_clock(ports: Ports, clock: FakeClock) -> None:
     now = int(clock.timestamp())
     token = altered(ports, sign_in(ports, make_user(ports)).access, nbf=now, iat=now - 3600)
     assert token_fault(ports, token) is None
@@ -59,7 +59,7 @@ def test_remembered_token_is_checked_by_the_clock_again(ports: Ports, clock: Fak
     assert token_fault(ports, token) is TokenFault.IMMATURE
 
 
-def test_remembered_provider_token_is_checked_by_the_clock_again(
+def test_cached_provider_token_is_checked_against_the_clock(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     token = provider.access_token(nbf=int(clock.timestamp()))

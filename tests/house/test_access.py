@@ -33,11 +33,11 @@ def test_every_public_function_of_the_services_is_declared() -> None:
     assert functions - set(REGISTER) == set()
 
 
-def test_the_register_knows_nothing_that_does_not_exist() -> None:
+def test_every_registered_use_case_exists() -> None:
     assert set(REGISTER) - _public_functions() == set()
 
 
-def test_only_use_cases_that_go_by_their_input_write_without_reading_the_caller_again() -> None:
+def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
     """Signing in, links from mails, refreshing, a provider's own messages."""
     _public_functions()
 

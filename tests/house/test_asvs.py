@@ -30,7 +30,7 @@ def test_every_named_test_exists(existing: set[str]) -> None:
     assert sorted(named - existing) == [], "correct docs/security/asvs.toml, then run `make docs`"
 
 
-def test_every_requirement_is_shown_by_tests_or_says_what_is_missing() -> None:
+def test_every_requirement_names_tests_or_a_gap() -> None:
     assert tuple(sections()) == SECTIONS
     unshown = [
         one.what

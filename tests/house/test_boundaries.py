@@ -28,7 +28,7 @@ def test_only_the_clock_reads_the_time() -> None:
     assert _uses(READS_THE_CLOCK, outside=("app/adapters/clock.py",)) == []
 
 
-def test_chance_comes_from_an_adapter() -> None:
+def test_randomness_comes_from_an_adapter() -> None:
     assert _uses(ROLLS_DICE, outside=("app/adapters/", "app/settings.py")) == []
 
 
@@ -36,7 +36,7 @@ def test_only_the_settings_read_the_environment() -> None:
     assert _uses(READS_THE_ENVIRONMENT, outside=("app/settings.py",)) == []
 
 
-def test_no_import_hides_in_a_function_or_from_the_interpreter() -> None:
+def test_imports_are_at_the_top_of_modules() -> None:
     hidden = [
         f"{source.path}:{inner.lineno}"
         for source in application()
@@ -58,7 +58,7 @@ def test_no_import_hides_in_a_function_or_from_the_interpreter() -> None:
         ("import os.path\nos.environ['X']", "os.environ"),
     ],
 )
-def test_another_name_hides_nothing(text: str, name: str) -> None:
+def test_aliased_calls_are_found(text: str, name: str) -> None:
     assert name in {used for _, used in _names_used(ast.parse(text))}
 
 

@@ -23,7 +23,7 @@ def test_private_parts_of_graphql_core_are_used_in_one_package() -> None:
     assert private == []
 
 
-def test_that_package_uses_them() -> None:
+def test_execution_package_uses_private_parts() -> None:
     used = {
         name
         for source in application()

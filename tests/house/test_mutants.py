@@ -4,7 +4,7 @@ from tests.house.sources import ROOT
 from tests.mutations.mutants import MUTANTS
 
 
-def test_each_mutant_changes_a_line_that_is_there_once() -> None:
+def test_each_mutant_changes_one_existing_line() -> None:
     counts = {one: (ROOT / one.file).read_text().count(one.original) for one in MUTANTS}
 
     assert {f"{one.file}: {one.original}" for one, count in counts.items() if count != 1} == set()

@@ -53,7 +53,7 @@ def test_the_drawing_shows_every_room(folder: str) -> None:
     assert rooms - set(re.findall(r"\w+", drawing.group(2))) == set()
 
 
-def test_the_hooks_run_what_make_check_runs() -> None:
+def test_pre_commit_hooks_run_what_make_check_runs() -> None:
     makefile = (ROOT / "Makefile").read_text()
     [target] = re.findall(r"^check:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
     checked = {" ".join(line.split()[:2]) for line in target.splitlines()}

@@ -31,12 +31,12 @@ def test_every_package_is_pinned_with_hashes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*LOCK_FILES, "requirements.in", "requirements-dev.in"])
-def test_no_list_of_packages_says_where_they_come_from(name: str) -> None:
+def test_package_lists_name_no_source(name: str) -> None:
     text = (ROOT / name).read_text()
     assert not re.search(r"://|--(extra-)?index|--find-links|--trusted-host", text)
 
 
-def test_no_file_names_a_place_of_the_machine_it_was_written_on() -> None:
+def test_files_contain_no_local_paths() -> None:
     naming = [
         f"{path.relative_to(ROOT)}: {found.group().decode()}"
         for path in project_files()
@@ -45,7 +45,7 @@ def test_no_file_names_a_place_of_the_machine_it_was_written_on() -> None:
     assert naming == []
 
 
-def test_the_changelog_has_a_place_for_what_comes_next() -> None:
+def test_changelog_has_an_unreleased_section() -> None:
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert headings[0] == "Unreleased"
 

@@ -29,11 +29,11 @@ def _explained() -> dict[str, str]:
     return dict(_ASSIGNMENT.findall(EXAMPLE.read_text()))
 
 
-def test_every_setting_is_explained_and_no_other() -> None:
+def test_every_setting_and_no_other_is_explained() -> None:
     assert sorted(_explained()) == sorted(setting.name.upper() for setting in fields(Settings))
 
 
-def test_each_is_explained_by_a_comment_of_its_own() -> None:
+def test_each_setting_has_its_own_comment() -> None:
     blocks = EXAMPLE.read_text().split("\n\n")
     for name in _explained():
         [block] = [block for block in blocks if re.search(rf"^#?{name}=", block, re.MULTILINE)]

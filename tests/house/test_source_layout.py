@@ -41,7 +41,7 @@ def test_nine_functions_in_ten_are_shorter_than_40_lines() -> None:
     assert long * 10 <= len(lengths)
 
 
-def test_no_module_is_named_for_nothing_in_particular() -> None:
+def test_module_names_are_specific() -> None:
     nameless = [
         source.path
         for source in python_sources()
@@ -50,7 +50,7 @@ def test_no_module_is_named_for_nothing_in_particular() -> None:
     assert nameless == []
 
 
-def test_every_module_says_in_its_first_line_what_it_holds() -> None:
+def test_every_module_has_a_docstring() -> None:
     silent = [
         source.path
         for source in python_sources()

@@ -12,15 +12,15 @@ from tests.house.sources import ROOT
 pytestmark = [pytest.mark.first, pytest.mark.xdist_group("static")]
 
 
-def test_the_types_agree() -> None:
+def test_mypy_finds_no_errors() -> None:
     _passes("mypy")
 
 
-def test_imports_point_where_the_house_allows() -> None:
+def test_import_linter_finds_no_errors() -> None:
     _passes("lint-imports", "--no-logo")
 
 
-def test_the_source_is_written_in_the_house_style() -> None:
+def test_ruff_finds_no_errors() -> None:
     _passes("ruff", "check", ".")
 
 

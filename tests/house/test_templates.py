@@ -49,7 +49,7 @@ def test_templates_have_no_long_lines() -> None:
     assert long == []
 
 
-def test_templates_only_loop_and_ask() -> None:
+def test_templates_have_only_loops_and_ifs() -> None:
     found = {
         path.relative_to(FOLDER).as_posix(): sum(1 for _ in logic_in(path.read_text()))
         for path in sorted(FOLDER.rglob("*.html"))
@@ -84,7 +84,7 @@ def test_logic_is_found(template: str) -> None:
         '<button aria-pressed="{{ "true" if on else "false" }}">',
     ],
 )
-def test_loop_and_if_are_no_logic(template: str) -> None:
+def test_loop_and_if_are_allowed(template: str) -> None:
     assert not list(logic_in(template))
 
 

@@ -26,7 +26,7 @@ def profiles(tmp_path: Path) -> FileProfiles:
     return kept
 
 
-def test_an_expired_token_is_renewed_and_kept(profiles: FileProfiles) -> None:
+def test_expired_token_is_renewed_and_saved(profiles: FileProfiles) -> None:
     shop = Instance(EXPIRED, answering(refreshed(token="fresh")), NO_APPS)
     [profile] = profiles.every()
     assert connect_by_profile(shop, profiles, profile).apps() == ()
@@ -35,7 +35,7 @@ def test_an_expired_token_is_renewed_and_kept(profiles: FileProfiles) -> None:
     assert profiles.find(URL) == Profile(URL, "fresh", "refresh", "ann@example.com")
 
 
-def test_a_new_refresh_token_takes_the_place_of_the_old_one(profiles: FileProfiles) -> None:
+def test_new_refresh_token_replaces_the_old_one(profiles: FileProfiles) -> None:
     fresh = refreshed(token="fresh", refreshToken="next")
     shop = Instance(EXPIRED, answering(fresh), NO_APPS)
     [profile] = profiles.every()
@@ -43,7 +43,7 @@ def test_a_new_refresh_token_takes_the_place_of_the_old_one(profiles: FileProfil
     assert profiles.find(URL) == Profile(URL, "fresh", "next", "ann@example.com")
 
 
-def test_a_login_that_has_ended_says_how_to_come_in_again(profiles: FileProfiles) -> None:
+def test_ended_login_says_how_to_log_in_again(profiles: FileProfiles) -> None:
     error = {"field": "refreshToken", "message": "Signature has expired", "code": "JWT_X"}
     shop = Instance(EXPIRED, answering(refreshed(errors=[error])))
     [profile] = profiles.every()
@@ -51,7 +51,7 @@ def test_a_login_that_has_ended_says_how_to_come_in_again(profiles: FileProfiles
         connect_by_profile(shop, profiles, profile).apps()
 
 
-def test_a_token_that_is_still_refused_is_not_renewed_for_ever(profiles: FileProfiles) -> None:
+def test_refused_token_is_renewed_only_once(profiles: FileProfiles) -> None:
     shop = Instance(EXPIRED, answering(refreshed(token="fresh")), EXPIRED)
     [profile] = profiles.every()
     with pytest.raises(TokenRejected):
@@ -82,7 +82,7 @@ def test_wrong_password_shows_the_instances_message() -> None:
         sign_in_person(shop, URL, "ann@example.com", "wrong")
 
 
-def test_an_app_s_token_is_tried_before_it_is_kept() -> None:
+def test_app_token_is_checked_before_it_is_saved() -> None:
     known = Instance(answering({"data": {"app": {"id": "QXBwOjE=", "name": "Warehouse"}}}))
     assert sign_in_app(known, URL, "a token") == Profile(URL, "a token")
     assert known.tokens == ["a token"]

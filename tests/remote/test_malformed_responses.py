@@ -60,12 +60,12 @@ def webhooks(**changed: object) -> object:
         {"webhookDryRun": {"payload": "no JSON", "errors": []}},
     ],
 )
-def test_what_is_no_answer_to_a_dry_run_is_a_fault(data: object) -> None:
+def test_malformed_dry_run_response_is_an_error(data: object) -> None:
     with pytest.raises(Fault, match="another version"):
         at(data).dry_run(query="subscription { event { __typename } }")
 
 
-def test_a_refusal_in_another_shape_is_a_refusal_all_the_same() -> None:
+def test_refusal_in_another_shape_is_recognized() -> None:
     payload = {"payload": None, "errors": [{"code": 7, "message": 5, "field": ["query"]}]}
     with pytest.raises(Refused) as refused:
         at({"webhookDryRun": payload}).dry_run(query="subscription")
@@ -85,7 +85,7 @@ def test_a_refusal_in_another_shape_is_a_refusal_all_the_same() -> None:
         deliveries(id=None),
     ],
 )
-def test_what_is_no_list_of_deliveries_is_a_fault(data: object) -> None:
+def test_malformed_delivery_list_is_an_error(data: object) -> None:
     with pytest.raises(Fault, match="another version"):
         at(data).deliveries("V2ViaG9vazox", DeliveryQuery())
 
@@ -93,13 +93,13 @@ def test_what_is_no_list_of_deliveries_is_a_fault(data: object) -> None:
 @pytest.mark.parametrize(
     "changed", [{"targetUrl": None}, {"name": ["hook"]}, {"id": 7}, {"customHeaders": "[]"}]
 )
-def test_what_is_no_webhook_is_a_fault(changed: dict[str, Any]) -> None:
+def test_malformed_webhook_is_an_error(changed: dict[str, Any]) -> None:
     assert len(at(webhooks()).webhooks()) == 1
     with pytest.raises(Fault, match="another version"):
         at(webhooks(**changed)).webhooks()
 
 
-def test_a_list_that_comes_to_the_same_again_and_again_is_a_fault() -> None:
+def test_list_that_repeats_its_cursor_is_an_error() -> None:
     same = {"hasNextPage": True, "endCursor": "same"}
     with pytest.raises(Fault, match="another version"):
         at({"apps": {"edges": [], "pageInfo": same}}).webhooks()

@@ -63,7 +63,7 @@ def remote_access(_request: HttpRequest) -> HttpResponse:
         (answering({"data": {"apps": {"edges": [{"node": 7}]}}}), Fault, "another version"),
     ],
 )
-def test_an_answer_becomes_the_error_that_it_means(
+def test_response_is_mapped_to_its_error(
     answer: Callable[[HttpRequest], HttpResponse], kind: type[Exception], told: str
 ) -> None:
     with pytest.raises(kind, match=told.replace("?", r"\?")) as raised:
@@ -77,7 +77,7 @@ def test_errors_contain_no_token() -> None:
     assert "geheim" not in str(raised.value)
 
 
-def test_an_app_that_may_not_list_apps_works_on_its_own_webhooks() -> None:
+def test_app_without_manage_apps_uses_its_own_webhooks() -> None:
     own = {"id": "QXBwOjE=", "name": "Warehouse", "isActive": True, "webhooks": []}
     answers = failing("PermissionDenied"), answering({"data": {"app": own}})
     assert connect_by_token(Instance(*answers), URL, "a token").webhooks() == ()
@@ -106,7 +106,7 @@ def test_long_lists_are_read_page_by_page() -> None:
     assert [shop.sent(place)["variables"]["after"] for place in (0, 1)] == [None, "after 1"]
 
 
-def test_a_key_set_that_is_not_there_is_an_instance_out_of_reach() -> None:
+def test_missing_key_set_is_an_unreachable_instance() -> None:
     shop = Instance(lambda _request: HttpResponse(404, JSON, b"{}"))
     with pytest.raises(Unreachable, match="HTTP 404"):
         connect_by_token(shop, URL, "a token").key_set()

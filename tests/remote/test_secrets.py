@@ -10,7 +10,7 @@ from tests.builders.remote_instances import make_elsewhere
 from tests.remote.fake_instance import URL, Instance, answering
 
 
-def test_no_value_shows_what_it_holds(tmp_path: Path) -> None:
+def test_repr_shows_no_secrets(tmp_path: Path) -> None:
     instance = Instance(answering({"data": {"shop": {}}}))
     api = Api(instance, URL, GivenToken("geheim"))
     api.ask("mutation { x }", password="geheim")

@@ -24,7 +24,7 @@ def left_open() -> Iterator[list["psycopg.Connection[tuple[object, ...]]"]]:
         connection.close()
 
 
-def test_a_database_comes_migrated_and_without_the_rows_of_another_test(
+def test_database_is_migrated_and_has_no_rows_of_another_test(
     database_url: str, turn: str
 ) -> None:
     revisions = SchemaRevisions(database_url)
@@ -47,7 +47,7 @@ def test_an_empty_database_has_no_table(empty_database_url: str, turn: str) -> N
     engine.dispose()
 
 
-def test_a_connection_left_open_holds_no_lock_in_the_next_test(
+def test_open_connection_holds_no_lock_in_the_next_test(
     postgresql_url: str, turn: str, left_open: list["psycopg.Connection[tuple[object, ...]]"]
 ) -> None:
     left = psycopg.connect(postgresql_url)
@@ -55,9 +55,7 @@ def test_a_connection_left_open_holds_no_lock_in_the_next_test(
     left.execute("LOCK TABLE shop NOWAIT")
 
 
-def test_a_server_that_dropped_every_connection_serves_the_next_test(
-    postgresql_url: str, turn: str
-) -> None:
+def test_server_without_connections_serves_the_next_test(postgresql_url: str, turn: str) -> None:
     with psycopg.connect(postgresql_url, autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
@@ -66,7 +64,7 @@ def test_a_server_that_dropped_every_connection_serves_the_next_test(
         assert connection.execute("SELECT count(*) FROM shop").fetchone() == (1,)
 
 
-def test_valkey_comes_empty(redis_url: str, turn: str) -> None:
+def test_valkey_is_empty(redis_url: str, turn: str) -> None:
     with Redis.from_url(redis_url) as redis:
         assert redis.dbsize() == 0
         redis.set("left", "behind")

@@ -20,13 +20,13 @@ with shared_directory() as directory:
 """
 
 
-def test_the_first_answer_serves_everybody(tmp_path: Path) -> None:
+def test_first_result_is_shared(tmp_path: Path) -> None:
     answers = iter(["first", "second"])
     assert once(tmp_path, "question", lambda: next(answers)) == "first"
     assert once(tmp_path, "question", lambda: next(answers)) == "first"
 
 
-def test_a_server_is_started_once_and_gone_after_the_run() -> None:
+def test_server_is_started_once_and_stopped_after_the_run() -> None:
     with shared_directory() as directory:
         url = server_url(directory, "postgresql")
         assert server_url(directory, "postgresql") == url
@@ -37,7 +37,7 @@ def test_a_server_is_started_once_and_gone_after_the_run() -> None:
     connection.close()
 
 
-def test_a_run_that_is_killed_leaves_no_server_behind() -> None:
+def test_killed_run_leaves_no_server() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", RUN_THAT_HANGS],
         cwd=ROOT,
@@ -54,7 +54,7 @@ def test_a_run_that_is_killed_leaves_no_server_behind() -> None:
     assert not Path(directory).exists()
 
 
-def test_a_server_that_cannot_start_says_why() -> None:
+def test_failed_server_start_is_reported_with_its_reason() -> None:
     with shared_directory() as directory:
         (directory / "postgresql").mkdir()
         for _ in range(2):

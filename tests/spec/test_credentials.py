@@ -11,7 +11,7 @@ CUSTOMER = {"email": "customer@example.com"}
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "JWT", "jwt"])
-def test_the_schemes_bearer_and_jwt_in_any_case_announce_a_token(
+def test_schemes_bearer_and_jwt_are_accepted_in_any_case(
     client: Client, shop: RecordedShop, scheme: str
 ) -> None:
     headers = {"Authorization": f"{scheme} {shop.access('customer')}"}
@@ -19,7 +19,7 @@ def test_the_schemes_bearer_and_jwt_in_any_case_announce_a_token(
 
 
 @pytest.mark.parametrize("value", ["Token {}", "Basic {}", "Bearer", "{}"])
-def test_another_scheme_is_no_credential(client: Client, shop: RecordedShop, value: str) -> None:
+def test_other_scheme_is_not_a_credential(client: Client, shop: RecordedShop, value: str) -> None:
     headers = {"Authorization": value.format(shop.access("customer"))}
     assert client.post({"query": ME_QUERY}, headers=headers).data["me"] is None
 
@@ -34,20 +34,18 @@ def test_authorization_bearer_wins_over_authorization(client: Client, shop: Reco
     assert client.post({"query": ME_QUERY}, headers=headers).code == "InvalidTokenError"
 
 
-def test_our_own_refresh_token_is_no_credential(client: Client, shop: RecordedShop) -> None:
+def test_refresh_token_is_not_a_credential(client: Client, shop: RecordedShop) -> None:
     assert client.run(ME_QUERY, shop.refresh("customer")).code == "InvalidTokenError"
 
 
-def test_the_user_is_found_by_user_id_whatever_the_email_says(
-    client: Client, shop: RecordedShop
-) -> None:
+def test_user_is_found_by_user_id_not_email(client: Client, shop: RecordedShop) -> None:
     forger = Forger(shop)
     token = forger.sign(forger.claims(email="staff@example.com", is_staff=True))
     me = client.run(ME, token).data["me"]
     assert (me["email"], me["isStaff"]) == ("customer@example.com", False)
 
 
-def test_the_session_of_another_user_does_not_count(client: Client, shop: RecordedShop) -> None:
+def test_session_of_another_user_is_not_accepted(client: Client, shop: RecordedShop) -> None:
     forger = Forger(shop)
     token = forger.sign(forger.claims(user_id=forger.claims("staff")["user_id"]))
     assert client.run(ME_QUERY, token).code == "InvalidTokenError"
@@ -88,7 +86,7 @@ def test_an_expired_token_leaves_no_data_where_a_root_field_cannot_be_null(
         "mutation { one: tokensDeactivateAll { errors { code } } two: __typename }",
     ],
 )
-def test_an_expired_token_fails_whatever_is_asked_and_however(
+def test_expired_token_fails_for_any_document(
     client: Client, shop: RecordedShop, document: str
 ) -> None:
     answer = client.run(document, Forger(shop).expired())
@@ -107,9 +105,7 @@ def test_an_expired_token_fails_every_entry_of_a_batch(client: Client, shop: Rec
         assert error["extensions"]["exception"]["code"] == "ExpiredSignatureError"
 
 
-def test_an_expired_token_keeps_a_mutation_from_running(
-    client: Client, shop: RecordedShop
-) -> None:
+def test_expired_token_prevents_a_mutation(client: Client, shop: RecordedShop) -> None:
     expired = Forger(shop).expired("staff")
     answer = client.run(UPDATE_SHOP, expired, input={"name": "Another name"})
     assert answer.body["data"] == {"shopSettingsUpdate": None}
@@ -136,7 +132,7 @@ def test_token_refresh_with_an_expired_token_in_the_header_fails_too(
         ("foreign_owner", "InvalidTokenError"),
     ],
 )
-def test_with_another_broken_credential_public_fields_answer_and_the_rest_names_the_fault(
+def test_other_invalid_credential_allows_public_fields_and_fails_the_rest(
     client: Client, shop: RecordedShop, name: str, code: str
 ) -> None:
     token = name if name == "garbage" else Forger(shop).make(name)
@@ -147,7 +143,7 @@ def test_with_another_broken_credential_public_fields_answer_and_the_rest_names_
     assert client.run(UPDATE_SHOP, token, input={}).code == code
 
 
-def test_an_expired_token_with_a_wrong_signature_is_not_taken_for_an_expired_one(
+def test_expired_token_with_a_wrong_signature_is_invalid(
     client: Client, shop: RecordedShop
 ) -> None:
     forger = Forger(shop)
@@ -187,7 +183,7 @@ def test_token_of_a_deactivated_app_is_rejected(client: Client, shop: RecordedSh
 
 
 @pytest.mark.parametrize("declared", ["String", "String!"])
-def test_variables_may_be_declared_nullable_or_not(
+def test_variables_can_be_declared_nullable_or_not(
     client: Client, shop: RecordedShop, declared: str
 ) -> None:
     for field, argument, selection in (
@@ -199,7 +195,7 @@ def test_variables_may_be_declared_nullable_or_not(
         assert client.run(query, v=shop.refresh("customer")).data.keys() == {field}
 
 
-def test_the_schema_is_of_the_interfaces_level(client: Client) -> None:
+def test_schema_has_the_interfaces_version(client: Client) -> None:
     shop = client.run("{ shop { schemaVersion version } }").data["shop"]
     assert shop["schemaVersion"] == "3.23"
     level, plus, own = shop["version"].partition("+")

@@ -78,12 +78,12 @@ def test_a_refused_mutation_is_200_with_an_object_and_a_list_of_errors(
         assert len(payload["errors"]) == 1
 
 
-def test_after_a_refused_refresh_a_client_may_ask_me_without_a_token(client: Client) -> None:
+def test_client_can_query_me_after_a_refused_refresh(client: Client) -> None:
     assert client.run(REFRESH, token="x").data["tokenRefresh"]["errors"]
     assert client.run(ME_QUERY).body == {"data": {"me": None}}
 
 
-def test_answers_are_json_whatever_the_status(client: Client, shop: RecordedShop) -> None:
+def test_responses_are_json_with_any_status(client: Client, shop: RecordedShop) -> None:
     shop.set_switches(allow_storefront_traffic=False)
     statuses = set()
     for answer in (
@@ -99,13 +99,13 @@ def test_answers_are_json_whatever_the_status(client: Client, shop: RecordedShop
     assert statuses == {400, 401, 413, 415}
 
 
-def test_the_command_line_client_finds_its_way(client: Client, shop: RecordedShop) -> None:
+def test_command_line_clients_requests_are_answered(client: Client, shop: RecordedShop) -> None:
     assert client.run("{__schema{__typename}}").data == {"__schema": {"__typename": "__Schema"}}
     headers = {"Authorization-Bearer": shop.app_token("PRODUCTS")}
     assert client.post({"query": "{ shop { name } }"}, headers=headers).data["shop"]["name"]
 
 
-def test_a_client_reads_nothing_of_what_is_inside(client: Client) -> None:
+def test_responses_reveal_no_internals(client: Client) -> None:
     for query in (
         "{ nothing }",
         "{ shop { names } }",

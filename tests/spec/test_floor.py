@@ -18,22 +18,22 @@ from tests.spec.floor import floor, incompatible, missing
         ("avatar(size: Int)", "avatar(size: Int, more: Int!)", "User.avatar(more)"),
     ],
 )
-def test_a_change_that_breaks_clients_is_seen(ours: str, broken: str, problem: str) -> None:
+def test_breaking_schema_change_is_reported(ours: str, broken: str, problem: str) -> None:
     printed = printed_schema()
     assert ours in printed
     assert any(found.startswith(problem) for found in incompatible(printed.replace(ours, broken)))
 
 
-def test_a_value_that_is_gone_is_missed() -> None:
+def test_removed_enum_value_is_reported() -> None:
     printed = printed_schema().replace("MANAGE_PLUGINS", "MANAGE_PLUG_INS")
     assert "PermissionEnum.MANAGE_PLUGINS" in missing(printed)
 
 
-def test_a_type_that_has_become_another_kind_is_seen() -> None:
+def test_changed_type_kind_is_reported() -> None:
     printed = printed_schema().replace("type Image {", "interface Image {")
     assert "Image is of another kind" in incompatible(printed)
 
 
-def test_the_floor_has_what_it_asks_for() -> None:
+def test_floor_satisfies_itself() -> None:
     assert missing(print_schema(floor())) == frozenset()
     assert incompatible(print_schema(floor())) == []

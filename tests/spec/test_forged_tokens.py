@@ -144,24 +144,24 @@ TEXTS: dict[str, Make] = {
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_no_algorithm_but_ours_is_believed(client: Client, shop: RecordedShop, name: str) -> None:
+def test_only_our_algorithm_is_accepted(client: Client, shop: RecordedShop, name: str) -> None:
     _check(client, ALGORITHMS[name](Forger(shop)), "InvalidAlgorithmError")
 
 
 @pytest.mark.parametrize("name", SIGNATURES)
-def test_no_signature_but_ours_is_believed(client: Client, shop: RecordedShop, name: str) -> None:
+def test_only_our_signature_is_accepted(client: Client, shop: RecordedShop, name: str) -> None:
     _check(client, SIGNATURES[name](Forger(shop)), "InvalidSignatureError")
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_a_header_that_says_more_than_ours_is_not_believed(
+def test_token_header_with_extra_parameters_is_rejected(
     client: Client, shop: RecordedShop, name: str
 ) -> None:
     _check(client, HEADERS[name](Forger(shop)), "InvalidTokenError")
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_claims_that_we_do_not_write_are_not_believed_however_well_signed(
+def test_signed_token_with_foreign_claims_is_rejected(
     client: Client, shop: RecordedShop, name: str
 ) -> None:
     forger = Forger(shop)
@@ -169,13 +169,13 @@ def test_claims_that_we_do_not_write_are_not_believed_however_well_signed(
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_that_is_no_token_is_refused(client: Client, shop: RecordedShop, name: str) -> None:
+def test_text_that_is_not_a_token_is_refused(
+    client: Client, shop: RecordedShop, name: str
+) -> None:
     _check(client, TEXTS[name](Forger(shop)), "InvalidTokenError")
 
 
-def test_a_token_expired_a_second_ago_is_expired_and_one_of_tomorrow_too_early(
-    client: Client, shop: RecordedShop
-) -> None:
+def test_token_times_are_checked_to_the_second(client: Client, shop: RecordedShop) -> None:
     forger, now = Forger(shop), int(shop.ports.clock.timestamp())
     _check_kind(client, forger.sign(forger.claims(exp=now - 1)), "ExpiredSignatureError")
     tomorrow = forger.claims(iat=now + 86_400, exp=now + 90_000)
@@ -190,7 +190,7 @@ def _check_kind(client: Client, token: str, code: str) -> None:
     assert error["code"] in CODES[code]
 
 
-def test_access_refresh_and_app_tokens_never_stand_in_for_one_another(
+def test_access_refresh_and_app_tokens_are_not_interchangeable(
     client: Client, shop: RecordedShop
 ) -> None:
     assert client.run(ME_QUERY, shop.refresh("customer")).code == "InvalidTokenError"
@@ -204,7 +204,7 @@ def test_access_refresh_and_app_tokens_never_stand_in_for_one_another(
     "value",
     ["Bearer \x01", "Bearer é", "Bearer a b", "Bearer " + "a" * 6000, "Bearer \t", "Bearer ,"],
 )
-def test_a_strange_header_is_no_fault(client: Client, value: str) -> None:
+def test_unusual_header_causes_no_internal_error(client: Client, value: str) -> None:
     answer = client.post({"query": ME_QUERY}, headers={"Authorization": value})
     assert answer.status in (200, 400, 431)
     if answer.status == 200:

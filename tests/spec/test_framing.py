@@ -12,7 +12,7 @@ ANSWER = b'{"data":{"__typename":"Query"}}'
 _SECONDS = 60
 
 
-def test_a_body_may_come_in_chunks_of_a_byte(client: Client) -> None:
+def test_body_in_one_byte_chunks_is_accepted(client: Client) -> None:
     answer = client.http.post(
         f"{client.server.url}/graphql/",
         data=(bytes([byte]) for byte in BODY),
@@ -46,7 +46,7 @@ def test_a_client_of_http_1_0_is_answered(client: Client) -> None:
     assert answer.endswith(ANSWER)
 
 
-def test_a_body_that_ends_too_early_is_400(client: Client) -> None:
+def test_truncated_body_is_400(client: Client) -> None:
     answer = _exchange(client, _request(BODY, "Connection: close")[:-5], is_all=True)
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert b"errors" in answer
@@ -58,7 +58,7 @@ def test_invalid_content_length_is_400(client: Client, length: str) -> None:
     assert _exchange(client, head.encode()).startswith(b"HTTP/1.1 400 ")
 
 
-def test_an_announced_length_over_the_limit_is_413_before_any_of_it_has_come(
+def test_content_length_over_the_limit_is_413_before_the_body(
     client: Client,
 ) -> None:
     head = _request(b"", "Connection: close").replace(b"Length: 0", b"Length: 999999999999")

@@ -78,7 +78,7 @@ def test_a_batch_of_ten_is_the_largest(client: Client) -> None:
 
 
 @pytest.mark.parametrize("entry", [5, "{__typename}", None, [], True])
-def test_an_entry_of_a_batch_that_is_no_object_is_400(client: Client, entry: object) -> None:
+def test_non_object_batch_entry_is_400(client: Client, entry: object) -> None:
     assert client.post([SHOP, entry]).status == 400
 
 
@@ -152,11 +152,13 @@ def test_another_content_type_is_415_and_never_runs(
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "APPLICATION/JSON"])
-def test_json_is_json_however_it_is_spelled(client: Client, content_type: str) -> None:
+def test_json_content_type_is_accepted_in_every_spelling(
+    client: Client, content_type: str
+) -> None:
     assert client.send(body=SHOP, headers={"Content-Type": content_type}).status == 200
 
 
-def test_a_bare_document_may_come_as_application_graphql(client: Client) -> None:
+def test_bare_document_is_accepted_as_application_graphql(client: Client) -> None:
     answer = client.send(body="{ shop { id } }", headers={"Content-Type": "application/graphql"})
     assert answer.data.keys() == {"shop"}
 
@@ -193,7 +195,7 @@ def test_a_preflight_is_answered_with_no_body(client: Client) -> None:
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "/graphql/"), ("GET", "/.well-known/jwks.json")]
 )
-def test_browsers_of_every_origin_may_read_the_answers_without_credentials(
+def test_every_origin_can_read_responses_without_credentials(
     client: Client, method: str, path: str
 ) -> None:
     body = SHOP if method == "POST" else None

@@ -55,7 +55,7 @@ def test_concurrent_attempts_from_one_address_are_blocked_while_one_runs(
     assert _try(client, "customer", PASSWORD) is None
 
 
-def test_of_attempts_that_arrive_together_each_succeeds_alone_or_is_delayed(
+def test_concurrent_attempts_succeed_alone_or_are_delayed(
     client: Client,
 ) -> None:
     with ThreadPoolExecutor(4) as pool:
@@ -88,14 +88,14 @@ def test_wrong_passwords_of_several_users_count_together(
 @pytest.mark.parametrize(
     ("failures", "block"), [(1, 1), (10, 1), (11, 2), (20, 2), (21, 4), (200, 3600)]
 )
-def test_for_unknown_emails_the_delay_grows_only_after_every_ten(
+def test_delay_for_unknown_emails_grows_every_ten_attempts(
     client: Client, shop: RecordedShop, failures: int, block: int
 ) -> None:
     shop.count_failures(client.address, failures - 1, None)
     assert _block_after(shop, client, "ghost") == block
 
 
-def test_an_attempt_during_a_block_is_refused_and_extends_nothing(
+def test_attempt_during_a_block_is_refused_without_extending_it(
     client: Client, shop: RecordedShop
 ) -> None:
     shop.fail_logins(client.address, 3, "customer")
@@ -188,7 +188,7 @@ def _mutations(count: int) -> str:
     return "mutation { " + " ".join(f"m{number}: {MUTATION}" for number in range(count)) + " }"
 
 
-def test_ten_mutations_a_request_are_the_most(client: Client) -> None:
+def test_at_most_ten_mutations_per_request(client: Client) -> None:
     assert len(client.run(_mutations(10)).data) == 10
     assert client.run(_mutations(11)).status == 400
 

@@ -78,7 +78,7 @@ def _texts(output: str) -> list[Any]:
 
 
 @pytest.mark.skipif(not CURL, reason="the README's commands need curl")
-def test_the_commands_of_the_main_job_do_it_exactly_as_written(
+def test_commands_of_the_main_job_work_as_documented(
     demo_shop: tuple[Server, dict[str, str]], tmp_path: Path
 ) -> None:
     server, sign_ins = demo_shop

@@ -36,7 +36,7 @@ def _code(payload: dict[str, object]) -> tuple[str | None, str]:
     return error["field"], error["code"]
 
 
-def test_token_create_answers_the_same_shape_for_customers_and_staff(client: Client) -> None:
+def test_token_create_has_the_same_response_for_customers_and_staff(client: Client) -> None:
     for name in ("customer", "noperm", "manager", "staff"):
         payload = _log_in(client, f"{name}@example.com")
         assert payload.keys() == {"token", "refreshToken", "errors"}
@@ -65,7 +65,7 @@ def test_an_email_is_the_same_in_any_case(client: Client) -> None:
         ("no address", PASSWORD),
     ],
 )
-def test_a_wrong_password_an_unknown_email_and_no_password_are_refused_alike(
+def test_wrong_password_unknown_email_and_no_password_get_the_same_refusal(
     client: Client, email: str, password: str
 ) -> None:
     wrong = _log_in(Client(client.server, client.http), "customer@example.com", "wrong")
@@ -99,7 +99,7 @@ def test_a_missing_argument_is_a_field_error(client: Client, missing: str) -> No
     assert _code(client.run(query, **given).data["tokenCreate"]) == (missing, "REQUIRED")
 
 
-def test_token_refresh_gives_only_an_access_token_again_and_again(
+def test_token_refresh_returns_only_an_access_token_each_time(
     client: Client, shop: RecordedShop
 ) -> None:
     refresh = shop.refresh("customer")
@@ -117,7 +117,7 @@ def test_an_access_token_outlives_no_refresh(client: Client, shop: RecordedShop)
     assert client.run(ME_QUERY, before).data["me"]["email"] == "customer@example.com"
 
 
-def test_token_refresh_without_a_token_says_that_it_is_missing(client: Client) -> None:
+def test_token_refresh_without_a_token_reports_it_as_missing(client: Client) -> None:
     for query in (
         "mutation { tokenRefresh { token errors { field code } } }",
         "mutation { tokenRefresh(refreshToken: null) { token errors { field code } } }",
@@ -141,7 +141,7 @@ def test_token_refresh_reports_the_token_error(client: Client, shop: RecordedSho
         assert (_code(payload), payload["token"]) == (wanted, None)
 
 
-def test_token_verify_says_whether_a_token_is_good(client: Client, shop: RecordedShop) -> None:
+def test_token_verify_reports_whether_a_token_is_valid(client: Client, shop: RecordedShop) -> None:
     for token in (shop.access("customer"), shop.refresh("customer")):
         assert client.run(VERIFY, token=token).data == {
             "tokenVerify": {"isValid": True, "errors": []}
@@ -175,7 +175,7 @@ def test_token_verify_returns_user_and_payload(client: Client, shop: RecordedSho
     assert verified["payload"]["type"] == "access"
 
 
-def test_tokens_deactivate_all_ends_every_token_of_the_user_the_one_in_use_included(
+def test_tokens_deactivate_all_ends_every_token_of_the_user(
     client: Client, shop: RecordedShop
 ) -> None:
     sessions = [shop.sign_in("customer") for _ in range(2)]
@@ -217,7 +217,7 @@ def test_me_returns_the_caller(client: Client, shop: RecordedShop) -> None:
     }
 
 
-def test_shop_settings_update_changes_what_is_given_and_nothing_else(
+def test_shop_settings_update_changes_only_given_fields(
     client: Client, shop: RecordedShop
 ) -> None:
     token = shop.access("manager")

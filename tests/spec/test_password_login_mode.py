@@ -72,13 +72,13 @@ def test_a_refused_mode_leaves_every_other_field_of_the_input_unchanged(
     assert client.run(SHOP).data == before
 
 
-def test_a_password_session_may_set_enabled(client: Client, shop: RecordedShop) -> None:
+def test_password_session_can_set_enabled(client: Client, shop: RecordedShop) -> None:
     payload = _set(client, shop.access("manager"), ENABLED).data["shopSettingsUpdate"]
     assert payload["errors"] == []
 
 
 @pytest.mark.parametrize("mode", PasswordLoginMode)
-def test_an_app_with_manage_settings_may_set_any_mode(
+def test_app_with_manage_settings_can_set_any_mode(
     client: Client, shop: RecordedShop, mode: PasswordLoginMode
 ) -> None:
     payload = _set(client, shop.app_token("SETTINGS"), mode).data["shopSettingsUpdate"]
@@ -134,7 +134,7 @@ def test_customers_only_holds_for_tokens_from_before_and_for_superusers(
     assert client.run(NEEDS_A_PERMISSION, token).data
 
 
-def test_in_customers_only_a_password_session_of_staff_works_as_a_customers(
+def test_in_customers_only_a_staff_password_session_has_a_customers_rights(
     client: Client, shop: RecordedShop
 ) -> None:
     token = shop.access("manager")
@@ -144,7 +144,7 @@ def test_in_customers_only_a_password_session_of_staff_works_as_a_customers(
     assert me["permissionGroups"] == [{"name": "Peer managers"}]
 
 
-def test_in_customers_only_every_answer_shows_the_permissions_that_the_token_really_has(
+def test_customers_only_responses_show_effective_permissions(
     client: Client, shop: RecordedShop
 ) -> None:
     session = shop.session("manager")
@@ -162,7 +162,7 @@ def test_in_customers_only_every_answer_shows_the_permissions_that_the_token_rea
 
 
 @pytest.mark.parametrize("mode", RESTRICTED)
-def test_staff_who_came_in_through_oidc_keep_their_rights(
+def test_staff_signed_in_through_oidc_keep_their_rights(
     client: Client, shop: RecordedShop, mode: PasswordLoginMode
 ) -> None:
     session = shop.sign_in("manager", OIDC)
@@ -197,7 +197,7 @@ def test_disabled_blocks_customers_and_staff_at_token_create_and_token_refresh(
         assert error["code"] == "DISABLED_AUTHENTICATION_METHOD"
 
 
-def test_disabled_is_looked_at_before_the_password(client: Client, shop: RecordedShop) -> None:
+def test_disabled_mode_is_checked_before_the_password(client: Client, shop: RecordedShop) -> None:
     shop.set_switches(DISABLED)
     for password in ("wrong", PASSWORD):
         answer = client.run(LOGIN, email="nobody@example.com", password=password)
@@ -218,7 +218,7 @@ def test_open_password_sessions_are_rejected_while_disabled(
         assert client.run(ME_QUERY, token).data["me"]["email"] == f"{name}@example.com"
 
 
-def test_oidc_sessions_and_apps_go_on_in_disabled(client: Client, shop: RecordedShop) -> None:
+def test_oidc_sessions_and_apps_work_in_disabled(client: Client, shop: RecordedShop) -> None:
     session = shop.sign_in("customer", OIDC)
     shop.set_switches(DISABLED)
     assert client.run(ME_QUERY, session.access).data["me"]["email"] == "customer@example.com"

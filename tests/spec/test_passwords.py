@@ -71,7 +71,7 @@ def test_set_password_signs_in_and_ends_every_earlier_session(
     assert _can_log_in(client, NEW_PASSWORD)
 
 
-def test_a_bad_a_used_and_a_foreign_token_and_an_unknown_email_are_refused_alike(
+def test_invalid_used_and_foreign_tokens_and_unknown_email_get_the_same_refusal(
     client: Client, shop: RecordedShop
 ) -> None:
     token = shop.reset_link("customer")
@@ -115,7 +115,7 @@ def test_a_password_change_ends_all_other_sessions(client: Client, shop: Recorde
     assert _can_log_in(client, NEW_PASSWORD)
 
 
-def test_a_password_is_taken_exactly_as_it_is_typed(client: Client, shop: RecordedShop) -> None:
+def test_password_is_stored_exactly_as_typed(client: Client, shop: RecordedShop) -> None:
     odd = "  Ünïcödé 密码 with spaces at both ends and " + "x" * 100 + "  "
     assert _change(client, shop.access("customer"), PASSWORD, odd) == []
     assert _can_log_in(client, odd)
@@ -158,14 +158,14 @@ def test_one_link_per_user_is_made_in_fifteen_minutes(client: Client, shop: Reco
 @pytest.mark.parametrize(
     "url", ["https://evil.example/reset", "//evil.example", "javascript:alert(1)", "reset", ""]
 )
-def test_a_link_leads_to_allowed_hosts_only(client: Client, shop: RecordedShop, url: str) -> None:
+def test_link_leads_to_allowed_hosts_only(client: Client, shop: RecordedShop, url: str) -> None:
     ((field, code),) = _request(client, CUSTOMER, url)
     assert field == "redirectUrl"
     assert code in ("INVALID", "REQUIRED")
     assert shop.work() == []
 
 
-def test_disabled_blocks_all_three_before_it_looks_at_the_caller(
+def test_disabled_blocks_all_three_before_checking_the_caller(
     client: Client, shop: RecordedShop
 ) -> None:
     token = shop.reset_link("customer")
@@ -182,7 +182,7 @@ def test_disabled_blocks_all_three_before_it_looks_at_the_caller(
     assert _can_log_in(client, PASSWORD)
 
 
-def test_a_person_without_a_password_gets_one_by_a_reset_and_then_both_ways_work(
+def test_reset_gives_an_sso_user_a_password_and_both_methods_work(
     client: Client, shop: RecordedShop
 ) -> None:
     token = shop.reset_link("sso")

@@ -57,7 +57,7 @@ def people(standing: tuple[Client, RecordedShop]) -> RecordedShop:
     return standing[1]
 
 
-def test_the_issuer_is_the_public_address_whatever_the_request_says(public: Client) -> None:
+def test_issuer_is_the_public_url_for_any_request(public: Client) -> None:
     answer = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
     payload = answer.data["tokenCreate"]
     for token in (payload["token"], payload["refreshToken"]):
@@ -65,9 +65,7 @@ def test_the_issuer_is_the_public_address_whatever_the_request_says(public: Clie
         assert claims["iss"] == ISSUER
 
 
-def test_no_other_issuer_is_accepted_not_even_of_this_machine(
-    public: Client, people: RecordedShop
-) -> None:
+def test_only_the_public_url_is_accepted_as_issuer(public: Client, people: RecordedShop) -> None:
     forger = Forger(people)
     assert public.run(ME_QUERY, forger.sign(forger.claims())).data["me"]
     others = (public.server.issuer, "http://localhost:8000/graphql/", f"{PUBLIC_URL}/graphql")
@@ -98,7 +96,7 @@ def test_refresh_tokens_become_single_use_by_one_setting(
     assert public.run(query, t=first).data["tokenRefresh"]["token"] is None
 
 
-def test_without_the_playground_get_is_405_and_never_executes(public: Client) -> None:
+def test_get_is_405_without_the_playground(public: Client) -> None:
     answer = public.send("GET", "/graphql/?query=%7B__typename%7D")
     assert answer.status == 405
     assert "POST" in answer.headers["Allow"]
@@ -116,7 +114,7 @@ def test_the_limits_of_a_request_are_settings(public: Client) -> None:
 @pytest.mark.parametrize(
     ("origin", "allowed"), [(PUBLIC_URL, PUBLIC_URL), ("https://evil.example", None)]
 )
-def test_only_the_origins_that_are_allowed_may_read_the_answers(
+def test_only_allowed_origins_can_read_responses(
     public: Client, origin: str, allowed: str | None
 ) -> None:
     answer = public.post({"query": SHOP}, headers={"Origin": origin})

@@ -12,7 +12,7 @@ from tests.spec.replay import Replay
 
 
 @pytest.mark.parametrize("exchange", recorded().values(), ids=lambda exchange: exchange.id)
-def test_an_exchange_is_answered_as_it_was_recorded(
+def test_exchange_has_the_recorded_response(
     exchange: Exchange, client: Client, shop: RecordedShop
 ) -> None:
     replay = Replay(client, shop)
@@ -30,5 +30,5 @@ def test_there_are_340_exchanges() -> None:
 
 
 @pytest.mark.parametrize("table", [DIFFERENCES, ARRANGED], ids=len)
-def test_every_name_in_the_tables_is_one_of_the_recordings(table: dict[str, object]) -> None:
+def test_every_listed_exchange_is_recorded(table: dict[str, object]) -> None:
     assert table.keys() - recorded().keys() == set()

@@ -57,7 +57,7 @@ def cart(client: Client, product: str, credential: str | None = None) -> Any:
     return client.run(CART, credential, product=product).data["checkoutCreate"]["checkout"]
 
 
-def test_of_a_product_only_the_name_is_required(client: Client, shop: RecordedShop) -> None:
+def test_product_requires_only_a_name(client: Client, shop: RecordedShop) -> None:
     manager = shop.access("manager")
     made = client.run(MAKE, manager, input={"name": "Ash bowl"}).data["productCreate"]
     assert made["errors"] == []
@@ -66,7 +66,7 @@ def test_of_a_product_only_the_name_is_required(client: Client, shop: RecordedSh
     assert nameless["errors"] == [{"field": "name", "code": "REQUIRED"}]
 
 
-def test_products_are_read_by_anybody_once_published_and_written_with_manage_products(
+def test_published_products_are_public_and_writes_need_manage_products(
     client: Client, shop: RecordedShop, bowl: str
 ) -> None:
     assert client.run(PRODUCT, id=bowl).data["product"] == {"name": "Ash bowl"}
@@ -94,7 +94,7 @@ def test_cart_is_read_by_its_id_and_money_has_a_currency(client: Client, bowl: s
     assert shown == {"id": made["id"], "email": "buyer@example.com"}
 
 
-def test_a_cart_becomes_one_order_however_often_it_is_asked(client: Client, bowl: str) -> None:
+def test_completing_a_cart_twice_creates_one_order(client: Client, bowl: str) -> None:
     made = cart(client, bowl)
     first, again = (client.run(ORDER, id=made["id"]).data["checkoutComplete"] for _ in range(2))
     assert first["order"]["total"] == {"gross": {"amount": 25.0, "currency": "EUR"}}
@@ -102,9 +102,7 @@ def test_a_cart_becomes_one_order_however_often_it_is_asked(client: Client, bowl
     assert client.run(CHECKOUT, id=made["id"]).data["checkout"] is None
 
 
-def test_people_see_their_own_carts_and_orders_under_me(
-    client: Client, shop: RecordedShop, bowl: str
-) -> None:
+def test_me_lists_own_carts_and_orders(client: Client, shop: RecordedShop, bowl: str) -> None:
     customer, other = shop.access("customer"), shop.access("customer2")
     kept, ordered = cart(client, bowl, customer), cart(client, bowl, customer)
     order = client.run(ORDER, customer, id=ordered["id"]).data["checkoutComplete"]["order"]

@@ -85,7 +85,7 @@ def _codes(payload: dict[str, Any]) -> list[tuple[str | None, str]]:
     return [(error["field"], error["code"]) for error in payload["accountErrors"]]
 
 
-def test_a_code_flow_with_pkce_gives_tokens_of_ours(
+def test_code_flow_with_pkce_returns_our_tokens(
     client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
     real_provider.tell("ann", email="ann@sso.example", email_verified=True, given_name="Ann")
@@ -102,7 +102,7 @@ def test_a_code_flow_with_pkce_gives_tokens_of_ours(
     assert verified == {"isValid": True, "user": {"userPermissions": []}}
 
 
-def test_the_login_is_asked_for_what_the_settings_say(
+def test_authorization_url_follows_the_settings(
     client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
     _set_up(shop, real_provider, "api", audience=RESOURCE, use_oauth_scope_permissions="true")
@@ -227,7 +227,7 @@ def test_token_for_another_audience_is_rejected(
     assert client.run(ME_QUERY, token).code == "InvalidTokenError"
 
 
-def test_signing_out_everywhere_reaches_the_providers_own_tokens(
+def test_signing_out_everywhere_ends_provider_tokens(
     client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
     _takes_scoped_tokens(shop, real_provider)

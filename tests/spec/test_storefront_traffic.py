@@ -55,7 +55,7 @@ def test_changing_it_needs_manage_settings(
         shop.set_switches()
 
 
-def test_while_it_is_closed_apps_and_staff_pass(client: Client, closed: RecordedShop) -> None:
+def test_closed_storefront_admits_apps_and_staff(client: Client, closed: RecordedShop) -> None:
     for name in ("staff", "manager", "noperm"):
         assert client.run(ASKING, closed.access(name)).body == PASSING
         oidc = closed.sign_in(name, SessionOrigin.OIDC).access
@@ -64,18 +64,18 @@ def test_while_it_is_closed_apps_and_staff_pass(client: Client, closed: Recorded
         assert client.run(ASKING, closed.app_token(name)).body == PASSING
 
 
-def test_the_credential_may_stand_in_authorization_bearer(
+def test_credential_can_be_sent_as_authorization_bearer(
     client: Client, closed: RecordedShop
 ) -> None:
     headers = {"Authorization-Bearer": closed.access("staff")}
     assert client.post({"query": ASKING}, headers=headers).body == PASSING
 
 
-def test_anonymous_callers_get_the_401(client: Client, closed: RecordedShop) -> None:
+def test_anonymous_callers_get_401(client: Client, closed: RecordedShop) -> None:
     assert _is_refused(client.run(ASKING))
 
 
-def test_customers_get_the_401_however_they_came_in(client: Client, closed: RecordedShop) -> None:
+def test_customers_get_401_with_any_sign_in_method(client: Client, closed: RecordedShop) -> None:
     for origin in (SessionOrigin.PASSWORD, SessionOrigin.OIDC):
         assert _is_refused(client.run(ASKING, closed.sign_in("customer", origin).access))
 
@@ -83,18 +83,18 @@ def test_customers_get_the_401_however_they_came_in(client: Client, closed: Reco
 @pytest.mark.parametrize(
     "name", ["expired", "expired_staff", "wrongsig", "badsig", "alg_none", "no_exp", "inactive"]
 )
-def test_invalid_tokens_get_the_401(client: Client, closed: RecordedShop, name: str) -> None:
+def test_invalid_tokens_get_401(client: Client, closed: RecordedShop, name: str) -> None:
     assert _is_refused(client.run(ASKING, Forger(closed).make(name)))
 
 
-def test_other_worthless_credentials_get_the_401(client: Client, closed: RecordedShop) -> None:
+def test_other_invalid_credentials_get_401(client: Client, closed: RecordedShop) -> None:
     ended = closed.access("staff")
     closed.end_sessions("staff")
     for token in ("garbage", ended, closed.refresh("manager"), closed.app_token("INACTIVE")):
         assert _is_refused(client.run(ASKING, token))
 
 
-def test_password_staff_get_the_401_in_customers_only(client: Client, shop: RecordedShop) -> None:
+def test_password_staff_get_401_in_customers_only(client: Client, shop: RecordedShop) -> None:
     by_password, by_oidc = shop.access("staff"), shop.sign_in("staff", SessionOrigin.OIDC).access
     shop.set_switches(PasswordLoginMode.CUSTOMERS_ONLY, allow_storefront_traffic=False)
     assert _is_refused(client.run(ASKING, by_password))
@@ -135,7 +135,7 @@ def test_every_operation_is_refused_while_closed(
     ],
     ids=range(8),
 )
-def test_the_check_comes_before_the_document_is_inspected(
+def test_storefront_check_precedes_document_validation(
     client: Client, closed: RecordedShop, body: dict[str, object]
 ) -> None:
     assert _is_refused(client.post(body))
@@ -158,7 +158,7 @@ def test_a_refused_request_is_never_executed(client: Client, closed: RecordedSho
     assert client.run(ASKING, closed.app_token("NOPERM")).body == PASSING
 
 
-def test_staff_without_a_valid_token_are_refused_their_own_login_too(
+def test_staff_login_without_a_valid_token_is_refused(
     client: Client, closed: RecordedShop
 ) -> None:
     assert _is_refused(client.run(LOGIN, email="staff@example.com", password=PASSWORD))
@@ -195,13 +195,13 @@ def test_batch_of_an_admitted_caller_is_executed(client: Client, closed: Recorde
     assert (answer.status, answer.body) == (200, [PASSING] * 2)
 
 
-def test_browsers_may_read_the_refusal(client: Client, closed: RecordedShop) -> None:
+def test_browsers_can_read_the_refusal(client: Client, closed: RecordedShop) -> None:
     answer = client.post({"query": ASKING}, headers={"Origin": "https://shop.example.com"})
     assert _is_refused(answer)
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
 
 
-def test_the_playground_page_and_the_key_set_are_no_storefront_traffic(
+def test_playground_and_key_set_are_not_storefront_traffic(
     client: Client, closed: RecordedShop
 ) -> None:
     assert client.send("GET", headers={"Accept": "text/html"}).status == 200

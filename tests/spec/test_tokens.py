@@ -79,7 +79,7 @@ def test_access_tokens_live_five_minutes_and_refresh_tokens_thirty_days(
         assert abs(claims["iat"] - now) < WITHIN_SECONDS
 
 
-def test_the_issuer_is_the_address_of_the_request_character_by_character(client: Client) -> None:
+def test_issuer_is_the_exact_request_url(client: Client) -> None:
     assert _verified(client, _log_in(client)[0])["iss"] == f"{client.server.url}/graphql/"
 
 

@@ -44,7 +44,7 @@ def test_the_same_shape_carries_the_tokens_of_users_and_of_apps(
         assert answer.data["shop"] == {"defaultMailSenderName": ""}
 
 
-def test_authorization_bearer_serves_where_a_proxy_takes_authorization(
+def test_authorization_bearer_works_behind_a_proxy_that_uses_authorization(
     client: Client, shop: RecordedShop
 ) -> None:
     headers = {
@@ -64,7 +64,7 @@ def test_users_and_apps_are_two_kinds_of_actors(client: Client, shop: RecordedSh
     assert client.run(ME, shop.app_token("PRODUCTS")).data["me"] is None
 
 
-def test_the_playground_is_a_page_at_the_address_of_the_api(client: Client) -> None:
+def test_playground_is_served_at_the_apis_url(client: Client) -> None:
     answer = client.send("GET", headers={"Accept": "text/html"})
     assert answer.status == 200
     assert answer.headers["Content-Type"].startswith("text/html")

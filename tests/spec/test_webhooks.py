@@ -95,7 +95,7 @@ def problems(payload: Any) -> list[tuple[str | None, str]]:
     return [(error["field"], error["code"]) for error in payload["errors"]]
 
 
-def test_the_payload_is_the_selection_of_the_event_as_its_own_fields(
+def test_payload_has_the_events_selected_fields(
     shop: RecordedShop, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook()
@@ -207,7 +207,7 @@ def test_another_apps_webhook_is_not_found_on_id(
     assert problems(changed.data["webhookUpdate"]) == [("id", "NOT_FOUND")]
 
 
-def test_what_edit_shows_can_be_sent_back_and_empty_counts_as_none(
+def test_edited_webhook_can_be_sent_back_unchanged(
     client: Client, shop: RecordedShop, hook: Callable[..., str]
 ) -> None:
     key = hook(secretKey="sesame", name="one")
@@ -253,7 +253,7 @@ def test_a_dry_run_is_for_staff_with_the_events_permission(
         assert client.run(DRY_RUN, credential, told=QUERY).code == "PermissionDenied"
 
 
-def test_a_failure_is_tried_again_with_the_same_webhook_id_and_410_stops(
+def test_failed_delivery_is_retried_with_the_same_id_and_410_stops(
     shop: RecordedShop, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook()

@@ -69,7 +69,7 @@ def test_authorization_bearer_wins_unless_it_is_empty(bare: str, token: str) -> 
     assert credential_in(both) == token
 
 
-def test_authorization_bearer_holds_the_token_bare() -> None:
+def test_authorization_bearer_has_the_token_without_a_scheme() -> None:
     assert credential_in(environ(HTTP_AUTHORIZATION_BEARER="Bearer abc")) == "Bearer abc"
 
 
@@ -103,13 +103,13 @@ def test_missing_host_header_falls_back_to_server_name(
     assert visitor_from(asked, installation).issuer == issuer
 
 
-def test_a_public_url_is_the_issuer_whatever_the_request_says() -> None:
+def test_public_url_is_the_issuer_for_any_request() -> None:
     ports = connect(Settings(database_url="sqlite://", public_url="https://shop.example.com"))
     visitor = visitor_from(environ(HTTP_HOST="evil.example"), make_installation(ports, Settings()))
     assert visitor.issuer == "https://shop.example.com/graphql/"
 
 
-def test_the_address_comes_through_trusted_proxies_alone(installation: Installation) -> None:
+def test_ip_address_is_forwarded_by_trusted_proxies_only(installation: Installation) -> None:
     forwarded = environ(HTTP_X_FORWARDED_FOR="198.51.100.1")
     assert visitor_from(forwarded, installation).address == "203.0.113.7"
     trusting = replace(installation, trusted_proxies=(ip_network("203.0.113.0/24"),))
@@ -136,7 +136,7 @@ def test_a_user_agent_is_cut_to_what_is_stored(installation: Installation) -> No
         ({"HTTP_X_FORWARDED_FOR": "198.51.100.1", "REMOTE_ADDR": "10.0.0.1"}, {}),
     ],
 )
-def test_it_is_noticed_who_forwards_without_being_trusted_to(
+def test_untrusted_proxy_is_recorded(
     installation: Installation, headers: dict[str, str], seen: dict[str, int]
 ) -> None:
     trusting = replace(installation, trusted_proxies=(ip_network("10.0.0.0/8"),))

@@ -16,11 +16,11 @@ def test_a_key_is_read(text: str, key: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1e9", "1\0", "\u0663", "9" * 19, "x", "\ud800"])
-def test_what_is_no_key_counts_as_not_said(text: str) -> None:
+def test_invalid_key_counts_as_absent(text: str) -> None:
     assert MultiDict({"app": text}).get("app", type=row_key) is None
 
 
-def test_what_is_no_key_is_left_out_of_a_list() -> None:
+def test_invalid_keys_are_left_out_of_a_list() -> None:
     values = MultiDict([("id", "1"), ("id", "x"), ("id", "2")])
     assert values.getlist("id", type=row_key) == [1, 2]
 
@@ -31,11 +31,11 @@ def test_a_day_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0000-00-00", "2026-02-30", "20260301", "2026-W09-7", "1\0"])
-def test_what_is_no_day_counts_as_not_said(text: str) -> None:
+def test_invalid_day_counts_as_absent(text: str) -> None:
     assert MultiDict({"from": text}).get("from", type=day) is None
 
 
-def test_a_word_is_taken_if_it_is_among_those_offered() -> None:
+def test_choice_must_be_one_of_the_offered_words() -> None:
     values = MultiDict({"sort": "name", "by": "nonsense"})
     assert values.get("sort", "", type=one_of({"name": "Name"})) == "name"
     assert values.get("by", "newest", type=one_of(("newest", "oldest"))) == "newest"

@@ -5,11 +5,11 @@ from app.web.cors import cors_headers, preflight_headers
 SHOP = "https://shop.example.com"
 
 
-def test_everyone_may_read_when_all_origins_are_allowed() -> None:
+def test_every_origin_can_read_when_all_are_allowed() -> None:
     assert cors_headers(SHOP, ("*",)) == {"Access-Control-Allow-Origin": "*"}
 
 
-def test_an_answer_for_everyone_is_the_same_for_all_and_needs_no_vary() -> None:
+def test_response_for_all_origins_has_no_vary() -> None:
     assert cors_headers(None, ("*",)) == cors_headers(SHOP, ("*",))
 
 
@@ -25,7 +25,7 @@ def test_other_origin_gets_only_vary() -> None:
         assert cors_headers(origin, (SHOP,)) == {"Vary": "Origin"}
 
 
-def test_no_answer_ever_allows_credentials() -> None:
+def test_no_response_allows_credentials() -> None:
     for allowed in (("*",), (SHOP,), ()):
         headers = preflight_headers(SHOP, allowed, methods=("POST",))
         assert "Access-Control-Allow-Credentials" not in headers

@@ -16,7 +16,7 @@ from app.web.cors import cors_headers
         ("*", "https://anywhere.example.com"),
     ],
 )
-def test_an_origin_is_met_however_it_was_written(written: str, sent: str) -> None:
+def test_origin_matches_in_any_spelling(written: str, sent: str) -> None:
     allowed = load_settings({"ALLOWED_GRAPHQL_ORIGINS": written}).allowed_graphql_origins
     assert cors_headers(sent, allowed)["Access-Control-Allow-Origin"] in (sent, "*")
 
@@ -31,6 +31,6 @@ def test_an_origin_is_met_however_it_was_written(written: str, sent: str) -> Non
         "https://*.example.com",
     ],
 )
-def test_what_no_browser_would_send_stops_the_start(written: str) -> None:
+def test_invalid_origin_stops_the_start(written: str) -> None:
     with pytest.raises(SettingsError, match="ALLOWED_GRAPHQL_ORIGINS: "):
         load_settings({"ALLOWED_GRAPHQL_ORIGINS": written})

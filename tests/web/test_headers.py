@@ -10,9 +10,7 @@ from app.web.headers import data_headers, security_headers
     ("public_url", "insists"),
     [("", False), ("http://localhost:8000", False), ("https://shop.example.com", True)],
 )
-def test_https_is_insisted_on_only_where_the_installation_is_reached_by_it(
-    public_url: str, insists: bool
-) -> None:
+def test_hsts_is_sent_only_with_an_https_public_url(public_url: str, insists: bool) -> None:
     headers = dict(security_headers(Configuration(public_url=public_url)))
     assert ("Strict-Transport-Security" in headers) is insists
 
@@ -25,6 +23,6 @@ def test_data_headers_forbid_sniffing_framing_and_caching() -> None:
     assert "default-src 'none'" in headers["Content-Security-Policy"]
 
 
-def test_no_header_is_said_twice() -> None:
+def test_no_header_is_repeated() -> None:
     names = [name for name, _ in data_headers(Configuration(public_url="https://a.b"))]
     assert len(names) == len(set(names))

@@ -38,7 +38,7 @@ def test_limiter_command_hides_the_redis_password(url: str) -> None:
     assert "not-to-be-told" not in told
 
 
-def test_counts_stand_in_redis(redis_url: str) -> None:
+def test_counts_are_stored_in_redis(redis_url: str) -> None:
     settings = Settings(database_url="sqlite://", redis_url=redis_url)
     limiter = set_up_limits(Flask("limited"), counts(settings))
     assert limiter.storage is not None

@@ -32,7 +32,7 @@ def written(capsys: pytest.CaptureFixture[str]) -> str:
     return captured.err
 
 
-def test_production_writes_a_json_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_production_logs_a_json_object_per_line(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs(level="INFO", development=False)
     structlog.get_logger("app.web").info("door.opened", count=2, who="ann")
     logging.getLogger("a.library").warning("%s is slow", "it")
@@ -50,7 +50,7 @@ def test_a_fault_is_one_line_with_its_trace(capsys: pytest.CaptureFixture[str]) 
     assert (line["request_id"], line["exception"][0]["exc_type"]) == ("r1", "ValueError")
 
 
-def test_development_writes_what_a_person_reads(capsys: pytest.CaptureFixture[str]) -> None:
+def test_development_logs_plain_text(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs(level="INFO", development=True)
     structlog.get_logger("app").info("door.opened", who="ann")
     line = written(capsys)
@@ -59,14 +59,14 @@ def test_development_writes_what_a_person_reads(capsys: pytest.CaptureFixture[st
     assert "\x1b" not in line, "a file gets no colours"
 
 
-def test_what_is_below_the_level_is_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_below_the_level_are_not_logged(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs(level="WARNING", development=False)
     structlog.get_logger("app").info("quiet")
     logging.getLogger("a.library").info("quiet")
     assert written(capsys) == ""
 
 
-def test_setting_up_twice_writes_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_repeated_setup_logs_once(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs(level="INFO", development=True)
     set_up_logs(level="INFO", development=False)
     structlog.get_logger("app").info("once")
@@ -92,7 +92,7 @@ def test_setting_up_twice_writes_once(capsys: pytest.CaptureFixture[str]) -> Non
         {"exc_info": ValueError(f"{JWT} at redis://:geheim@cache")},
     ],
 )
-def test_nothing_that_opens_a_door_is_written(
+def test_secrets_are_never_logged(
     capsys: pytest.CaptureFixture[str], development: bool, facts: dict[str, object]
 ) -> None:
     set_up_logs(level="INFO", development=development)
@@ -104,7 +104,7 @@ def test_nothing_that_opens_a_door_is_written(
     assert "[not shown]" in line
 
 
-def test_what_only_counts_secrets_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+def test_counts_and_urls_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs(level="INFO", development=False)
     structlog.get_logger("app").info("tidied", sessions=3, url="https://shop.example.com/a@b")
     line = json.loads(written(capsys))

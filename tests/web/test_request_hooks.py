@@ -82,7 +82,7 @@ def recorder(application: Flask) -> Recorder:
         ("GET", "/broken", None, 500),
     ],
 )
-def test_every_request_is_seen_once(
+def test_hook_sees_every_request_once(
     application: Flask, recorder: Recorder, method: str, target: str, body: object, status: int
 ) -> None:
     path = target.partition("?")[0]
@@ -102,7 +102,7 @@ def test_every_request_is_seen_once(
     assert [one.id for one in recorder.entered] == [seen.id]
 
 
-def test_request_refused_by_the_server_is_seen(application: Flask, recorder: Recorder) -> None:
+def test_hook_sees_requests_refused_by_the_server(application: Flask, recorder: Recorder) -> None:
     environ = Client(application).get("/graphql/").request.environ
     recorder.left.clear()
     request_hooks(application).refused(environ, HTTPStatus.REQUEST_TIMEOUT)
@@ -110,7 +110,7 @@ def test_request_refused_by_the_server_is_seen(application: Flask, recorder: Rec
     assert (seen.method, seen.path, seen.status) == ("GET", "/graphql/", 408)
 
 
-def test_requests_have_ids_of_their_own(application: Flask, recorder: Recorder) -> None:
+def test_each_request_has_its_own_id(application: Flask, recorder: Recorder) -> None:
     client = application.test_client()
     for _ in range(3):
         client.get("/.well-known/jwks.json", buffered=True)
@@ -142,7 +142,7 @@ def test_log_lines_have_the_id_while_the_request_lasts(
     assert ids == {"inside": recorder.left[0].id, "outside": None}
 
 
-def test_hooks_added_later_are_inside(application: Flask) -> None:
+def test_later_hooks_run_inside_earlier_ones(application: Flask) -> None:
     order: list[str] = []
 
     def named(name: str) -> Any:
@@ -172,7 +172,7 @@ def test_request_lasts_until_a_streamed_response_is_closed(ports: Ports) -> None
     assert [seen.status for seen in recorder.left] == [200]
 
 
-def test_application_that_fails_is_seen_as_a_fault(ports: Ports) -> None:
+def test_hook_sees_an_application_error_as_a_fault(ports: Ports) -> None:
     def failing(environ: dict[str, Any], start: StartResponse, /) -> Iterable[bytes]:
         raise LookupError("on purpose")
 

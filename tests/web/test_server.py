@@ -91,7 +91,7 @@ def test_request_becomes_an_environment(port: int) -> None:
     assert found["body"] == "ok"
 
 
-def test_environment_of_the_process_stays_out(port: int) -> None:
+def test_process_environment_is_not_exposed(port: int) -> None:
     assert "PATH" not in environ(port, request())
 
 
@@ -113,14 +113,14 @@ def test_chunked_body_has_a_length(port: int) -> None:
     assert "HTTP_TRANSFER_ENCODING" not in found
 
 
-def test_drip_ends_at_the_deadline_of_the_whole_body(port: int) -> None:
+def test_dripping_body_ends_at_its_total_deadline(port: int) -> None:
     head = request("Content-Length: 100", line="POST / HTTP/1.1")
     began = time.monotonic()
     assert exchange(port, head, *[b"x"] * 12, pause=0.3).startswith(b"HTTP/1.1 408 ")
     assert time.monotonic() - began > 2
 
 
-def test_silence_ends_at_its_own_deadline(port: int) -> None:
+def test_silent_body_ends_at_its_idle_deadline(port: int) -> None:
     head = request("Content-Length: 100", line="POST / HTTP/1.1")
     began = time.monotonic()
     assert exchange(port, head + b"x").startswith(b"HTTP/1.1 408 ")
@@ -146,14 +146,14 @@ def test_larger_bodies_need_a_credential(port: int, headers: list[str], status: 
     assert exchange(port, sent).startswith(f"HTTP/1.1 {status} ".encode())
 
 
-def test_long_answer_arrives_whole(port: int) -> None:
+def test_long_response_arrives_complete(port: int) -> None:
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", "/stream")
     assert connection.getresponse().read() == PIECE * PIECES
     connection.close()
 
 
-def test_slow_readers_of_a_stream_hold_no_thread(port: int) -> None:
+def test_slow_readers_of_a_stream_block_no_thread(port: int) -> None:
     readers = [HTTPConnection("127.0.0.1", port, timeout=PATIENCE) for _ in range(20)]
     for reader in readers:
         reader.request("GET", "/stream")
@@ -163,7 +163,7 @@ def test_slow_readers_of_a_stream_hold_no_thread(port: int) -> None:
         reader.close()
 
 
-def test_fault_of_the_application_is_a_500_and_ends_no_thread(port: int) -> None:
+def test_application_error_is_500_and_ends_no_thread(port: int) -> None:
     for _ in range(20):
         assert exchange(port, request(line="GET /fault HTTP/1.1")).startswith(b"HTTP/1.1 500 ")
     assert environ(port, request())["body"] == ""

@@ -11,11 +11,11 @@ NAME = "aB3" * 10 + "xy"
     ("wanted", "size"),
     [(None, 512), (1, 64), (64, 64), (65, 128), (512, 512), (4096, 512), (0, 64), (-5, 64)],
 )
-def test_the_size_is_the_smallest_that_is_sharp(wanted: int | None, size: int) -> None:
+def test_smallest_sharp_size_is_chosen(wanted: int | None, size: int) -> None:
     assert nearest_size(wanted) == size
 
 
-def test_an_address_leads_back_to_its_picture() -> None:
+def test_avatar_path_round_trips() -> None:
     for size in SIZES:
         folder, _, file = avatar_path(NAME, size).rpartition("/")
         assert folder == "/media/avatars"

@@ -30,7 +30,7 @@ def test_visually_equal_letters_fold_alike() -> None:
         f"ann@{'a' * 63}.example",
     ],
 )
-def test_addresses_that_people_have_are_accepted(email: str) -> None:
+def test_valid_email_is_accepted(email: str) -> None:
     assert email_problem(email) is None
 
 
@@ -68,7 +68,7 @@ def test_invalid_email_is_refused_as_invalid(email: str) -> None:
     assert (problem.code, problem.field) == ("INVALID", "newEmail")
 
 
-def test_an_empty_address_is_a_missing_one() -> None:
+def test_empty_email_is_missing() -> None:
     problem = email_problem("")
     assert problem is not None
     assert (problem.code, problem.field) == ("REQUIRED", "email")

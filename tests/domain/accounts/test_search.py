@@ -47,7 +47,7 @@ def test_person_is_found_by_email_domain_and_names() -> None:
     }
 
 
-def test_the_parts_of_a_double_name_are_words_too() -> None:
+def test_parts_of_a_double_name_are_words() -> None:
     words = words_of("x@y.zz", "Jean-Luc", "O'Neill")
     assert {"jean-luc", "luc", "o'neill", "neill"} < words
 
@@ -58,11 +58,11 @@ def test_prefix_words_are_not_stored() -> None:
     }
 
 
-def test_names_of_nothing_leave_the_email() -> None:
+def test_user_without_a_name_is_found_by_email() -> None:
     assert words_of("a@b.cc", "", "  ") == {"a@b.cc", "b.cc"}
 
 
-def test_a_giant_name_makes_few_words_and_short_ones() -> None:
+def test_long_name_has_few_short_words() -> None:
     words = words_of("a@b.cc", "ﷺ" * 256, " ".join(f"n{number}" for number in range(1000)))
     assert len(words) == MAX_WORDS
     assert "a@b.cc" in words
@@ -84,7 +84,7 @@ def test_person_with_few_words_is_found_by_any_beginning(
             )
 
 
-def test_a_search_looks_for_every_word_longest_first() -> None:
+def test_search_uses_every_word_longest_first() -> None:
     assert read_search(" Ann  MÜLLER ann ") == ("muller", "ann")
 
 
@@ -102,13 +102,13 @@ def test_unstorable_search_matches_no_one(text: str) -> None:
     assert read_search(text) is None
 
 
-def test_a_search_of_a_thousand_words_looks_for_a_few() -> None:
+def test_search_of_a_thousand_words_uses_a_few() -> None:
     found = read_search(" ".join(f"{number}" for number in range(1000, 2000)))
     assert found is not None
     assert len(found) == MAX_WORDS
 
 
 @given(st.text(min_size=1, max_size=20).map(fold), st.text(max_size=5))
-def test_the_end_of_a_beginning_comes_after_all_that_begin_so(beginning: str, rest: str) -> None:
+def test_prefix_end_sorts_after_all_words_with_the_prefix(beginning: str, rest: str) -> None:
     if "\U0010ffff" not in rest:
         assert beginning + rest < end_of(beginning)

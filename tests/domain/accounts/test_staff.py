@@ -82,7 +82,7 @@ def test_staff_cannot_deactivate_themselves_or_a_superuser(
         (OPERATOR, person(2, is_superuser=True), None, "DELETE_STAFF_ACCOUNT"),
     ],
 )
-def test_staff_and_customers_are_deleted_each_in_their_own_way(
+def test_staff_and_customers_are_deleted_by_their_own_operations(
     actor: Actor, user: User, as_staff: str | None, as_customer: str | None
 ) -> None:
     for is_staff, code in ((True, as_staff), (False, as_customer)):
@@ -122,7 +122,7 @@ def test_last_group_cannot_be_left() -> None:
     assert last_group_problem(OPERATOR, 0, "id") is None
 
 
-def test_nothing_is_added_and_removed_at_once() -> None:
+def test_same_item_cannot_be_added_and_removed() -> None:
     assert duplicate_problem(["a", "b"], ["c"], "users", "users") is None
     problem = duplicate_problem(["a", "c", "b"], ["b", "x", "a"], None, "groups")
     assert told(problem) == (None, "DUPLICATED_INPUT_ITEM")

@@ -21,7 +21,7 @@ TOKEN = make_app_token("a" * RANDOM_LENGTH)
 
 
 @given(LETTERS)
-def test_a_token_is_known_by_its_form(random: str) -> None:
+def test_app_token_is_recognized_by_its_format(random: str) -> None:
     token = make_app_token(random)
     assert token.startswith("lkapp_")
     assert len(token) == 6 + 43
@@ -50,7 +50,7 @@ def test_token_with_a_changed_character_is_invalid(random: str, place: int, othe
         "ghp_" + TOKEN.removeprefix("lkapp_"),
     ],
 )
-def test_other_texts_are_no_app_token(text: str) -> None:
+def test_other_text_is_not_an_app_token(text: str) -> None:
     assert not is_app_token(text)
 
 
@@ -66,5 +66,5 @@ def test_stored_and_shown_forms_do_not_reveal_the_token() -> None:
     assert TOKEN[6:20] not in digest_of(TOKEN)
 
 
-def test_any_text_has_a_digest_so_that_a_lookup_never_fails() -> None:
+def test_any_text_has_a_digest() -> None:
     assert digest_of("\ud800") != digest_of("")

@@ -26,7 +26,7 @@ TOKEN = AppToken(1, 1, "nightly", "abcd", NOW - timedelta(days=9), None, None)
 APP = App(1, "An app", "", AppType.THIRDPARTY, True, NOW, frozenset())  # noqa: FBT003 - active
 
 
-def test_no_app_can_hold_the_management_of_apps() -> None:
+def test_app_cannot_have_manage_apps() -> None:
     assert grantable_problem(ALL_PERMISSIONS - {APPS}) is None
     problem = grantable_problem([ORDERS, APPS])
     assert problem is not None
@@ -63,7 +63,7 @@ def test_overlap_of_a_rotated_token_is_at_most_a_month(seconds: int, fine: bool)
     assert (overlap_problem(timedelta(seconds=seconds)) is None) is fine
 
 
-def test_a_rotated_token_never_lives_longer_than_it_would_have() -> None:
+def test_rotation_never_extends_a_tokens_lifetime() -> None:
     hour = timedelta(hours=1)
     assert rotated_end(TOKEN, NOW, hour) == NOW + hour
     ending = replace(TOKEN, expires_at=NOW + timedelta(minutes=5))

@@ -81,7 +81,7 @@ def test_text_that_is_not_a_range_is_refused(text: str) -> None:
 
 
 @given(st.text(alphabet="0123xX*v=<>~^|-+. a", max_size=40))
-def test_any_text_is_a_range_or_refused_as_none(text: str) -> None:
+def test_any_text_is_a_range_or_refused(text: str) -> None:
     try:
         assert is_within(HERE, text) in (True, False)
     except ValueError as error:
@@ -97,7 +97,7 @@ def test_an_app_for_another_version_is_refused_by_that_field() -> None:
     assert read_manifest(document(requiredSaleorVersion="^3.20"), "saleor").identifier
 
 
-def test_the_version_asked_for_is_that_of_our_vendor() -> None:
+def test_required_version_is_compared_with_the_vendors() -> None:
     assert read_manifest(document(requiredSaleorVersion="^4.0"), "latchkey").identifier
     with pytest.raises(Refused, match=r"The app asks for \^4\.0"):
         read_manifest(document(requiredLatchkeyVersion="^4.0"), "latchkey")

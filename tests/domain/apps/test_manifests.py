@@ -85,7 +85,7 @@ def test_manifest_is_read_completely() -> None:
     )
 
 
-def test_an_app_without_a_back_end_has_no_token_target() -> None:
+def test_app_without_a_back_end_has_no_token_target_url() -> None:
     assert read(document(tokenTargetUrl=...)).token_target_url == ""
 
 
@@ -135,7 +135,7 @@ def test_url_must_be_absolute_http(name: str, address: str) -> None:
 
 
 @pytest.mark.parametrize("address", BAD_ADDRESSES)
-def test_so_is_where_a_webhook_goes(address: str) -> None:
+def test_webhook_target_url_must_be_absolute_http(address: str) -> None:
     bad = document(webhooks=[webhook(targetUrl=address)])
     assert refused(bad) == [("webhooks", "INVALID_URL_FORMAT")]
 
@@ -150,7 +150,7 @@ def test_permissions_are_a_list_of_names(value: object) -> None:
     assert refused(document(permissions=value)) == [("permissions", "INVALID")]
 
 
-def test_no_app_asks_for_the_management_of_apps() -> None:
+def test_manifest_cannot_request_manage_apps() -> None:
     assert refused(document(permissions=["MANAGE_APPS"])) == [
         ("permissions", "INVALID_PERMISSION")
     ]
@@ -195,7 +195,7 @@ def test_options_have_limited_depth() -> None:
 
 
 @pytest.mark.parametrize("target", ["POPUP", "NEW_TAB", "WIDGET", "APP_PAGE", "new_tab"])
-def test_a_path_is_relative_to_the_app_url_and_needs_one(target: str) -> None:
+def test_relative_path_needs_an_app_url(target: str) -> None:
     added = [extension(target=target, url="/edit?x=1")]
     assert read(document(extensions=added)).extensions[0].target == target.upper()
     assert refused(document(extensions=added, appUrl=...)) == [
@@ -273,5 +273,5 @@ def test_extensions_and_webhooks_are_lists_of_objects(name: str, value: object) 
 
 
 @pytest.mark.parametrize("name", ["extensions", "webhooks"])
-def test_there_is_an_end_to_them(name: str) -> None:
+def test_number_of_extensions_and_webhooks_is_limited(name: str) -> None:
     assert refused(document(**{name: [{}] * 101})) == [(name, "INVALID")]

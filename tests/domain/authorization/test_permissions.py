@@ -23,7 +23,7 @@ def test_permissions_are_listed_by_name_as_existing_clients_got_them() -> None:
 
 
 @given(st.frozensets(st.sampled_from(Permission)))
-def test_listing_loses_and_repeats_nothing(permissions: frozenset[Permission]) -> None:
+def test_listing_has_every_permission_once(permissions: frozenset[Permission]) -> None:
     listed = in_order(permissions)
 
     assert frozenset(listed) == permissions
@@ -31,12 +31,12 @@ def test_listing_loses_and_repeats_nothing(permissions: frozenset[Permission]) -
 
 
 @given(st.lists(st.sampled_from(NAMES) | st.text()))
-def test_names_that_no_permission_has_count_as_none(names: list[str]) -> None:
+def test_unknown_permission_names_are_ignored(names: list[str]) -> None:
     assert {permission.value for permission in known(names)} == set(names) & set(NAMES)
 
 
 @pytest.mark.parametrize("names", [None, "MANAGE_APPS", 7, {"MANAGE_APPS": True}, object()])
-def test_non_list_grants_nothing(names: object) -> None:
+def test_non_list_grants_no_permissions(names: object) -> None:
     assert known(names) == frozenset()
 
 
@@ -45,7 +45,7 @@ def test_a_permission_reads_as_plain_words() -> None:
     assert len({permission.label for permission in Permission}) == len(Permission)
 
 
-def test_the_kinds_of_caller_have_the_names_of_the_contract() -> None:
+def test_caller_kinds_have_the_contracts_names() -> None:
     assert {caller.value for caller in Caller} == {
         "AUTHENTICATED_USER",
         "AUTHENTICATED_STAFF_USER",

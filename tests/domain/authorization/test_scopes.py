@@ -15,7 +15,7 @@ PRODUCTS, USERS = Permission.MANAGE_PRODUCTS, Permission.MANAGE_USERS
 P, U = "latchkey:manage_products", "latchkey:manage_users"
 
 
-def test_a_scope_is_the_permission_in_lower_case_behind_the_shop() -> None:
+def test_scope_is_the_lowercase_permission_with_a_prefix() -> None:
     assert scope_of(PRODUCTS, "latchkey") == P
 
 
@@ -51,7 +51,7 @@ def test_every_permission_can_be_granted(permission: Permission) -> None:
         (True, True, set()),
     ],
 )
-def test_the_scope_counts_and_only_without_any_the_list(
+def test_permissions_claim_counts_only_without_scopes(
     scope: object, permissions: object, granted: set[Permission]
 ) -> None:
     grant = granted_scopes(scope, permissions, "latchkey")
@@ -80,7 +80,7 @@ def test_grant_round_trips(grant: ScopeGrant | None) -> None:
     assert read_grant(write_grant(grant)) == grant
 
 
-def test_permissions_of_another_version_count_as_none() -> None:
+def test_permissions_of_another_version_are_ignored() -> None:
     assert read_grant("STAFF MANAGE_TOMORROW MANAGE_USERS") == ScopeGrant(
         frozenset({USERS}), is_staff=True
     )

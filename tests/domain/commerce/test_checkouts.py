@@ -55,7 +55,7 @@ def line(product: Product | None = BOWL, quantity: int = 2, units: int = 1000) -
         (OPERATOR, True, True, True),
     ],
 )
-def test_cart_opens_for_its_owner_or_if_anonymous_by_token(
+def test_cart_is_open_to_its_owner_or_by_token_if_anonymous(
     actor: Actor, own: bool, anybodys: bool, of_another: bool
 ) -> None:
     assert may_open(actor, 1) is own
@@ -97,7 +97,7 @@ def test_only_published_and_priced_products_can_be_bought(
         (-1, 0, "ZERO_QUANTITY"),
     ],
 )
-def test_a_quantity_is_within_reason(quantity: int, minimum: int, code: str | None) -> None:
+def test_quantity_is_limited(quantity: int, minimum: int, code: str | None) -> None:
     problem = quantity_problem(quantity, minimum=minimum)
     assert (problem.code if problem else None) == code
 

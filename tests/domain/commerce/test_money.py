@@ -73,12 +73,12 @@ def test_every_amount_survives_the_database_and_json(units: int) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**9), st.integers(1, 1000)), max_size=20))
-def test_a_sum_is_exact(lines: list[tuple[int, int]]) -> None:
+def test_sum_is_exact(lines: list[tuple[int, int]]) -> None:
     summed = total(of_units(units).times(quantity) for units, quantity in lines)
     assert summed.units == sum(units * quantity for units, quantity in lines)
 
 
-def test_nothing_costs_nothing() -> None:
+def test_empty_sum_is_zero() -> None:
     assert total(()) == Money(Decimal("0.00"))
 
 

@@ -19,7 +19,7 @@ NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
-def test_an_answer_of_2xx_is_a_success(status: int) -> None:
+def test_response_2xx_is_a_success(status: int) -> None:
     next_step = next_step_after(answered=status, attempts=1, retry_after=None, chance=0)
 
     assert next_step == NextStep(DeliveryStatus.SUCCESS)
@@ -32,13 +32,13 @@ def test_other_statuses_are_failures_to_retry(status: int | None) -> None:
     assert next_step == NextStep(DeliveryStatus.PENDING, wait=5)
 
 
-def test_an_endpoint_that_is_gone_is_not_tried_again() -> None:
+def test_response_410_is_not_retried() -> None:
     next_step = next_step_after(answered=410, attempts=1, retry_after=60, chance=0)
 
     assert next_step == NextStep(DeliveryStatus.FAILED, gone=True)
 
 
-def test_the_schedule_is_the_promised_one() -> None:
+def test_retry_schedule_is_the_documented_one() -> None:
     waits = [
         next_step_after(answered=500, attempts=number, retry_after=None, chance=0).wait
         for number in range(1, len(SCHEDULE) + 1)
@@ -105,7 +105,7 @@ def test_retry_after_is_a_number_of_seconds_or_a_date(
 
 
 @given(st.text())
-def test_no_retry_after_is_a_fault(text: str) -> None:
+def test_any_retry_after_is_read_without_an_error(text: str) -> None:
     seconds = read_retry_after(text, NOW)
 
     assert seconds is None or seconds >= 0

@@ -7,7 +7,7 @@ from app.domain.deliveries.message_ids import RANDOM_LENGTH, make_message_id
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
-def test_ids_sort_by_when_they_were_made_whatever_chance_adds() -> None:
+def test_message_ids_sort_by_creation_time() -> None:
     steps = (-1_700_000_000, -1, 0, 0.001, 1, 86_400, 1_000_000_000)
     made = [
         make_message_id(NOW + timedelta(seconds=step), chance * RANDOM_LENGTH)

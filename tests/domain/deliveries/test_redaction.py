@@ -29,7 +29,7 @@ def test_cut_text_loses_a_possible_beginning_of_a_secret() -> None:
     assert redact("x" * 50 + "sesame-ope") == "x" * 50 + "sesame-ope"
 
 
-def test_short_values_are_no_secrets() -> None:
+def test_short_values_are_not_redacted() -> None:
     assert redactor(("on", "1", ""))("on 1") == "on 1"
     assert redactor(())("anything", is_cut=True) == "anything"
 

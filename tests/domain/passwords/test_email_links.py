@@ -51,7 +51,7 @@ def test_link_state_differs_by_purpose() -> None:
     assert len({state_of(purpose, ACCOUNT) for purpose in LinkPurpose}) == len(LinkPurpose)
 
 
-def test_an_account_without_a_password_has_a_state_too() -> None:
+def test_account_without_a_password_has_a_link_state() -> None:
     without = replace(ACCOUNT, password_hash=None)
     assert state_of(LinkPurpose.SET_PASSWORD, without) != state_of(
         LinkPurpose.SET_PASSWORD, ACCOUNT

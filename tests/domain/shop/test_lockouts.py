@@ -50,7 +50,7 @@ BY_SIGN_ON = person(SessionOrigin.OIDC)
         (SettingsManagers(people=5, by_sign_on=0, by_grant=0, apps=1, providers=0), 0, None),
     ],
 )
-def test_in_a_restricted_mode_only_single_sign_on_and_apps_lead_back(
+def test_restricted_mode_can_be_undone_by_sso_and_apps_only(
     mode: PasswordLoginMode, managers: SettingsManagers, people: int, reason: str | None
 ) -> None:
     judged = check_lockout(BY_PASSWORD, managers, mode, AccessChange(password_login_mode=mode))
@@ -75,7 +75,7 @@ def test_permission_that_is_not_held_cannot_undo() -> None:
     assert check_lockout(without, NOBODY, DISABLED, change).is_locked_out
 
 
-def test_anyone_who_asks_can_undo_while_passwords_are_enabled() -> None:
+def test_enabled_password_login_never_locks_out() -> None:
     change = AccessChange(allow_storefront_traffic=False)
     assert not check_lockout(BY_PASSWORD, NOBODY, ENABLED, change).is_locked_out
 

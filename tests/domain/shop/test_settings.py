@@ -113,7 +113,7 @@ def test_permissions_are_kept_in_sso_sessions_and_enabled_mode(
 
 
 @given(granted=SETS, scopes=SETS)
-def test_scopes_of_the_provider_rule_alone(
+def test_provider_scopes_replace_local_permissions(
     granted: frozenset[Permission], scopes: frozenset[Permission]
 ) -> None:
     effective = effective_permissions(granted, mode=ENABLED, origin=OIDC, scopes=scopes)
@@ -150,7 +150,7 @@ def test_extension_lacks_what_its_app_or_user_lacks(
         *((anonymous(fault=fault), False) for fault in TokenFault),
     ],
 )
-def test_a_closed_storefront_admits_apps_and_staff_alone(actor: Actor, admitted: bool) -> None:
+def test_closed_storefront_admits_only_apps_and_staff(actor: Actor, admitted: bool) -> None:
     assert admits(actor, Switches(allow_storefront_traffic=False)) is admitted
     assert admits(actor, Switches(allow_storefront_traffic=True))
 
@@ -159,7 +159,7 @@ def test_new_shop_allows_every_sign_in_method() -> None:
     assert Switches() == Switches(ENABLED, allow_storefront_traffic=True)
 
 
-def test_the_switches_of_a_shop_are_part_of_its_settings() -> None:
+def test_switches_are_part_of_the_shop_settings() -> None:
     shop = PublicShop("Shop", "", DISABLED, allow_storefront_traffic=False)
 
     assert shop.switches == Switches(DISABLED, allow_storefront_traffic=False)

@@ -27,6 +27,6 @@ def test_every_caller_has_one_traffic_kind(actor: Actor, kind: TrafficKind) -> N
 @pytest.mark.parametrize(
     ("minute", "second", "begin"), [(0, 0, 0), (9, 59, 0), (10, 0, 10), (59, 59, 50)]
 )
-def test_a_moment_is_counted_in_the_span_it_is_in(minute: int, second: int, begin: int) -> None:
+def test_request_is_counted_in_the_span_of_its_time(minute: int, second: int, begin: int) -> None:
     moment = datetime(2026, 3, 1, 12, minute, second, 999_999, tzinfo=UTC)
     assert bucket_of(moment) == datetime(2026, 3, 1, 12, begin, tzinfo=UTC)

@@ -46,5 +46,5 @@ def test_user_agent_is_described_in_plain_words(user_agent: str, device: str) ->
 
 
 @given(st.text(max_size=256))
-def test_nothing_that_could_hurt_a_page_comes_out(user_agent: str) -> None:
+def test_device_description_has_no_markup(user_agent: str) -> None:
     assert all(character.isalnum() or character in " ._+-" for character in device_of(user_agent))

@@ -70,7 +70,7 @@ def test_with_unknown_emails_the_wait_doubles_after_every_tenth_failure(
         (0, 0, 0, 1),
     ],
 )
-def test_the_longest_of_the_three_counts(
+def test_longest_of_three_waits_applies(
     failures: int, known_failures: int, user_failures: int, seconds: int
 ) -> None:
     assert (
@@ -112,7 +112,7 @@ def test_below_the_limit_the_wait_is_a_power_of_two(known_failures: int) -> None
     assert waited == 2 ** (known_failures - 1)
 
 
-def test_a_counter_fades_two_hours_after_it_was_touched() -> None:
+def test_counter_expires_two_hours_after_its_last_use() -> None:
     assert expired_before(10_000.0) == 10_000.0 - 7200
     assert EXPIRY_SECONDS == 7200
 
@@ -133,7 +133,7 @@ def test_a_block_never_outlives_the_counters_behind_it() -> None:
         (0.0, 1000.0 + LEASE_SECONDS, RUNNING_WAIT_SECONDS),
     ],
 )
-def test_an_address_waits_for_its_block_or_shortly_for_its_running_attempt(
+def test_ip_address_waits_for_its_block_or_running_attempt(
     blocked_until: float, lease_until: float, seconds: float
 ) -> None:
     waited = wait_seconds(blocked_until=blocked_until, lease_until=lease_until, now=1000.0)

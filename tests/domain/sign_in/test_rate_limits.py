@@ -22,12 +22,12 @@ from app.domain.sign_in.rate_limits import (
         ("OFF", ()),
     ],
 )
-def test_rates_are_read(text: str, rates: tuple[Rate, ...]) -> None:
+def test_rate_is_parsed(text: str, rates: tuple[Rate, ...]) -> None:
     assert parse_rates(text) == rates
 
 
 @pytest.mark.parametrize("text", ["", "20", "20/fortnight", "0/minute", "-1/minute", "1/minute;"])
-def test_other_texts_are_refused(text: str) -> None:
+def test_invalid_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="must look like 20/minute"):
         parse_rates(text)
 

@@ -65,7 +65,7 @@ def test_a_token_holds_exactly_the_claims_of_the_contract() -> None:
     }
 
 
-def test_a_session_is_named_by_at_least_twelve_random_characters() -> None:
+def test_session_id_has_at_least_twelve_random_characters() -> None:
     assert SESSION_TOKEN_LENGTH >= 12
 
 
@@ -101,7 +101,7 @@ def test_a_claim_that_is_missing_or_of_another_kind_makes_the_token_invalid(
 
 @pytest.mark.parametrize("name", ["iat", "exp"])
 @pytest.mark.parametrize("value", ["1772366700", float("inf"), float("nan"), 1_772_366_700.0])
-def test_times_are_whole_numbers_and_nothing_that_looks_like_one(name: str, value: object) -> None:
+def test_time_claims_must_be_integers(name: str, value: object) -> None:
     with pytest.raises(TokenRejected) as rejected:
         read_claims(_made(**{name: value}), "latchkey")
     assert rejected.value.fault is TokenFault.INVALID
@@ -117,18 +117,18 @@ def test_a_token_names_a_user_by_global_id(user_id: str) -> None:
 
 
 @pytest.mark.parametrize("owner", ["saleor", "Latchkey", "latchkey2", "latchke"])
-def test_a_token_of_another_owner_is_not_ours(owner: str) -> None:
+def test_token_of_another_owner_is_foreign(owner: str) -> None:
     with pytest.raises(TokenRejected) as rejected:
         _claims(owner=owner)
     assert rejected.value.fault is TokenFault.INVALID
 
 
-def test_a_token_without_an_address_or_a_role_is_read_all_the_same() -> None:
+def test_token_without_email_or_role_is_accepted() -> None:
     claims = _claims(email=..., is_staff=...)
     assert claims.user_id == SUBJECT.user_id
 
 
-def test_only_a_refresh_token_has_something_in_its_csrf_token() -> None:
+def test_only_refresh_tokens_have_a_csrf_token() -> None:
     assert _claims().csrf_token == ""
     assert _claims(csrf_token="x" * 64).csrf_token == "x" * 64
     assert _claims(csrf_token=7).csrf_token == ""
@@ -179,7 +179,7 @@ def test_only_access_and_extension_tokens_are_accepted_in_headers(
         (10**11, 1000.0, False),
     ],
 )
-def test_a_token_is_expired_from_its_very_second_on_without_any_leeway(
+def test_token_expires_in_its_exact_second_without_leeway(
     expires: int, now: float, expired: bool
 ) -> None:
     claims = _claims(iat=0, exp=expires)
@@ -197,11 +197,11 @@ def test_token_is_immature_when_a_start_is_more_than_the_leeway_ahead(claim: str
     assert _fault_of(_claims(**{claim: int(NOW) + 61})) is TokenFault.IMMATURE
 
 
-def test_a_token_that_has_expired_is_expired_before_it_is_immature() -> None:
+def test_expiry_is_checked_before_immaturity() -> None:
     assert _fault_of(_claims(iat=int(NOW) + 600, exp=int(NOW) - 60)) is TokenFault.EXPIRED
 
 
-def test_a_token_of_another_issuer_is_invalid_even_when_it_has_expired() -> None:
+def test_expired_token_of_another_issuer_is_invalid() -> None:
     foreign = _claims(iss="https://elsewhere.example.com/graphql/", exp=int(NOW) - 60)
     assert _fault_of(foreign) is TokenFault.INVALID
 
@@ -227,7 +227,7 @@ LOOPBACK = "http://localhost:8000/graphql/"
         ("http://localhost.example.com/graphql/", LOOPBACK, False, False),
     ],
 )
-def test_with_a_public_url_one_issuer_counts_and_without_one_the_request_s_and_this_machine_s(
+def test_issuer_is_the_public_url_or_else_the_requests_or_loopback(
     iss: str, request_issuer: str, configured: bool, accepted: bool
 ) -> None:
     claims = _claims(iss=iss)
@@ -279,6 +279,6 @@ def test_loopback_hosts_are_recognized(host: str, is_loopback: bool) -> None:
 
 
 @given(st.dictionaries(st.sampled_from(list(_made())), st.none() | st.integers() | st.text()))
-def test_no_claims_whatever_make_the_reader_fail_otherwise(changed: dict[str, object]) -> None:
+def test_any_claims_are_read_or_refused(changed: dict[str, object]) -> None:
     with suppress(TokenRejected):
         check_claims(_claims(**changed), now=NOW, issuer=ISSUER, configured=True)

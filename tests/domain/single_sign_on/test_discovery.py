@@ -27,7 +27,7 @@ def read(issuer: str = ISSUER, /, **changes: object) -> tuple[dict[str, str], li
     return settings, [one.message for one in problems]
 
 
-def test_a_description_fills_the_settings() -> None:
+def test_discovery_document_fills_the_settings() -> None:
     assert read() == (
         {
             "issuer": ISSUER,
@@ -101,7 +101,7 @@ def test_https_document_cannot_contain_http_urls(member: str) -> None:
     assert problems == [f"{member} leads from https to http://id.example/x."]
 
 
-def test_a_provider_on_this_machine_may_do_without_https() -> None:
+def test_loopback_provider_can_use_http() -> None:
     plain = "http://127.0.0.1:9000"
     members: dict[str, object] = dict.fromkeys(NEEDED + OTHERS, f"{plain}/x")
     _, problems = read(plain, issuer=plain, **members)
@@ -129,7 +129,7 @@ def test_a_provider_on_this_machine_may_do_without_https() -> None:
         ("id_token_signing_alg_values_supported", ..., True),
     ],
 )
-def test_a_provider_offers_something_that_we_can_do(
+def test_provider_without_a_supported_option_is_refused(
     member: str, value: object, fits: bool
 ) -> None:
     settings, problems = read(**{member: value})

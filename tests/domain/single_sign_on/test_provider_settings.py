@@ -22,7 +22,7 @@ FLAGS = [setting.name for setting in SETTINGS if setting.type is SettingType.BOO
 TEXTS = [setting.name for setting in SETTINGS if setting.name not in (*URLS, *FLAGS)]
 
 
-def test_the_settings_go_by_the_names_that_clients_know() -> None:
+def test_setting_names_are_stable() -> None:
     """Contract, "What existing clients hold us to"; ``issuer`` and ``trust_emails`` are ours."""
     assert [setting.name for setting in SETTINGS] == [
         "client_id",
@@ -49,7 +49,7 @@ def test_every_setting_has_a_help_text() -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_text_is_read_without_blanks_around_it(name: str) -> None:
+def test_text_setting_is_trimmed(name: str) -> None:
     assert read_setting(name, "  a value ") == "a value"
 
 
@@ -102,7 +102,7 @@ def test_url_setting_must_be_absolute(name: str, url: str, fits: bool) -> None:
     [("true", True), ("false", False), (" True ", True), ("FALSE", False)]
     + [(text, None) for text in ("yes", "1", "0", "on", "perhaps")],
 )
-def test_a_flag_is_a_text_too(name: str, text: str, flag: bool | None) -> None:
+def test_boolean_setting_is_read_from_text(name: str, text: str, flag: bool | None) -> None:
     read = read_setting(name, text)
     if flag is None:
         assert isinstance(read, Problem)
@@ -113,7 +113,7 @@ def test_a_flag_is_a_text_too(name: str, text: str, flag: bool | None) -> None:
 
 @pytest.mark.parametrize("nothing", [None, "", "  "])
 @pytest.mark.parametrize("name", [setting.name for setting in SETTINGS])
-def test_nothing_clears_a_setting(name: str, nothing: str | None) -> None:
+def test_null_or_empty_clears_a_setting(name: str, nothing: str | None) -> None:
     assert read_setting(name, nothing) == getattr(PLAIN, name)
 
 
@@ -130,7 +130,7 @@ def test_unknown_setting_is_reported_by_name(name: str) -> None:
     assert (problem.field, problem.code) == (name, "INVALID")
 
 
-def test_settings_read_back_as_texts_and_secrets_never() -> None:
+def test_settings_are_read_back_as_text_without_secrets() -> None:
     provider = replace(
         PLAIN, client_id="shop", client_secret="hunter2", use_oauth_scope_permissions=True
     )

@@ -85,7 +85,7 @@ def check(read: object, fault: TokenFault | None) -> None:
     ("text", "form"),
     [("a.b.c", True), ("..", True), ("a.b", False), ("a.b.c.d", False), ("opaque", False)],
 )
-def test_three_parts_are_a_signed_token_however_bad(text: str, form: bool) -> None:
+def test_three_parts_are_recognized_as_a_signed_token(text: str, form: bool) -> None:
     assert is_signed(text) is form
 
 
@@ -115,7 +115,7 @@ def test_three_parts_are_a_signed_token_however_bad(text: str, form: bool) -> No
         ({"typ": "Bearer"}, None),
     ],
 )
-def test_an_access_token_is_believed_or_not(
+def test_access_token_claims_are_checked(
     changes: dict[str, object], fault: TokenFault | None
 ) -> None:
     token = signed(ACCESS, "at+jwt", **changes)
@@ -136,9 +136,7 @@ def test_an_access_token_is_believed_or_not(
         (5, INVALID),
     ],
 )
-def test_the_kind_in_the_header_is_that_of_an_access_token(
-    typ: object, fault: TokenFault | None
-) -> None:
+def test_access_token_needs_its_header_type(typ: object, fault: TokenFault | None) -> None:
     token = signed(ACCESS, typ)
     check(lambda: read_access_token(token, STRICT, now=NOW, shop="latchkey"), fault)
 
@@ -180,7 +178,7 @@ def test_any_issuer_is_accepted_without_a_configured_one() -> None:
     ],
     ids=["rights kept here", "with an audience", "provider rules", "without an audience"],
 )
-def test_scopes_grant_where_the_provider_rules_and_the_audience_matches(
+def test_scopes_grant_permissions_only_for_our_audience(
     provider: Provider, grant: ScopeGrant | None
 ) -> None:
     token = signed(ACCESS, scope="openid latchkey:manage_users")
@@ -209,14 +207,12 @@ def test_scopes_grant_where_the_provider_rules_and_the_audience_matches(
         ({"events": LOGOUT}, INVALID),
     ],
 )
-def test_an_id_token_is_believed_or_not(
-    changes: dict[str, object], fault: TokenFault | None
-) -> None:
+def test_id_token_claims_are_checked(changes: dict[str, object], fault: TokenFault | None) -> None:
     token = signed(ID, **changes)
     check(lambda: read_id_token(token, PLAIN, nonce="n", now=NOW), fault)
 
 
-def test_an_id_token_of_a_refresh_needs_no_nonce() -> None:
+def test_refreshed_id_token_needs_no_nonce() -> None:
     assert read_id_token(signed(ID, nonce=...), PLAIN, nonce=None, now=NOW).subject == "alice"
 
 
@@ -251,7 +247,7 @@ def test_sid_is_stored_if_valid(sid: object, known: str) -> None:
         ({"sid": 5}, INVALID),
     ],
 )
-def test_a_logout_token_is_believed_or_not(
+def test_logout_token_claims_are_checked(
     changes: dict[str, object], fault: TokenFault | None
 ) -> None:
     token = signed(OUT, "logout+jwt", **changes)
@@ -262,13 +258,11 @@ def test_a_logout_token_is_believed_or_not(
     ("typ", "fault"),
     [(..., None), ("JWT", None), ("application/logout+jwt", None), ("at+jwt", INVALID)],
 )
-def test_the_kind_in_the_header_is_that_of_a_logout_token(
-    typ: object, fault: TokenFault | None
-) -> None:
+def test_logout_token_needs_its_header_type(typ: object, fault: TokenFault | None) -> None:
     check(lambda: read_logout_token(signed(OUT, typ), PLAIN, now=NOW), fault)
 
 
-def test_no_kind_of_token_passes_for_another() -> None:
+def test_token_types_are_not_interchangeable() -> None:
     access, identity, logout = signed(ACCESS), signed(ID), signed(OUT)
     for token in (identity, logout):
         check(lambda it=token: read_access_token(it, PLAIN, now=NOW, shop="latchkey"), INVALID)

@@ -44,7 +44,7 @@ def test_person_is_read_from_the_providers_claims() -> None:
         (..., False),
     ],
 )
-def test_an_address_is_verified_by_a_real_boolean_alone(told: object, is_verified: bool) -> None:
+def test_email_is_verified_only_by_a_boolean(told: object, is_verified: bool) -> None:
     assert read(email_verified=told).is_verified is is_verified
 
 
@@ -93,7 +93,7 @@ def test_unstorable_name_does_not_prevent_sign_in(name: object) -> None:
     assert (person.subject, person.first_name, person.last_name) == ("alice", "", "")
 
 
-def test_an_endless_name_is_cut() -> None:
+def test_long_name_is_cut() -> None:
     assert read(given_name="x" * 5000).first_name == "x" * 256
 
 

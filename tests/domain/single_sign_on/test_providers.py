@@ -57,7 +57,7 @@ def test_a_client_secret_is_never_shown() -> None:
         ("staff", "Latchkey", "staff.authentication.openidconnect"),
     ],
 )
-def test_the_default_provider_is_called_after_the_vendor_and_others_by_their_word(
+def test_default_provider_has_the_vendors_name_and_others_their_slug(
     slug: str, vendor: str, plugin_id: str
 ) -> None:
     assert replace(NOTHING, slug=slug).plugin_id(vendor) == plugin_id
@@ -100,11 +100,11 @@ def test_plugin_id_contains_one_slug(plugin_id: str, slug: str | None) -> None:
         ("a\n", False),
     ],
 )
-def test_the_word_of_a_provider_fits_an_address(text: str, fits: bool) -> None:
+def test_provider_slug_fits_into_a_url(text: str, fits: bool) -> None:
     assert is_slug(text) is fits
 
 
-def test_the_default_provider_answers_to_every_word_that_names_no_other() -> None:
+def test_unknown_slug_selects_the_default_provider() -> None:
     default, staff = NOTHING, replace(NOTHING, id=2, slug="staff")
     assert choose([default, staff], "staff") is staff
     assert choose([default, staff], "mirumee") is default

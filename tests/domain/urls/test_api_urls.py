@@ -20,7 +20,7 @@ API = "https://shop.example.com/graphql/"
         ("https://example.com/shop/api", "https://example.com/shop/api"),
     ],
 )
-def test_host_alone_means_its_api(typed: str, meant: str) -> None:
+def test_host_without_a_path_is_its_api_url(typed: str, meant: str) -> None:
     assert parse_api_url(typed) == meant
 
 
@@ -64,5 +64,5 @@ def test_key_set_is_at_the_hosts_root() -> None:
         ("http://[::1]:8000/graphql/", False),
     ],
 )
-def test_a_token_is_overheard_on_the_way_to_another_machine(url: str, overheard: bool) -> None:
+def test_http_url_is_unencrypted_unless_loopback(url: str, overheard: bool) -> None:
     assert is_unencrypted(url) is overheard

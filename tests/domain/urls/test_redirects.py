@@ -71,11 +71,11 @@ def test_listed_hosts_are_allowed(url: str) -> None:
         "https://shop.example.com/" + "x" * 2048,
     ],
 )
-def test_other_texts_are_refused(url: str) -> None:
+def test_invalid_text_is_refused(url: str) -> None:
     assert code(url) == "INVALID"
 
 
-def test_an_address_is_needed() -> None:
+def test_redirect_url_is_required() -> None:
     assert code("") == "REQUIRED"
 
 

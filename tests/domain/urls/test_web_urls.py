@@ -25,13 +25,13 @@ APP = "https://app.example/shop/start"
         "HTTPS://APP.example/",
     ],
 )
-def test_whole_addresses_of_http_are_taken(text: str) -> None:
+def test_absolute_http_urls_are_accepted(text: str) -> None:
     assert is_web_url(text)
     assert not is_path(text)
 
 
 @pytest.mark.parametrize("text", ["/", "/edit", "/edit?x=//y", "/a:b", "/javascript:alert(1)"])
-def test_paths_are_paths(text: str) -> None:
+def test_path_is_not_a_web_url(text: str) -> None:
     assert is_path(text)
     assert not is_web_url(text)
 
@@ -52,12 +52,12 @@ def test_texts_that_browsers_read_differently_are_refused(text: str) -> None:
         ("/edit?x=1", "https://app.example/shop/edit?x=1"),
     ],
 )
-def test_a_path_is_taken_relative_to_the_folder_of_an_address(path: str, address: str) -> None:
+def test_path_is_relative_to_the_folder_of_the_url(path: str, address: str) -> None:
     assert below(APP, path) == address
 
 
 @given(st.text(max_size=40))
-def test_no_path_leads_to_another_origin(text: str) -> None:
+def test_path_never_leads_to_another_origin(text: str) -> None:
     if is_path(f"/{text}"):
         assert is_same_origin(below(APP, f"/{text}"), APP)
 

@@ -23,7 +23,7 @@ from app.domain.values.errors import (
         (TokenFault.INVALID, "InvalidTokenError"),
     ],
 )
-def test_a_broken_credential_is_named_as_existing_clients_test_for_it(
+def test_invalid_credential_has_the_error_code_that_clients_expect(
     fault: TokenFault, code: str
 ) -> None:
     assert fault.code == code
@@ -33,7 +33,7 @@ def test_expired_token_has_the_contracts_message() -> None:
     assert str(TokenRejected(TokenFault.EXPIRED)) == "Signature has expired"
 
 
-def test_every_fault_has_words_of_its_own() -> None:
+def test_every_fault_has_its_own_message() -> None:
     messages = [fault.message for fault in TokenFault]
     assert all(messages)
     assert len(set(messages)) == len(messages)
@@ -44,7 +44,7 @@ def test_closed_storefront_has_the_contracts_message() -> None:
     assert TrafficClosed.CODE == "STOREFRONT_TRAFFIC_NOT_ALLOWED"
 
 
-def test_a_denied_operation_names_everything_that_would_do() -> None:
+def test_denial_names_every_sufficient_permission() -> None:
     denied = PermissionDenied("MANAGE_APPS", "AUTHENTICATED_APP")
 
     assert denied.required == ("MANAGE_APPS", "AUTHENTICATED_APP")

@@ -27,11 +27,11 @@ GARBAGE = [
 
 
 @given(st.integers(min_value=0, max_value=10**18 - 1))
-def test_an_id_leads_back_to_its_key(key: int) -> None:
+def test_global_id_round_trips(key: int) -> None:
     assert key_of(to_global_id("User", key), "User") == key
 
 
-def test_ids_are_spelled_as_existing_clients_store_them() -> None:
+def test_global_id_has_the_stable_format() -> None:
     assert to_global_id("User", 4) == "VXNlcjo0"
     assert parse_global_id("VXNlcjo0") == ("User", "4")
 
@@ -68,7 +68,7 @@ def test_id_of_another_type_is_refused_on_its_field(value: str) -> None:
     assert (problem.code, problem.field) == ("INVALID_ID", "userId")
 
 
-def test_a_refusal_never_repeats_more_than_the_beginning_of_a_long_id() -> None:
+def test_refusal_quotes_only_the_start_of_a_long_id() -> None:
     with pytest.raises(Refused) as refused:
         key_of(base64.b64encode(b"x" * 10_000).decode(), "User")
 
@@ -76,5 +76,5 @@ def test_a_refusal_never_repeats_more_than_the_beginning_of_a_long_id() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "-1", "+1", " 1", "1e3", "²", "9" * 19])
-def test_only_digits_that_a_database_can_hold_are_a_key(text: str) -> None:
+def test_key_is_an_integer_in_the_databases_range(text: str) -> None:
     assert parse_key(text) is None

@@ -20,7 +20,7 @@ from app.domain.values.ip_addresses import parse_address
         ("::1", "::1"),
     ],
 )
-def test_a_spelling_is_reduced_to_the_canonical_one(text: str, address: str) -> None:
+def test_ip_address_is_normalized(text: str, address: str) -> None:
     assert str(parse_address(text)) == address
 
 
@@ -48,5 +48,5 @@ def test_a_spelling_is_reduced_to_the_canonical_one(text: str, address: str) -> 
         "203.0.113.7 203.0.113.8",
     ],
 )
-def test_other_texts_are_no_ip_address(text: str) -> None:
+def test_other_text_is_not_an_ip_address(text: str) -> None:
     assert parse_address(text) is None

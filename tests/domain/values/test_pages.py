@@ -70,14 +70,14 @@ def test_invalid_cursor_is_refused_on_its_argument(text: str) -> None:
     ],
     ids=lambda value: str(value)[:20].encode("ascii", "backslashreplace").decode(),
 )
-def test_a_cursor_holds_texts_and_numbers_that_a_database_can_hold(value: object) -> None:
+def test_cursor_holds_storable_text_and_numbers(value: object) -> None:
     text = base64.urlsafe_b64encode(json.dumps(value).encode()).decode()
 
     with pytest.raises(Refused):
         read_cursor(text, "after")
 
 
-def test_deep_nesting_is_no_cursor() -> None:
+def test_deeply_nested_cursor_is_refused() -> None:
     text = base64.urlsafe_b64encode(b"[" * 100_000).decode()
 
     with pytest.raises(Refused):
@@ -93,7 +93,7 @@ def test_any_text_is_a_cursor_or_refused(text: str) -> None:
     assert make_cursor(read) == text
 
 
-def test_the_four_arguments_say_which_page() -> None:
+def test_page_is_selected_by_four_arguments() -> None:
     cursor = make_cursor(("a", 1))
 
     assert read_page_request("users", first=3) == PageRequest(3)
@@ -125,9 +125,7 @@ def test_an_empty_cursor_is_the_end_of_the_list() -> None:
         ({"last": 1, "before": "x"}, "before"),
     ],
 )
-def test_a_page_that_makes_no_sense_is_refused_by_argument(
-    arguments: dict[str, object], field: str
-) -> None:
+def test_invalid_page_is_refused_on_its_argument(arguments: dict[str, object], field: str) -> None:
     with pytest.raises(Refused) as refused:
         read_page_request("users", **arguments)  # type: ignore[arg-type]
 
@@ -135,7 +133,7 @@ def test_a_page_that_makes_no_sense_is_refused_by_argument(
     assert (problem.code, problem.field) == ("GRAPHQL_ERROR", field)
 
 
-def test_a_list_that_holds_nothing_has_an_empty_page() -> None:
+def test_empty_list_has_an_empty_page() -> None:
     page: Page[str] = empty_page()
 
     assert page.items == page.cursors == ()

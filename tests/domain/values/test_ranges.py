@@ -21,12 +21,12 @@ BEHIND = timezone(timedelta(hours=-5))
         (datetime.max.replace(tzinfo=BEHIND), datetime.max.replace(tzinfo=UTC)),
     ],
 )
-def test_a_moment_is_meant_in_utc(given: datetime, meant: datetime) -> None:
+def test_time_without_a_zone_is_utc(given: datetime, meant: datetime) -> None:
     assert moments(given, None) == Range(meant, None)
     assert moments(None, given) == Range(None, meant)
 
 
-def test_days_go_from_their_first_moment_to_their_last() -> None:
+def test_day_range_includes_the_whole_last_day() -> None:
     day = date(2026, 3, 1)
     midnight = datetime(2026, 3, 1, tzinfo=UTC)
     assert days(day, day) == Range(midnight, midnight + timedelta(days=1, microseconds=-1))

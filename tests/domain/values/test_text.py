@@ -7,7 +7,7 @@ from app.domain.values.errors import Problem, problem_text
 from app.domain.values.text import text
 
 
-def test_values_are_put_where_the_sentence_names_them() -> None:
+def test_values_are_inserted_at_their_placeholders() -> None:
     assert text("{app} calls {url}.", url="https://x.example", app="Till") == (
         "Till calls https://x.example."
     )

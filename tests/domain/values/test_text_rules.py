@@ -8,7 +8,7 @@ from app.domain.values.text_rules import is_storable, line_problem, prose_proble
 
 
 @pytest.mark.parametrize("text", ["", "Latchkey", "Früchte & Gemüse", "日本の店", "🛍️ shop"])
-def test_a_line_may_be_in_any_script(text: str) -> None:
+def test_line_can_be_in_any_script(text: str) -> None:
     assert line_problem(text, "name", max_length=100) is None
 
 
@@ -16,7 +16,7 @@ def test_a_line_may_be_in_any_script(text: str) -> None:
     "text",
     ["two\nlines", "two\r\nlines", "a\ttab", "\0", "\x1b[31m", "a\u2028b", "a\u2029b", "\ud800"],
 )
-def test_nothing_that_could_end_a_mail_header_fits_on_a_line(text: str) -> None:
+def test_line_has_no_line_breaks(text: str) -> None:
     problem = line_problem(text, "name", max_length=100, code="INVALID")
 
     assert problem is not None
@@ -24,7 +24,7 @@ def test_nothing_that_could_end_a_mail_header_fits_on_a_line(text: str) -> None:
 
 
 @pytest.mark.parametrize("check", [line_problem, prose_problem])
-def test_a_text_ends_at_its_longest_character(check: object) -> None:
+def test_text_has_a_maximum_length(check: object) -> None:
     assert callable(check)
     assert check("x" * 20, "name", max_length=20) is None
     problem = check("x" * 21, "name", max_length=20)
@@ -34,7 +34,7 @@ def test_a_text_ends_at_its_longest_character(check: object) -> None:
 
 
 @pytest.mark.parametrize("text", ["two\nlines", "a\ttab", "a\u2028b", ""])
-def test_prose_has_lines(text: str) -> None:
+def test_prose_can_have_lines(text: str) -> None:
     assert prose_problem(text, "description", max_length=100) is None
 
 
@@ -47,5 +47,5 @@ def test_unstorable_cursor_is_refused_without_a_query(text: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
-def test_other_texts_can_be_stored(text: str) -> None:
+def test_other_text_can_be_stored(text: str) -> None:
     assert is_storable(text)

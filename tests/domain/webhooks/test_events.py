@@ -5,7 +5,7 @@ import pytest
 from app.domain.events import EVENTS, Event, EventType, OrderPaid, default_query
 
 
-def test_the_register_is_the_catalogue_in_its_order() -> None:
+def test_event_register_equals_the_catalogue() -> None:
     assert [EventType.ANY_EVENTS, *EVENTS] == list(EventType)
 
 
@@ -19,7 +19,7 @@ def test_every_event_has_a_description(kind: type[Event]) -> None:
     assert kind.selection
 
 
-def test_a_default_query_asks_for_the_events_own_fields() -> None:
+def test_default_query_selects_the_events_fields() -> None:
     query = default_query(OrderPaid)
     assert query.startswith("subscription { event { ... on OrderPaid { order { id number ")
     assert query.count("{") == query.count("}")

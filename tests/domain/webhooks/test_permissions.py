@@ -102,7 +102,7 @@ def test_link_needs_every_right_of_its_subject(
     assert may_receive_link(frozenset(held), STAFF, subject) is allowed
 
 
-def test_membership_of_the_staff_is_a_right_too() -> None:
+def test_staff_status_is_needed_for_staff_links() -> None:
     held = frozenset({Permission.MANAGE_USERS})
     needed = Permission.MANAGE_USERS
     assert may_receive_link(held, needed, person())

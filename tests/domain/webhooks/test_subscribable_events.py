@@ -46,6 +46,6 @@ def test_all_events_without_any_permission_are_reported() -> None:
     assert receives_nothing(["ANY_EVENTS"], ["MANAGE_DISCOUNTS"])
 
 
-def test_every_event_but_all_of_them_needs_a_permission() -> None:
+def test_every_event_except_any_events_needs_a_permission() -> None:
     assert all(required_permission(name.value) == kind.permission for name, kind in EVENTS.items())
     assert required_permission("ANY_EVENTS") is required_permission("EVENT_OF_LATER") is None

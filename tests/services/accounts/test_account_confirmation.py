@@ -43,7 +43,7 @@ def codes(
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
-def test_a_confirmed_account_may_sign_in(ports: Ports) -> None:
+def test_confirmed_account_can_sign_in(ports: Ports) -> None:
     user_id, token = waiting(ports)
     user = confirm_account(ports, NOBODY, email="Customer@example.com", token=token)
     assert (user.id, user.is_confirmed) == (user_id, True)
@@ -61,7 +61,7 @@ def test_change_is_published_and_audited(ports: Ports) -> None:
     assert mails(ports) == []
 
 
-def test_a_password_that_comes_with_the_link_becomes_the_accounts_own(ports: Ports) -> None:
+def test_password_sent_with_the_link_is_set(ports: Ports) -> None:
     user_id, token = waiting(ports)
     sign_in(ports, user_id)
     confirm_account(ports, NOBODY, email=EMAIL, token=token, password=NEW)
@@ -72,7 +72,7 @@ def test_a_password_that_comes_with_the_link_becomes_the_accounts_own(ports: Por
         create_token(ports, NOBODY, email=EMAIL, password=PASSWORD)
 
 
-def test_a_weak_password_is_refused_and_the_link_stays_good(ports: Ports) -> None:
+def test_weak_password_is_refused_and_the_link_stays_valid(ports: Ports) -> None:
     user_id, token = waiting(ports)
     assert codes(ports, token, password="123") == [("password", "PASSWORD_TOO_SHORT")]
     assert codes(ports, token, password="customer@example.com") == [
@@ -82,7 +82,7 @@ def test_a_weak_password_is_refused_and_the_link_stays_good(ports: Ports) -> Non
     assert confirm_account(ports, NOBODY, email=EMAIL, token=token).is_confirmed
 
 
-def test_confirming_works_in_every_login_mode_and_opens_no_session(ports: Ports) -> None:
+def test_confirmation_works_in_every_login_mode_without_a_session(ports: Ports) -> None:
     user_id, token = waiting(ports)
     set_mode(ports, PasswordLoginMode.DISABLED)
     assert confirm_account(ports, NOBODY, email=EMAIL, token=token, password=NEW).is_confirmed
@@ -105,7 +105,7 @@ def test_a_link_works_for_three_days(ports: Ports, clock: FakeClock) -> None:
 
 
 @pytest.mark.parametrize("password", [None, NEW])
-def test_foreign_and_unknown_addresses_are_refused_alike(
+def test_another_users_and_unknown_emails_get_the_same_refusal(
     ports: Ports, password: str | None
 ) -> None:
     _, token = waiting(ports)
@@ -124,7 +124,7 @@ def test_link_of_another_purpose_confirms_no_account(ports: Ports, purpose: Link
 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, {"email": "new@example.com"}])
-def test_a_link_dies_when_the_account_changes(ports: Ports, change: dict[str, object]) -> None:
+def test_link_is_invalid_after_an_account_change(ports: Ports, change: dict[str, object]) -> None:
     user_id, token = waiting(ports)
     change_user(ports, user_id, **change)
     assert codes(ports, token, str(change.get("email", EMAIL))) == WORTHLESS

@@ -48,7 +48,7 @@ def deleting(ports: Ports, actor: Actor, token: str) -> list[tuple[str | None, s
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
-def test_the_whole_way_out(ports: Ports) -> None:
+def test_customer_deletes_their_account_by_a_mailed_link(ports: Ports) -> None:
     user_id = make_user(ports, first_name="Ann")
     other = sign_in(ports, user_id)
     actor = actor_of(ports, user_id)
@@ -84,7 +84,7 @@ def test_events_carry_the_accounts_snapshot(ports: Ports) -> None:
     assert (row.subject_id, row.before["email"]) == (str(user_id), "customer@example.com")
 
 
-def test_staff_do_not_leave_like_this(ports: Ports) -> None:
+def test_staff_cannot_delete_their_own_account(ports: Ports) -> None:
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_STAFF)
     for mode in (PasswordLoginMode.ENABLED, PasswordLoginMode.CUSTOMERS_ONLY):
         set_mode(ports, mode)
@@ -131,7 +131,7 @@ def test_another_users_link_deletes_no_account(ports: Ports) -> None:
     "change",
     [{"password_hash": "fake$1$x"}, {"email": "x@example.com"}, {"is_active": False}],
 )
-def test_a_link_dies_when_the_account_changes(ports: Ports, change: dict[str, object]) -> None:
+def test_link_is_invalid_after_an_account_change(ports: Ports, change: dict[str, object]) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     token = link_for(ports, user_id, LinkPurpose.DELETE_ACCOUNT)
@@ -147,7 +147,7 @@ def test_sso_user_can_delete_their_account(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize(("url", "code"), [("", "REQUIRED"), ("https://evil.example", "INVALID")])
-def test_mails_lead_only_where_they_may(ports: Ports, url: str, code: str) -> None:
+def test_mailed_links_lead_to_allowed_hosts_only(ports: Ports, url: str, code: str) -> None:
     assert asking(ports, actor_of(ports, make_user(ports)), url) == [("redirectUrl", code)]
 
 
@@ -161,7 +161,7 @@ def test_apps_and_anonymous_callers_cannot_delete_an_account(ports: Ports) -> No
             delete_account(ports, actor, token="x")
 
 
-def test_a_request_that_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
+def test_failed_request_stores_nothing(ports: Ports) -> None:
     actor = actor_of(ports, make_user(ports))
     with pytest.raises(ArithmeticError):
         request_account_deletion(

@@ -27,7 +27,7 @@ from tests.fakes.clock import FakeClock
 APP = Actor(ActorKind.APP, app_id=3, permissions=frozenset({Permission.MANAGE_USERS}))
 
 
-def test_people_change_their_names(ports: Ports, clock: FakeClock) -> None:
+def test_user_changes_their_own_name(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports, first_name="Ann", last_name="Lee")
     actor = actor_of(ports, user_id)
     clock.pass_(minutes=1)
@@ -42,7 +42,7 @@ def test_people_change_their_names(ports: Ports, clock: FakeClock) -> None:
     ]
 
 
-def test_a_name_that_is_left_out_stays(ports: Ports) -> None:
+def test_omitted_name_is_kept(ports: Ports) -> None:
     user_id = make_user(ports, first_name="Ann", last_name="Lee")
     user = update_account(ports, actor_of(ports, user_id), Details(ABSENT, ""))
     assert (user.first_name, user.last_name) == ("Ann", "")
@@ -55,7 +55,7 @@ def test_unchanged_values_are_not_audited(ports: Ports) -> None:
     assert (events(ports), trail(ports, "account.update")) == ([], [])
 
 
-def test_the_event_says_that_staff_has_changed(ports: Ports) -> None:
+def test_staff_name_change_publishes_staff_updated(ports: Ports) -> None:
     staff = make_staff(ports)
     update_account(ports, actor_of(ports, staff), Details("Ann"))
     assert [event.type for event in events(ports)] == ["STAFF_UPDATED"]
@@ -69,7 +69,7 @@ def test_result_shows_the_sessions_effective_permissions(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("name", ["a\r\nb", "\x00", "\x1b[31m", "a\u2029b", "\ud83e", "x" * 257])
-def test_a_name_that_is_no_line_is_refused(ports: Ports, name: str) -> None:
+def test_name_must_be_one_line(ports: Ports, name: str) -> None:
     user_id = make_user(ports, first_name="Ann")
     with pytest.raises(Refused) as refused:
         update_account(ports, actor_of(ports, user_id), Details(name, name))
@@ -101,7 +101,7 @@ def test_customer_managers_change_names(ports: Ports) -> None:
     assert [event.principal for event in events(ports)] == [("App", 3), ("User", staff)]
 
 
-def test_only_customers_are_changed_like_this(ports: Ports) -> None:
+def test_customer_account_update_finds_only_customers(ports: Ports) -> None:
     staff = to_global_id("User", make_staff(ports))
     for wanted in (staff, to_global_id("User", 4711), to_global_id("App", 1), "garbage", ""):
         with pytest.raises(Refused) as refused:

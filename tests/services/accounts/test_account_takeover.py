@@ -51,7 +51,7 @@ def test_unverified_provider_email_does_not_open_an_account(
     assert identities(ports) == []
 
 
-def test_an_account_of_ours_is_entered_by_an_address_that_both_sides_have_verified(
+def test_account_is_linked_by_an_email_verified_on_both_sides(
     ports: Ports, provider: OwnProvider
 ) -> None:
     user_id = make_user(ports, EMAIL)
@@ -129,7 +129,7 @@ def rogue(ports: Ports, provider: OwnProvider) -> Iterator[OwnProvider]:
         yield running
 
 
-def test_a_provider_cannot_speak_for_anothers_people(
+def test_provider_cannot_sign_in_another_providers_users(
     ports: Ports, provider: OwnProvider, rogue: OwnProvider
 ) -> None:
     owner = who(ports, token_of(provider)).actor.user_id

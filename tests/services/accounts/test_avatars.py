@@ -41,7 +41,7 @@ def test_avatar_is_stored_in_every_size_under_a_new_name(ports: Ports) -> None:
     assert show_avatar(ports, NOBODY, "x" * 32, 64) is None
 
 
-def test_another_picture_has_another_name_and_leaves_nothing_of_the_first(ports: Ports) -> None:
+def test_new_avatar_has_a_new_name_and_deletes_the_old_files(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports))
     first = update_avatar(ports, ann, picture()).avatar
     second = update_avatar(ports, ann, picture()).avatar
@@ -49,7 +49,7 @@ def test_another_picture_has_another_name_and_leaves_nothing_of_the_first(ports:
     assert stored_names(ports) == {second}
 
 
-def test_a_picture_can_be_taken_away_more_than_once(ports: Ports) -> None:
+def test_avatar_deletion_is_idempotent(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports))
     update_avatar(ports, ann, picture())
     for _ in range(2):
@@ -61,7 +61,7 @@ def test_a_picture_can_be_taken_away_more_than_once(ports: Ports) -> None:
     ]
 
 
-def test_a_picture_goes_with_its_owner(ports: Ports) -> None:
+def test_avatar_is_deleted_with_its_owner(ports: Ports) -> None:
     ann = make_user(ports)
     update_avatar(ports, actor_of(ports, ann), picture())
     with ports.database.transaction() as session:
@@ -69,7 +69,7 @@ def test_a_picture_goes_with_its_owner(ports: Ports) -> None:
     assert stored_names(ports) == set()
 
 
-def test_others_keep_theirs(ports: Ports) -> None:
+def test_other_users_avatars_are_kept(ports: Ports) -> None:
     ann, bob = (actor_of(ports, make_user(ports, f"{name}@example.com")) for name in ("a", "b"))
     kept = update_avatar(ports, bob, picture()).avatar
     update_avatar(ports, ann, picture())
@@ -97,7 +97,7 @@ def test_account_changes_are_published(ports: Ports) -> None:
     ],
     ids=["svg", "empty", "large"],
 )
-def test_a_file_that_is_no_picture_changes_nothing(ports: Ports, data: bytes, code: str) -> None:
+def test_non_image_file_changes_nothing(ports: Ports, data: bytes, code: str) -> None:
     key = make_user(ports)
     actor = actor_of(ports, key)
     kept = update_avatar(ports, actor, picture()).avatar
@@ -108,7 +108,7 @@ def test_a_file_that_is_no_picture_changes_nothing(ports: Ports, data: bytes, co
     assert stored_names(ports) == {kept}
 
 
-def test_a_password_session_of_the_staff_has_a_picture_like_a_customer(ports: Ports) -> None:
+def test_staff_in_a_password_session_can_set_an_avatar(ports: Ports) -> None:
     bob = make_staff(ports, "bob@example.com")
     with ports.database.transaction() as session:
         shop = session.get_one(ShopRecord, SHOP_ID)

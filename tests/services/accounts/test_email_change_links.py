@@ -34,7 +34,7 @@ def confirming(ports: Ports, actor: Actor, token: str) -> list[tuple[str | None,
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
-def test_sessions_go_on_and_links_to_the_old_mailbox_die(ports: Ports) -> None:
+def test_email_change_keeps_sessions_and_invalidates_links_to_the_old_email(ports: Ports) -> None:
     user_id = make_user(ports)
     actor, other = actor_of(ports, user_id), actor_of(ports, user_id)
     reset = link_for(ports, user_id, LinkPurpose.SET_PASSWORD)
@@ -53,7 +53,7 @@ def test_opening_the_link_confirms_the_new_email(ports: Ports) -> None:
     assert confirm_email_change(ports, actor_of(ports, user_id), token=token).is_confirmed
 
 
-def test_an_address_that_is_taken_meanwhile_is_refused(ports: Ports) -> None:
+def test_email_taken_meanwhile_is_refused(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
@@ -95,7 +95,7 @@ def test_another_users_link_is_refused_and_stays_valid(ports: Ports) -> None:
 @pytest.mark.parametrize(
     "change", [{"password_hash": "fake$1$x"}, {"is_active": False}, {"email": "x@example.com"}]
 )
-def test_a_link_dies_when_the_account_changes(ports: Ports, change: dict[str, object]) -> None:
+def test_link_is_invalid_after_an_account_change(ports: Ports, change: dict[str, object]) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
@@ -103,7 +103,7 @@ def test_a_link_dies_when_the_account_changes(ports: Ports, change: dict[str, ob
     assert confirming(ports, actor, token) == WORTHLESS
 
 
-def test_signing_out_everywhere_ends_a_move_that_was_asked_for(ports: Ports) -> None:
+def test_signing_out_everywhere_cancels_a_pending_email_change(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)

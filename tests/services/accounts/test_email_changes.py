@@ -55,7 +55,7 @@ def confirming(ports: Ports, actor: Actor, token: str) -> list[tuple[str | None,
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
-def test_the_whole_way_to_another_address(ports: Ports) -> None:
+def test_email_is_changed_by_a_mailed_link(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     assert ask(ports, actor, " New@Example.com ").email == OLD
@@ -123,12 +123,12 @@ def test_nothing_changes_before_the_link_is_opened(ports: Ports) -> None:
         ("CUSTOMER@example.com", "UNIQUE"),
     ],
 )
-def test_a_new_address_must_be_one(ports: Ports, email: str, code: str) -> None:
+def test_new_email_must_be_valid(ports: Ports, email: str, code: str) -> None:
     assert asking(ports, actor_of(ports, make_user(ports)), email) == [("newEmail", code)]
     assert mails(ports) == []
 
 
-def test_an_international_address_is_welcome(ports: Ports) -> None:
+def test_internationalized_email_is_accepted(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     ask(ports, actor, "用户@例子.example")
@@ -136,7 +136,7 @@ def test_an_international_address_is_welcome(ports: Ports) -> None:
     assert confirm_email_change(ports, actor, token=token).email == "用户@例子.example"
 
 
-def test_the_password_is_asked_for_again(ports: Ports) -> None:
+def test_email_change_requires_the_password(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     for number in range(MAX_GUESSES):
@@ -152,7 +152,7 @@ def test_user_without_password_cannot_change_the_email(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("url", ["https://evil.example/", "x"])
-def test_mails_lead_only_where_they_may(ports: Ports, url: str) -> None:
+def test_mailed_links_lead_to_allowed_hosts_only(ports: Ports, url: str) -> None:
     actor = actor_of(ports, make_user(ports))
     assert asking(ports, actor, url=url) == [("redirectUrl", "INVALID")]
 

@@ -24,7 +24,7 @@ def ask(ports: Ports, redirect_url: str) -> None:
     request_password_reset(ports, NOBODY, email="customer@example.com", redirect_url=redirect_url)
 
 
-def test_a_mail_may_lead_to_the_console_without_its_host_being_listed(served: Ports) -> None:
+def test_console_url_is_allowed_in_mails_without_a_listed_host(served: Ports) -> None:
     make_user(served)
     ask(served, OWN)
     answer_reset_requests(served, WORKER)

@@ -67,7 +67,7 @@ def test_work_is_the_same_for_every_email(ports: Ports, hasher: FakeHasher, act:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_registering_is_the_same_work_where_nothing_is_confirmed(
+def test_registration_work_is_equal_without_confirmation(
     ports: Ports, hasher: FakeHasher, kind: str
 ) -> None:
     configure_shop(ports, enable_account_confirmation_by_email=False)

@@ -119,7 +119,7 @@ def test_password_change_is_mailed_and_audited(ports: Ports) -> None:
     assert NEW not in repr((row.before, row.after))
 
 
-def test_links_to_set_a_password_die_with_the_old_one(ports: Ports) -> None:
+def test_password_change_invalidates_reset_links(ports: Ports) -> None:
     user_id = make_user(ports)
     from_before = _link(ports, user_id)
     change_password(ports, actor_of(ports, user_id), old_password=PASSWORD, new_password=NEW)
@@ -140,7 +140,7 @@ def test_a_wrong_or_missing_old_password_is_refused_on_its_field(
     assert (mails(ports), events(ports), trail(ports, "password.set")) == ([], [], [])
 
 
-def test_a_missing_old_password_is_said_before_anything_about_the_new_one(ports: Ports) -> None:
+def test_missing_old_password_is_reported_first(ports: Ports) -> None:
     problems = refusal(ports, actor_of(ports, make_user(ports)), None, "123")
     assert codes(problems) == [("oldPassword", "INVALID_CREDENTIALS")]
 
@@ -169,7 +169,7 @@ def test_user_without_password_cannot_change_it(ports: Ports) -> None:
     assert codes(refusal(ports, actor, PASSWORD)) == [("oldPassword", "INVALID_CREDENTIALS")]
 
 
-def test_a_stolen_session_has_few_guesses_at_the_old_password(ports: Ports) -> None:
+def test_wrong_old_passwords_end_the_session(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     for _ in range(MAX_GUESSES):
@@ -180,7 +180,7 @@ def test_a_stolen_session_has_few_guesses_at_the_old_password(ports: Ports) -> N
     assert row.subject_id == str(user_id)
 
 
-def test_only_wrong_passwords_in_a_row_end_a_session(ports: Ports) -> None:
+def test_only_consecutive_wrong_passwords_end_a_session(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     for _ in range(2):
@@ -190,7 +190,7 @@ def test_only_wrong_passwords_in_a_row_end_a_session(ports: Ports) -> None:
     assert len(sessions_of(ports, user_id)) == 1
 
 
-def test_someone_quicker_wins(ports: Ports, hasher: FakeHasher) -> None:
+def test_concurrent_password_change_is_refused(ports: Ports, hasher: FakeHasher) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     quicker = hasher.hash("set by somebody quicker")
@@ -201,7 +201,7 @@ def test_someone_quicker_wins(ports: Ports, hasher: FakeHasher) -> None:
 
 
 @pytest.mark.parametrize("mode", [PasswordLoginMode.ENABLED, PasswordLoginMode.CUSTOMERS_ONLY])
-def test_staff_change_their_password_in_every_mode_with_passwords(
+def test_staff_can_change_their_password_in_every_mode_with_passwords(
     ports: Ports, mode: PasswordLoginMode
 ) -> None:
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_USERS)
@@ -249,7 +249,7 @@ def test_an_app_that_acts_for_a_person_cannot_change_their_password(ports: Ports
         change_password(ports, extension, old_password=PASSWORD, new_password=NEW)
 
 
-def test_a_change_that_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
+def test_failed_change_stores_nothing(ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)
     actor = actor_of(ports, user_id)

@@ -67,7 +67,7 @@ def test_a_customer_gets_a_link_by_mail(ports: Ports) -> None:
     assert len(token_in(mail)) >= 32
 
 
-def test_the_token_in_the_mail_is_stored_nowhere_in_the_open(ports: Ports) -> None:
+def test_mailed_token_is_never_stored_in_plain_text(ports: Ports) -> None:
     make_user(ports)
     ask(ports, "customer@example.com")
     answer(ports)
@@ -98,7 +98,7 @@ def test_event_has_requester_and_redirect_url(ports: Ports, is_staff: bool, type
 
 
 @pytest.mark.parametrize("typed", [" Customer@Example.COM ", "CUSTOMER@example.com"])
-def test_the_spelling_of_an_address_does_not_matter(ports: Ports, typed: str) -> None:
+def test_email_is_found_in_any_spelling(ports: Ports, typed: str) -> None:
     make_user(ports)
     ask(ports, typed)
     answer(ports)
@@ -159,7 +159,7 @@ def test_user_gets_one_link_per_quarter_of_an_hour(ports: Ports, clock: FakeCloc
     assert user_as_stored(ports, user_id).reset_requested_at == clock.now()
 
 
-def test_the_operator_decides_how_long_the_lock_lasts(ports: Ports) -> None:
+def test_reset_lock_time_is_a_setting(ports: Ports) -> None:
     make_user(ports)
     configuration = replace(ports.configuration, reset_password_lock_time=0)
     unlocked = replace(ports, configuration=configuration)
@@ -179,7 +179,7 @@ def test_new_link_replaces_the_previous_one(ports: Ports, clock: FakeClock) -> N
 
 
 @pytest.mark.parametrize("url", ["https://evil.example/", "javascript:alert(1)", "/reset"])
-def test_a_foreign_host_is_refused_for_every_address_alike(ports: Ports, url: str) -> None:
+def test_foreign_host_is_refused_for_every_email(ports: Ports, url: str) -> None:
     make_user(ports)
     for email in ("customer@example.com", "unknown@example.com", "no address"):
         with pytest.raises(Refused) as refused:
@@ -189,7 +189,7 @@ def test_a_foreign_host_is_refused_for_every_address_alike(ports: Ports, url: st
     assert waiting(ports) == 0
 
 
-def test_outside_development_only_listed_hosts_may_be_led_to(ports: Ports) -> None:
+def test_production_allows_only_listed_redirect_hosts(ports: Ports) -> None:
     configuration = replace(
         ports.configuration, development=False, allowed_client_hosts=("shop.example.com",)
     )
@@ -208,7 +208,7 @@ def test_disabled_mode_is_refused_first(ports: Ports) -> None:
         assert (problem.field, problem.code) == (None, "DISABLED_AUTHENTICATION_METHOD")
 
 
-def test_no_link_is_made_when_passwords_have_been_switched_off_meanwhile(ports: Ports) -> None:
+def test_no_link_is_created_after_passwords_were_disabled(ports: Ports) -> None:
     make_user(ports)
     ask(ports, "customer@example.com")
     set_mode(ports, PasswordLoginMode.DISABLED)
@@ -216,14 +216,14 @@ def test_no_link_is_made_when_passwords_have_been_switched_off_meanwhile(ports: 
     assert (mails(ports), links(ports)) == ([], 0)
 
 
-def test_a_mail_that_is_due_is_sent_in_the_same_round(ports: Ports) -> None:
+def test_due_mail_is_sent_in_the_same_round(ports: Ports) -> None:
     make_staff(ports)
     ask(ports, "staff@example.com")
     sent = replace(ports, mailer=_Silent())
     assert send_due_mail(sent, WORKER) == 1
 
 
-def test_only_the_installation_answers_requests(ports: Ports) -> None:
+def test_only_internal_callers_process_reset_requests(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
         answer_reset_requests(ports, NOBODY)
 
@@ -253,7 +253,7 @@ def test_concurrent_workers_create_one_link(
         other.database.close()
 
 
-def test_a_link_that_fails_half_way_is_made_by_the_next_try(ports: Ports) -> None:
+def test_failed_link_is_created_by_the_next_attempt(ports: Ports) -> None:
     make_user(ports)
     ask(ports, "customer@example.com")
     with pytest.raises(ArithmeticError):
@@ -263,7 +263,7 @@ def test_a_link_that_fails_half_way_is_made_by_the_next_try(ports: Ports) -> Non
     assert (len(mails(ports)), len(events(ports)), links(ports), waiting(ports)) == (1, 1, 1, 0)
 
 
-def test_a_request_that_a_fault_of_ours_keeps_back_holds_up_no_other(ports: Ports) -> None:
+def test_failing_reset_request_delays_no_other(ports: Ports) -> None:
     for email in ("ann@example.com", "ben@example.com", "cem@example.com"):
         make_user(ports, email)
         ask(ports, email)

@@ -44,7 +44,7 @@ def people(ports: Ports) -> list[UserRecord]:
         return list(session.scalars(select(UserRecord)))
 
 
-def test_a_new_account_waits_for_its_confirmation(ports: Ports) -> None:
+def test_new_account_requires_confirmation(ports: Ports) -> None:
     assert register(ports) is True
     (user,) = people(ports)
     assert (user.email, user.first_name, user.last_name) == ("ann@example.com", "Ann", "Lee")
@@ -54,7 +54,7 @@ def test_a_new_account_waits_for_its_confirmation(ports: Ports) -> None:
         create_token(ports, NOBODY, email="ann@example.com", password=PASSWORD)
 
 
-def test_the_link_in_the_mail_confirms_it(ports: Ports) -> None:
+def test_mailed_link_confirms_the_account(ports: Ports) -> None:
     register(ports)
     (mail,) = mails(ports)
     assert (mail.kind, mail.recipient) == (MailKind.ACCOUNT_CONFIRMATION, "ann@example.com")
@@ -139,12 +139,12 @@ def test_invalid_email_is_refused(ports: Ports, email: str, code: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a\r\nBcc: b@example.com", "a\x00b", "a\u2028b", "x" * 257])
-def test_a_name_that_is_no_line_is_refused(ports: Ports, name: str) -> None:
+def test_name_must_be_one_line(ports: Ports, name: str) -> None:
     assert codes(ports, replace(ANN, first_name=name)) == [("firstName", "INVALID")]
     assert codes(ports, replace(ANN, last_name=name)) == [("lastName", "INVALID")]
 
 
-def test_giant_and_empty_names_of_every_script_are_welcome(ports: Ports) -> None:
+def test_long_and_empty_names_of_every_script_are_accepted(ports: Ports) -> None:
     register(ports, replace(ANN, first_name="", last_name="長" * 256))
     assert [(user.first_name, user.last_name) for user in people(ports)] == [("", "長" * 256)]
 
@@ -167,7 +167,7 @@ def test_weak_password_is_refused_for_every_email(ports: Ports, password: str, c
 @pytest.mark.parametrize(
     ("url", "code"), [("", "REQUIRED"), ("https://evil.example/", "INVALID"), ("/x", "INVALID")]
 )
-def test_a_confirmation_must_lead_somewhere_allowed(ports: Ports, url: str, code: str) -> None:
+def test_confirmation_url_must_lead_to_an_allowed_host(ports: Ports, url: str, code: str) -> None:
     assert codes(ports, replace(ANN, redirect_url=url)) == [("redirectUrl", code)]
 
 
@@ -181,7 +181,7 @@ def test_all_problems_are_reported_at_once(ports: Ports) -> None:
     ]
 
 
-def test_an_address_with_an_account_gets_the_same_answer_and_a_notice(ports: Ports) -> None:
+def test_registered_email_gets_the_same_response_and_a_notice(ports: Ports) -> None:
     user_id = make_user(ports, "ann@example.com", password="the real owner's words")
     before = user_as_stored(ports, user_id)
     assert register(ports) is True
@@ -196,7 +196,7 @@ def test_an_address_with_an_account_gets_the_same_answer_and_a_notice(ports: Por
     assert (len(people(ports)), events(ports), trail(ports, "account.register")) == (1, [], [])
 
 
-def test_strangers_cannot_flood_a_mailbox(ports: Ports, clock: FakeClock) -> None:
+def test_registration_mails_per_user_are_limited(ports: Ports, clock: FakeClock) -> None:
     make_user(ports, "ann@example.com")
     for _ in range(3):
         register(ports)
@@ -206,7 +206,7 @@ def test_strangers_cannot_flood_a_mailbox(ports: Ports, clock: FakeClock) -> Non
     assert len(mails(ports)) == 2
 
 
-def test_inactive_account_is_neither_notified_nor_revived(ports: Ports) -> None:
+def test_inactive_account_is_neither_notified_nor_activated(ports: Ports) -> None:
     user_id = make_user(ports, "ann@example.com", is_active=False)
     assert register(ports) is True
     assert (mails(ports), user_as_stored(ports, user_id).is_active) == ([], False)
@@ -238,7 +238,7 @@ def test_stranger_registration_is_never_mailed_for_confirmation(
     assert kinds == [MailKind.ACCOUNT_CONFIRMATION, MailKind.ACCOUNT_EXISTS]
 
 
-def test_the_work_is_the_same_for_every_address(ports: Ports, hasher: FakeHasher) -> None:
+def test_registration_work_is_equal_for_every_email(ports: Ports, hasher: FakeHasher) -> None:
     make_user(ports, "known@example.com")
     make_user(ports, "sso@example.com", password=None)
     make_user(ports, "inactive@example.com", is_active=False)
@@ -274,7 +274,7 @@ def test_concurrent_registrations_create_one_account(
         other.database.close()
 
 
-def test_a_registration_that_fails_at_the_end_leaves_nothing(ports: Ports) -> None:
+def test_failed_registration_stores_nothing(ports: Ports) -> None:
     with pytest.raises(ArithmeticError):
         register(replace(ports, encryption=FailingEncryption()))
     assert (people(ports), mails(ports), events(ports)) == ([], [], [])

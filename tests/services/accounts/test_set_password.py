@@ -60,7 +60,7 @@ def link(ports: Ports, user_id: int, purpose: LinkPurpose = LinkPurpose.SET_PASS
 WORTHLESS = [("token", "INVALID")]
 
 
-def test_the_whole_way_from_the_request_to_being_signed_in(ports: Ports) -> None:
+def test_password_is_reset_by_a_mailed_link_and_signs_in(ports: Ports) -> None:
     user_id = make_user(ports)
     request_password_reset(ports, NOBODY, email=EMAIL, redirect_url="http://localhost:3000/reset")
     answer_reset_requests(ports, WORKER)
@@ -108,7 +108,7 @@ def test_a_link_works_for_an_hour(ports: Ports, clock: FakeClock) -> None:
     assert set_(ports, token).access
 
 
-def test_a_foreign_link_and_an_unknown_address_are_refused_alike(ports: Ports) -> None:
+def test_another_users_link_and_unknown_email_get_the_same_refusal(ports: Ports) -> None:
     token = link(ports, make_user(ports))
     make_user(ports, "other@example.com")
     assert codes(ports, token, "other@example.com") == WORTHLESS
@@ -129,14 +129,14 @@ def test_link_of_another_purpose_sets_no_password(ports: Ports, purpose: LinkPur
 @pytest.mark.parametrize(
     "change", [{"is_active": False}, {"email": "new@example.com"}, {"password_hash": "fake$1$x"}]
 )
-def test_a_link_dies_when_the_account_changes(ports: Ports, change: dict[str, object]) -> None:
+def test_link_is_invalid_after_an_account_change(ports: Ports, change: dict[str, object]) -> None:
     user_id = make_user(ports)
     token = link(ports, user_id)
     change_user(ports, user_id, **change)
     assert codes(ports, token, str(change.get("email", EMAIL))) == WORTHLESS
 
 
-def test_a_weak_password_is_refused_and_the_link_stays_good(ports: Ports) -> None:
+def test_weak_password_is_refused_and_the_link_stays_valid(ports: Ports) -> None:
     user_id = make_user(ports, first_name="Greta", last_name="Garbo")
     token = link(ports, user_id)
     assert codes(ports, token, password="123") == [("password", "PASSWORD_TOO_SHORT")]
@@ -162,9 +162,7 @@ def test_opening_the_link_confirms_the_account(ports: Ports) -> None:
     assert [row.after for row in trail(ports, "account.confirm")] == [{"is_confirmed": True}]
 
 
-def test_an_invitation_sets_the_first_password_without_an_alarm(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_first_password_sends_no_change_notice(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports, password=None, is_staff=True)
     token = link(ports, user_id, LinkPurpose.INVITATION)
     clock.pass_(hours=6 * 24)
@@ -172,7 +170,7 @@ def test_an_invitation_sets_the_first_password_without_an_alarm(
     assert mails(ports) == []
 
 
-def test_staff_have_no_rights_by_it_where_passwords_are_for_customers(ports: Ports) -> None:
+def test_staff_session_of_a_set_password_has_no_rights_in_customers_only(ports: Ports) -> None:
     user_id = make_user(ports, is_staff=True, permissions=[Permission.MANAGE_USERS])
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
     pair = set_(ports, link(ports, user_id))
@@ -228,7 +226,7 @@ def test_concurrent_uses_of_a_link_set_one_password(
         other.database.close()
 
 
-def test_a_setting_that_fails_at_the_end_leaves_the_link_good(ports: Ports) -> None:
+def test_failed_change_leaves_the_link_valid(ports: Ports) -> None:
     user_id = make_user(ports)
     token = link(ports, user_id)
     sign_in(ports, user_id)

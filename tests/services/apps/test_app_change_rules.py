@@ -40,7 +40,7 @@ def test_token_of_a_new_app_has_its_permissions(ports: Ports) -> None:
     assert created.app.type.value == "LOCAL"
 
 
-def test_a_new_app_is_recorded_and_announced_without_its_token(ports: Ports) -> None:
+def test_new_app_is_audited_and_published_without_its_token(ports: Ports) -> None:
     created = create_app(
         ports, boss(ports, APPS, ORDERS), NewApp("Warehouse", frozenset({ORDERS}))
     )
@@ -77,7 +77,7 @@ def test_app_name_must_be_one_line(ports: Ports, name: str, code: str) -> None:
     assert codes(refused) == [("name", code)]
 
 
-def test_no_app_manages_apps_whatever_it_holds(ports: Ports) -> None:
+def test_app_cannot_manage_apps_with_any_permissions(ports: Ports) -> None:
     _, token = make_app(ports, "too mighty", *ALL_PERMISSIONS)
     actor = identify(ports, visit(token)).actor
     assert actor.holds(APPS)
@@ -95,7 +95,7 @@ def test_staff_list_apps_and_manage_apps_is_needed_to_create(ports: Ports) -> No
     assert [one.id for one in list_apps(ports, actor, PageRequest(100)).items] == [app]
 
 
-def test_apps_are_listed_in_the_order_they_were_made_or_by_their_exact_name(ports: Ports) -> None:
+def test_apps_are_listed_by_creation_or_found_by_exact_name(ports: Ports) -> None:
     first, _ = make_app(ports, "Warehouse", ORDERS)
     second, _ = make_app(ports, "Tax", is_active=False)
     third, _ = make_app(ports, "Warehouse")

@@ -45,9 +45,7 @@ def rights(ports: Ports, token: str) -> set[Permission] | None:
     return set(actor.permissions) if actor.is_app else None
 
 
-def test_new_permissions_hold_from_the_next_request_on(
-    ports: Ports, second_process: Ports
-) -> None:
+def test_new_permissions_apply_to_the_next_request(ports: Ports, second_process: Ports) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
     assert rights(second_process, token) == {ORDERS}
     actor = boss(ports, ORDERS, PAGES)
@@ -111,9 +109,7 @@ def test_app_identifier_is_unique_unless_empty(ports: Ports) -> None:
     create_app(ports, OPERATOR, NewApp("Four"))
 
 
-def test_an_app_that_is_switched_off_opens_nothing_until_it_is_switched_on(
-    ports: Ports, second_process: Ports
-) -> None:
+def test_inactive_app_is_rejected_until_activated(ports: Ports, second_process: Ports) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
     assert not deactivate_app(ports, OPERATOR, key).is_active
     assert rights(second_process, token) is None
@@ -124,9 +120,7 @@ def test_an_app_that_is_switched_off_opens_nothing_until_it_is_switched_on(
     assert len(trail(ports, "app.deactivate")) == len(trail(ports, "app.activate")) == 1
 
 
-def test_a_deleted_app_takes_everything_of_its_own_with_it(
-    ports: Ports, second_process: Ports
-) -> None:
+def test_deleting_an_app_leaves_no_rows_of_it(ports: Ports, second_process: Ports) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
     make_webhook(ports, key, EventType.STAFF_CREATED)
     assert delete_app(ports, OPERATOR, key).name == "Warehouse"
@@ -148,9 +142,7 @@ def test_deletion_event_has_the_apps_snapshot(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
-def test_an_app_that_may_do_more_than_they_is_out_of_their_scope(
-    ports: Ports, use_case: UseCase
-) -> None:
+def test_more_privileged_app_is_out_of_scope(ports: Ports, use_case: UseCase) -> None:
     key, token = make_app(ports, "mighty", PAGES)
     with pytest.raises(Refused) as refused:
         use_case(ports, boss(ports, ORDERS), key)
@@ -166,7 +158,7 @@ def test_unknown_id_is_not_found(ports: Ports, use_case: UseCase) -> None:
 
 
 @pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
-def test_an_app_that_is_being_installed_is_not_there_yet(ports: Ports, use_case: UseCase) -> None:
+def test_app_is_not_listed_during_installation(ports: Ports, use_case: UseCase) -> None:
     key, _ = make_app(ports)
     change_app(ports, key, is_installed=False)
     with pytest.raises(Refused) as refused:
@@ -197,14 +189,16 @@ def test_app_with_manage_apps_is_out_of_scope_even_for_itself(
 
 
 @pytest.mark.parametrize("use_case", USE_CASES[2:], ids=IDS[2:])
-def test_and_is_denied_everything_else(ports: Ports, use_case: UseCase) -> None:
+def test_app_with_manage_apps_is_denied_other_operations(ports: Ports, use_case: UseCase) -> None:
     key, token = make_app(ports, "too mighty", *ALL_PERMISSIONS)
     with pytest.raises(PermissionDenied):
         use_case(ports, identify(ports, visit(token)).actor, key)
 
 
 @pytest.mark.parametrize("use_case", USE_CASES, ids=IDS)
-def test_an_app_without_it_is_denied_all_of_it(ports: Ports, use_case: UseCase) -> None:
+def test_app_without_manage_apps_is_denied_every_operation(
+    ports: Ports, use_case: UseCase
+) -> None:
     key, token = make_app(ports, "humble", *(ALL_PERMISSIONS - {APPS}))
     with pytest.raises(PermissionDenied):
         use_case(ports, identify(ports, visit(token)).actor, key)

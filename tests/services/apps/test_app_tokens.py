@@ -31,7 +31,7 @@ def opens(ports: Ports, token: str) -> bool:
     return identify(ports, visit(token)).actor.is_app
 
 
-def test_another_token_opens_the_same_app(ports: Ports) -> None:
+def test_app_can_have_several_tokens(ports: Ports) -> None:
     app, first = make_app(ports, "Warehouse")
     boss = actor_of(ports, make_staff(ports, "boss@example.com", APPS))
     second = create_app_token(ports, boss, app, WantedToken("nightly"))
@@ -44,7 +44,7 @@ def test_another_token_opens_the_same_app(ports: Ports) -> None:
     assert second.secret not in str(row.after)
 
 
-def test_a_token_ends_when_it_was_made_to_end(ports: Ports, clock: FakeClock) -> None:
+def test_token_expires_at_its_set_time(ports: Ports, clock: FakeClock) -> None:
     app, _ = make_app(ports)
     until = clock.now() + timedelta(hours=1)
     new = create_app_token(ports, OPERATOR, app, WantedToken(expires_at=until))
@@ -54,14 +54,14 @@ def test_a_token_ends_when_it_was_made_to_end(ports: Ports, clock: FakeClock) ->
     assert not opens(ports, new.secret)
 
 
-def test_a_token_is_not_made_to_end_before_it_begins(ports: Ports, clock: FakeClock) -> None:
+def test_token_expiry_must_be_in_the_future(ports: Ports, clock: FakeClock) -> None:
     app, _ = make_app(ports)
     with pytest.raises(Refused) as refused:
         create_app_token(ports, OPERATOR, app, WantedToken("a\nb", clock.now()))
     assert codes(refused) == [("name", "INVALID"), ("expiresAt", "INVALID")]
 
 
-def test_a_list_shows_the_last_characters_alone(ports: Ports) -> None:
+def test_token_list_shows_only_the_last_characters(ports: Ports) -> None:
     app, first = make_app(ports)
     new = create_app_token(ports, OPERATOR, app, WantedToken("nightly"))
     make_app(ports, "another")
@@ -74,7 +74,7 @@ def test_a_list_shows_the_last_characters_alone(ports: Ports) -> None:
     assert new.secret not in repr((new, listed))
 
 
-def test_a_revoked_token_opens_nothing_from_the_next_request_on(ports: Ports) -> None:
+def test_revoked_token_is_rejected_on_the_next_request(ports: Ports) -> None:
     app, first = make_app(ports, "Warehouse")
     new = create_app_token(ports, OPERATOR, app, WantedToken("nightly"))
     assert opens(ports, new.secret)
@@ -110,7 +110,7 @@ def test_tokens_of_a_more_privileged_app_cannot_be_managed(ports: Ports) -> None
     assert opens(ports, token)
 
 
-def test_no_app_makes_or_ends_a_token_whatever_it_holds(ports: Ports) -> None:
+def test_app_cannot_create_or_revoke_tokens(ports: Ports) -> None:
     app, token = make_app(ports, "too mighty", *ALL_PERMISSIONS)
     actor = identify(ports, visit(token)).actor
     with pytest.raises(Refused) as refused:

@@ -66,7 +66,7 @@ def test_stable_name_is_resolved_once_per_call(
     assert show_calling_app(ports, identify(ports, visit(told.token)).actor).name == "My app"
 
 
-def test_a_name_that_leads_inside_for_the_handshake_gets_no_token(
+def test_name_rebound_to_a_private_address_gets_no_token(
     ports: Ports, named: Callable[..., Answers]
 ) -> None:
     answers = named(LISTED, INTERNAL)
@@ -79,7 +79,7 @@ def test_a_name_that_leads_inside_for_the_handshake_gets_no_token(
     assert left_behind(ports) == {}
 
 
-def test_a_name_that_leads_inside_after_it_was_checked_is_not_followed(
+def test_name_rebound_after_the_check_is_not_called(
     ports: Ports, named: Callable[..., Answers]
 ) -> None:
     """Whoever looks it up a second time to connect, after the check, would end elsewhere."""

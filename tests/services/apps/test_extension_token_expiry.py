@@ -55,7 +55,7 @@ def _sign_out(ports: Ports, scene: Scene) -> None:
     ],
     ids=["session", "all", "signed out", "user", "app off", "app gone"],
 )
-def test_it_dies_with_either_side_and_with_the_session(
+def test_extension_token_ends_with_its_user_app_or_session(
     ports: Ports, second_process: Ports, end: Callable[[Ports, Scene], object]
 ) -> None:
     scene = set_scene(ports)
@@ -78,7 +78,7 @@ def test_it_dies_with_either_side_and_with_the_session(
         (PasswordLoginMode.DISABLED, OIDC, {ORDERS}),
     ],
 )
-def test_the_login_mode_holds_for_it_by_how_the_session_began(
+def test_extension_token_follows_the_login_mode_of_its_session(
     ports: Ports, mode: PasswordLoginMode, origin: SessionOrigin, rights: set[Permission] | None
 ) -> None:
     staff = make_staff(ports, "ann@example.com", ORDERS, PAGES)
@@ -94,7 +94,7 @@ def test_the_login_mode_holds_for_it_by_how_the_session_began(
     assert actor.origin is origin
 
 
-def test_it_ends_after_five_minutes_and_never_after_its_session(
+def test_extension_token_expires_after_five_minutes_or_with_its_session(
     ports: Ports, clock: FakeClock
 ) -> None:
     scene = set_scene(ports)

@@ -43,13 +43,13 @@ def test_extension_token_names_app_and_common_permissions(ports: Ports) -> None:
     }
 
 
-def test_the_audience_of_the_apps_manifest_goes_into_it(ports: Ports) -> None:
+def test_extension_token_has_the_manifests_audience(ports: Ports) -> None:
     app = make_extension_app(ports, "extension", audience="app.example")
     staff = actor_of(ports, make_staff(ports))
     assert claims_in(ports, token_for(ports, staff, app))["aud"] == "custom:app.example"
 
 
-def test_it_acts_for_the_user(ports: Ports) -> None:
+def test_extension_token_acts_for_the_user(ports: Ports) -> None:
     scene = set_scene(ports)
     identity = identify(ports, visit(scene.token))
     assert identity.user is not None
@@ -63,7 +63,7 @@ def test_it_acts_for_the_user(ports: Ports) -> None:
 
 @pytest.mark.parametrize("of_user", [set(), {ORDERS}, {PAGES}, {ORDERS, PAGES}, ALL_PERMISSIONS])
 @pytest.mark.parametrize("of_app", [set(), {ORDERS}, {PAGES}, {ORDERS, PAGES}, ALL_PERMISSIONS])
-def test_its_rights_are_those_that_both_hold(
+def test_extension_rights_are_those_of_user_and_app(
     ports: Ports, of_user: set[Permission], of_app: set[Permission]
 ) -> None:
     caller = actor_of(ports, make_staff(ports, "ann@example.com", *of_user))
@@ -81,7 +81,7 @@ def test_superusers_extension_has_the_apps_permissions(ports: Ports) -> None:
     assert acts(ports, token_for(ports, boss, extension)).permissions == {ORDERS}
 
 
-def test_it_gives_no_new_access_token(ports: Ports) -> None:
+def test_extension_token_cannot_be_refreshed(ports: Ports) -> None:
     scene = set_scene(ports)
     with pytest.raises(Refused) as refused:
         refresh_token(ports, NOBODY, token=scene.token)
@@ -97,7 +97,7 @@ def test_extension_cannot_use_another_extensions_permissions(ports: Ports) -> No
     assert make_extension_token(ports, extension, scene.app) is None
 
 
-def test_there_is_none_for_apps_nor_of_apps_without_a_page(ports: Ports) -> None:
+def test_extension_token_needs_a_user_and_an_app_with_a_page(ports: Ports) -> None:
     staff = actor_of(ports, make_staff(ports))
     local, token = make_app(ports, "local")
     page = make_extension_app(ports, "page")
@@ -108,7 +108,7 @@ def test_there_is_none_for_apps_nor_of_apps_without_a_page(ports: Ports) -> None
     assert make_extension_token(ports, staff, app_as_stored(ports, local)) is None
 
 
-def test_customers_get_none(ports: Ports) -> None:
+def test_customers_get_no_extension_token(ports: Ports) -> None:
     page = make_extension_app(ports, "page")
     with pytest.raises(PermissionDenied):
         make_extension_token(ports, actor_of(ports, make_user(ports)), page)
@@ -130,7 +130,7 @@ def test_extension_token_without_app_is_invalid(ports: Ports, named: object) -> 
     assert acts(ports, altered(ports, scene.token, app=named)).fault is TokenFault.INVALID
 
 
-def test_the_claims_of_permissions_open_nothing(ports: Ports) -> None:
+def test_permission_claims_grant_nothing(ports: Ports) -> None:
     scene = set_scene(ports)
     everything = sorted(ALL_PERMISSIONS)
     forged = altered(ports, scene.token, permissions=everything, user_permissions=everything)

@@ -28,7 +28,7 @@ from tests.services.installation_helpers import boss, failed, left_behind, opens
 ALL = PageRequest(100)
 
 
-def test_it_is_asked_for_at_once_and_done_by_the_worker(ports: Ports) -> None:
+def test_installation_is_requested_and_then_run_by_the_worker(ports: Ports) -> None:
     with app_server() as app:
         asked = want(ports, app)
         assert (asked.status, asked.app_name) == (JobStatus.PENDING, "My app")
@@ -50,7 +50,7 @@ def test_it_is_asked_for_at_once_and_done_by_the_worker(ports: Ports) -> None:
     assert opens(ports, told.token)
 
 
-def test_its_extensions_and_webhooks_come_with_it(ports: Ports) -> None:
+def test_installation_creates_extensions_and_webhooks(ports: Ports) -> None:
     with app_server() as app:
         want(ports, app)
         work(ports)
@@ -76,9 +76,7 @@ def test_app_receives_its_token_and_the_api_url(ports: Ports) -> None:
     assert json.loads(call.body) == {"auth_token": told.token}
 
 
-def test_the_app_can_call_back_while_the_handshake_is_open(
-    ports: Ports, second_process: Ports
-) -> None:
+def test_app_can_call_the_api_during_the_handshake(ports: Ports, second_process: Ports) -> None:
     seen: dict[str, Any] = {}
 
     def call_back(told: Told) -> Reply:
@@ -117,7 +115,7 @@ def test_installation_is_audited_and_published_for_its_requester(ports: Ports) -
     assert app.told[0].token not in json.dumps([row.after, row.before])
 
 
-def test_it_may_stay_inactive(ports: Ports) -> None:
+def test_app_can_be_installed_inactive(ports: Ports) -> None:
     with app_server() as app:
         want(ports, app, activate=False)
         work(ports)
@@ -126,7 +124,7 @@ def test_it_may_stay_inactive(ports: Ports) -> None:
     assert not opens(ports, app.told[0].token)
 
 
-def test_an_app_without_a_back_end_gets_no_token(ports: Ports) -> None:
+def test_app_without_a_back_end_gets_no_token(ports: Ports) -> None:
     with app_server(tokenTargetUrl=...) as app:
         want(ports, app)
         assert work(ports) == 1
@@ -160,7 +158,7 @@ def test_only_the_worker_installs(ports: Ports) -> None:
         ),
     ],
 )
-def test_a_refusal_leaves_nothing_but_the_apps_own_message(
+def test_refused_installation_stores_only_the_apps_message(
     ports: Ports, reply: Reply, message: str
 ) -> None:
     with app_server() as app:
@@ -175,7 +173,7 @@ def test_a_refusal_leaves_nothing_but_the_apps_own_message(
     assert row.after == {"message": message}
 
 
-def test_an_app_that_repeats_its_token_does_not_get_it_shown(ports: Ports) -> None:
+def test_token_echoed_by_the_app_is_not_shown(ports: Ports) -> None:
     with app_server() as app:
         app.decide = lambda told: refuse(f"I know {told.token}!")
         want(ports, app)
@@ -183,7 +181,7 @@ def test_an_app_that_repeats_its_token_does_not_get_it_shown(ports: Ports) -> No
     assert failed(ports) == "I know …!"
 
 
-def test_whatever_good_answer_is_a_yes(ports: Ports) -> None:
+def test_any_2xx_response_accepts_the_installation(ports: Ports) -> None:
     with app_server() as app:
         app.decide = lambda _told: Reply(201, b"welcome")
         want(ports, app)

@@ -69,9 +69,7 @@ def test_another_worker_completes_an_interrupted_installation(
     assert len(events(ports)) == len(trail(ports, "app.install")) == 1
 
 
-def test_an_installation_that_kills_every_worker_fails_in_the_end(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_installation_fails_after_several_killed_workers(ports: Ports, clock: FakeClock) -> None:
     with app_server() as app:
         want(ports, app)
         for _ in range(MAX_ATTEMPTS):
@@ -83,7 +81,7 @@ def test_an_installation_that_kills_every_worker_fails_in_the_end(
     assert left_behind(ports) == {}
 
 
-def test_a_worker_that_was_too_slow_takes_nothing_back(
+def test_slow_worker_does_not_undo_a_completed_installation(
     ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
     with app_server() as app:
@@ -104,7 +102,7 @@ def test_a_worker_that_was_too_slow_takes_nothing_back(
     assert list_installations(ports, OPERATOR) == ()
 
 
-def test_an_answer_that_comes_late_does_not_count(ports: Ports) -> None:
+def test_late_response_is_ignored(ports: Ports) -> None:
     waited = threading.Event()
     late = threading.Event()
 
@@ -162,7 +160,7 @@ def test_concurrent_installations_create_one_app(ports: Ports, second_process: P
     assert len(app.told) == 1
 
 
-def test_an_app_that_is_there_is_not_installed_again(ports: Ports) -> None:
+def test_installed_app_cannot_be_installed_again(ports: Ports) -> None:
     create_app(ports, OPERATOR, NewApp("By hand", identifier="example.app"))
     with app_server() as app:
         want(ports, app)
@@ -186,7 +184,7 @@ def test_failed_installation_can_be_retried_by_another_person(ports: Ports) -> N
     assert row.actor_name == "boss@example.com"
 
 
-def test_a_failed_installation_can_be_forgotten(ports: Ports) -> None:
+def test_failed_installation_can_be_deleted(ports: Ports) -> None:
     with app_server() as app:
         app.decide = lambda _told: refuse("Never.")
         asked = want(ports, app)

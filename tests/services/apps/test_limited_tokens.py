@@ -92,7 +92,7 @@ def test_token_expiry_is_within_a_readable_range(ports: Ports, zone: int) -> Non
     assert codes(refused) == [("expiresAt", "INVALID")]
 
 
-def test_a_token_may_be_good_for_a_hundred_years(ports: Ports, clock: FakeClock) -> None:
+def test_token_can_be_valid_for_a_hundred_years(ports: Ports, clock: FakeClock) -> None:
     key, _ = make_app(ports)
     wanted = WantedToken(expires_at=clock.now() + MAX_LIFETIME)
     assert rights(ports, create_app_token(ports, OPERATOR, key, wanted).secret) == set()
@@ -115,7 +115,9 @@ def test_rotated_token_stays_valid_for_the_overlap(
     assert (after.id, after.expires_at, after.replaced_at) == (new.token.id, None, None)
 
 
-def test_without_an_overlap_it_ends_at_once(ports: Ports, second_process: Ports) -> None:
+def test_rotation_without_overlap_ends_the_old_token_immediately(
+    ports: Ports, second_process: Ports
+) -> None:
     key, old = make_app(ports)
     [stored] = list_app_tokens(ports, OPERATOR, key)
     new = rotate_app_token(ports, OPERATOR, stored.id, timedelta(0))
@@ -138,7 +140,7 @@ def test_rotated_token_has_the_same_permissions_and_lifetime(
     assert ended[old.id] == clock.now() + HOUR
 
 
-def test_a_rotation_is_recorded_without_either_token(ports: Ports) -> None:
+def test_rotation_is_audited_without_either_token(ports: Ports) -> None:
     key, old = make_app(ports, "Warehouse")
     [stored] = list_app_tokens(ports, OPERATOR, key)
     new = rotate_app_token(ports, OPERATOR, stored.id, HOUR)
@@ -149,7 +151,7 @@ def test_a_rotation_is_recorded_without_either_token(ports: Ports) -> None:
     assert new.secret not in str((row.before, row.after))
 
 
-def test_a_token_is_replaced_once(ports: Ports, clock: FakeClock) -> None:
+def test_token_can_be_rotated_once(ports: Ports, clock: FakeClock) -> None:
     key, _ = make_app(ports)
     [stored] = list_app_tokens(ports, OPERATOR, key)
     rotate_app_token(ports, OPERATOR, stored.id, HOUR)
@@ -164,7 +166,7 @@ def test_a_token_is_replaced_once(ports: Ports, clock: FakeClock) -> None:
 
 
 @pytest.mark.parametrize("overlap", [timedelta(seconds=-1), MAX_OVERLAP + timedelta(1)])
-def test_an_overlap_is_a_month_at_most(ports: Ports, overlap: timedelta) -> None:
+def test_overlap_is_at_most_a_month(ports: Ports, overlap: timedelta) -> None:
     key, _ = make_app(ports)
     [stored] = list_app_tokens(ports, OPERATOR, key)
     with pytest.raises(Refused) as refused:
@@ -172,7 +174,7 @@ def test_an_overlap_is_a_month_at_most(ports: Ports, overlap: timedelta) -> None
     assert codes(refused) == [("overlapSeconds", "INVALID")]
 
 
-def test_rotation_is_for_people_and_within_their_reach(ports: Ports) -> None:
+def test_rotation_needs_a_person_with_the_apps_permissions(ports: Ports) -> None:
     key, token = make_app(ports, "mighty", *ALL_PERMISSIONS)
     [stored] = list_app_tokens(ports, OPERATOR, key)
     with pytest.raises(PermissionDenied):

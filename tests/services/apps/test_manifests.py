@@ -41,7 +41,7 @@ def be_silent(connection: socket.socket) -> None:
     connection.recv(1)
 
 
-def test_a_manifest_can_be_looked_at_before_anything_is_installed(ports: Ports) -> None:
+def test_manifest_can_be_read_before_installation(ports: Ports) -> None:
     with app_server() as app:
         manifest = fetch_manifest(ports, OPERATOR, app.manifest_url)
     assert (manifest.identifier, manifest.name) == ("example.app", "An app")
@@ -125,7 +125,7 @@ def test_an_internal_address_is_not_called_unless_its_network_is_listed(ports: P
         assert fetch_manifest(ports, OPERATOR, app.manifest_url).name == "An app"
 
 
-def test_nor_is_a_token_handed_over_at_one(ports: Ports) -> None:
+def test_token_is_not_sent_to_an_internal_address(ports: Ports) -> None:
     with app_server() as app:
         want(ports, app)
         listed, guarded = ports.http, GuardedHttp()
@@ -181,7 +181,7 @@ def test_webhook_events_take_precedence_over_its_query(ports: Ports) -> None:
     ]
 
 
-def test_no_app_fetches_a_manifest_whatever_it_holds(ports: Ports) -> None:
+def test_app_cannot_fetch_a_manifest(ports: Ports) -> None:
     _, token = make_app(ports, "too mighty", *ALL_PERMISSIONS)
     with app_server() as app:
         with pytest.raises(PermissionDenied):

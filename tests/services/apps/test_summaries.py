@@ -10,7 +10,7 @@ from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 
 
-def test_tokens_and_webhooks_are_counted_app_by_app(ports: Ports) -> None:
+def test_tokens_and_webhooks_are_counted_per_app(ports: Ports) -> None:
     first, _ = make_app(ports, "first")
     second, _ = make_app(ports, "second")
     token = create_app_token(ports, OPERATOR, first).token

@@ -119,7 +119,7 @@ def test_pages_continue_after_the_previous_one(trail: Ports) -> None:
     assert len(selects(statements)) == 1
 
 
-def test_a_text_is_looked_for_in_the_newest_entries_alone(
+def test_text_search_covers_only_the_newest_entries(
     trail: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(audit_lists, "MAX_SEARCHED", 2)

@@ -28,7 +28,7 @@ def test_requester_can_be_read_without_one_of_its_fields(dropped: str) -> None:
 
 
 @pytest.mark.parametrize("dropped", ["kind", "user_id"])
-def test_requester_who_is_not_known_can_grant_nothing(ports: Ports, dropped: str) -> None:
+def test_unknown_requester_cannot_grant_permissions(ports: Ports, dropped: str) -> None:
     stored = {name: value for name, value in STORED.items() if name != dropped}
     with ports.database.reading() as session, pytest.raises(Refused):
         require_requester(session, stored, HELD)

@@ -46,7 +46,7 @@ def test_app_works_in_every_mode_and_with_a_closed_storefront(
     assert admits(actor, identity.switches)
 
 
-def test_an_app_without_a_permission_passes_the_closed_storefront_too(ports: Ports) -> None:
+def test_app_without_permissions_passes_a_closed_storefront(ports: Ports) -> None:
     _, token = make_app(ports)
     close_storefront(ports)
 
@@ -80,7 +80,7 @@ def test_unknown_or_revoked_app_token_is_anonymous(
     assert who(ports, token).actor.fault is TokenFault.INVALID
 
 
-def test_an_app_token_ends_at_its_very_moment(ports: Ports, clock: FakeClock) -> None:
+def test_app_token_expires_at_its_exact_time(ports: Ports, clock: FakeClock) -> None:
     _, token = make_app(ports)
     with ports.database.transaction() as session:
         session.execute(update(AppTokenRecord).values(expires_at=clock.now() + timedelta(hours=1)))
@@ -91,9 +91,7 @@ def test_an_app_token_ends_at_its_very_moment(ports: Ports, clock: FakeClock) ->
     assert who(ports, token).actor.fault is TokenFault.INVALID
 
 
-def test_a_token_is_found_by_its_index_and_never_by_a_scan(
-    sqlite_url: str, clock: FakeClock
-) -> None:
+def test_app_token_lookup_uses_an_index(sqlite_url: str, clock: FakeClock) -> None:
     ports = fake_ports(sqlite_url, clock)
     _, token = make_app(ports)
     with recorded_statements() as statements:

@@ -126,7 +126,7 @@ def test_a_use_case_is_registered_with_its_rule() -> None:
     assert (shop.rule, shop.permissions) == (Rule.PERMISSION, (Permission.MANAGE_SETTINGS,))
 
 
-def test_an_edge_can_ask_before_it_shows_a_button() -> None:
+def test_permission_can_be_checked_without_calling_the_use_case() -> None:
     manager = Actor(ActorKind.USER, permissions=frozenset({Permission.MANAGE_SETTINGS}))
 
     assert may(NOBODY, create_token)
@@ -146,12 +146,12 @@ def test_app_cannot_use_operations_for_people() -> None:
     assert may(BOSS, rotate_keys)
 
 
-def test_a_declared_use_case_keeps_its_name_and_its_words() -> None:
+def test_declared_use_case_keeps_its_name_and_docstring() -> None:
     assert create_token.__name__ == "create_token"
     assert "Refuses, in this order" in (create_token.__doc__ or "")
 
 
-def test_no_rule_that_asks_for_a_permission_forgets_to_name_one() -> None:
+def test_permission_rule_must_name_a_permission() -> None:
     naming = {Rule.PERMISSION, Rule.PERMISSION_USERS_ONLY, Rule.USERS_OR_PERMISSION}
 
     silent = [
@@ -163,7 +163,7 @@ def test_no_rule_that_asks_for_a_permission_forgets_to_name_one() -> None:
     assert silent == []
 
 
-def test_use_cases_open_to_extensions_as_to_people_are_listed_here() -> None:
+def test_use_cases_open_to_extensions_are_listed() -> None:
     """A new use case about a person's own account is declared ``account_owner_only``."""
     open_to_both = {one.name for one in REGISTER.values() if one.rule is Rule.USERS}
     assert open_to_both <= {"commerce.checkouts.attach_checkout"}

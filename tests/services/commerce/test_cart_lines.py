@@ -40,7 +40,7 @@ STOREKEEPER = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
         (2**31 - 1, "QUANTITY_GREATER_THAN_LIMIT"),
     ],
 )
-def test_a_quantity_beyond_reason_is_refused(ports: Ports, quantity: int, code: str) -> None:
+def test_excessive_quantity_is_refused(ports: Ports, quantity: int, code: str) -> None:
     cart = make_cart(ports)
     wanted = [Wanted(product_id(make_product(ports)), quantity)]
     attempts: list[Callable[[], object]] = [
@@ -103,7 +103,7 @@ def test_price_stays_until_the_line_changes(ports: Ports) -> None:
     assert contents(after)[0] == ("Bowl", 1, Decimal("99.00"))
 
 
-def test_an_update_says_how_many_there_are_to_be(ports: Ports, clock: FakeClock) -> None:
+def test_update_sets_the_quantity(ports: Ports, clock: FakeClock) -> None:
     bowl, cup, jug = (make_product(ports, name) for name in ("Bowl", "Cup", "Jug"))
     cart = make_cart(ports, NOBODY, bowl, cup, quantity=5)
     clock.pass_(seconds=9)
@@ -133,7 +133,7 @@ def test_number_of_cart_lines_is_limited(ports: Ports) -> None:
     assert len(update_checkout_lines(ports, NOBODY, checkout_id(cart), swap).lines) == MAX_LINES
 
 
-def test_lines_are_taken_out_by_their_ids(ports: Ports) -> None:
+def test_lines_are_removed_by_id(ports: Ports) -> None:
     bowl, cup = make_product(ports, "Bowl"), make_product(ports, "Cup")
     cart, other = make_cart(ports, NOBODY, bowl, cup), make_cart(ports, NOBODY, bowl)
     for ids in ([line_id(cart), line_id(other)], ["nonsense"], [to_global_id("CheckoutLine", 99)]):
@@ -151,7 +151,7 @@ def test_lines_are_taken_out_by_their_ids(ports: Ports) -> None:
         assert session.scalar(select(func.count()).select_from(CheckoutLineRecord)) == 2
 
 
-def test_a_line_outlives_its_product(ports: Ports) -> None:
+def test_cart_line_is_kept_after_its_product_is_deleted(ports: Ports) -> None:
     bowl, cup = make_product(ports, "Bowl"), make_product(ports, "Cup")
     cart = make_cart(ports, NOBODY, bowl, cup)
     with ports.database.transaction() as session:

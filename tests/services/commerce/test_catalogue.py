@@ -98,7 +98,7 @@ def test_filter_without_products_is_refused(
         ("%" * 100_000, []),
     ],
 )
-def test_a_search_is_for_a_part_of_the_name(ports: Ports, search: str, found: list[str]) -> None:
+def test_search_matches_part_of_the_name(ports: Ports, search: str, found: list[str]) -> None:
     for name in ("Ash Bowl", "Crème Cup", "100% a_c"):
         make_product(ports, name)
     assert names(ports, ProductFilter(search=search)) == found
@@ -127,7 +127,7 @@ def test_price_range_excludes_products_without_price(
     assert names(ports, ProductFilter(price=prices)) == found
 
 
-def test_products_are_found_by_when_they_changed(ports: Ports, clock: FakeClock) -> None:
+def test_products_are_filtered_by_change_time(ports: Ports, clock: FakeClock) -> None:
     make_product(ports, "Bowl")
     early = clock.now()
     clock.pass_(seconds=60)
@@ -143,7 +143,7 @@ def test_products_are_found_by_when_they_changed(ports: Ports, clock: FakeClock)
         assert names(ports, ProductFilter(updated_at=span)) == found
 
 
-def test_ids_and_slugs_narrow_a_list(ports: Ports) -> None:
+def test_products_are_filtered_by_ids_and_slugs(ports: Ports) -> None:
     keys = [make_product(ports, name) for name in ("Bowl", "Cup", "Jug")]
     assert names(ports, ProductFilter(ids=())) == []
     assert names(ports, ProductFilter(ids=(product_id(keys[2]), product_id(4711)))) == ["Jug"]
@@ -161,7 +161,7 @@ def test_ids_and_slugs_narrow_a_list(ports: Ports) -> None:
     ],
     ids=["no id", "a user's id", "too many ids", "too many slugs"],
 )
-def test_a_filter_that_makes_no_sense_is_refused(
+def test_invalid_filter_is_refused(
     ports: Ports, wanted: ProductFilter, field: str, code: str
 ) -> None:
     with pytest.raises(Refused) as refused:

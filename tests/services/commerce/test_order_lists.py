@@ -122,7 +122,7 @@ def test_anonymous_callers_see_no_order(ports: Ports, ann: Actor) -> None:
         show_order(ports, anonymous(fault=TokenFault.INVALID), order_id(order))
 
 
-def test_whose_an_order_is_shows_where_such_people_may_be_seen(ports: Ports, ann: Actor) -> None:
+def test_orders_buyer_is_shown_to_managers_of_such_users(ports: Ports, ann: Actor) -> None:
     staff = actor_of(ports, make_staff(ports, "staff@example.com"))
     for who in (ann, staff, NOBODY):
         make_order(ports, who)
@@ -211,7 +211,7 @@ def test_pages_go_through_all_orders(
     assert found == (made[::-1] if descending else made)
 
 
-def test_a_page_of_twenty_costs_three_statements_and_of_carts_two(
+def test_page_of_twenty_costs_three_statements_for_orders_and_two_for_carts(
     ports: Ports, ann: Actor, bob: Actor
 ) -> None:
     products = [make_product(ports, f"Bowl {number}") for number in range(3)]

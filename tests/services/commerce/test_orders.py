@@ -54,9 +54,7 @@ def state(ports: Ports, order: Order) -> tuple[str, bool]:
         return stored.status, stored.is_paid
 
 
-def test_an_order_goes_from_its_confirmation_to_its_fulfilment(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_order_is_confirmed_paid_and_fulfilled(ports: Ports, clock: FakeClock) -> None:
     id_ = order_id(make_order(ports))
     clock.pass_(seconds=5)
     assert confirm_order(ports, STAFF, id_).status is OrderStatus.UNFULFILLED
@@ -76,7 +74,7 @@ def test_an_order_goes_from_its_confirmation_to_its_fulfilment(
     ]
 
 
-def test_an_order_is_called_off_while_nothing_was_sent(ports: Ports) -> None:
+def test_order_can_be_cancelled_until_fulfilled(ports: Ports) -> None:
     for status in (OrderStatus.UNCONFIRMED, OrderStatus.UNFULFILLED):
         order = make_order(ports, status=status)
         assert cancel_order(ports, STAFF, order_id(order)).status is OrderStatus.CANCELED
@@ -84,7 +82,7 @@ def test_an_order_is_called_off_while_nothing_was_sent(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
-def test_a_step_that_is_not_allowed_changes_nothing(ports: Ports, step: UseCase) -> None:
+def test_forbidden_transition_changes_nothing(ports: Ports, step: UseCase) -> None:
     order = make_order(ports, status=OrderStatus.CANCELED)
     before = len(events(ports))
     with pytest.raises(Refused) as excinfo:
@@ -104,7 +102,9 @@ def test_an_order_is_paid_once(ports: Ports) -> None:
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
 @pytest.mark.parametrize("actor", WITHOUT, ids=lambda actor: actor.kind)
-def test_others_take_no_step(ports: Ports, step: UseCase, actor: Actor) -> None:
+def test_order_transitions_require_manage_orders(
+    ports: Ports, step: UseCase, actor: Actor
+) -> None:
     order = make_order(ports)
     with pytest.raises(PermissionDenied) as denied:
         step(ports, actor, order_id(order))

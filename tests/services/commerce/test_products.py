@@ -64,7 +64,7 @@ def test_only_the_name_is_required_and_new_products_are_unpublished(
     assert product.created_at == product.updated_at == ports.clock.now()
 
 
-def test_everything_can_be_said_at_once(ports: Ports) -> None:
+def test_all_fields_can_be_set_at_once(ports: Ports) -> None:
     product = create_product(ports, STAFF, FULL)
     assert product.price == Money(Decimal("12.50"), "EUR")
     assert (product.slug, product.is_published) == ("bowl_1", True)
@@ -72,7 +72,7 @@ def test_everything_can_be_said_at_once(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("actor", WITHOUT, ids=lambda actor: actor.kind)
-def test_others_change_nothing(ports: Ports, actor: Actor) -> None:
+def test_products_cannot_be_changed_without_permission(ports: Ports, actor: Actor) -> None:
     key = make_product(ports)
     attempts: list[Callable[[], object]] = [
         lambda: create_product(ports, actor, FULL),
@@ -136,7 +136,7 @@ def test_products_of_one_name_get_unique_slugs(ports: Ports) -> None:
     assert len(set(slugs)) == 12
 
 
-def test_a_slug_that_was_asked_for_is_had_once(ports: Ports) -> None:
+def test_requested_slug_must_be_unique(ports: Ports) -> None:
     key = make_product(ports, slug="bowl_1")
     other = make_product(ports, "Cup")
     with pytest.raises(Refused) as excinfo:
@@ -180,7 +180,7 @@ def test_null_clears_optional_fields(ports: Ports) -> None:
         assert codes(excinfo) == [(field, "REQUIRED")]
 
 
-def test_a_product_that_is_gone_leaves_its_snapshot(ports: Ports) -> None:
+def test_deleted_product_event_has_its_snapshot(ports: Ports) -> None:
     made = create_product(ports, STAFF, FULL)
     assert delete_product(ports, APP, product_id(made.id)) == made
     assert count(ports) == 0
@@ -191,7 +191,7 @@ def test_a_product_that_is_gone_leaves_its_snapshot(ports: Ports) -> None:
     assert read_product_snapshot(snapshot, ports.clock.now()) == made
 
 
-def test_no_key_is_given_to_two_products(ports: Ports) -> None:
+def test_product_keys_are_never_reused(ports: Ports) -> None:
     first = create_product(ports, STAFF, FULL)
     delete_product(ports, STAFF, product_id(first.id))
     assert create_product(ports, STAFF, FULL).id > first.id
@@ -212,7 +212,7 @@ def test_unknown_product_is_not_found(ports: Ports, id_: str) -> None:
         assert codes(excinfo) == [("id", "NOT_FOUND")]
 
 
-def test_every_change_is_published_once_and_no_change_is_not(ports: Ports) -> None:
+def test_each_real_change_is_published_once(ports: Ports) -> None:
     key = create_product(ports, STAFF, FULL).id
     update_product(ports, STAFF, product_id(key), ProductInput(description="Flat."))
     update_product(ports, STAFF, product_id(key), ProductInput(description="Flat."))

@@ -65,7 +65,7 @@ def test_overview_shows_both_switches(ports: Ports, clock: FakeClock) -> None:
     assert (provider.answered_at, provider.is_paused) == (None, False)
 
 
-def test_a_provider_is_shown_as_this_process_found_it_last(ports: Ports, clock: FakeClock) -> None:
+def test_provider_is_shown_with_its_last_known_state(ports: Ports, clock: FakeClock) -> None:
     make_provider(ports)
     memory, url = ports.cache.providers, f"{ISSUER_THERE}/keys"
     memory.keys.put(url, CachedProviderKeys((), clock.timestamp()))
@@ -103,7 +103,7 @@ def test_deliveries_are_counted_by_hour_of_creation(
     assert day.first_try_share_before == pytest.approx(4 / 5)
 
 
-def test_a_day_without_deliveries_has_no_shares(ports: Ports) -> None:
+def test_day_without_deliveries_has_no_percentages(ports: Ports) -> None:
     day = show_overview(ports, OPERATOR).deliveries
     assert day is not None
     assert (day.made, day.first_try_share, day.growth, day.times) == (0, None, None, None)
@@ -130,7 +130,7 @@ def test_response_times_are_shown_with_the_slowest_endpoint(
     assert day.times.slowest == SlowestEndpoint(1.9, other, "Bookings", "Ledgerly")
 
 
-def test_the_times_are_those_of_the_last_answers_alone(
+def test_response_times_use_only_the_last_responses(
     ports: Ports, hook: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery_days, "ANSWERS", 2)
@@ -206,7 +206,7 @@ def test_overview_shows_what_the_caller_can_see(ports: Ports) -> None:
         show_overview(ports, NOBODY)
 
 
-def test_the_page_asks_four_times_at_most(ports: Ports) -> None:
+def test_page_costs_at_most_four_statements(ports: Ports) -> None:
     show_overview(ports, OPERATOR)
     with recorded_statements() as statements:
         show_overview(ports, OPERATOR)

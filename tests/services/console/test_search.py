@@ -27,7 +27,7 @@ def titles(ports: Ports, text: str) -> list[tuple[str, str]]:
     return [(hit.kind.value, hit.title) for hit in search_everything(ports, OPERATOR, text)]
 
 
-def test_everything_is_found_by_the_beginnings_of_its_words(ports: Ports) -> None:
+def test_items_are_found_by_word_prefixes(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Parcelpost Labels", is_active=False)
     hook = make_webhook(ports, app_id, target_url="https://labels.example/hook")
     make_app(ports, "Other")
@@ -62,7 +62,7 @@ def test_several_words_match_all(ports: Ports) -> None:
     assert titles(ports, "anna labels") == []
 
 
-def test_an_app_that_is_being_installed_is_not_found_before_it_is_there(ports: Ports) -> None:
+def test_app_is_not_found_during_installation(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Warehouse")
     change_app(ports, app_id, is_installed=False)
     assert titles(ports, "ware") == []
@@ -84,7 +84,7 @@ def test_renamed_items_are_found_by_their_new_name(ports: Ports) -> None:
     assert titles(ports, "after") == []
 
 
-def test_a_few_of_each_kind_are_offered(ports: Ports) -> None:
+def test_results_per_kind_are_limited(ports: Ports) -> None:
     for number in range(MAX_HITS_PER_KIND + 2):
         make_app(ports, f"Label {number}")
         make_user(ports, f"label{number}@example.com")
@@ -137,7 +137,7 @@ def test_search_shows_only_what_the_caller_can_see(ports: Ports) -> None:
         search_everything(ports, NOBODY, "label")
 
 
-def test_a_search_costs_two_statements_at_most_and_looks_at_a_part(
+def test_search_costs_at_most_two_limited_statements(
     ports: Ports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finding, "_MAX_CANDIDATES", 2)

@@ -55,14 +55,16 @@ def test_staff_are_distinguished_by_sign_in_method(ports: Ports) -> None:
     assert customer not in found
 
 
-def test_each_sees_their_own_ways_in_and_the_staffs_take_manage_staff(ports: Ports) -> None:
+def test_own_sign_in_methods_are_visible_and_those_of_staff_need_manage_staff(
+    ports: Ports,
+) -> None:
     actor = actor_of(ports, make_staff(ports, "clerk@example.com"))
     assert show_own_sign_in_methods(ports, actor).has_password
     with pytest.raises(PermissionDenied):
         sign_in_methods_of_staff(ports, actor, [actor.user_id or 0])
 
 
-def test_a_person_comes_with_their_sessions(ports: Ports) -> None:
+def test_person_includes_their_sessions(ports: Ports) -> None:
     actor = actor_of(ports, make_staff(ports, "chief@example.com", Permission.MANAGE_USERS))
     customer = make_user(ports)
     sign_in(ports, customer)

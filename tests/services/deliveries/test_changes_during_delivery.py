@@ -88,7 +88,7 @@ def _move(ports: Ports, webhook: int) -> None:
     update_webhook(ports, OPERATOR, to_global_id("Webhook", webhook), "", said)
 
 
-def test_an_attempt_goes_where_the_webhook_points_when_it_is_made_signed_by_the_secret_of_then(
+def test_attempt_uses_the_webhooks_current_target_and_secret(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     make_delivery(delivering, webhook)
@@ -155,7 +155,7 @@ def test_deliveries_without_permission_fail_in_one_transaction(
     ]
 
 
-def test_a_webhook_that_is_deleted_meanwhile_leaves_nothing_behind(
+def test_deleting_a_webhook_during_delivery_leaves_no_rows(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     for _ in range(3):
@@ -210,7 +210,7 @@ def test_old_endpoints_last_response_does_not_count(
     assert stored_delivery(delivering, key).status == "FAILED"
 
 
-def test_a_new_endpoint_has_five_days_of_its_own(
+def test_new_endpoint_restarts_the_five_day_limit(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     http.answer = lambda _request: HttpResponse(500)
@@ -246,9 +246,7 @@ def test_gone_endpoint_is_called_once_and_reported_once(
     assert states == {("FAILED", ""), ("FAILED", OFF)}
 
 
-def test_a_webhook_can_be_switched_off_although_its_target_is_not_allowed_any_more(
-    delivering: Ports, webhook: int
-) -> None:
+def test_webhook_with_a_forbidden_target_can_be_disabled(delivering: Ports, webhook: int) -> None:
     change_webhook(delivering, webhook, target_url="http://10.0.0.1/hook")
     key = to_global_id("Webhook", webhook)
     off = update_webhook(delivering, OPERATOR, key, "", WebhookInput(is_active=False, name="old"))
@@ -261,7 +259,7 @@ def test_a_webhook_can_be_switched_off_although_its_target_is_not_allowed_any_mo
     assert not stored_webhook(delivering, webhook).is_active
 
 
-def test_a_clock_that_is_put_back_meanwhile_makes_no_time_negative(
+def test_clock_set_back_causes_no_negative_duration(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     key = make_delivery(delivering, webhook)

@@ -92,7 +92,7 @@ def test_reference_library_accepts_both_secrets_during_a_rotation(
         verify(second, NEITHER)
 
 
-def test_an_independent_library_accepts_the_jws_of_old_and_new_keys(
+def test_independent_library_accepts_the_jws_of_old_and_new_keys(
     trying: Ports, http: FakeHttp, clock: FakeClock
 ) -> None:
     key = deliver(trying)
@@ -105,7 +105,7 @@ def test_an_independent_library_accepts_the_jws_of_old_and_new_keys(
     assert verify_jws(trying, before) != verify_jws(trying, after)
 
 
-def test_retries_keep_the_id_and_sign_anew(
+def test_retries_keep_the_id_and_are_signed_again(
     trying: Ports, http: FakeHttp, clock: FakeClock
 ) -> None:
     deliver(trying, secret=OLD)
@@ -119,7 +119,7 @@ def test_retries_keep_the_id_and_sign_anew(
     assert first["Latchkey-Signature"] == second["Latchkey-Signature"]
 
 
-def test_the_jws_of_a_body_is_made_once_for_all_its_attempts(
+def test_jws_is_computed_once_for_all_attempts(
     trying: Ports, http: FakeHttp, clock: FakeClock
 ) -> None:
     deliver(trying)

@@ -101,9 +101,7 @@ def test_credentials_are_never_stored(trying: Ports, http: FakeHttp, owner: int)
 
 
 @pytest.mark.parametrize("secret", ["", "sesame", "whsec_c2VzYW1lIG9wZW4="])
-def test_the_signature_is_checked_as_a_receiver_checks_it(
-    trying: Ports, owner: int, secret: str
-) -> None:
+def test_signature_is_verified_as_receivers_do(trying: Ports, owner: int, secret: str) -> None:
     key = make_delivery(trying, make_webhook(trying, owner, secret=secret))
     work(trying)
     assert [one.signed for one in shown(trying, key).attempts] == [Signed.VERIFIED]
@@ -139,9 +137,7 @@ def test_signature_without_key_is_unknown(trying: Ports, owner: int) -> None:
     assert [one.signed for one in shown(trying, key).attempts] == [Signed.KEY_GONE]
 
 
-def test_the_secret_of_a_link_is_for_the_app_alone(
-    trying: Ports, http: FakeHttp, owner: int
-) -> None:
+def test_link_token_is_hidden_from_staff(trying: Ports, http: FakeHttp, owner: int) -> None:
     query = (
         "subscription { event { ... on StaffSetPasswordRequested "
         "{ again: token token redirectUrl } } }"

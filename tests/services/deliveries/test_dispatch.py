@@ -15,7 +15,7 @@ def _webhook(ports: Ports) -> int:
     return make_webhook(ports, app)
 
 
-def test_many_endpoints_leave_room_for_others_although_none_has_failed_yet(
+def test_many_endpoints_of_one_app_do_not_delay_others(
     ports: Ports,
 ) -> None:
     app, _ = make_app(ports, "others")

@@ -54,7 +54,7 @@ def open_notes(ports: Ports) -> int:
         return len(session.scalars(wanted).all())
 
 
-def test_a_change_becomes_a_delivery_that_is_due(telling: Ports, warehouse: int) -> None:
+def test_change_creates_a_due_delivery(telling: Ports, warehouse: int) -> None:
     webhook = make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     happen(telling, ProductUpdated(3))
 
@@ -159,7 +159,7 @@ def test_disabled_webhook_or_app_receives_nothing(telling: Ports, warehouse: int
     assert deliveries(telling) == []
 
 
-def test_a_payload_that_cannot_be_made_fails_alone_and_with_its_reason(
+def test_unbuildable_payload_fails_only_its_delivery_with_a_reason(
     telling: Ports, payloads: FakePayloads, warehouse: int
 ) -> None:
     make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED, query="broken")

@@ -73,7 +73,9 @@ def until_the_end(ports: Ports, clock: FakeClock) -> list[BaseException]:
     return raised
 
 
-def test_a_fault_holds_up_no_other_webhook_of_the_same_event(telling: Ports, broken: int) -> None:
+def test_failing_webhook_does_not_delay_others_of_the_same_event(
+    telling: Ports, broken: int
+) -> None:
     happen(telling, ProductUpdated(3))
     with pytest.raises(ExceptionGroup):
         fan_out_events(telling, WORKER)
@@ -150,7 +152,7 @@ def test_unbuildable_payload_stays_failed_with_a_new_reason(
     assert "There is no such field." in str(refused.value)
 
 
-def test_an_event_of_a_later_version_stops_nothing_and_comes_to_an_end(
+def test_unknown_event_stops_no_other_and_is_closed(
     telling: Ports, payloads: Broken, broken: int, clock: FakeClock
 ) -> None:
     payloads.is_broken = False
@@ -175,7 +177,7 @@ def test_at_most_a_hundred_deliveries_can_be_selected(telling: Ports) -> None:
     assert codes(refused) == [("ids", "INVALID")]
 
 
-def test_a_payload_that_cannot_be_opened_any_more_ends_alone(ports: Ports, broken: int) -> None:
+def test_undecryptable_payload_fails_only_its_delivery(ports: Ports, broken: int) -> None:
     sealed, good = (make_delivery(ports, broken, text) for text in ("sealed:nonsense", "{}"))
     trying = replace(ports, http=FakeHttp(ports.database, lambda _request: HttpResponse(200)))
     for batch in lease_due_deliveries(trying, WORKER):
@@ -186,7 +188,7 @@ def test_a_payload_that_cannot_be_opened_any_more_ends_alone(ports: Ports, broke
     assert found[sealed].given_up.startswith("The payload was sealed under another SECRET_KEY")
 
 
-def test_a_secret_that_cannot_be_read_any_more_ends_its_deliveries_with_the_remedy(
+def test_undecryptable_secret_fails_its_deliveries_with_the_remedy(
     ports: Ports, broken: int
 ) -> None:
     with ports.database.transaction() as session:

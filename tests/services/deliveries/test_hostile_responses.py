@@ -70,7 +70,7 @@ def _attempts(ports: Ports) -> list[DeliveryAttemptRecord]:
         "Sun, 01 Mar 2026 12:00:00",
     ],
 )
-def test_an_absurd_retry_after_changes_nothing(
+def test_invalid_retry_after_is_ignored(
     delivering: Ports, http: FakeHttp, clock: FakeClock, asked: str
 ) -> None:
     put_off = _answered(delivering, http, {"retry-after": asked}).next_attempt_at
@@ -79,7 +79,7 @@ def test_an_absurd_retry_after_changes_nothing(
 
 
 @pytest.mark.parametrize("asked", ["9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "86401"])
-def test_no_retry_after_puts_an_attempt_off_for_longer_than_a_day(
+def test_retry_after_delays_an_attempt_by_at_most_a_day(
     delivering: Ports, http: FakeHttp, clock: FakeClock, asked: str
 ) -> None:
     put_off = _answered(delivering, http, {"retry-after": asked}).next_attempt_at
@@ -98,7 +98,7 @@ def test_stored_response_headers_are_limited(delivering: Ports, http: FakeHttp) 
     assert len(str(kept)) < 2 * MAX_HEADERS_SIZE
 
 
-def test_a_fault_of_ours_is_an_attempt_that_failed_and_the_others_go_on(
+def test_internal_error_fails_one_attempt_and_no_other(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     keys = [make_delivery(delivering, webhook) for _ in range(3)]
@@ -126,7 +126,7 @@ def test_a_fault_of_ours_is_an_attempt_that_failed_and_the_others_go_on(
     assert stored_delivery(delivering, keys[1]).status == "SUCCESS"
 
 
-def test_a_fault_of_ours_that_stays_comes_to_an_end_and_switches_no_endpoint_off(
+def test_permanent_internal_error_fails_the_delivery_and_keeps_the_webhook_enabled(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     key = make_delivery(delivering, webhook)

@@ -55,7 +55,9 @@ def turned(listing: Listing, size: int = 2) -> list[Any]:
         (WebhookSort.APP, ["c", "d", "b", "a", ""]),
     ],
 )
-def test_webhooks_go_by_age_name_or_app(ports: Ports, sort: WebhookSort, order: list[str]) -> None:
+def test_webhooks_are_sorted_by_age_name_or_app(
+    ports: Ports, sort: WebhookSort, order: list[str]
+) -> None:
     alpha, _ = make_app(ports, "Alpha")
     zeta, _ = make_app(ports, "Zeta")
     alpha_too, _ = make_app(ports, "Alpha")
@@ -70,7 +72,7 @@ def test_webhooks_go_by_age_name_or_app(ports: Ports, sort: WebhookSort, order: 
     assert [one.name for one in turned(listing)] == order
 
 
-def test_deliveries_go_from_the_newest_or_the_oldest(ports: Ports, clock: FakeClock) -> None:
+def test_deliveries_are_sorted_by_time_in_both_directions(ports: Ports, clock: FakeClock) -> None:
     app, _ = make_app(ports, "Warehouse")
     hook, other = make_webhook(ports, app), make_webhook(ports, app)
     keys = []
@@ -112,7 +114,7 @@ def test_audit_log_is_sorted_by_time_in_both_directions(ports: Ports, clock: Fak
     assert [one.after["name"] for one in exported] == ["one", "two", "three"]
 
 
-def test_groups_go_by_name_or_by_how_many_are_in_them(ports: Ports) -> None:
+def test_groups_are_sorted_by_name_or_size(ports: Ports) -> None:
     small, large, empty, same = (make_group(ports, name) for name in ("b", "c", "a", "d"))
     assert empty
     make_user(ports, "one@example.com", is_staff=True, groups=[large, small])
@@ -128,7 +130,7 @@ def test_groups_go_by_name_or_by_how_many_are_in_them(ports: Ports) -> None:
     assert list_groups(ports, OPERATOR, PageRequest(1), GroupFilter(by_members=True)).count() == 4
 
 
-def test_providers_go_by_their_age_or_their_names(ports: Ports) -> None:
+def test_providers_are_sorted_by_age_or_name(ports: Ports) -> None:
     for slug, name in (("default", "m"), ("one", "z"), ("two", "a"), ("three", "a")):
         make_provider(ports, slug, name=name)
 

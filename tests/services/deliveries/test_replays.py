@@ -42,7 +42,7 @@ def _states(ports: Ports) -> dict[str, int]:
         return {row[0]: row[1] for row in session.execute(by_status)}
 
 
-def test_much_that_failed_is_made_due_a_thousand_at_a_time(
+def test_failed_deliveries_are_rescheduled_in_batches_of_a_thousand(
     telling: Ports, webhook: int, clock: FakeClock
 ) -> None:
     make_many_deliveries(telling, webhook, 1)

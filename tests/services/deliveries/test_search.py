@@ -84,7 +84,7 @@ def test_deliveries_are_searched_by_their_fields(
     assert found(ports, **wanted) == keys(shop, names)
 
 
-def test_they_are_found_by_webhook_app_and_time(ports: Ports, shop: dict[str, int]) -> None:
+def test_deliveries_are_found_by_webhook_app_and_time(ports: Ports, shop: dict[str, int]) -> None:
     assert found(ports, webhook_id=shop["hook"]) == keys(shop, ["bad", "good"])
     assert found(ports, app_id=shop["app"], text="name") == keys(shop, ["bad", "good"])
     assert found(ports, created=Range(None, START)) == keys(shop, ["good"])
@@ -116,7 +116,7 @@ def test_a_webhook_id_finds_its_delivery(ports: Ports, shop: dict[str, int]) -> 
     assert found(ports, text=line.message_id) == keys(shop, ["bad"])
 
 
-def test_a_text_is_looked_for_in_the_newest_alone(
+def test_text_search_covers_only_the_newest_deliveries(
     ports: Ports, shop: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery_search, "MAX_SEARCHED", 2)
@@ -139,7 +139,7 @@ def test_consecutive_pages_cost_one_statement_each(
     assert [one.id for one in (*first.items, *rest.items)] == keys(shop, names)
 
 
-def test_no_app_searches_the_deliveries_of_all(ports: Ports) -> None:
+def test_apps_cannot_search_all_deliveries(ports: Ports) -> None:
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
     with pytest.raises(PermissionDenied):
         search_deliveries(ports, app, PAGE, DeliverySearch())

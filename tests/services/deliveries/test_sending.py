@@ -49,7 +49,7 @@ def _attempts(ports: Ports, key: int) -> list[DeliveryAttemptRecord]:
         return list(session.scalars(wanted.order_by(DeliveryAttemptRecord.id)))
 
 
-def test_a_due_delivery_is_made_once_and_written_down(
+def test_due_delivery_is_sent_once_and_recorded(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -71,7 +71,7 @@ def test_a_due_delivery_is_made_once_and_written_down(
     assert stored_delivery(delivering, key).status == "SUCCESS"
 
 
-def test_a_delivery_is_signed_with_the_key_that_signs_now(
+def test_delivery_is_signed_with_the_active_key(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     make_delivery(delivering, webhook)
@@ -86,9 +86,7 @@ def test_a_delivery_is_signed_with_the_key_that_signs_now(
     assert request.headers["Latchkey-Domain"] == "localhost:8000"
 
 
-def test_a_body_that_goes_to_several_webhooks_is_signed_once(
-    delivering: Ports, http: FakeHttp
-) -> None:
+def test_body_for_several_webhooks_is_signed_once(delivering: Ports, http: FakeHttp) -> None:
     app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
     for _ in range(3):
         make_delivery(delivering, make_webhook(delivering, app))
@@ -99,7 +97,7 @@ def test_a_body_that_goes_to_several_webhooks_is_signed_once(
     assert len(delivering.cache.signatures) == 1
 
 
-def test_a_webhook_with_a_secret_is_signed_with_it(delivering: Ports, http: FakeHttp) -> None:
+def test_delivery_is_signed_with_the_webhooks_secret(delivering: Ports, http: FakeHttp) -> None:
     app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
     make_delivery(delivering, make_webhook(delivering, app, secret="sesame"))
 
@@ -121,7 +119,7 @@ def test_request_credentials_are_not_stored(delivering: Ports) -> None:
     assert "sesame" not in str(attempt.request_headers)
 
 
-def test_a_failed_delivery_is_tried_again_with_the_same_webhook_id(
+def test_failed_delivery_is_retried_with_the_same_webhook_id(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -140,7 +138,7 @@ def test_a_failed_delivery_is_tried_again_with_the_same_webhook_id(
     assert [attempt.response_status for attempt in _attempts(delivering, key)] == [500, 204]
 
 
-def test_an_endpoint_that_always_fails_gets_every_attempt_of_the_schedule(
+def test_failing_endpoint_gets_every_scheduled_attempt(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -171,7 +169,7 @@ def test_missing_response_is_a_failure_with_its_reason(
     assert stored_delivery(delivering, key).status == "PENDING"
 
 
-def test_an_endpoint_that_is_gone_is_switched_off_with_its_reason(
+def test_response_410_disables_the_webhook_with_its_reason(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -183,7 +181,7 @@ def test_an_endpoint_that_is_gone_is_switched_off_with_its_reason(
     assert stored_delivery(delivering, key).status == "FAILED"
 
 
-def test_an_endpoint_that_has_only_failed_for_five_days_is_switched_off(
+def test_five_days_of_failures_disable_the_webhook(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     http.answer = lambda _request: HttpResponse(500)
@@ -214,7 +212,7 @@ def test_one_success_resets_all_failures(
     assert stored_webhook(delivering, webhook).failing_since is None
 
 
-def test_a_webhook_that_is_switched_off_gets_nothing_more(
+def test_disabled_webhook_gets_no_more_deliveries(
     delivering: Ports, http: FakeHttp, webhook: int
 ) -> None:
     key = make_delivery(delivering, webhook)
@@ -240,7 +238,7 @@ def test_retry_after_is_honoured(
     assert stored_delivery(delivering, key).next_attempt_at == clock.now() + timedelta(seconds=90)
 
 
-def test_two_workers_never_make_the_same_attempt(
+def test_two_workers_never_send_the_same_attempt(
     delivering: Ports, http: FakeHttp, webhook: int, database_url: str, clock: FakeClock
 ) -> None:
     for _ in range(40):
@@ -257,7 +255,7 @@ def test_two_workers_never_make_the_same_attempt(
     other.database.close()
 
 
-def test_a_lease_of_a_worker_that_was_killed_passes_on(
+def test_killed_workers_lease_is_taken_over(
     delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     make_delivery(delivering, webhook)

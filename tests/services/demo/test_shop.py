@@ -83,13 +83,13 @@ def test_existing_people_are_unchanged(file_ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("most", [2, 8, 100])
-def test_a_filling_that_was_interrupted_anywhere_is_completed_the_next_time(
+def test_interrupted_demo_setup_is_completed_by_the_next_run(
     file_ports: Ports, clock: FakeClock, most: int
 ) -> None:
     interrupt_and_complete(file_ports, clock, most)
 
 
-def test_a_filling_that_was_interrupted_among_the_sales_is_completed_in_each_store(
+def test_demo_setup_interrupted_at_the_sales_is_completed_in_each_store(
     ports: Ports, clock: FakeClock
 ) -> None:
     interrupt_and_complete(ports, clock, 33)

@@ -34,7 +34,7 @@ from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo
 EVERYTHING = PageRequest(100)
 
 
-def test_the_staff_is_in_groups_and_some_of_it_known_to_an_identity_provider(
+def test_demo_staff_have_groups_and_some_an_sso_identity(
     shop: Ports,
 ) -> None:
     groups = {group.name: group for group in list_groups(shop, OPERATOR, EVERYTHING).items}
@@ -46,7 +46,7 @@ def test_the_staff_is_in_groups_and_some_of_it_known_to_an_identity_provider(
     assert 0 < len(known) < len(STAFF)
 
 
-def test_the_goods_have_been_bought_and_orders_are_in_every_state(shop: Ports) -> None:
+def test_demo_orders_are_in_every_state(shop: Ports) -> None:
     assert demo_rows(shop) == DEMO_ROWS
     assert len(PUBLISHED) < len(GOODS)
     now = shop.clock.now()
@@ -110,7 +110,7 @@ def test_every_target_uses_a_reserved_name(shop: Ports) -> None:
     assert all(target.split("/")[2].endswith(".example") for target in targets)
 
 
-def test_the_traces_of_a_shop_in_use_are_there(shop: Ports) -> None:
+def test_demo_shop_has_traffic_blocked_addresses_and_logins(shop: Ports) -> None:
     traffic = count_traffic(shop, OPERATOR, timedelta(days=1))
     assert all(traffic[kind] for kind in TrafficKind)
     [blocked] = list_blocked(shop, OPERATOR)

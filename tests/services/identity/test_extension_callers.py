@@ -43,7 +43,7 @@ def test_extension_has_permissions_that_user_and_app_hold(ports: Ports) -> None:
     assert (identity.user.id, identity.user.permissions) == (staff, frozenset({PRODUCTS}))
 
 
-def test_an_extension_token_claims_no_permission_into_being(ports: Ports) -> None:
+def test_extension_token_claims_grant_no_permission(ports: Ports) -> None:
     app_id, _ = make_app(ports)
     superuser = make_user(ports, is_superuser=True)
     token = extension_of(ports, sign_in(ports, superuser).access, app_id)
@@ -90,7 +90,7 @@ def test_extension_follows_the_login_mode_of_its_session(
         assert actor.origin is origin
 
 
-def test_extension_token_without_a_living_app_is_anonymous(ports: Ports) -> None:
+def test_extension_token_without_an_existing_app_is_anonymous(ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
 
     for token in (altered(ports, access, type="thirdparty"), extension_of(ports, access, 404)):

@@ -88,7 +88,7 @@ def test_a_superuser_holds_every_permission(ports: Ports) -> None:
     assert who(ports, sign_in(ports, superuser).access).actor.permissions == ALL_PERMISSIONS
 
 
-def test_a_permission_of_an_older_version_counts_as_none(ports: Ports) -> None:
+def test_permission_of_an_older_version_is_ignored(ports: Ports) -> None:
     _, token = make_app(ports, "an app", Permission.MANAGE_APPS)
     with ports.database.transaction() as session:
         session.execute(update(AppPermissionRecord).values(permission="MANAGE_TELEGRAMS"))
@@ -96,7 +96,7 @@ def test_a_permission_of_an_older_version_counts_as_none(ports: Ports) -> None:
     assert who(ports, token).actor.permissions == frozenset()
 
 
-def test_a_grant_holds_from_the_next_request_on_for_tokens_that_are_out(ports: Ports) -> None:
+def test_grant_applies_to_issued_tokens_on_the_next_request(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     assert not who(ports, token).actor.is_staff
 
@@ -185,7 +185,7 @@ def test_bearer_of_broken_token_is_anonymous_with_the_fault(ports: Ports) -> Non
         assert not admits(actor, identity.switches), name
 
 
-def test_a_refresh_token_opens_nothing(ports: Ports) -> None:
+def test_refresh_token_is_not_accepted_as_credential(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports, is_superuser=True))
 
     assert who(ports, pair.refresh).actor.fault is TokenFault.INVALID

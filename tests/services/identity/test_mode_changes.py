@@ -35,7 +35,7 @@ def problems_of(ports: Ports, actor: Actor, update: ShopUpdate) -> tuple[Problem
 
 @pytest.mark.parametrize("target", PasswordLoginMode)
 @pytest.mark.parametrize("present", PasswordLoginMode)
-def test_staff_of_single_sign_on_set_any_mode_from_any_mode(
+def test_sso_staff_can_set_any_mode_from_any_mode(
     ports: Ports, present: PasswordLoginMode, target: PasswordLoginMode
 ) -> None:
     set_mode(ports, present)
@@ -65,7 +65,7 @@ def test_password_staff_can_set_the_current_mode(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("present", [CUSTOMERS_ONLY, DISABLED])
-def test_a_password_session_cannot_lift_a_mode_that_takes_its_rights(
+def test_password_session_without_rights_cannot_change_the_mode(
     ports: Ports, present: PasswordLoginMode
 ) -> None:
     staff = make_staff(ports, "staff@example.com", SETTINGS)
@@ -79,7 +79,7 @@ def test_a_password_session_cannot_lift_a_mode_that_takes_its_rights(
 
 @pytest.mark.parametrize("target", PasswordLoginMode)
 @pytest.mark.parametrize("present", PasswordLoginMode)
-def test_an_app_with_the_permission_and_the_operator_set_any_mode(
+def test_app_with_permission_and_operator_can_set_any_mode(
     ports: Ports, present: PasswordLoginMode, target: PasswordLoginMode
 ) -> None:
     _, token = make_app(ports, "Switch", SETTINGS)

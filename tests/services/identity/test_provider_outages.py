@@ -55,7 +55,7 @@ def test_unknown_keys_cause_one_fetch_per_cool_down(
     assert len(provider.server.calls("/keys")) == 3
 
 
-def test_a_key_that_was_taken_out_verifies_nothing_after_a_while(
+def test_removed_provider_key_stops_verifying_after_a_while(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     assert fault(ports, provider.access_token()) is None
@@ -64,7 +64,7 @@ def test_a_key_that_was_taken_out_verifies_nothing_after_a_while(
     assert fault(ports, provider.access_token(jti="later")) is TokenFault.SIGNATURE
 
 
-def test_keys_that_are_known_go_on_while_the_provider_is_down(
+def test_cached_keys_verify_while_the_provider_is_down(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     assert fault(ports, provider.access_token()) is None
@@ -75,7 +75,7 @@ def test_keys_that_are_known_go_on_while_the_provider_is_down(
     assert fault(ports, provider.access_token(jti="a day later")) is TokenFault.PROVIDER
 
 
-def test_token_that_got_no_usable_answer_is_not_asked_about_again_for_a_few_seconds(
+def test_token_without_a_usable_response_is_not_sent_again_for_seconds(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     token = provider.access_token()
@@ -90,9 +90,7 @@ def test_token_that_got_no_usable_answer_is_not_asked_about_again_for_a_few_seco
     assert fault(ports, token) is None
 
 
-def test_a_token_that_was_refused_is_not_asked_about_again_at_once(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_refused_token_is_not_sent_again_immediately(ports: Ports, provider: OwnProvider) -> None:
     for _ in range(5):
         assert not who(ports, "some-garbage").actor.is_user
     assert len(provider.server.calls("/userinfo")) == 1

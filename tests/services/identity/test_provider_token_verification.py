@@ -82,7 +82,7 @@ def test_inactive_people_cannot_sign_in(ports: Ports, provider: OwnProvider) -> 
     assert fault(ports, provider.access_token(jti="another")) is TokenFault.INVALID
 
 
-def test_a_changed_setting_holds_for_tokens_that_were_seen(
+def test_changed_setting_applies_to_cached_tokens(
     ports: Ports, second_process: Ports, provider: OwnProvider
 ) -> None:
     token = provider.access_token()
@@ -130,7 +130,7 @@ def test_token_issued_in_the_second_of_a_sign_out_is_invalid(
         assert fault(process, token) is (TokenFault.INVALID if is_signed_out else None)
 
 
-def test_a_new_password_ends_every_session_and_no_token_of_the_provider(
+def test_new_password_ends_sessions_but_no_provider_tokens(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     """Contract, "Sessions": a reset ends all of these; the provider's tokens are none."""
@@ -161,7 +161,7 @@ def test_details_are_updated_from_the_provider(ports: Ports, provider: OwnProvid
 
 
 @pytest.mark.parametrize("told", [{"email_verified": False}, {"email": "customer@example.com"}])
-def test_an_address_that_is_not_verified_or_anothers_replaces_none(
+def test_unverified_or_taken_email_is_not_adopted(
     ports: Ports, provider: OwnProvider, told: dict[str, object]
 ) -> None:
     make_user(ports)

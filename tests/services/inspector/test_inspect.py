@@ -90,7 +90,7 @@ def test_access_token_is_shown_with_person_and_permissions(ports: Ports) -> None
     ]
 
 
-def test_the_token_itself_is_nowhere_in_the_answer(ports: Ports) -> None:
+def test_inspection_result_does_not_contain_the_token(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     _, secret = make_app(ports)
     for token in (pair.access, pair.refresh, secret):
@@ -220,7 +220,7 @@ def test_permissions_are_shown_to_their_owner_and_managers(ports: Ports) -> None
         inspect(ports, token, NOBODY)
 
 
-def test_an_inspection_costs_few_statements_and_writes_nothing(ports: Ports) -> None:
+def test_inspection_costs_few_statements_and_writes_nothing(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     inspect(ports, token)
     with recorded_statements() as statements:

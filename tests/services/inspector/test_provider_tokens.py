@@ -61,9 +61,7 @@ def test_known_person_of_a_provider_token_is_shown(ports: Ports, provider: OwnPr
     assert last(inspect(ports, token)) == (CheckName.SESSION, CheckOutcome.FAILED)
 
 
-def test_where_the_provider_rules_its_scopes_are_the_rights(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_provider_scopes_are_shown_as_permissions(ports: Ports, provider: OwnProvider) -> None:
     settings: dict[str, str | None] = {
         "use_oauth_scope_permissions": "true",
         "audience": "shop",
@@ -77,7 +75,7 @@ def test_where_the_provider_rules_its_scopes_are_the_rights(
     assert (right.by_person, right.by_provider) == (False, True)
 
 
-def test_keys_are_fetched_no_oftener_than_for_requests(
+def test_inspection_fetches_keys_no_more_often_than_requests(
     ports: Ports, provider: OwnProvider
 ) -> None:
     token = provider.access_token()
@@ -115,7 +113,7 @@ def test_token_of_an_unknown_issuer_is_foreign(
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/keys"])
-def test_a_provider_that_does_not_answer_leaves_it_open(
+def test_unreachable_provider_leaves_the_token_unverified(
     ports: Ports, provider: OwnProvider, url: str
 ) -> None:
     token = provider.access_token()

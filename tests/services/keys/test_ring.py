@@ -64,7 +64,7 @@ def states(ports: Ports) -> list[KeyState]:
     return [key.state for key in list_keys(ports, OPERATOR)]
 
 
-def test_the_first_use_makes_an_active_and_a_next_key(ports: Ports) -> None:
+def test_first_use_creates_an_active_and_a_next_key(ports: Ports) -> None:
     known = ring(ports)
     assert states(ports) == [KeyState.NEXT, KeyState.ACTIVE]
     assert known.ring.active_kid == known.signer.public.kid
@@ -87,7 +87,7 @@ def test_every_process_uses_the_first_ring(ports: Ports, other: Ports) -> None:
     assert ring(ports) == ring(other)
 
 
-def test_a_remembered_ring_is_not_read_again_at_its_version(ports: Ports) -> None:
+def test_cached_ring_is_not_read_again_at_its_version(ports: Ports) -> None:
     known = ring(ports)
     assert ring(unasked(ports), known.ring.version) is known
 
@@ -107,13 +107,13 @@ def test_a_changed_ring_is_read_at_the_next_request(ports: Ports, other: Ports) 
     assert after.ring.active_kid != before.ring.active_kid
 
 
-def test_a_version_that_was_read_before_a_change_gives_the_ring_after_it(ports: Ports) -> None:
+def test_version_read_before_a_change_gives_the_changed_ring(ports: Ports) -> None:
     before = ring(ports)
     rotate_keys(ports, OPERATOR, force=True)
     assert ring(ports, before.ring.version).ring.version == before.ring.version + 1
 
 
-def test_a_changed_ring_forgets_the_verified_tokens(ports: Ports, other: Ports) -> None:
+def test_ring_change_clears_the_token_cache(ports: Ports, other: Ports) -> None:
     ring(other)
     other.cache.verified.put(b"digest", VERIFIED)
     ring(other)
@@ -157,7 +157,7 @@ def test_eight_processes_on_an_empty_database_create_one_ring(
         process.database.close()
 
 
-def test_a_ring_that_lost_a_key_is_made_whole(ports: Ports, other: Ports) -> None:
+def test_missing_key_is_added_to_the_ring(ports: Ports, other: Ports) -> None:
     before = ring(ports)
     with ports.database.transaction() as session:
         session.execute(delete(SigningKeyRecord).where(SigningKeyRecord.state == "next"))
@@ -166,7 +166,7 @@ def test_a_ring_that_lost_a_key_is_made_whole(ports: Ports, other: Ports) -> Non
     assert states(other) == [KeyState.NEXT, KeyState.ACTIVE]
 
 
-def test_the_first_use_inside_a_transaction_is_a_mistake_that_says_so(ports: Ports) -> None:
+def test_first_use_inside_a_transaction_is_refused_with_a_reason(ports: Ports) -> None:
     with ports.database.transaction(), pytest.raises(RuntimeError, match="inside a transaction"):
         ring(ports)
 
@@ -194,7 +194,7 @@ def test_a_retired_key_verifies_until_its_last_token_has_expired(
     assert KeyState.RETIRED in states(ports)
 
 
-def test_a_retired_key_ends_by_itself_in_every_process(
+def test_retired_key_expires_in_every_process(
     ports: Ports, other: Ports, clock: FakeClock
 ) -> None:
     first = ring(ports).signer
@@ -213,7 +213,7 @@ def test_a_retired_key_ends_by_itself_in_every_process(
     assert ring(unasked(other), version) is known
 
 
-def test_a_token_seen_before_is_refused_once_its_key_has_come_to_its_end(
+def test_cached_token_is_refused_after_its_key_expires(
     ports: Ports, other: Ports, clock: FakeClock
 ) -> None:
     pair = sign_in(ports, make_user(ports))
@@ -228,7 +228,7 @@ def test_a_token_seen_before_is_refused_once_its_key_has_come_to_its_end(
     assert refusal.value.fault is TokenFault.SIGNATURE
 
 
-def test_the_key_of_the_setting_is_the_whole_ring(ports: Ports) -> None:
+def test_configured_key_is_the_only_key(ports: Ports) -> None:
     fixed = with_fixed_key(ports)
     pair = fixed.keys.fixed()
     assert pair is not None
@@ -242,7 +242,7 @@ def test_the_key_of_the_setting_is_the_whole_ring(ports: Ports) -> None:
     assert (listed.kid, listed.state, listed.published_at) == (pair.public.kid, "active", None)
 
 
-def test_the_wrong_secret_verifies_and_says_why_it_cannot_sign(ports: Ports, other: Ports) -> None:
+def test_wrong_secret_verifies_and_explains_why_it_cannot_sign(ports: Ports, other: Ports) -> None:
     token = ports.keys.sign(ring(ports).signer, {"exp": 1})
     mistaken = replace(other, keys=KnownKeyStore(secret="another secret"))
     known = ring(mistaken)
@@ -251,7 +251,7 @@ def test_the_wrong_secret_verifies_and_says_why_it_cannot_sign(ports: Ports, oth
         mistaken.keys.sign(known.signer, {"exp": 1})
 
 
-def test_nothing_remembered_shows_a_private_part(ports: Ports) -> None:
+def test_cached_ring_shows_no_private_key(ports: Ports) -> None:
     known = ring(ports)
     assert known.signer.encrypted not in f"{known!r} {ports.cache!r} {ports!r}"
 

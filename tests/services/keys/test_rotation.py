@@ -134,9 +134,7 @@ def test_rotation_is_audited_without_private_parts(ports: Ports, clock: FakeCloc
     assert row.after == {"active": after[ACTIVE], "next": after[NEXT]}
 
 
-def test_a_key_that_verifiers_may_not_have_seen_does_not_sign(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_key_does_not_sign_before_verifiers_can_fetch_it(ports: Ports, clock: FakeClock) -> None:
     before = ring(ports)
     clock.pass_(seconds=299.5)
     with pytest.raises(Refused, match="Rotate in 1 s") as refusal:
@@ -149,7 +147,7 @@ def test_a_key_that_verifiers_may_not_have_seen_does_not_sign(
         rotate_keys(ports, OPERATOR)
 
 
-def test_a_leak_need_not_wait(ports: Ports) -> None:
+def test_forced_rotation_does_not_wait(ports: Ports) -> None:
     before = by_state(list_keys(ports, OPERATOR))
     assert by_state(rotate_keys(ports, OPERATOR, force=True))[ACTIVE] == before[NEXT]
 
@@ -176,14 +174,14 @@ def test_second_concurrent_rotation_is_refused(ports: Ports, other: Ports) -> No
     assert by_state(after)[ACTIVE] == before[NEXT]
 
 
-def test_the_key_of_the_setting_is_not_rotated(ports: Ports) -> None:
+def test_configured_key_cannot_be_rotated(ports: Ports) -> None:
     fixed = replace(ports, keys=RsaKeyStore(SECRET, pem(private_key(50))))
     with pytest.raises(Refused, match="RSA_PRIVATE_KEY") as refusal:
         rotate_keys(fixed, OPERATOR, force=True)
     assert code_of(refusal) == "KEYS_FIXED"
 
 
-def test_after_the_secret_is_lost_new_keys_sign_and_old_tokens_stay_good(
+def test_lost_secret_creates_new_keys_and_keeps_tokens_valid(
     ports: Ports, other: Ports, clock: FakeClock
 ) -> None:
     user = make_user(ports)
@@ -201,7 +199,7 @@ def test_after_the_secret_is_lost_new_keys_sign_and_old_tokens_stay_good(
     assert identify(changed, visit(token)).actor.user_id == user
 
 
-def test_keys_are_forgotten_when_they_verify_nothing_any_more(
+def test_keys_are_deleted_when_no_token_needs_them(
     ports: Ports, other: Ports, clock: FakeClock
 ) -> None:
     first = ring(ports).signer.public
@@ -224,7 +222,7 @@ def test_keys_are_forgotten_when_they_verify_nothing_any_more(
     assert forgotten == [first.kid]
 
 
-def test_only_the_installation_itself_forgets_keys(ports: Ports) -> None:
+def test_only_internal_callers_delete_keys(ports: Ports) -> None:
     staff = Actor(ActorKind.USER, permissions=frozenset({Permission.MANAGE_SETTINGS}))
     with pytest.raises(PermissionDenied):
         delete_old_keys(ports, staff)

@@ -125,7 +125,7 @@ def test_total_count_is_the_same_on_every_page(ports: Ports) -> None:
     assert page_of(ports, PageRequest(5), up_to=7).count() == 7
 
 
-def test_a_list_of_nothing_is_an_empty_page(ports: Ports) -> None:
+def test_empty_list_is_an_empty_page(ports: Ports) -> None:
     page = page_of(ports, PageRequest(5))
 
     assert (page.items, page.cursors, page.has_next, page.has_previous) == ((), (), False, False)
@@ -176,14 +176,14 @@ def test_the_cursor_of_another_list_is_refused(
     ids=_named,
 )
 @pytest.mark.parametrize("backwards", [False, True])
-def test_a_made_up_place_in_the_list_is_a_place_like_any_other(
+def test_invented_cursor_is_accepted(
     ports: Ports, order: Order, cursor: tuple[str | int, ...], *, backwards: bool
 ) -> None:
     # A client may make such a cursor; what it gets is a page of the list that it may see anyway.
     assert len(page_of(ports, PageRequest(100, backwards, cursor), order).items) <= LENGTH
 
 
-def test_a_moment_in_a_cursor_is_exact(ports: Ports, people: None) -> None:
+def test_time_in_a_cursor_is_exact(ports: Ports, people: None) -> None:
     page = page_of(ports, PageRequest(1), BY_AGE)
 
     [moment, _] = read_cursor(page.cursors[0], "after")

@@ -56,7 +56,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("text", STRANGE.values(), ids=STRANGE)
-def test_any_search_is_answered(ports: Ports, text: str) -> None:
+def test_unusual_search_text_matches_nothing(ports: Ports, text: str) -> None:
     make_app(ports, "Warehouse")
     make_group(ports, "Support")
     make_order(ports)

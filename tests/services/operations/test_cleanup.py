@@ -28,9 +28,7 @@ from tests.services.logins import log_in
 MANY = 2500
 
 
-def test_sessions_are_forgotten_when_they_have_expired_and_not_before(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_only_expired_sessions_are_deleted(ports: Ports, clock: FakeClock) -> None:
     ann = make_user(ports, "ann@example.com")
     sign_in(ports, ann)
     clock.pass_(hours=24)
@@ -63,7 +61,7 @@ def test_many_rows_are_deleted_in_one_round(ports: Ports, clock: FakeClock) -> N
         assert session.scalar(select(func.count()).select_from(SessionRecord)) == 1
 
 
-def test_login_failures_are_forgotten_when_they_have_faded(ports: Ports, clock: FakeClock) -> None:
+def test_expired_login_failures_are_deleted(ports: Ports, clock: FakeClock) -> None:
     ann = make_user(ports, "ann@example.com")
     attempt = ports.throttle.begin("203.0.113.9", clock.timestamp())
     ports.throttle.fail("203.0.113.9", attempt.lease, ann, clock.timestamp())
@@ -94,9 +92,7 @@ def test_deliveries_and_processed_events_are_deleted_after_fourteen_days(
     assert clean_up(ports, WORKER).deliveries == 1
 
 
-def test_carts_are_forgotten_90_days_after_the_last_change_and_orders_stay(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_carts_are_deleted_after_90_days_and_orders_kept(ports: Ports, clock: FakeClock) -> None:
     order, cart = make_order(ports), make_cart(ports)
     make_cart(ports)
     clock.pass_(hours=1)
@@ -109,9 +105,7 @@ def test_carts_are_forgotten_90_days_after_the_last_change_and_orders_stay(
     assert clean_up(ports, WORKER).carts == 1
 
 
-def test_a_token_of_an_app_can_be_seen_for_a_month_after_it_expired(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_expired_app_token_is_kept_for_a_month(ports: Ports, clock: FakeClock) -> None:
     app_id, _ = make_app(ports, "warehouse")
     end = clock.now() + timedelta(hours=1)
     create_app_token(ports, OPERATOR, app_id, WantedToken("nightly", end))
@@ -138,7 +132,7 @@ def test_sign_in_log_is_kept_as_long_as_the_setting_says(
     assert len(stored_sign_ins(ports)) == 1
 
 
-def test_where_there_is_nothing_to_do_nothing_is_done(ports: Ports) -> None:
+def test_cleanup_without_expired_rows_deletes_nothing(ports: Ports) -> None:
     assert clean_up(ports, WORKER) == CleanupResult(*(0 for _ in fields(CleanupResult)))
 
 

@@ -48,13 +48,13 @@ def deliver_later(ports: Ports) -> None:
     make_delivery(ports, make_webhook(ports, app_id))
 
 
-def test_before_a_worker_has_run_there_is_a_warning(at: Later) -> None:
+def test_worker_that_never_ran_is_a_warning(at: Later) -> None:
     [finding] = found(at(), "worker")
     assert finding.state is State.WARNING
     assert "flask worker" in finding.remedy
 
 
-def test_a_worker_that_beats_is_alive(at: Later) -> None:
+def test_recent_heartbeat_is_healthy(at: Later) -> None:
     assert record_heartbeat(at(), WORKER) == 0
     [finding] = found(at(), "worker")
     assert finding == Finding("worker", State.FINE, "Alive, and nothing waits for it.")
@@ -80,19 +80,19 @@ def test_worker_backlog_is_reported(at: Later, waiting: float, state: State) -> 
         assert "A delivery has waited for" in finding.message
 
 
-def test_undone_work_is_a_failure(at: Later) -> None:
+def test_overdue_work_is_a_failure(at: Later) -> None:
     deliver_later(at(hours=-72))
     [finding] = found(at(), "worker")
     assert finding.state is State.FAILED
     assert finding.message.endswith("A delivery has waited for 3 days.")
 
 
-def test_nothing_waits_that_is_under_way_or_not_due(at: Later) -> None:
+def test_running_and_future_work_is_not_overdue(at: Later) -> None:
     deliver_later(at(minutes=5))
     assert read_worker_status(at()).delivery_since is None
 
 
-def test_mail_is_taken_by_the_server_of_the_setting(at: Later) -> None:
+def test_configured_mail_server_is_checked(at: Later) -> None:
     with smtp_server() as (mailbox, host):
         posting = replace(at(), mailer=SmtpMailer(f"smtp://{host}", "noreply@shop.example.com"))
         [finding] = found(posting, "mail")
@@ -128,7 +128,7 @@ def test_redis_with_eviction_is_reported(at: Later, redis_url: str) -> None:
     assert finding.remedy == "In Redis: maxmemory-policy noeviction"
 
 
-def test_every_active_provider_is_tried(at: Later, provider: OwnProvider) -> None:
+def test_every_active_provider_is_checked(at: Later, provider: OwnProvider) -> None:
     provider.describe()
     for page in ("/authorize", "/logout"):
         provider.server.answer(page, Reply(400))
@@ -140,13 +140,13 @@ def test_every_active_provider_is_tried(at: Later, provider: OwnProvider) -> Non
     assert finding.message.startswith("json_web_key_set_url: ")
 
 
-def test_a_provider_that_is_not_active_is_left_alone(at: Later, provider: OwnProvider) -> None:
+def test_inactive_provider_is_not_checked(at: Later, provider: OwnProvider) -> None:
     save_provider(at(), OPERATOR, "default", ProviderUpdate({}, active=False))
     assert found(at(), "provider default") == []
     assert provider.server.received == []
 
 
-def test_peers_that_forward_unbelieved_are_named_for_a_day(at: Later) -> None:
+def test_untrusted_proxies_are_reported_for_a_day(at: Later) -> None:
     assert found(at(), "forwarded headers") == []
     with at().database.transaction() as session:
         for peer, age in (("198.51.100.9", 1), ("198.51.100.10", 30)):

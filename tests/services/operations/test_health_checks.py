@@ -41,7 +41,7 @@ def with_another_secret(ports: Ports) -> Ports:
     return replace(ports, keys=stranger, cache=ProcessCache())
 
 
-def test_an_installation_that_is_all_right_is_fit_and_says_so(ports: Ports) -> None:
+def test_healthy_installation_passes_all_checks(ports: Ports) -> None:
     require_ready(ports, OPERATOR)
     record_heartbeat(ports, WORKER)
     findings = run_checks(ports, OPERATOR)
@@ -50,7 +50,7 @@ def test_an_installation_that_is_all_right_is_fit_and_says_so(ports: Ports) -> N
     assert {finding.state for finding in findings} == {State.FINE}
 
 
-def test_a_database_without_tables_is_not_fit_and_the_remedy_is_named(
+def test_database_without_tables_is_unhealthy_with_a_remedy(
     ports: Ports, empty_database_url: str
 ) -> None:
     bare = replace(ports, schema=AlembicSchema(empty_database_url))

@@ -60,7 +60,7 @@ def _records(ports: Ports) -> list[OutboxMailRecord]:
         return list(session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)))
 
 
-def test_a_promised_mail_is_sent_once(posting: Ports, mailer: FakePost) -> None:
+def test_queued_mail_is_sent_once(posting: Ports, mailer: FakePost) -> None:
     _promise(posting)
 
     assert send_due_mail(posting, WORKER) == 1
@@ -89,7 +89,7 @@ def test_sent_mails_contents_are_deleted(posting: Ports) -> None:
     assert record.sent_at is not None
 
 
-def test_a_mail_server_that_is_down_delays_mail_and_loses_none(
+def test_unreachable_mail_server_delays_mail_without_loss(
     posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     _promise(posting)
@@ -103,7 +103,7 @@ def test_a_mail_server_that_is_down_delays_mail_and_loses_none(
     assert len(mailer.sent) == 1
 
 
-def test_a_mail_waits_before_it_is_tried_again(
+def test_failed_mail_is_retried_after_a_delay(
     posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     _promise(posting)
@@ -117,7 +117,7 @@ def test_a_mail_waits_before_it_is_tried_again(
     assert send_due_mail(posting, WORKER) == 1
 
 
-def test_a_mail_that_is_refused_for_good_is_given_up_with_its_reason(
+def test_permanently_refused_mail_fails_with_its_reason(
     posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     _promise(posting)
@@ -135,9 +135,7 @@ def test_a_mail_that_is_refused_for_good_is_given_up_with_its_reason(
     )
 
 
-def test_a_mail_is_given_up_after_two_days_of_failures(
-    posting: Ports, mailer: FakePost, clock: FakeClock
-) -> None:
+def test_mail_fails_after_two_days(posting: Ports, mailer: FakePost, clock: FakeClock) -> None:
     _promise(posting)
     mailer.failure = MailUndeliverable("The mail server cannot be reached.")
     for _ in range(20):
@@ -149,7 +147,7 @@ def test_a_mail_is_given_up_after_two_days_of_failures(
     assert record.attempts == 11
 
 
-def test_a_worker_that_was_killed_leaves_its_mail_to_the_next(
+def test_killed_workers_mail_is_sent_by_the_next(
     posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     _promise(posting)
@@ -174,7 +172,7 @@ class _Killer:
         return False
 
 
-def test_a_mail_that_cannot_be_written_holds_up_no_other(
+def test_unrenderable_mail_delays_no_other(
     posting: Ports, mailer: FakePost, clock: FakeClock
 ) -> None:
     with posting.database.transaction() as session:
@@ -198,7 +196,7 @@ def test_a_mail_that_cannot_be_written_holds_up_no_other(
         send_due_mail(posting, WORKER)
 
 
-def test_a_link_that_cannot_be_made_holds_up_no_mail(posting: Ports, mailer: FakePost) -> None:
+def test_failing_link_delays_no_mail(posting: Ports, mailer: FakePost) -> None:
     _promise(posting)
     make_user(posting, "bob@example.com")
     with posting.database.transaction() as session:
@@ -216,7 +214,7 @@ def test_a_link_that_cannot_be_made_holds_up_no_mail(posting: Ports, mailer: Fak
     assert [rendered.recipient for rendered in mailer.sent] == ["ann@example.com"]
 
 
-def test_a_worker_whose_mail_server_is_slow_leaves_the_rest_to_others(
+def test_slow_worker_leaves_the_rest_to_others(
     posting: Ports, mailer: FakePost, clock: FakeClock, database_url: str
 ) -> None:
     """Its lease would end while it is still sending: then another one sends the same."""

@@ -41,7 +41,7 @@ def issuers(ports: Ports) -> list[str]:
         ("https://shop.example", ["http://localhost:9001"], "https://shop.example"),
     ],
 )
-def test_an_operators_event_is_sent_from_where_the_shop_is_served(
+def test_operators_event_has_the_shops_base_url(
     ports: Ports, public_url: str, served: list[str], address: str
 ) -> None:
     configured = replace(ports.configuration, public_url=public_url)
@@ -52,7 +52,7 @@ def test_an_operators_event_is_sent_from_where_the_shop_is_served(
     assert issuers(ports) == [f"{address}/graphql/"] * 2
 
 
-def test_where_it_is_served_counts_for_nothing_later_where_the_address_is_configured(
+def test_served_base_url_is_not_saved_with_a_configured_url(
     ports: Ports,
 ) -> None:
     configured = replace(ports.configuration, public_url="https://shop.example")

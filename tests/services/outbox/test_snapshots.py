@@ -55,7 +55,7 @@ def test_every_deleted_object_has_a_frozen_snapshot() -> None:
 
 
 @pytest.mark.parametrize("subject", KINDS)
-def test_shape_that_is_stored_now_is_frozen(subject: str) -> None:
+def test_current_snapshot_shape_is_frozen(subject: str) -> None:
     stored = new_snapshots()[subject]
     frozen = [shape(one) for one in frozen_snapshots(subject)]
     assert shape(stored) in frozen, f"add {stored} as snapshots/{subject}-VERSION.json"

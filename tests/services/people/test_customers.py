@@ -54,7 +54,7 @@ def change(ports: Ports, actor: Actor, key: int, **details: object) -> User:
     )
 
 
-def test_a_customer_is_added_recorded_and_announced(ports: Ports, clerk: Actor) -> None:
+def test_new_customer_is_audited_and_published(ports: Ports, clerk: Actor) -> None:
     ann = create_customer(ports, clerk, NewCustomer(" Ann@Example.com", "Ann", "Lee"))
     assert (ann.email, ann.first_name, ann.last_name) == ("ann@example.com", "Ann", "Lee")
     assert (ann.is_staff, ann.is_active, ann.is_confirmed) == (False, True, True)
@@ -86,7 +86,7 @@ def test_inactive_new_user_is_not_invited(ports: Ports, clerk: Actor) -> None:
     assert mails(ports) == []
 
 
-def test_everything_wrong_with_a_new_customer_is_said_at_once(ports: Ports, clerk: Actor) -> None:
+def test_all_problems_of_a_new_customer_are_reported(ports: Ports, clerk: Actor) -> None:
     new = NewCustomer("", "a\0b", redirect_url="https://evil.example/")
     with pytest.raises(Refused) as refused:
         create_customer(ports, clerk, new)
@@ -124,7 +124,7 @@ def test_customer_change_is_audited_and_mailed_to_the_old_email(
     assert (second.before, second.after) == ({"is_confirmed": True}, {"is_confirmed": False})
 
 
-def test_a_change_that_changes_nothing_leaves_no_trace(ports: Ports, clerk: Actor) -> None:
+def test_unchanged_values_are_neither_audited_nor_published(ports: Ports, clerk: Actor) -> None:
     ann = make_user(ports, "ann@example.com")
     change(ports, clerk, ann, email="ANN@example.com", is_active=True, first_name="")
     assert events(ports) == []
@@ -158,7 +158,7 @@ def test_email_change_invalidates_earlier_links(ports: Ports, clerk: Actor) -> N
         ({"is_confirmed": None}, ("isConfirmed", "INVALID")),
     ],
 )
-def test_details_that_cannot_be_are_refused(
+def test_invalid_details_are_refused(
     ports: Ports, clerk: Actor, details: dict[str, object], told: tuple[str, str]
 ) -> None:
     ann = make_user(ports, "ann@example.com")
@@ -167,7 +167,7 @@ def test_details_that_cannot_be_are_refused(
     assert codes(refused) == [told]
 
 
-def test_a_deletion_takes_everything_and_leaves_a_snapshot(ports: Ports, clerk: Actor) -> None:
+def test_deletion_removes_the_user_and_publishes_a_snapshot(ports: Ports, clerk: Actor) -> None:
     ann = make_user(ports, "ann@example.com", first_name="Ann")
     pair = sign_in(ports, ann)
     assert delete_customer(ports, clerk, to_global_id("User", ann)).first_name == "Ann"
@@ -180,7 +180,7 @@ def test_a_deletion_takes_everything_and_leaves_a_snapshot(ports: Ports, clerk: 
     assert row.subject_name == "ann@example.com"
 
 
-def test_the_staff_is_none_of_the_customers(ports: Ports) -> None:
+def test_staff_cannot_be_changed_as_customers(ports: Ports) -> None:
     bob = make_staff(ports, "bob@example.com")
     with pytest.raises(Refused) as refused:
         change(ports, OPERATOR, bob, first_name="x")
@@ -210,7 +210,7 @@ def test_unknown_person_is_not_found(
     assert codes(refused) == [("id", code)]
 
 
-def test_an_app_may_manage_customers(ports: Ports) -> None:
+def test_app_can_manage_customers(ports: Ports) -> None:
     app = Actor(ActorKind.APP, app_id=1, name="crm", permissions=frozenset({USERS}))
     ann = create_customer(ports, app, NewCustomer("ann@example.com"))
     assert change(ports, app, ann.id, first_name="Ann").first_name == "Ann"
@@ -219,7 +219,7 @@ def test_an_app_may_manage_customers(ports: Ports) -> None:
     assert {event.principal for event in events(ports)} == {("App", 1)}
 
 
-def test_other_permissions_manage_no_customers(ports: Ports) -> None:
+def test_customers_require_manage_users(ports: Ports) -> None:
     ann = make_user(ports, "ann@example.com")
     others = ALL_PERMISSIONS - {USERS}
     actor = actor_of(ports, make_staff(ports, "bob@example.com", *others))

@@ -90,7 +90,7 @@ def test_customers_are_listed_in_any_order_both_ways(
 
 
 @pytest.mark.usefixtures("crowd")
-def test_staff_and_customers_are_lists_of_their_own(ports: Ports) -> None:
+def test_staff_and_customers_are_separate_lists(ports: Ports) -> None:
     page = list_staff(ports, OPERATOR, ALL)
     assert emails(page) == ["eve"]
     assert page.count() == 1
@@ -133,7 +133,7 @@ def test_person_matching_twice_is_listed_once(ports: Ports) -> None:
 
 
 @pytest.mark.usefixtures("crowd")
-def test_a_search_is_paged_like_any_list(ports: Ports) -> None:
+def test_search_results_are_paged(ports: Ports) -> None:
     wanted = UserFilter(search="a")
     first = list_customers(ports, OPERATOR, PageRequest(1), wanted)
     assert (emails(first), first.has_next, first.count()) == (["cleo"], True, 3)
@@ -177,7 +177,7 @@ def test_unusual_search_matches_no_one(ports: Ports, search: str) -> None:
 
 
 @pytest.mark.usefixtures("crowd")
-def test_a_search_and_an_order_are_not_asked_for_together(ports: Ports) -> None:
+def test_search_and_sort_cannot_be_combined(ports: Ports) -> None:
     with pytest.raises(Refused) as refused:
         customers(ports, UserFilter(search="ann", sort=UserSort.EMAIL))
     assert codes(refused) == [("sortBy", "GRAPHQL_ERROR")]
@@ -185,7 +185,7 @@ def test_a_search_and_an_order_are_not_asked_for_together(ports: Ports) -> None:
 
 
 @pytest.mark.usefixtures("crowd")
-def test_a_list_can_be_of_the_active_and_of_certain_people_alone(ports: Ports) -> None:
+def test_list_is_filtered_by_status_and_ids(ports: Ports) -> None:
     gone = make_user(ports, "gone@example.com", is_active=False, first_name="Ann")
     ids = (to_global_id("User", gone), to_global_id("User", 1), to_global_id("User", 5))
     assert "gone" not in customers(ports, UserFilter(is_active=True))
@@ -216,7 +216,7 @@ def test_id_of_another_type_is_refused(ports: Ports, ids: tuple[str, ...]) -> No
     assert refused.value.problems[0].field == "ids"
 
 
-def test_words_follow_the_name_the_address_and_the_kind(ports: Ports) -> None:
+def test_search_words_follow_name_email_and_kind(ports: Ports) -> None:
     key = make_user(ports, "ann@example.com", first_name="Ann")
     with ports.database.transaction() as session:
         user = session.get_one(UserRecord, key)
@@ -229,7 +229,7 @@ def test_words_follow_the_name_the_address_and_the_kind(ports: Ports) -> None:
         assert session.scalars(select(UserWordRecord.word)).all() == []
 
 
-def test_unrelated_changes_keep_the_words(ports: Ports) -> None:
+def test_unrelated_changes_keep_the_search_words(ports: Ports) -> None:
     key = make_user(ports, "ann@example.com", first_name="Ann")
     with ports.database.transaction() as session:
         for word in session.scalars(select(UserWordRecord)):

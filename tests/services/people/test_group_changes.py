@@ -42,7 +42,7 @@ def members(ports: Ports, group: int) -> list[int]:
     return [user.id for user in list_members(ports, OPERATOR, [group])[group]]
 
 
-def test_a_group_begins_with_members(ports: Ports, boss: Actor) -> None:
+def test_group_is_created_with_members(ports: Ports, boss: Actor) -> None:
     bob, eve = make_staff(ports, "bob@example.com"), make_staff(ports, "eve@example.com", ORDERS)
     new = NewGroup("Support", frozenset({ORDERS}), users=people(bob, eve, bob))
     group = create_group(ports, boss, new)
@@ -52,7 +52,7 @@ def test_a_group_begins_with_members(ports: Ports, boss: Actor) -> None:
     assert row.after == {"permissions": ["MANAGE_ORDERS"], "users": [bob, eve]}
 
 
-def test_a_group_takes_only_staff_within_reach(ports: Ports, boss: Actor) -> None:
+def test_group_members_must_be_manageable_staff(ports: Ports, boss: Actor) -> None:
     ann = make_user(ports, "ann@example.com")
     above = make_staff(ports, "above@example.com", PAGES)
     users = (*people(ann, above, 4711), "garbage")
@@ -68,7 +68,7 @@ def test_a_group_takes_only_staff_within_reach(ports: Ports, boss: Actor) -> Non
     assert list_groups(ports, OPERATOR, ALL).items == ()
 
 
-def test_everything_about_a_group_can_change_at_once(ports: Ports, boss: Actor) -> None:
+def test_all_fields_of_a_group_can_change_at_once(ports: Ports, boss: Actor) -> None:
     group = make_group(ports, "Support", STAFF)
     bob = make_user(ports, "bob@example.com", is_staff=True, groups=[group])
     eve = make_staff(ports, "eve@example.com")
@@ -90,7 +90,7 @@ def test_everything_about_a_group_can_change_at_once(ports: Ports, boss: Actor) 
     assert row.after == {"name": "Care", "permissions": ["MANAGE_ORDERS"], "users": [eve]}
 
 
-def test_a_change_that_changes_nothing_leaves_no_trace(ports: Ports, boss: Actor) -> None:
+def test_unchanged_values_are_neither_audited_nor_published(ports: Ports, boss: Actor) -> None:
     group = make_group(ports, "Support", ORDERS)
     bob = make_user(ports, "bob@example.com", is_staff=True, groups=[group])
     eve = make_staff(ports, "eve@example.com")
@@ -149,7 +149,7 @@ def test_invalid_update_is_refused_and_changes_nothing(
     assert trail(ports, "group.update") == []
 
 
-def test_a_group_that_can_do_more_is_out_of_reach(ports: Ports, boss: Actor) -> None:
+def test_more_privileged_group_cannot_be_managed(ports: Ports, boss: Actor) -> None:
     group = make_group(ports, "Editors", ORDERS, PAGES)
     attempts: list[Callable[[], object]] = [
         lambda: update_group(ports, boss, group_id(group), GroupChanges(name="x")),
@@ -189,7 +189,7 @@ def test_last_group_cannot_be_left(ports: Ports) -> None:
     assert update_group(ports, actor, group_id(group), leaving).members == 0
 
 
-def test_a_group_goes_with_a_snapshot_and_takes_its_rights_along(
+def test_deleting_a_group_publishes_a_snapshot_and_removes_its_rights(
     ports: Ports, boss: Actor
 ) -> None:
     group = make_group(ports, "Support", ORDERS)
@@ -219,7 +219,7 @@ def test_unknown_group_is_not_found(ports: Ports, boss: Actor, strange: str) -> 
     assert codes(refused) == [("id", "NOT_FOUND")]
 
 
-def test_apps_read_groups_and_manage_none(ports: Ports) -> None:
+def test_apps_can_read_but_not_manage_groups(ports: Ports) -> None:
     group = make_group(ports, "Support", ORDERS)
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
     assert [one.id for one in list_groups(ports, app, ALL).items] == [group]
@@ -233,7 +233,7 @@ def test_apps_read_groups_and_manage_none(ports: Ports) -> None:
             attempt()
 
 
-def test_groups_are_found_by_a_part_of_their_name_and_by_id(ports: Ports) -> None:
+def test_groups_are_found_by_part_of_their_name_and_by_id(ports: Ports) -> None:
     a, b = make_group(ports, "Support 100%"), make_group(ports, "Supervision")
     make_group(ports, "Editors")
 
@@ -252,7 +252,7 @@ def test_groups_are_found_by_a_part_of_their_name_and_by_id(ports: Ports) -> Non
     assert codes(refused) == [("ids", "NOT_FOUND")]
 
 
-def test_members_of_many_groups_are_read_at_once_with_their_own_groups(ports: Ports) -> None:
+def test_members_of_several_groups_are_read_together(ports: Ports) -> None:
     a, b, empty = (make_group(ports, name, ORDERS) for name in "abc")
     bob = make_user(ports, "bob@example.com", is_staff=True, groups=[a, b])
     eve = make_user(ports, "eve@example.com", is_staff=True, groups=[b])

@@ -24,7 +24,7 @@ def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
-def test_a_group_is_made_recorded_and_announced(ports: Ports) -> None:
+def test_new_group_is_audited_and_published(ports: Ports) -> None:
     group = create_group(
         ports, boss(ports, STAFF, ORDERS), NewGroup(" Support ", frozenset({ORDERS}))
     )
@@ -47,7 +47,7 @@ def test_group_name_must_be_one_line(ports: Ports, name: str, code: str) -> None
     assert codes(refused) == [("name", code)]
 
 
-def test_two_groups_do_not_share_a_name(ports: Ports) -> None:
+def test_group_name_is_unique(ports: Ports) -> None:
     create_group(ports, OPERATOR, NewGroup("Support"))
     with pytest.raises(Refused) as refused:
         create_group(ports, OPERATOR, NewGroup("Support"))

@@ -124,7 +124,7 @@ def test_last_staff_manager_cannot_be_removed(ports: Ports) -> None:
     delete(ports, visitor, last)
 
 
-def test_a_superuser_can_manage_whatever_is_left(ports: Ports) -> None:
+def test_superuser_counts_as_a_manager(ports: Ports) -> None:
     make_user(ports, "root@example.com", is_superuser=True)
     boss = make_staff(ports, "boss@example.com", STAFF, ORDERS)
     actor = actor_of(ports, make_staff(ports, "peer@example.com", STAFF, ORDERS))

@@ -95,6 +95,6 @@ def test_few_granters_are_listed_in_one_statement(ports: Ports) -> None:
     assert len(selects(statements)) == 1
 
 
-def test_names_of_staff_are_for_staff(ports: Ports) -> None:
+def test_granters_are_shown_to_staff_only(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
         list_permission_granters(ports, NOBODY, [PLUGINS])

@@ -67,7 +67,7 @@ def test_inactive_new_user_is_not_invited(ports: Ports, boss: Actor) -> None:
     assert mails(ports) == []
 
 
-def test_everything_wrong_with_a_new_colleague_is_said_at_once(ports: Ports, boss: Actor) -> None:
+def test_all_problems_of_a_new_staff_member_are_reported(ports: Ports, boss: Actor) -> None:
     with pytest.raises(Refused) as refused:
         create_staff(ports, boss, NewStaff("x", "a\nb", redirect_url="https://evil.example/"))
     assert codes(refused) == [
@@ -77,7 +77,7 @@ def test_everything_wrong_with_a_new_colleague_is_said_at_once(ports: Ports, bos
     ]
 
 
-def test_an_address_of_the_staff_is_taken(ports: Ports, boss: Actor) -> None:
+def test_email_of_a_staff_member_is_refused(ports: Ports, boss: Actor) -> None:
     with pytest.raises(Refused) as refused:
         create_staff(ports, boss, NewStaff("BOSS@example.com"))
     assert codes(refused) == [("email", "UNIQUE")]

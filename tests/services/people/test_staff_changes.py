@@ -57,7 +57,7 @@ def test_change_of_details_is_audited_and_mailed_to_the_old_email(
     assert row.after == {"first_name": "Bob", "email": "bobby@example.com"}
 
 
-def test_a_change_that_changes_nothing_leaves_no_trace(ports: Ports, boss: Actor) -> None:
+def test_unchanged_values_are_neither_audited_nor_published(ports: Ports, boss: Actor) -> None:
     bob = make_staff(ports, "bob@example.com")
     change(ports, boss, bob, first_name="", email="BOB@example.com", is_active=True)
     assert events(ports) == []
@@ -75,7 +75,7 @@ def test_a_change_that_changes_nothing_leaves_no_trace(ports: Ports, boss: Actor
         ({"is_active": None}, ("isActive", "INVALID")),
     ],
 )
-def test_details_that_cannot_be_are_refused(
+def test_invalid_details_are_refused(
     ports: Ports, boss: Actor, details: dict[str, object], told: tuple[str, str]
 ) -> None:
     bob = make_staff(ports, "bob@example.com")
@@ -84,7 +84,7 @@ def test_details_that_cannot_be_are_refused(
     assert codes(refused) == [told]
 
 
-def test_groups_come_and_go(ports: Ports, boss: Actor) -> None:
+def test_groups_are_added_and_removed(ports: Ports, boss: Actor) -> None:
     support, care = make_group(ports, "Support", ORDERS), make_group(ports, "Care")
     bob = make_user(ports, "bob@example.com", is_staff=True, groups=[support])
     changes = StaffChanges(add_groups=groups(care), remove_groups=groups(support))
@@ -154,7 +154,7 @@ def test_superuser_is_changed_only_with_all_permissions_and_never_removed(
     assert codes(refused) == [("id", "DELETE_SUPERUSER_ACCOUNT")]
 
 
-def test_a_deletion_takes_everything_and_leaves_a_snapshot(ports: Ports, boss: Actor) -> None:
+def test_deletion_removes_the_user_and_publishes_a_snapshot(ports: Ports, boss: Actor) -> None:
     support = make_group(ports, "Support", ORDERS)
     bob = make_user(ports, "bob@example.com", is_staff=True, groups=[support], first_name="Bob")
     pair = sign_in(ports, bob)
@@ -171,7 +171,7 @@ def test_a_deletion_takes_everything_and_leaves_a_snapshot(ports: Ports, boss: A
     assert row.before == {"permissions": ["MANAGE_ORDERS"], "groups": [support]}
 
 
-def test_a_customer_is_none_of_the_staff(ports: Ports, boss: Actor) -> None:
+def test_customers_cannot_be_changed_as_staff(ports: Ports, boss: Actor) -> None:
     ann = make_user(ports, "ann@example.com")
     with pytest.raises(Refused) as refused:
         change(ports, boss, ann, first_name="x")
@@ -193,7 +193,7 @@ def test_unknown_person_is_not_found(ports: Ports, boss: Actor, strange: str) ->
     assert codes(refused) == [("id", "NOT_FOUND")]
 
 
-def test_no_app_manages_staff_whatever_it_holds(ports: Ports) -> None:
+def test_app_cannot_manage_staff(ports: Ports) -> None:
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
     with pytest.raises(PermissionDenied):
         create_staff(ports, app, NewStaff("eve@example.com"))
@@ -203,7 +203,7 @@ def test_no_app_manages_staff_whatever_it_holds(ports: Ports) -> None:
         delete_staff(ports, app, gid(1))
 
 
-def test_other_permissions_manage_no_staff(ports: Ports) -> None:
+def test_staff_require_manage_staff(ports: Ports) -> None:
     others = ALL_PERMISSIONS - {STAFF}
     actor = actor_of(ports, make_staff(ports, "bob@example.com", *others))
     with pytest.raises(PermissionDenied) as denied:

@@ -29,7 +29,7 @@ def support(ports: Ports) -> int:
     return group
 
 
-def test_a_group_is_listed_in_any_order_and_narrowed_further(ports: Ports, support: int) -> None:
+def test_group_members_can_be_sorted_and_filtered(ports: Ports, support: int) -> None:
     assert names(ports, UserFilter(group_id=support)) == ["zoe", "ann"]
     assert names(ports, UserFilter(group_id=support, sort=UserSort.EMAIL)) == ["ann", "zoe"]
     assert names(ports, UserFilter(group_id=support, is_active=True)) == ["zoe"]
@@ -42,7 +42,7 @@ def test_listed_users_have_all_their_groups(ports: Ports, support: int) -> None:
     assert sorted(group.name for group in zoe.groups) == ["Other", "Support"]
 
 
-def test_a_narrowed_list_is_paged_and_counted(ports: Ports, support: int) -> None:
+def test_filtered_list_is_paged_and_counted(ports: Ports, support: int) -> None:
     wanted = UserFilter(group_id=support)
     first = list_staff(ports, OPERATOR, PageRequest(1), wanted)
     assert (first.has_next, first.count()) == (True, 2)

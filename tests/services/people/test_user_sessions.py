@@ -173,7 +173,7 @@ def test_link_is_sent_once_per_quarter_of_an_hour(
     assert len(mails(ports)) == 2
 
 
-def test_no_link_is_sent_that_would_lead_nowhere(ports: Ports, support: Actor) -> None:
+def test_unusable_link_is_not_sent(ports: Ports, support: Actor) -> None:
     customer = make_user(ports)
     with pytest.raises(Refused) as refused:
         send_reset_link(ports, support, customer, redirect_url="https://evil.example/")

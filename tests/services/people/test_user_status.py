@@ -47,7 +47,7 @@ def test_others_stay_signed_in(ports: Ports) -> None:
     assert identify(ports, visit(pair.access)).actor.user_id == bob
 
 
-def test_deactivating_and_activating_are_recorded_once_and_announced(ports: Ports) -> None:
+def test_status_changes_are_audited_once_and_published(ports: Ports) -> None:
     bob = make_staff(ports, "bob@example.com")
     boss = actor_of(ports, make_staff(ports, "boss@example.com", STAFF))
     deactivate_user(ports, boss, bob)
@@ -84,7 +84,7 @@ def test_users_cannot_deactivate_themselves(ports: Ports) -> None:
     assert codes(refused) == [("isActive", "DEACTIVATE_OWN_ACCOUNT")]
 
 
-def test_a_superuser_is_deactivated_by_the_operator_alone(ports: Ports) -> None:
+def test_superuser_is_deactivated_by_the_operator_only(ports: Ports) -> None:
     root = make_user(ports, "root@example.com", is_superuser=True)
     other = actor_of(ports, make_user(ports, "other@example.com", is_superuser=True))
     for change, code in (

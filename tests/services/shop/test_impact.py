@@ -43,7 +43,7 @@ def see(ports: Ports, **requests: int) -> None:
     ports.activity.flush()
 
 
-def test_staff_without_single_sign_on_would_lose_their_rights(ports: Ports) -> None:
+def test_staff_without_sso_are_counted_as_losing_rights(ports: Ports) -> None:
     make_provider(ports)
     by_password = make_staff(ports, "tom@example.com")
     with_both = make_staff(ports, "ines@example.com")
@@ -68,7 +68,9 @@ def test_staff_without_single_sign_on_would_lose_their_rights(ports: Ports) -> N
     assert again.staff_by_password == ()
 
 
-def test_customers_with_a_password_only_would_lose_access(ports: Ports, clock: FakeClock) -> None:
+def test_customers_with_only_a_password_are_counted_as_losing_access(
+    ports: Ports, clock: FakeClock
+) -> None:
     make_provider(ports)
     only = make_user(ports, "a@example.com")
     both = make_user(ports, "b@example.com")
@@ -160,7 +162,7 @@ def test_last_change_of_each_switch_is_shown(ports: Ports, clock: FakeClock) -> 
     assert told.storefront_changed.at == clock.now()
 
 
-def test_apps_that_go_on_are_counted(ports: Ports) -> None:
+def test_unaffected_apps_are_counted(ports: Ports) -> None:
     make_app(ports, "on")
     make_app(ports, "off", is_active=False)
     close_storefront(ports)
@@ -169,7 +171,7 @@ def test_apps_that_go_on_are_counted(ports: Ports) -> None:
     assert told.storefront_traffic(allow=False).is_current
 
 
-def test_the_page_asks_four_times_whatever_there_is(ports: Ports) -> None:
+def test_page_costs_four_statements_for_any_data(ports: Ports) -> None:
     with recorded_statements() as statements:
         show_impact(ports, OPERATOR)
     assert len(selects(statements)) == 4

@@ -46,7 +46,7 @@ def test_change_without_an_identity_cannot_be_undone(ports: Ports, actor: Actor)
     assert lockout(ports, actor, RESTRICT).reason is LockoutReason.NO_IDENTITY
 
 
-def test_staff_with_the_right_and_an_identity_could(ports: Ports, actor: Actor) -> None:
+def test_staff_with_permission_and_identity_can_undo(ports: Ports, actor: Actor) -> None:
     make_provider(ports)
     group = make_group(ports, "Managers", SETTINGS)
     by_group = make_user(ports, "g@example.com", is_staff=True, groups=[group])
@@ -63,7 +63,7 @@ def test_staff_with_the_right_and_an_identity_could(ports: Ports, actor: Actor) 
     "values",
     [{"active": False}, {"json_web_key_set_url": ""}, {"user_info_url": ""}],
 )
-def test_an_identity_at_a_provider_that_does_not_work_leads_nowhere(
+def test_identity_at_an_unusable_provider_cannot_undo(
     ports: Ports, actor: Actor, values: dict[str, object]
 ) -> None:
     make_provider(ports, "default", issuer=ISSUER_THERE, **values)
@@ -80,7 +80,7 @@ def test_identities_of_an_unconfigured_issuer_use_the_slug(ports: Ports, actor: 
     assert lockout(ports, actor, RESTRICT).people == 1
 
 
-def test_provider_grants_count_alone_where_it_rules(ports: Ports, actor: Actor) -> None:
+def test_provider_permissions_replace_local_ones(ports: Ports, actor: Actor) -> None:
     provider = make_provider(ports, use_oauth_scope_permissions=True)
     holds_here = make_staff(ports, "other@example.com", SETTINGS)
     link_identity(ports, holds_here)
@@ -104,7 +104,7 @@ def test_grants_of_ended_sessions_do_not_count(ports: Ports, clock: FakeClock) -
     assert lockout(ports, me, RESTRICT).people == 0
 
 
-def test_an_app_that_may_manage_settings_could(ports: Ports, actor: Actor) -> None:
+def test_app_with_manage_settings_can_undo(ports: Ports, actor: Actor) -> None:
     app_id, _ = make_app(ports, "Settings", SETTINGS)
     make_app(ports, "Orders", Permission.MANAGE_ORDERS)
     assert lockout(ports, actor, RESTRICT).apps == 1
@@ -113,7 +113,7 @@ def test_an_app_that_may_manage_settings_could(ports: Ports, actor: Actor) -> No
 
 
 @pytest.mark.parametrize("narrowed", ["MANAGE_ORDERS", "expired"])
-def test_an_app_without_a_token_for_it_could_not(
+def test_app_without_a_sufficient_token_cannot_undo(
     ports: Ports, actor: Actor, narrowed: str
 ) -> None:
     make_app(ports, "Settings", SETTINGS)
@@ -167,7 +167,7 @@ def test_change_without_former_managers_is_allowed(ports: Ports) -> None:
     assert lockout(ports, helper, off).reason is LockoutReason.NO_PROVIDER
 
 
-def test_the_guard_asks_once(ports: Ports, actor: Actor) -> None:
+def test_guard_costs_one_statement(ports: Ports, actor: Actor) -> None:
     with recorded_statements() as statements:
         lockout(ports, actor, RESTRICT)
     assert len(selects(statements)) == 1

@@ -44,7 +44,7 @@ def refusals(ports: Ports, **update: Any) -> list[tuple[str | None, str]]:
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_settings_managers_switch_the_storefront_in_any_session(
+def test_settings_managers_can_change_the_storefront_in_any_session(
     ports: Ports, allowed: bool
 ) -> None:
     _, token = make_app(ports, "Switch", SETTINGS)
@@ -64,9 +64,7 @@ def test_settings_managers_switch_the_storefront_in_any_session(
     "update",
     [ShopUpdate(), ShopUpdate(password_login_mode=ENABLED, allow_storefront_traffic=False)],
 )
-def test_settings_are_neither_changed_nor_shown_without_the_permission(
-    ports: Ports, update: ShopUpdate
-) -> None:
+def test_settings_require_the_permission(ports: Ports, update: ShopUpdate) -> None:
     before = settings(ports)
     _, token = make_app(ports, "Importer", Permission.MANAGE_PRODUCTS)
     others = [permission for permission in Permission if permission is not SETTINGS]
@@ -176,7 +174,7 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
         "customer_set_password_url",
     ],
 )
-def test_null_and_nothing_clear_a_text(ports: Ports, name: str) -> None:
+def test_null_and_empty_text_clear_a_setting(ports: Ports, name: str) -> None:
     text = "http://localhost/" if name.endswith("_url") else "a@example.com"
     for cleared in (None, ""):
         filled: dict[str, Any] = {name: text}
@@ -228,7 +226,7 @@ def test_audit_log_distinguishes_apps_from_the_operator(ports: Ports) -> None:
     assert by_operator.address == ""
 
 
-def test_a_changed_switch_holds_on_the_next_request_in_every_process(
+def test_changed_switch_applies_to_the_next_request_in_every_process(
     ports: Ports, second_process: Ports
 ) -> None:
     assert identify(second_process, visit()).switches.allow_storefront_traffic

@@ -49,7 +49,7 @@ def test_last_hours_requests_are_counted_by_kind(busy: Ports, clock: FakeClock) 
     }
 
 
-def test_counts_are_forgotten_after_a_week(busy: Ports, clock: FakeClock) -> None:
+def test_counts_are_deleted_after_a_week(busy: Ports, clock: FakeClock) -> None:
     see(busy, TrafficKind.ANONYMOUS)
     clock.pass_(hours=8 * 24)
     assert clean_up(busy, WORKER).traffic_counts == 0

@@ -112,7 +112,7 @@ def test_crashed_attempt_releases_the_next(ports: Ports, crash: type[BaseExcepti
     succeed(ports)
 
 
-def test_an_attempt_that_crashes_while_the_session_is_stored_stores_none_and_resets_nothing(
+def test_crash_while_storing_the_session_stores_none_and_resets_no_failures(
     ports: Ports, clock: FakeClock
 ) -> None:
     class NoRandomness:
@@ -133,7 +133,7 @@ def test_an_attempt_that_crashes_while_the_session_is_stored_stores_none_and_res
     succeed(ports)
 
 
-def test_a_killed_process_holds_its_address_up_for_its_lease_and_no_longer(
+def test_killed_process_blocks_its_ip_address_only_for_its_lease(
     ports: Ports, clock: FakeClock
 ) -> None:
     assert ports.throttle.begin(ADDRESS, clock.timestamp()).lease
@@ -256,9 +256,7 @@ def test_logins_fail_closed_without_the_throttle(
     assert refusal_of(uncounted, email, password) == (None, DELAYED)
 
 
-def test_no_password_is_compared_for_an_attempt_that_cannot_begin(
-    ports: Ports, hasher: FakeHasher
-) -> None:
+def test_blocked_attempt_compares_no_password(ports: Ports, hasher: FakeHasher) -> None:
     code_of(replace(ports, throttle=FailingThrottle(ports.database, "begin")), EMAIL, PASSWORD)
 
     assert hasher.verifications == 0

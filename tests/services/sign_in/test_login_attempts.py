@@ -51,7 +51,7 @@ def test_a_user_without_a_password_counts_as_known(ports: Ports, clock: FakeCloc
     waits(ports, clock, 2)
 
 
-def test_unknown_emails_wait_longer_after_every_tenth_failure_only(
+def test_unknown_emails_double_the_wait_every_tenth_failure(
     ports: Ports, clock: FakeClock
 ) -> None:
     for _ in range(10):
@@ -64,7 +64,9 @@ def test_unknown_emails_wait_longer_after_every_tenth_failure_only(
     waits(ports, clock, 4)
 
 
-def test_a_success_resets_the_address_and_that_user(ports: Ports, clock: FakeClock) -> None:
+def test_success_resets_failures_of_the_ip_address_and_user(
+    ports: Ports, clock: FakeClock
+) -> None:
     for seconds in (1, 2, 4):
         fail(ports)
         clock.pass_(seconds=seconds)
@@ -89,7 +91,7 @@ def test_other_users_success_does_not_reset_this_users_failures(
     waits(ports, clock, 8)
 
 
-def test_a_blocked_address_is_refused_its_right_password_and_others_are_not(
+def test_blocked_ip_address_is_refused_even_the_correct_password(
     ports: Ports, hasher: FakeHasher
 ) -> None:
     fail(ports)
@@ -100,7 +102,7 @@ def test_a_blocked_address_is_refused_its_right_password_and_others_are_not(
     assert code_of(ports, EMAIL, PASSWORD, ELSEWHERE) is None
 
 
-def test_an_attempt_during_a_block_extends_nothing(ports: Ports, clock: FakeClock) -> None:
+def test_attempt_during_a_block_does_not_extend_it(ports: Ports, clock: FakeClock) -> None:
     fail(ports)
     for _ in range(20):
         assert code_of(ports) == DELAYED
@@ -133,7 +135,7 @@ def test_attempt_after_the_wait_is_allowed(ports: Ports, clock: FakeClock) -> No
     succeed(ports)
 
 
-def test_no_wait_is_longer_than_an_hour_and_counters_fade_after_two(
+def test_wait_is_at_most_an_hour_and_counters_expire_after_two(
     ports: Ports, clock: FakeClock
 ) -> None:
     for _ in range(14):
@@ -147,7 +149,7 @@ def test_no_wait_is_longer_than_an_hour_and_counters_fade_after_two(
     waits(ports, clock, 1)
 
 
-def test_the_right_password_of_an_inactive_account_counts_neither_way(
+def test_correct_password_of_an_inactive_account_is_not_counted(
     ports: Ports, clock: FakeClock
 ) -> None:
     make_user(ports, "inactive@example.com", is_active=False)

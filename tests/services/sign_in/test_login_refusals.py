@@ -48,7 +48,7 @@ def test_login_refusals_are_equal_after_one_comparison(
     ],
     ids=range(8),
 )
-def test_a_password_is_exact(ports: Ports, password: str) -> None:
+def test_password_is_compared_exactly(ports: Ports, password: str) -> None:
     make_user(ports)
 
     assert refusal_of(ports, password=password) == WRONG
@@ -76,7 +76,7 @@ def test_impossible_email_is_treated_as_unknown(
         (None, None, ["email", "password"]),
     ],
 )
-def test_a_missing_argument_is_required_and_no_attempt(
+def test_missing_argument_is_required_and_not_counted(
     ports: Ports,
     hasher: FakeHasher,
     clock: FakeClock,
@@ -152,7 +152,7 @@ def test_unconfirmed_account_is_reported_only_with_the_correct_password(ports: P
     assert refusal_of(ports, password="wrong") == WRONG
 
 
-def test_refusals_come_in_the_order_of_the_contract(
+def test_refusals_follow_the_contracts_order(
     ports: Ports, clock: FakeClock, hasher: FakeHasher
 ) -> None:
     make_user(ports, is_active=False)
@@ -189,7 +189,7 @@ def test_disabled_password_login_is_refused(ports: Ports, hasher: FakeHasher, em
     assert stored_sessions(ports) == []
 
 
-def test_a_refused_login_is_not_noted(ports: Ports) -> None:
+def test_refused_login_does_not_update_last_login(ports: Ports) -> None:
     make_user(ports)
     refusal_of(ports, password="wrong")
 

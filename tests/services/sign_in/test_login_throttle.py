@@ -56,7 +56,7 @@ def test_block_is_explained_with_the_tried_accounts(ports: Ports, clock: FakeClo
     assert list_block_details(ports, OPERATOR) == ()
 
 
-def test_one_address_is_explained_among_many(ports: Ports, clock: FakeClock) -> None:
+def test_one_ip_address_is_explained_among_many(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, OTHER_ADDRESS)
     _fail(ports, clock, ADDRESS, times=3)
     assert [one.address for one in list_block_details(ports, OPERATOR, limit=1)] == [ADDRESS]
@@ -76,7 +76,7 @@ def test_explanations_cost_three_statements(ports: Ports, clock: FakeClock) -> N
     assert len(selects(statements)) == 3
 
 
-def test_an_unblocked_address_may_try_at_once_and_the_others_still_wait(
+def test_unblocked_ip_address_can_try_immediately_while_others_wait(
     ports: Ports, clock: FakeClock
 ) -> None:
     _fail(ports, clock, ADDRESS, times=3)
@@ -102,7 +102,7 @@ def test_unblocking_is_audited(ports: Ports, clock: FakeClock) -> None:
 
 
 @pytest.mark.parametrize("spelling", [" 2001:DB8:0::7 ", "[2001:db8::7]", "2001:db8::7%eth0"])
-def test_an_address_may_be_spelled_in_any_way(
+def test_ip_address_is_accepted_in_any_spelling(
     ports: Ports, clock: FakeClock, spelling: str
 ) -> None:
     _fail(ports, clock, OTHER_ADDRESS)
@@ -124,9 +124,7 @@ def test_unblocking_an_unknown_address_is_not_audited(
     assert _audited(ports) == []
 
 
-def test_an_address_whose_block_has_ended_can_still_be_given_a_fresh_start(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_ip_address_with_an_ended_block_can_be_reset(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, ADDRESS, times=5)
     clock.pass_(minutes=5)
     unblock_ip(ports, OPERATOR, ADDRESS)

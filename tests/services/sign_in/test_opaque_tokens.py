@@ -12,7 +12,7 @@ from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import EMAIL, calls, fault, who
 
 
-def test_an_opaque_token_is_asked_about_again_after_a_minute(
+def test_opaque_token_is_checked_again_after_a_minute(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     token = provider.known("an-opaque-token")
@@ -55,7 +55,7 @@ def test_opaque_token_has_no_audience_where_one_is_required(
     assert fault(ports, provider.known("an-opaque-token")) is TokenFault.INVALID
 
 
-def test_an_opaque_token_is_shown_to_the_default_provider_alone(
+def test_opaque_token_is_sent_to_the_default_provider_only(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider
 ) -> None:
     set_up(ports, other_provider, "other")

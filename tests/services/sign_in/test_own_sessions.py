@@ -34,9 +34,7 @@ def ending(ports: Ports, actor: Actor, session_id: str) -> list[tuple[str | None
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
-def test_a_person_sees_where_they_are_signed_in_the_last_used_first(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_own_sessions_are_listed_by_last_use(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id, SessionOrigin.OIDC, replace(NOBODY, user_agent=FIREFOX))
     began = clock.now()
@@ -57,7 +55,7 @@ def test_a_person_sees_where_they_are_signed_in_the_last_used_first(
     assert (there.address, there.created_at, there.last_used_at) == (ADDRESS, began, began)
 
 
-def test_of_many_sessions_the_present_and_the_newest_are_listed(ports: Ports) -> None:
+def test_long_session_list_has_the_current_and_newest_sessions(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     sign_in(ports, user_id)
@@ -89,7 +87,7 @@ def test_ending_one_session_keeps_the_others(ports: Ports) -> None:
     assert (row.subject_id, row.before) == (str(user_id), {"session": lost_row.id})
 
 
-def test_the_present_session_may_end_itself(ports: Ports) -> None:
+def test_current_session_can_end_itself(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     end_session(ports, actor, to_global_id("Session", actor.session_id or 0))
@@ -113,7 +111,7 @@ def test_other_and_ended_sessions_are_not_found(ports: Ports) -> None:
     assert trail(ports, "session.end") == []
 
 
-def test_all_others_end_at_once(ports: Ports) -> None:
+def test_all_other_sessions_can_be_ended_together(ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)
     sign_in(ports, user_id, SessionOrigin.OIDC)
@@ -124,7 +122,7 @@ def test_all_others_end_at_once(ports: Ports) -> None:
     assert [row.before for row in trail(ports, "session.end_others")] == [{"sessions": 2}]
 
 
-def test_a_providers_token_ends_every_session_of_ours(ports: Ports) -> None:
+def test_provider_token_can_end_every_session(ports: Ports) -> None:
     user_id = make_user(ports)
     actor = replace(actor_of(ports, user_id), session_id=None)
     assert end_other_sessions(ports, actor) == 1

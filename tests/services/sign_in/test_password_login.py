@@ -32,7 +32,7 @@ from tests.services.logins import EMAIL, log_in, refusal_of, stored_sessions
     [(False, False, frozenset()), (True, False, frozenset()), (True, True, ALL_PERMISSIONS)],
     ids=["customer", "staff", "superuser"],
 )
-def test_customers_and_staff_sign_in_alike(
+def test_customers_and_staff_sign_in_the_same_way(
     ports: Ports, is_staff: bool, is_superuser: bool, permissions: frozenset[Permission]
 ) -> None:
     user_id = make_user(ports, is_staff=is_staff, is_superuser=is_superuser)
@@ -49,20 +49,20 @@ def test_customers_and_staff_sign_in_alike(
 @pytest.mark.parametrize(
     "email", ["customer@example.com", "Customer@EXAMPLE.com", "  customer@example.com\n"]
 )
-def test_an_email_is_known_in_every_spelling(ports: Ports, email: str) -> None:
+def test_email_is_found_in_every_spelling(ports: Ports, email: str) -> None:
     user_id = make_user(ports)
 
     assert log_in(ports, email).user.id == user_id
 
 
-def test_a_password_may_be_anything_that_was_set(ports: Ports) -> None:
+def test_any_stored_password_signs_in(ports: Ports) -> None:
     strange = "  päß \0 \ud83d wörd  "
     make_user(ports, password=strange)
 
     assert log_in(ports, password=strange).user.email == EMAIL
 
 
-def test_customers_sign_in_as_usual_while_password_login_is_for_customers(ports: Ports) -> None:
+def test_customers_have_full_sessions_in_customers_only(ports: Ports) -> None:
     make_user(ports)
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
 
@@ -70,7 +70,7 @@ def test_customers_sign_in_as_usual_while_password_login_is_for_customers(ports:
 
 
 @pytest.mark.parametrize("is_superuser", [False, True])
-def test_staff_sign_in_by_password_as_customers_while_password_login_is_for_customers(
+def test_staff_password_sessions_have_no_rights_in_customers_only(
     ports: Ports, is_superuser: bool
 ) -> None:
     group = make_group(ports, "Managers", Permission.MANAGE_APPS)
@@ -90,7 +90,7 @@ def test_staff_sign_in_by_password_as_customers_while_password_login_is_for_cust
     assert claims_in(ports, pair.access)["is_staff"] is True
 
 
-def test_every_login_is_a_session_of_its_own(ports: Ports) -> None:
+def test_every_login_creates_its_own_session(ports: Ports) -> None:
     make_user(ports)
 
     first, second = log_in(ports), log_in(ports)
@@ -100,7 +100,7 @@ def test_every_login_is_a_session_of_its_own(ports: Ports) -> None:
     assert all(identify(ports, visit(pair.access)).actor.is_user for pair in (first, second))
 
 
-def test_a_session_remembers_where_and_how_it_began(ports: Ports) -> None:
+def test_session_stores_device_ip_address_and_origin(ports: Ports) -> None:
     user_id = make_user(ports)
 
     log_in(ports, actor=replace(NOBODY, user_agent="Browser/1.0 " * 100))
@@ -112,7 +112,7 @@ def test_a_session_remembers_where_and_how_it_began(ports: Ports) -> None:
     assert (session.expires_at - START).days == 30
 
 
-def test_nothing_in_the_sessions_table_is_a_secret_of_the_tokens(ports: Ports) -> None:
+def test_sessions_table_contains_no_token_secrets(ports: Ports) -> None:
     make_user(ports)
 
     refresh = claims_in(ports, log_in(ports).refresh)
@@ -122,7 +122,7 @@ def test_nothing_in_the_sessions_table_is_a_secret_of_the_tokens(ports: Ports) -
     assert session.refresh_digest != refresh["csrf_token"]
 
 
-def test_a_login_is_noted_on_the_account(ports: Ports, clock: FakeClock) -> None:
+def test_login_updates_last_login(ports: Ports, clock: FakeClock) -> None:
     make_user(ports)
     clock.pass_(hours=5)
 
@@ -163,7 +163,7 @@ def test_password_is_rehashed_when_the_cost_changes(ports: Ports, hasher: FakeHa
     assert log_in(ports).user.email == EMAIL
 
 
-def test_a_hash_of_today_s_cost_stays(ports: Ports) -> None:
+def test_hash_with_the_current_cost_is_kept(ports: Ports) -> None:
     make_user(ports)
     before = _stored_hash(ports)
 
@@ -172,9 +172,7 @@ def test_a_hash_of_today_s_cost_stays(ports: Ports) -> None:
     assert _stored_hash(ports) == before
 
 
-def test_a_wrong_password_is_never_hashed_into_the_account(
-    ports: Ports, hasher: FakeHasher
-) -> None:
+def test_wrong_password_is_never_stored(ports: Ports, hasher: FakeHasher) -> None:
     make_user(ports)
     before = _stored_hash(ports)
     hasher.cost = 2

@@ -52,9 +52,7 @@ def is_alive(ports: Ports, access: str) -> bool:
     return identify(ports, visit(access)).actor.is_user
 
 
-def test_the_next_refresh_token_comes_with_the_access_token(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_refresh_returns_the_next_refresh_token(ports: Ports, clock: FakeClock) -> None:
     pair = sign_in(ports, make_user(ports))
     clock.pass_(hours=1)
 
@@ -97,7 +95,7 @@ def test_a_refresh_token_used_twice_ends_the_session(ports: Ports, clock: FakeCl
     assert_refused(ports, following.refresh)
 
 
-def test_for_a_moment_a_used_token_gets_the_same_successor_again(
+def test_used_token_gets_the_same_successor_for_a_few_seconds(
     ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
     pair = sign_in(ports, make_user(ports))
@@ -114,7 +112,7 @@ def test_for_a_moment_a_used_token_gets_the_same_successor_again(
     assert stored_sessions(ports) == []
 
 
-def test_the_moment_is_over_when_the_successor_has_been_used(ports: Ports) -> None:
+def test_grace_period_ends_when_the_successor_is_used(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     successor(ports, successor(ports, pair.refresh))
     assert_refused(ports, pair.refresh)
@@ -167,7 +165,7 @@ def test_concurrent_uses_get_equal_tokens_and_keep_the_session(ports: Ports) -> 
 
 
 @pytest.mark.parametrize("csrf_token", [..., "", "x" * 64, 7], ids=repr)
-def test_a_refresh_token_that_was_never_given_out_ends_the_session(
+def test_refresh_token_that_was_never_issued_ends_the_session(
     ports: Ports, csrf_token: object
 ) -> None:
     token = altered(ports, sign_in(ports, make_user(ports)).refresh, csrf_token=csrf_token)
@@ -176,7 +174,7 @@ def test_a_refresh_token_that_was_never_given_out_ends_the_session(
     assert stored_sessions(ports) == []
 
 
-def test_a_session_that_ended_meanwhile_gives_nothing(ports: Ports) -> None:
+def test_session_ended_meanwhile_is_not_refreshed(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     with ports.database.transaction() as session:
         session.execute(delete(SessionRecord))
@@ -185,7 +183,7 @@ def test_a_session_that_ended_meanwhile_gives_nothing(ports: Ports) -> None:
     assert trail(ports, "session.end") == []
 
 
-def test_verifying_a_refresh_token_does_not_use_it_up(ports: Ports) -> None:
+def test_verifying_a_refresh_token_does_not_use_it(ports: Ports) -> None:
     user_id = make_user(ports)
     pair = sign_in(ports, user_id)
 
@@ -193,7 +191,7 @@ def test_verifying_a_refresh_token_does_not_use_it_up(ports: Ports) -> None:
     assert refresh(ports, pair.refresh).refresh
 
 
-def test_a_refused_refresh_does_not_use_the_token_up(ports: Ports) -> None:
+def test_refused_refresh_does_not_use_the_token(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     set_mode(ports, PasswordLoginMode.DISABLED)
     with pytest.raises(Refused):
@@ -216,9 +214,7 @@ def test_audience_is_kept_on_refresh(ports: Ports) -> None:
     assert [claims_in(ports, token)["aud"] for token in tokens] == ["custom:x", "custom:x"]
 
 
-def test_a_session_from_before_the_setting_goes_over_to_single_use(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_existing_session_changes_to_single_use(ports: Ports, clock: FakeClock) -> None:
     pair = sign_in(ports, make_user(ports))
     for _ in range(2):
         assert refresh_token(ports, NOBODY, token=pair.refresh).refresh is None
@@ -230,14 +226,14 @@ def test_a_session_from_before_the_setting_goes_over_to_single_use(
     assert_refused(ports, following)
 
 
-def test_with_the_setting_off_again_a_used_token_is_as_good_as_before(ports: Ports) -> None:
+def test_disabling_the_setting_makes_used_tokens_valid_again(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     successor(ports, pair.refresh)
 
     assert refresh_token(ports, NOBODY, token=pair.refresh).access
 
 
-def test_stored_form_makes_no_refresh_token(ports: Ports) -> None:
+def test_stored_digest_is_not_a_refresh_token(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     following = successor(ports, pair.refresh)
 

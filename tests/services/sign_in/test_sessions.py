@@ -70,7 +70,7 @@ def test_signing_out_everywhere_affects_no_one_else(ports: Ports) -> None:
     assert_alive(ports, other)
 
 
-def test_after_signing_out_everywhere_a_new_login_is_good(ports: Ports) -> None:
+def test_new_login_works_after_signing_out_everywhere(ports: Ports) -> None:
     user_id = make_user(ports)
     deactivate_all_tokens(ports, actor(ports, sign_in(ports, user_id).access))
 
@@ -104,7 +104,7 @@ def test_signing_out_everywhere_is_audited(ports: Ports) -> None:
     assert (row.before, row.after) == ({"sessions": 2}, {})
 
 
-def test_an_app_has_no_sessions_to_sign_out_of(ports: Ports) -> None:
+def test_app_has_no_sessions_to_end(ports: Ports) -> None:
     _, token = make_app(ports)
 
     with pytest.raises(PermissionDenied) as denied:
@@ -148,7 +148,7 @@ def test_password_session_cannot_sign_out_everywhere_while_disabled(
     assert len(stored_sessions(ports)) == 1
 
 
-def test_a_token_that_signed_out_is_dead_for_the_next_time(ports: Ports) -> None:
+def test_signed_out_token_is_rejected_afterwards(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     deactivate_all_tokens(ports, actor(ports, pair.access))
 
@@ -156,7 +156,7 @@ def test_a_token_that_signed_out_is_dead_for_the_next_time(ports: Ports) -> None
         deactivate_all_tokens(ports, actor(ports, pair.access))
 
 
-def test_a_session_that_ended_is_dead_at_once_in_every_process(
+def test_ended_session_is_rejected_at_once_in_every_process(
     ports: Ports, second_process: Ports
 ) -> None:
     pair = sign_in(ports, make_user(ports))
@@ -199,7 +199,7 @@ def test_ending_other_sessions_keeps_provider_tokens(ports: Ports) -> None:
         assert session.scalar(select(UserRecord.tokens_valid_after)) is None
 
 
-def test_no_two_sessions_share_a_name(ports: Ports) -> None:
+def test_session_ids_are_unique(ports: Ports) -> None:
     user_id = make_user(ports)
 
     names = {claims_in(ports, sign_in(ports, user_id).access)["token"] for _ in range(20)}

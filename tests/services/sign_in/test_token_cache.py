@@ -109,7 +109,7 @@ def test_token_that_is_not_ours_is_never_cached(ports: Ports) -> None:
     assert cached == []
 
 
-def test_a_remembered_token_ends_with_its_session(ports: Ports) -> None:
+def test_cached_token_ends_with_its_session(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     assert actor(ports, pair.access).is_user
     assert refreshes(ports, pair.refresh)
@@ -122,7 +122,7 @@ def test_a_remembered_token_ends_with_its_session(ports: Ports) -> None:
     assert not verifies(ports, pair.access)
 
 
-def test_a_remembered_token_expires_at_its_time(ports: Ports, clock: FakeClock) -> None:
+def test_cached_token_expires_at_its_time(ports: Ports, clock: FakeClock) -> None:
     token = sign_in(ports, make_user(ports)).access
     clock.pass_(seconds=299.999)
     assert actor(ports, token).is_user
@@ -132,7 +132,7 @@ def test_a_remembered_token_expires_at_its_time(ports: Ports, clock: FakeClock) 
     assert not verifies(ports, token)
 
 
-def test_a_remembered_token_obeys_the_mode(ports: Ports) -> None:
+def test_cached_token_follows_the_login_mode(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports, is_superuser=True)).access
     assert actor(ports, token).is_staff
 
@@ -151,7 +151,7 @@ def test_cached_token_loses_a_deactivated_user(ports: Ports) -> None:
     assert actor(ports, token).fault is TokenFault.INVALID
 
 
-def test_a_remembered_token_is_still_of_its_issuer_alone(ports: Ports) -> None:
+def test_cached_token_is_valid_for_its_issuer_only(ports: Ports) -> None:
     configured = replace(ports, configuration=replace(ports.configuration, public_url=PUBLIC))
     token = sign_in(configured, make_user(ports)).access
     assert actor(ports, token).is_user
@@ -166,7 +166,7 @@ def withdraw_keys(ports: Ports) -> None:
         session.execute(update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1))
 
 
-def test_remembered_tokens_die_with_their_signing_key_in_every_process(
+def test_cached_tokens_end_with_their_signing_key_in_every_process(
     ports: Ports, second_process: Ports
 ) -> None:
     pair = sign_in(ports, make_user(ports))
@@ -184,7 +184,7 @@ def test_remembered_tokens_die_with_their_signing_key_in_every_process(
 
 
 @pytest.mark.parametrize("seen", ["access", "refresh", "verify"])
-def test_whichever_way_a_token_comes_back_first_its_withdrawn_key_is_noticed(
+def test_removed_key_is_noticed_on_access_and_refresh(
     ports: Ports, second_process: Ports, seen: str
 ) -> None:
     pair = sign_in(ports, make_user(ports))
@@ -200,7 +200,7 @@ def test_whichever_way_a_token_comes_back_first_its_withdrawn_key_is_noticed(
     assert answers[seen]() is False
 
 
-def test_a_token_survives_a_rotation_in_every_process(
+def test_token_stays_valid_after_rotation_in_every_process(
     ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
     pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
@@ -222,7 +222,7 @@ def test_new_process_accepts_another_processs_tokens(ports: Ports, second_proces
     assert actor(second_process, token).is_user
 
 
-def test_forgetting_everything_changes_no_answer(ports: Ports) -> None:
+def test_clearing_the_cache_changes_no_result(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     assert actor(ports, token) == actor(replace(ports, cache=ProcessCache()), token)
 
@@ -240,7 +240,7 @@ def test_forgetting_everything_changes_no_answer(ports: Ports) -> None:
         (PUBLIC, "https://other.example.com/graphql/", f"{PUBLIC}/graphql/", False),
     ],
 )
-def test_issuers_are_one_with_a_public_url_and_the_request_s_or_this_machine_s_without(
+def test_cached_token_issuer_is_the_public_url_or_else_the_requests_or_loopback(
     ports: Ports, public_url: str, made_for: str, asked_at: str, accepted: bool
 ) -> None:
     there = replace(ports, configuration=replace(ports.configuration, public_url=public_url))

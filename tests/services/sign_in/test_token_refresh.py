@@ -68,9 +68,7 @@ def test_a_refresh_token_gives_an_access_token_of_the_same_session(
     assert identify(ports, visit(refreshed.access)).actor.user_id == user_id
 
 
-def test_a_refresh_token_stays_usable_to_its_end_and_gives_no_other(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_refresh_token_stays_valid_and_returns_no_other(ports: Ports, clock: FakeClock) -> None:
     pair = sign_in(ports, make_user(ports))
 
     for _ in range(3):
@@ -122,7 +120,7 @@ def test_refreshed_token_has_the_current_account(ports: Ports) -> None:
     assert (refreshed.user.email, refreshed.user.is_staff) == ("new@example.com", True)
 
 
-def test_a_blocked_or_unknown_address_refreshes_all_the_same(ports: Ports) -> None:
+def test_blocked_or_unknown_ip_address_can_refresh(ports: Ports) -> None:
     make_user(ports)
     pair = sign_in(ports, make_user(ports, "other@example.com"))
     with pytest.raises(Refused):
@@ -163,7 +161,7 @@ def test_only_a_refresh_token_refreshes(ports: Ports, kind: str) -> None:
     assert refusal_of(ports, token) == ("refreshToken", "JWT_INVALID_TOKEN")
 
 
-def test_an_access_token_of_an_ended_session_is_still_no_refresh_token(ports: Ports) -> None:
+def test_access_token_of_an_ended_session_is_not_a_refresh_token(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     with ports.database.transaction() as session:
         session.execute(delete(SessionRecord))
@@ -188,7 +186,7 @@ def test_an_expired_refresh_token_is_expired(ports: Ports, clock: FakeClock) -> 
     ids=str,
 )
 @pytest.mark.parametrize("mode", PasswordLoginMode)
-def test_a_dead_session_and_an_inactive_user_are_invalid_on_no_field(
+def test_ended_session_and_inactive_user_are_invalid_without_a_field(
     ports: Ports, ending: Update | Delete, mode: PasswordLoginMode
 ) -> None:
     pair = sign_in(ports, make_user(ports))
@@ -203,7 +201,7 @@ def test_a_dead_session_and_an_inactive_user_are_invalid_on_no_field(
 
 
 @pytest.mark.parametrize("name", sorted(OF_NO_SESSION))
-def test_a_refresh_token_that_names_no_session_is_invalid_on_no_field(
+def test_refresh_token_without_a_session_is_invalid_without_a_field(
     ports: Ports, name: str
 ) -> None:
     token, _ = break_token(ports, sign_in(ports, make_user(ports)).refresh, name)
@@ -225,7 +223,7 @@ def test_password_sessions_do_not_refresh_while_password_login_is_disabled(
 
 
 @pytest.mark.parametrize("mode", PasswordLoginMode)
-def test_sessions_of_single_sign_on_refresh_in_every_mode_with_their_rights(
+def test_sso_sessions_refresh_in_every_mode_with_their_rights(
     ports: Ports, mode: PasswordLoginMode
 ) -> None:
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)
@@ -237,7 +235,7 @@ def test_sessions_of_single_sign_on_refresh_in_every_mode_with_their_rights(
     assert (user.is_staff, user.permissions) == (True, frozenset({Permission.MANAGE_APPS}))
 
 
-def test_staff_refresh_as_customers_while_password_login_is_for_customers(ports: Ports) -> None:
+def test_staff_refresh_without_rights_in_customers_only(ports: Ports) -> None:
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)
     pair = sign_in(ports, staff)
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
@@ -250,7 +248,7 @@ def test_staff_refresh_as_customers_while_password_login_is_for_customers(ports:
     assert (actor.is_staff, actor.permissions) == (False, frozenset())
 
 
-def test_a_new_lifetime_of_access_tokens_holds_from_the_next_refresh(ports: Ports) -> None:
+def test_new_access_token_lifetime_applies_to_the_next_refresh(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     shorter = replace(ports, configuration=replace(ports.configuration, jwt_ttl_access=30))
 

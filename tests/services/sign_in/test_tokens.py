@@ -64,7 +64,7 @@ def test_an_access_token_holds_exactly_the_claims_of_the_contract(
     assert {type(claims[name]) for name in ("iat", "exp")} == {int}
 
 
-def test_a_refresh_token_adds_a_later_end_and_a_csrf_token(ports: Ports) -> None:
+def test_refresh_token_has_a_later_expiry_and_a_csrf_token(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
 
     access, refresh = claims_in(ports, pair.access), claims_in(ports, pair.refresh)
@@ -165,7 +165,7 @@ def test_token_of_a_deactivated_or_deleted_user_is_invalid(
     assert refusal_of(ports, pair.access) == ("token", "JWT_INVALID_TOKEN")
 
 
-def test_a_token_of_another_s_session_is_invalid(ports: Ports) -> None:
+def test_token_of_another_users_session_is_invalid(ports: Ports) -> None:
     mine = sign_in(ports, make_user(ports))
     other = make_user(ports, "other@example.com")
 
@@ -174,13 +174,13 @@ def test_a_token_of_another_s_session_is_invalid(ports: Ports) -> None:
     assert refusal_of(ports, token) == ("token", "JWT_INVALID_TOKEN")
 
 
-def test_a_token_of_a_type_that_we_never_make_is_invalid(ports: Ports) -> None:
+def test_token_of_an_unknown_type_is_invalid(ports: Ports) -> None:
     token = altered(ports, sign_in(ports, make_user(ports)).access, type="offline")
 
     assert refusal_of(ports, token) == ("token", "JWT_INVALID_TOKEN")
 
 
-def test_neither_the_email_nor_the_role_in_a_token_decides_anything(ports: Ports) -> None:
+def test_email_and_role_claims_are_ignored(ports: Ports) -> None:
     user_id = make_user(ports)
     make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)
     forged = altered(
@@ -202,7 +202,7 @@ def test_own_token_is_verified_with_extra_claims(ports: Ports) -> None:
 
 @pytest.mark.parametrize("mode", PasswordLoginMode)
 @pytest.mark.parametrize("origin", [SessionOrigin.PASSWORD, SessionOrigin.OIDC])
-def test_a_token_verifies_in_every_mode_with_the_rights_that_it_really_has(
+def test_token_verifies_in_every_mode_with_its_effective_rights(
     ports: Ports, mode: PasswordLoginMode, origin: SessionOrigin
 ) -> None:
     staff = make_staff(ports, "staff@example.com", Permission.MANAGE_APPS)

@@ -70,7 +70,7 @@ def test_preview_matches_the_real_sign_in(ports: Ports, provider: OwnProvider) -
     assert again.permissions == (ORDERS,)
 
 
-def test_an_account_with_the_address_would_be_linked(ports: Ports, provider: OwnProvider) -> None:
+def test_preview_shows_the_account_to_be_linked(ports: Ports, provider: OwnProvider) -> None:
     user_id = make_user(ports, EMAIL, is_staff=True, permissions=[ORDERS])
     found = preview(ports, provider.access_token())
     assert (found.outcome, found.user_id) == (MappedTo.LINKED, user_id)
@@ -78,9 +78,7 @@ def test_an_account_with_the_address_would_be_linked(ports: Ports, provider: Own
     assert identities(ports) == []
 
 
-def test_where_the_provider_rules_its_scopes_count_alone(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_provider_scopes_replace_local_permissions(ports: Ports, provider: OwnProvider) -> None:
     change(ports, use_oauth_scope_permissions="true", audience="shop")
     make_user(ports, EMAIL, is_staff=True, permissions=[PLUGINS])
     token = provider.access_token(aud="shop", scope="openid latchkey:manage_orders")
@@ -110,7 +108,7 @@ def test_refused_sign_in_is_previewed_with_the_reason(
     assert who(ports, token).actor.fault is not None
 
 
-def test_accounts_that_are_off_unconfirmed_or_signed_out_are_refused(
+def test_inactive_unconfirmed_and_signed_out_accounts_are_refused(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     user_id = make_user(ports, EMAIL, is_confirmed=False)
@@ -158,7 +156,7 @@ def test_an_opaque_token_is_read_by_its_provider(ports: Ports, provider: OwnProv
     assert "does not tell which audience" in preview(ports, "opaque").reason
 
 
-def test_a_provider_that_is_not_active_can_be_tried(ports: Ports, provider: OwnProvider) -> None:
+def test_inactive_provider_can_be_previewed(ports: Ports, provider: OwnProvider) -> None:
     save_provider(ports, OPERATOR, "default", ProviderUpdate({}, active=False))
     assert preview(ports, provider.access_token()).outcome is MappedTo.MADE
 

@@ -155,7 +155,7 @@ def test_untrustworthy_token_signs_no_one_in(
     assert provider.server.calls("/userinfo") == []
 
 
-def test_an_id_token_is_no_access_token_without_an_audience_either(
+def test_id_token_is_not_an_access_token_without_audience(
     ports: Ports, provider: OwnProvider
 ) -> None:
     for forge in (an_id_token, an_id_token_without_nonce):
@@ -240,5 +240,5 @@ def test_unusable_key_set_signs_no_one_in(ports: Ports, provider: OwnProvider, n
     assert identities(ports) == []
 
 
-def test_there_are_more_than_forty_of_them() -> None:
+def test_there_are_more_than_forty_forgeries() -> None:
     assert len(TOKENS) + len(ANSWERS) + len(KEY_SETS) > 40

@@ -63,7 +63,7 @@ def sign_in(ports: Ports) -> str:
     return finish(ports, back["state"], back["code"]).user.email
 
 
-def test_a_rollover_of_the_providers_keys_is_followed(
+def test_provider_key_rollover_is_followed(
     ports: Ports, ahead: Ahead, real_provider: IdentityProvider
 ) -> None:
     seen, unseen, by_old_key = (token(real_provider) for _ in range(3))

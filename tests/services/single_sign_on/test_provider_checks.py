@@ -17,7 +17,7 @@ def states(ports: Ports) -> dict[str, State]:
     return {one.subject: one.state for one in check_provider(ports, OPERATOR, "default")}
 
 
-def test_discovery_fills_the_addresses_and_leaves_the_rest(
+def test_discovery_fills_the_urls_and_keeps_the_rest(
     ports: Ports, other_provider: OwnProvider
 ) -> None:
     other_provider.describe()
@@ -57,7 +57,7 @@ def test_optional_provider_settings_can_be_missing(
     ],
     ids=str,
 )
-def test_a_description_that_cannot_be_used_changes_nothing(
+def test_unusable_discovery_document_changes_nothing(
     ports: Ports, other_provider: OwnProvider, changes: dict[str, object]
 ) -> None:
     other_provider.describe(**changes)
@@ -76,7 +76,7 @@ def test_missing_discovery_document_is_reported(
         discover_provider(ports, OPERATOR, "default", other_provider.url)
 
 
-def test_a_provider_that_works_passes_every_check(ports: Ports, provider: OwnProvider) -> None:
+def test_working_provider_passes_every_check(ports: Ports, provider: OwnProvider) -> None:
     provider.describe()
     for page in ("/authorize", "/logout"):
         provider.server.answer(page, Reply(400))
@@ -85,9 +85,7 @@ def test_a_provider_that_works_passes_every_check(ports: Ports, provider: OwnPro
     assert set(found.values()) == {State.FINE}
 
 
-def test_each_thing_that_does_not_work_is_named_with_its_remedy(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_each_failed_check_has_its_remedy(ports: Ports, provider: OwnProvider) -> None:
     provider.describe(userinfo_endpoint=f"{provider.url}/elsewhere")
     set_up(ports, provider, client_secret="mistyped")
     provider.server.answer("/keys", as_json({"keys": []}))
@@ -107,7 +105,7 @@ def test_each_thing_that_does_not_work_is_named_with_its_remedy(
     assert all(one.remedy for one in wrong)
 
 
-def test_scopes_that_count_for_nothing_are_warned_of(ports: Ports, provider: OwnProvider) -> None:
+def test_ineffective_scopes_are_a_warning(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, use_oauth_scope_permissions="true")
     assert states(ports)["audience"] is State.WARNING
 

@@ -74,7 +74,7 @@ def test_last_sign_in_method_is_kept_with_counts_in_the_message(
 
 
 @pytest.mark.parametrize("changes", [OFF, ISSUER, CLIENT], ids=["off", "issuer", "client"])
-def test_with_another_way_back_it_is_done(
+def test_provider_is_disabled_with_another_recovery(
     ports: Ports, chief: Actor, changes: ProviderUpdate
 ) -> None:
     make_app(ports, "Settings", SETTINGS)
@@ -120,23 +120,21 @@ def test_identities_move_to_a_newly_configured_issuer(ports: Ports) -> None:
     update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"issuer": ISSUER_THERE}))
 
 
-def test_an_issuer_that_was_wrong_is_set_right_again(ports: Ports, chief: Actor) -> None:
+def test_wrong_issuer_can_be_corrected(ports: Ports, chief: Actor) -> None:
     save_provider(ports, OPERATOR, "default", replace(ISSUER, asks_first=False))
     helper = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.MANAGE_PLUGINS}))
     update_plugin(ports, helper, PLUGIN, CLIENT)  # nobody could undo that before either
     update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"issuer": ISSUER_THERE}))
 
 
-def test_rights_from_a_provider_go_with_the_identity_that_they_were_granted_to(
-    ports: Ports, chief: Actor
-) -> None:
+def test_provider_rights_belong_to_the_identity(ports: Ports, chief: Actor) -> None:
     key = make_provider(ports, use_oauth_scope_permissions=True)
     sign_in_by_grant(ports, chief.user_id or 0, key, "STAFF MANAGE_SETTINGS")
     assert refusal(ports, chief, ISSUER).field == "issuer"
     update_plugin(ports, chief, PLUGIN, replace(ISSUER, settings={"audience": "x"}))
 
 
-def test_operator_can_and_is_asked_first(ports: Ports, chief: Actor) -> None:
+def test_operator_can_override_after_confirmation(ports: Ports, chief: Actor) -> None:
     assert chief.user_id
     with pytest.raises(Refused) as refused:
         save_provider(ports, OPERATOR, "default", ISSUER)

@@ -13,7 +13,7 @@ from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import EMAIL, who
 
 
-def test_staff_domains_make_staff_of_verified_addresses_and_give_them_a_group(
+def test_verified_email_of_a_staff_domain_makes_staff_with_a_group(
     ports: Ports, provider: OwnProvider
 ) -> None:
     make_group(ports, "New staff", Permission.MANAGE_ORDERS)
@@ -35,9 +35,7 @@ def test_staff_domains_make_staff_of_verified_addresses_and_give_them_a_group(
     assert who(ports, second_process).actor.is_staff is False
 
 
-def test_the_default_group_is_made_without_permissions_where_there_is_none(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_default_group_is_created_without_permissions(ports: Ports, provider: OwnProvider) -> None:
     group = {"default_group_name_for_new_staff_users": "Newcomers"}
     set_up(ports, provider, staff_user_domains="sso.example", **group)
     user = who(ports, provider.access_token()).user
@@ -70,7 +68,7 @@ SCOPES = [
 
 
 @pytest.mark.parametrize(("scope", "listed", "granted", "is_staff"), SCOPES)
-def test_scope_permissions_rule_alone_and_are_never_merged(
+def test_scope_permissions_are_never_merged_with_local_ones(
     ports: Ports,
     provider: OwnProvider,
     scope: object,

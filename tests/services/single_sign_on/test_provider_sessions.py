@@ -59,7 +59,7 @@ def test_a_token_is_valid_at_the_provider_where_its_session_began(
         assert verify_external_token(ports, NOBODY, plugin_id=plugin, token=token) is None
 
 
-def test_logging_out_copies_every_value_and_ends_the_session_in_the_header(
+def test_logout_url_has_every_value_and_the_headers_session_ends(
     ports: Ports, provider: OwnProvider
 ) -> None:
     one, other = sign_in(ports, provider), sign_in(ports, provider)
@@ -75,7 +75,7 @@ def test_logging_out_copies_every_value_and_ends_the_session_in_the_header(
     assert is_in(ports, other.access)
 
 
-def test_logging_out_without_a_session_or_a_logout_address_is_no_fault(
+def test_logout_without_a_session_or_logout_url_succeeds(
     ports: Ports, provider: OwnProvider
 ) -> None:
     bare = log_out_external(ports, NOBODY, plugin_id=PLUGIN, values={})
@@ -97,7 +97,7 @@ def test_logging_out_without_a_session_or_a_logout_address_is_no_fault(
         "\ud800",
     ],
 )
-def test_logging_out_leads_to_no_host_that_is_not_allowed_whatever_the_value_is_called(
+def test_logout_leads_to_allowed_hosts_for_any_parameter_name(
     ports: Ports, provider: OwnProvider, value: str
 ) -> None:
     tokens = sign_in(ports, provider)
@@ -181,7 +181,7 @@ HOSTILE: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_logout_token_that_cannot_be_believed_ends_nothing(
+def test_untrustworthy_logout_token_ends_no_session(
     ports: Ports, provider: OwnProvider, name: str
 ) -> None:
     tokens = sign_in(ports, provider)
@@ -190,7 +190,7 @@ def test_a_logout_token_that_cannot_be_believed_ends_nothing(
     assert is_in(ports, tokens.access)
 
 
-def test_other_tokens_and_other_keys_end_nothing(ports: Ports, provider: OwnProvider) -> None:
+def test_other_token_types_and_keys_end_no_session(ports: Ports, provider: OwnProvider) -> None:
     tokens = sign_in(ports, provider)
     forged = provider.sign(provider.logout_claims(sub="alice"), rsa_key(1))
     as_access = provider.sign(provider.logout_claims(sub="alice"), typ="at+jwt")

@@ -98,7 +98,7 @@ def test_invalid_setting_changes_nothing(ports: Ports, name: str, value: str) ->
     assert values(plugin)["client_id"] is None
 
 
-def test_a_provider_that_can_do_nothing_cannot_be_active(ports: Ports) -> None:
+def test_unusable_provider_cannot_be_activated(ports: Ports) -> None:
     wrong = {("configuration", "PLUGIN_MISCONFIGURED")}
     assert codes(ports, ACTIVE) == wrong
     assert codes(ports, ACTIVE, user_info_url=SSO["user_info_url"]) == wrong
@@ -106,7 +106,7 @@ def test_a_provider_that_can_do_nothing_cannot_be_active(ports: Ports) -> None:
     assert codes(ports, user_info_url=None) == wrong
 
 
-def test_a_plugin_answers_under_the_id_that_it_was_asked_for_by(ports: Ports) -> None:
+def test_plugin_has_the_requested_id(ports: Ports) -> None:
     other = "another.authentication.openidconnect"
     assert update(ports, None, other, client_id="shop").id == other
     shown = show_plugin(ports, STAFF, PLUGIN)
@@ -118,7 +118,7 @@ def test_a_plugin_answers_under_the_id_that_it_was_asked_for_by(ports: Ports) ->
     assert [(one.field, one.code) for one in refused.value.problems] == [("id", "NOT_FOUND")]
 
 
-def test_several_providers_have_a_plugin_id_each(ports: Ports) -> None:
+def test_each_provider_has_its_own_plugin_id(ports: Ports) -> None:
     update(ports, ACTIVE, **SSO)
     save_provider(ports, OPERATOR, "staff", ProviderUpdate(SSO, active=True, name="Our staff"))
     save_provider(ports, OPERATOR, "idle", ProviderUpdate({}))
@@ -132,7 +132,7 @@ def test_several_providers_have_a_plugin_id_each(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("slug", ["", "Staff", "a b", "-x", "x/y", "x" * 64])
-def test_a_provider_is_called_by_a_word_that_fits_an_address(ports: Ports, slug: str) -> None:
+def test_provider_slug_must_fit_into_a_url(ports: Ports, slug: str) -> None:
     with pytest.raises(Refused) as refused:
         save_provider(ports, OPERATOR, slug, ProviderUpdate({}))
     assert [(one.field, one.code) for one in refused.value.problems] == [("provider", "INVALID")]
@@ -159,7 +159,7 @@ def test_plugin_change_is_audited_without_secrets(ports: Ports) -> None:
     assert second.after == {"client_secret": f"{MASK} (another)"}
 
 
-def test_a_change_holds_in_every_process_with_its_next_request(
+def test_change_applies_to_the_next_request_in_every_process(
     ports: Ports, second_process: Ports
 ) -> None:
     assert list_external_authentications(second_process, NOBODY) == ()

@@ -60,7 +60,7 @@ def test_each_refresh_uses_the_previous_refresh_token(ports: Ports, provider: Ow
     assert all("scope" not in form for form in sent(provider))
 
 
-def test_a_provider_that_rotates_nothing_is_asked_with_the_same_token(
+def test_same_refresh_token_is_used_when_the_provider_does_not_rotate(
     ports: Ports, provider: OwnProvider
 ) -> None:
     tokens = sign_in(ports, provider)
@@ -70,9 +70,7 @@ def test_a_provider_that_rotates_nothing_is_asked_with_the_same_token(
     assert [form["refresh_token"] for form in sent(provider)] == ["the first", "the first"]
 
 
-def test_a_session_that_the_provider_has_ended_ends_here(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_session_ended_by_the_provider_is_ended(ports: Ports, provider: OwnProvider) -> None:
     tokens = sign_in(ports, provider)
     assert codes(ports, tokens.refresh) == [("refreshToken", "JWT_INVALID_TOKEN")]
     assert not is_in(ports, tokens)
@@ -80,7 +78,7 @@ def test_a_session_that_the_provider_has_ended_ends_here(
 
 
 @pytest.mark.parametrize("reply", [Reply(503), Reply(200, b"<html>"), Reply(302)])
-def test_a_provider_that_does_not_answer_ends_nothing(
+def test_unreachable_provider_ends_no_session(
     ports: Ports, provider: OwnProvider, clock: FakeClock, reply: Reply
 ) -> None:
     tokens = sign_in(ports, provider)
@@ -102,7 +100,7 @@ def test_wrong_client_secret_ends_no_session(ports: Ports, provider: OwnProvider
     assert is_in(ports, tokens)
 
 
-def test_two_refreshes_at_once_use_the_providers_token_once(
+def test_concurrent_refreshes_use_the_provider_token_once(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     tokens = sign_in(ports, provider)
@@ -132,9 +130,7 @@ def test_killed_refresh_blocks_only_briefly(
     assert refresh(ports, tokens.refresh).refresh != tokens.refresh
 
 
-def test_a_refresh_never_grants_more_than_the_login_did(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_refresh_never_adds_permissions(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
     tokens = sign_in(ports, provider, scope="latchkey:manage_products latchkey:manage_orders")
     for scope, wanted in (
@@ -181,7 +177,7 @@ def test_missing_and_unreadable_tokens_are_distinguished(
     assert refresh_external_session(ports, NOBODY, plugin_id="no.such", token="x") is None
 
 
-def test_a_single_use_token_works_once_at_the_provider_too(
+def test_single_use_token_is_used_once_at_the_provider(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     strict = replace(
@@ -199,9 +195,7 @@ def test_a_single_use_token_works_once_at_the_provider_too(
     assert len(sent(provider)) == 1
 
 
-def test_the_same_session_is_refreshed_here_alone_by_token_refresh(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_token_refresh_does_not_call_the_provider(ports: Ports, provider: OwnProvider) -> None:
     tokens = sign_in(ports, provider)
     assert refresh_token(ports, NOBODY, token=tokens.refresh).access
     assert sent(provider) == []

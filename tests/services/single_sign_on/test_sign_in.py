@@ -33,9 +33,7 @@ from tests.services.provider_logins import (
 )
 
 
-def test_the_login_is_asked_for_a_code_with_pkce_a_nonce_and_a_state(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_authorization_url_has_pkce_nonce_and_state(ports: Ports, provider: OwnProvider) -> None:
     asked, again = begin(ports), begin(ports)
 
     assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT)
@@ -47,7 +45,7 @@ def test_the_login_is_asked_for_a_code_with_pkce_a_nonce_and_a_state(
     assert "audience" not in asked
 
 
-def test_permissions_and_an_audience_are_asked_for_where_the_provider_rules(
+def test_provider_permissions_request_scopes_and_audience(
     ports: Ports, provider: OwnProvider
 ) -> None:
     set_up(
@@ -65,7 +63,7 @@ def test_permissions_and_an_audience_are_asked_for_where_the_provider_rules(
     assert asked["audience"] == AUDIENCE
 
 
-def test_neither_state_nor_verifier_can_be_read_in_the_database(
+def test_state_and_verifier_are_unreadable_in_the_database(
     ports: Ports, provider: OwnProvider
 ) -> None:
     asked = begin(ports)
@@ -96,7 +94,7 @@ def test_redirects_go_to_allowed_hosts_only(
 
 
 @pytest.mark.parametrize("plugin", [None, "", "no.such.plugin", "openidconnect", "x" * 300])
-def test_a_plugin_that_is_unknown_gives_nothing(
+def test_unknown_plugin_has_no_sign_in(
     ports: Ports, provider: OwnProvider, plugin: str | None
 ) -> None:
     assert begin_sign_in(ports, NOBODY, plugin_id=plugin, redirect_uri=None) is None
@@ -104,20 +102,20 @@ def test_a_plugin_that_is_unknown_gives_nothing(
 
 
 @pytest.mark.parametrize("word", ["latchkey", "saleor", "default", "any-word"])
-def test_the_default_provider_answers_to_every_word_that_names_no_other(
+def test_unknown_slug_selects_the_default_provider(
     ports: Ports, provider: OwnProvider, word: str
 ) -> None:
     assert begin(ports, f"{word}.authentication.openidconnect")["client_id"] == CLIENT
 
 
-def test_a_provider_that_only_takes_tokens_leads_through_no_login(
+def test_provider_without_login_flow_has_no_authorization_url(
     ports: Ports, provider: OwnProvider
 ) -> None:
     set_up(ports, provider, oauth_authorization_url=None)
     assert begin_sign_in(ports, NOBODY, plugin_id=PLUGIN, redirect_uri=REDIRECT) is None
 
 
-def test_tokens_given_out_are_ours_and_their_session_began_there(
+def test_issued_tokens_are_ours_with_the_providers_origin(
     ports: Ports, provider: OwnProvider
 ) -> None:
     tokens = sign_in(ports, provider)
@@ -138,7 +136,7 @@ def test_tokens_given_out_are_ours_and_their_session_began_there(
     assert identities(ports) == [(provider.url, "alice", True)]
 
 
-def test_the_code_goes_to_the_token_url_with_the_verifier_and_the_clients_secret(
+def test_code_is_exchanged_with_verifier_and_client_secret(
     ports: Ports, provider: OwnProvider
 ) -> None:
     asked = begin(ports)
@@ -155,14 +153,12 @@ def test_the_code_goes_to_the_token_url_with_the_verifier_and_the_clients_secret
     assert "client_secret" not in form
 
 
-def test_login_mode_restricts_no_other_sign_in_method(ports: Ports, provider: OwnProvider) -> None:
+def test_login_mode_does_not_restrict_sso(ports: Ports, provider: OwnProvider) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
     assert identify(ports, visit(sign_in(ports, provider).access)).actor.is_user
 
 
-def test_without_a_refresh_token_of_the_provider_there_is_none_of_ours(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_no_refresh_token_without_one_of_the_provider(ports: Ports, provider: OwnProvider) -> None:
     assert sign_in(ports, provider, refresh_token=...).refresh is None
     set_up(ports, provider, enable_refresh_token="false")
     assert sign_in(ports, provider).refresh is None
@@ -172,7 +168,7 @@ def test_missing_arguments_are_named(ports: Ports, provider: OwnProvider) -> Non
     assert codes(ports, None, None) == [("code", "REQUIRED"), ("state", "REQUIRED")]
 
 
-def test_a_state_works_once_for_a_while_at_its_own_provider(
+def test_state_works_once_for_its_lifetime_and_provider(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider, clock: FakeClock
 ) -> None:
     set_up(ports, other_provider, "other")

@@ -122,7 +122,7 @@ def test_disabling_is_audited_with_its_reason(
     )
 
 
-def test_an_endpoint_that_is_gone_is_switched_off_with_the_same_notice(
+def test_response_410_sends_the_same_notice(
     trying: Ports, http: FakeHttp, webhook: int, clock: FakeClock
 ) -> None:
     make_staff(trying, "direct@example.com", Permission.MANAGE_APPS)

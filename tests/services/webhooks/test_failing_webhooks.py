@@ -48,9 +48,7 @@ def test_failing_webhook_is_listed_with_its_last_response(ports: Ports, clock: F
     assert not told.is_disabled
 
 
-def test_those_that_fail_come_first_then_those_that_were_switched_off(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_failing_webhooks_come_before_disabled_ones(ports: Ports, clock: FakeClock) -> None:
     app_id, _ = make_app(ports)
     late, gone, early = (make_webhook(ports, app_id) for _ in range(3))
     change_webhook(ports, gone, is_active=False, disabled_reason=GONE_REASON)
@@ -104,6 +102,6 @@ def test_badges_hide_what_the_caller_cannot_see(ports: Ports) -> None:
         show_badges(ports, NOBODY)
 
 
-def test_a_page_shows_the_rest_while_the_counters_cannot_be_read(ports: Ports) -> None:
+def test_page_is_shown_while_counters_are_unreadable(ports: Ports) -> None:
     without = replace(ports, throttle=connect_redis_throttle("unix:///nowhere/redis.sock"))
     assert show_badges(without, OPERATOR) == Badges(webhooks=0, blocked_ips=None)

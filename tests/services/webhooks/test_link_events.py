@@ -62,9 +62,7 @@ def make_listener(ports: Ports) -> tuple[int, str]:
 
 
 @EVERY
-def test_links_are_withheld_from_webhooks_of_savers_without_permission(
-    ports: Ports, change: Change
-) -> None:
+def test_link_webhook_is_refused_without_the_permission(ports: Ports, change: Change) -> None:
     """Its links to set a password would come to them."""
     app, webhook = make_listener(ports)
     desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
@@ -76,7 +74,7 @@ def test_links_are_withheld_from_webhooks_of_savers_without_permission(
 
 
 @EVERY
-def test_links_are_delivered_for_savers_with_permission(ports: Ports, change: Change) -> None:
+def test_link_webhook_is_saved_with_the_permission(ports: Ports, change: Change) -> None:
     app, webhook = make_listener(ports)
     both = (Permission.MANAGE_APPS, Permission.MANAGE_STAFF)
     chief = actor_of(ports, make_staff(ports, "chief@example.com", *both))
@@ -84,7 +82,7 @@ def test_links_are_delivered_for_savers_with_permission(ports: Ports, change: Ch
 
 
 @EVERY
-def test_the_operator_manages_all(ports: Ports, change: Change) -> None:
+def test_operator_can_save_link_webhooks(ports: Ports, change: Change) -> None:
     assert change(ports, OPERATOR, *make_listener(ports))
 
 
@@ -98,7 +96,7 @@ def test_manage_apps_suffices_for_other_events(ports: Ports) -> None:
     assert delete_webhook(ports, desk, webhook) == changed
 
 
-def test_an_app_leads_them_where_it_likes(ports: Ports) -> None:
+def test_app_can_subscribe_its_own_webhook_to_links(ports: Ports) -> None:
     app, webhook = make_listener(ports)
     itself = Actor(ActorKind.APP, app_id=app)
     said = WebhookInput(target_url=MINE, events=(RESETS,))

@@ -89,9 +89,7 @@ def test_webhooks_are_searched_by_their_fields(
     assert [one.id for one in listed(ports, **wanted)] == [shop[name] for name in found]
 
 
-def test_health_is_that_of_the_last_day(
-    ports: Ports, shop: dict[str, int], clock: FakeClock
-) -> None:
+def test_health_covers_the_last_day(ports: Ports, shop: dict[str, int], clock: FakeClock) -> None:
     make_delivery(ports, shop["good"])
     clock.pass_(hours=25)
     for status in ("SUCCESS", "SUCCESS", "FAILED", "PENDING"):
@@ -105,9 +103,7 @@ def test_health_is_that_of_the_last_day(
     assert listed(ports, search="third")[0].health == Health()
 
 
-def test_a_page_costs_the_same_few_statements_however_many_it_shows(
-    ports: Ports, shop: dict[str, int]
-) -> None:
+def test_page_costs_the_same_statements_for_any_length(ports: Ports, shop: dict[str, int]) -> None:
     with recorded_statements() as statements:
         list_webhooks(ports, OPERATOR, PAGE)
     assert len(selects(statements)) == 3
@@ -122,7 +118,7 @@ def test_pages_are_consecutive(ports: Ports, shop: dict[str, int]) -> None:
     assert (first.has_next, rest.has_next, first.count()) == (True, False, 3)
 
 
-def test_no_app_lists_the_webhooks_of_all(ports: Ports) -> None:
+def test_apps_cannot_list_all_webhooks(ports: Ports) -> None:
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
     with pytest.raises(PermissionDenied):
         list_webhooks(ports, app, PAGE)

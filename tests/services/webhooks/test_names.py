@@ -7,7 +7,7 @@ from tests.builders.apps import make_app
 from tests.builders.webhooks import make_webhook
 
 
-def test_the_newest_comes_first_with_its_app(ports: Ports) -> None:
+def test_newest_webhook_is_first_with_its_app(ports: Ports) -> None:
     app_id, _ = make_app(ports, "Labels")
     first, second = make_webhook(ports, app_id), make_webhook(ports, app_id)
     assert list_webhook_names(ports, OPERATOR) == (

@@ -8,7 +8,7 @@ from app.ports import Ports
 from app.services.webhooks.queries import check_query
 
 
-def test_a_good_query_names_its_events(ports: Ports) -> None:
+def test_valid_query_names_its_events(ports: Ports) -> None:
     found = check_query(
         ports, OPERATOR, "subscription { event { ... on OrderPaid { order { id } } } }"
     )

@@ -41,7 +41,9 @@ def test_other_fields_are_still_in_the_payload(other: Ports, lost: int) -> None:
     assert "SECRET_KEY" in problem.message
 
 
-def test_it_can_be_changed_and_removed(other: Ports, lost: int) -> None:
+def test_webhook_with_an_unreadable_secret_can_be_changed_and_deleted(
+    other: Ports, lost: int
+) -> None:
     name = to_global_id("Webhook", lost)
     changed = update_webhook(other, OPERATOR, name, "", WebhookInput(is_active=False))
     assert (changed.is_active, changed.has_secret) == (False, True)
@@ -50,7 +52,7 @@ def test_it_can_be_changed_and_removed(other: Ports, lost: int) -> None:
 
 
 @pytest.mark.parametrize(("said", "secrets"), [("a new one", ("a new one",)), ("", ())])
-def test_a_new_secret_mends_it_and_nothing_is_signed_with_the_lost_one(
+def test_new_secret_repairs_the_webhook(
     other: Ports, lost: int, said: str, secrets: tuple[str, ...]
 ) -> None:
     name = to_global_id("Webhook", lost)
