@@ -9,6 +9,7 @@ from flask import request, url_for
 from app.domain.values.errors import Refused
 from app.domain.values.pages import Page, PageRequest, read_cursor
 from app.domain.values.ranges import Range, days
+from app.domain.values.text import text
 from app.web.converters import day
 
 PAGE = 25
@@ -28,6 +29,23 @@ class Turns:
 def told(*names: str) -> dict[str, str]:
     """What the address says under ``names``, without what it leaves empty."""
     return {name: value for name in names if (value := request.args.get(name, "").strip())}
+
+
+@dataclass(frozen=True, slots=True)
+class RowCount:
+    """Whole sentences for the rows of a list: all there are, or those on one page."""
+
+    one: str
+    many: str
+    one_here: str
+    many_here: str
+
+    def of(self, page: Page[object]) -> str:
+        """Return how many rows ``page`` has; a page of a longer list says that it's a page."""
+        count = len(page.items)
+        if page.has_previous or page.has_next:
+            return text(self.one_here, self.many_here, count=count)
+        return text(self.one, self.many, count=count)
 
 
 def asked_days(first: str = "from", last: str = "to") -> Range[datetime]:
@@ -82,7 +100,9 @@ def tags(
     called = words or {}
     return [
         (
-            f"{names[name]}: {called.get(name, {}).get(value, value)}",
+            text(
+                "{name}: {value}", name=names[name], value=called.get(name, {}).get(value, value)
+            ),
             here_with(**{name: None, "after": None, "before": None}),
         )
         for name, value in told(*names).items()

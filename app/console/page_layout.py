@@ -23,6 +23,7 @@ from app.console.formatting import exact, html_text, relative, time_element
 from app.console.navigation import Place, place_groups
 from app.console.session import IDLE, SignedInBy, caller, is_signed_in, now, ports, signed_in_by
 from app.domain.urls.web_urls import resolved_path
+from app.domain.values.errors import Refused, problem_text
 from app.domain.values.text import text
 from app.services.console.navigation_badges import Badges, show_badges
 from app.web.caller import base_url
@@ -55,6 +56,13 @@ def refused_page(template: str, /, **values: object) -> Response:
 def done(message: str, endpoint: str, /, **values: Any) -> BaseResponse:
     """Say what is so now, and go there (a change is answered by a redirection, never a page)."""
     flash(message, "ok")
+    return go(endpoint, **values)
+
+
+def not_done(refused: Refused, endpoint: str, /, **values: Any) -> BaseResponse:
+    """Say why nothing was changed, and go there."""
+    reasons = " ".join(problem_text(problem) for problem in refused.problems)
+    flash(text("{reasons} Nothing was changed.", reasons=reasons), "bad")
     return go(endpoint, **values)
 
 
@@ -97,7 +105,7 @@ def frame_values() -> dict[str, Any]:
     if is_signed_in():
         by = signed_in_by()
         user = caller().user
-        full_name = f"{user.first_name} {user.last_name}".strip()
+        full_name = text("{first} {last}", first=user.first_name, last=user.last_name).strip()
         values |= {
             "me": caller(),
             "signed_in_by": by,

@@ -1,6 +1,6 @@
-"""The search box: places, things to do, and whatever the shop has that begins with these words."""
+"""The search box: pages, and everything of the shop whose words begin with what was typed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, current_app, request, url_for
@@ -9,18 +9,29 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.navigation import Place, all_places, other_places
 from app.console.page_layout import page
 from app.console.session import actor, ports
+from app.domain.values.text import text
 from app.services.console.search import Hit, HitKind, search_everything
 
 _PLAYGROUND = Place("Playground", "playground", "terminal", "graphql graphiql query api")
 
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How results of a kind are shown, and the page that they lead to."""
+
+    label: str
+    icon: str
+    endpoint: str
+
+
 _KINDS = {
-    HitKind.APP: ("Apps", "grid", "console.apps.show"),
-    HitKind.WEBHOOK: ("Webhooks", "broadcast", "console.webhooks.show"),
-    HitKind.DELIVERY: ("Deliveries", "send", "console.deliveries.show"),
-    HitKind.STAFF: ("Staff", "person-badge", "console.staff.show"),
-    HitKind.CUSTOMER: ("Customers", "people", "console.customers.show"),
-    HitKind.GROUP: ("Groups", "person-badge", "console.staff.groups.show"),
-    HitKind.PROVIDER: ("Identity providers", "shield-lock", "console.single_sign_on.show"),
+    HitKind.APP: Kind("Apps", "grid", "console.apps.show"),
+    HitKind.WEBHOOK: Kind("Webhooks", "broadcast", "console.webhooks.show"),
+    HitKind.DELIVERY: Kind("Deliveries", "send", "console.deliveries.show"),
+    HitKind.STAFF: Kind("Staff", "person-badge", "console.staff.show"),
+    HitKind.CUSTOMER: Kind("Customers", "people", "console.customers.show"),
+    HitKind.GROUP: Kind("Groups", "person-badge", "console.staff.groups.show"),
+    HitKind.PROVIDER: Kind("Identity providers", "shield-lock", "console.single_sign_on.show"),
 }
 
 blueprint = Blueprint("search", __name__, url_prefix="/search")
@@ -28,13 +39,12 @@ blueprint = Blueprint("search", __name__, url_prefix="/search")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One line of what was found."""
+    """One result; ``detail`` distinguishes it from others of its name."""
 
     label: str
     detail: str
     icon: str
     address: str
-    is_active: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +57,39 @@ class ResultGroup:
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """What ``q`` finds; without it the places of the console."""
-    text = request.args.get("q", "").strip()
-    groups = [group for group in _groups(text) if group.results]
-    return page(
-        "search/index.html",
-        text=text,
-        groups=groups,
-        count=sum(len(group.results) for group in groups),
-    )
+    """Show what ``q`` finds, or the pages of the console."""
+    wanted = request.args.get("q", "").strip()
+    groups = [group for group in _groups(wanted) if group.results]
+    return page("search/index.html", wanted=wanted, groups=groups, summary=summary(groups))
 
 
-def _groups(text: str) -> Iterator[ResultGroup]:
-    yield ResultGroup("Pages", tuple(_places(all_places(), text)))
-    yield ResultGroup("Do", tuple(_places((*other_places(), _PLAYGROUND), text)) if text else ())
-    hits = search_everything(ports(), actor(), text) if text else ()
-    for kind, (label, icon, endpoint) in _KINDS.items():
-        found = tuple(
-            Result(
-                hit.title or hit.detail or "Without a name",
-                hit.detail if hit.title else "",
-                icon,
-                _address(endpoint, hit),
-                hit.is_active,
-            )
-            for hit in hits
-            if hit.kind is kind
-        )
-        yield ResultGroup(label, found)
+def summary(groups: Iterable[ResultGroup]) -> str:
+    """Return how many results there are."""
+    count = sum(len(group.results) for group in groups)
+    return text("{count:,} result", "{count:,} results", count=count) if count else "No results"
+
+
+def hit_result(hit: Hit, icon: str, address: str) -> Result:
+    """Return a hit as a result."""
+    detail = hit.detail if hit.title else ""
+    if not hit.is_active:
+        detail = text("{detail} · disabled", detail=detail) if detail else "Disabled"
+    return Result(hit.title or hit.detail or "Unnamed", detail, icon, address)
+
+
+def _groups(wanted: str) -> Iterator[ResultGroup]:
+    yield ResultGroup("Pages", tuple(_places(all_places(), wanted)))
+    others = (*other_places(), _PLAYGROUND)
+    yield ResultGroup("Actions", tuple(_places(others, wanted)) if wanted else ())
+    hits = search_everything(ports(), actor(), wanted) if wanted else ()
+    for kind, shown in _KINDS.items():
+        yield ResultGroup(shown.label, tuple(_of_kind(kind, shown, hits)))
+
+
+def _of_kind(kind: HitKind, shown: Kind, hits: Sequence[Hit]) -> Iterator[Result]:
+    for hit in hits:
+        if hit.kind is kind:
+            yield hit_result(hit, shown.icon, _address(shown.endpoint, hit))
 
 
 def _address(endpoint: str, hit: Hit) -> str:
@@ -83,11 +98,15 @@ def _address(endpoint: str, hit: Hit) -> str:
     return url_for(endpoint, key=hit.id)
 
 
-def _places(places: tuple[Place, ...], text: str) -> Iterator[Result]:
-    """Those of ``places`` that have a word which begins with each of the words of ``text``."""
-    wanted = text.lower().split()
+def _places(places: tuple[Place, ...], wanted: str) -> Iterator[Result]:
+    """Yield the places with a word that begins with each of the words of ``wanted``."""
+    beginnings = wanted.lower().split()
     for place in places:
-        known = f"{place.label} {place.words}".lower().replace("-", " ").split()
-        fits = all(any(word.startswith(one) for word in known) for one in wanted)
+        known = (*_words(place.label), *_words(place.words))
+        fits = all(any(word.startswith(one) for word in known) for one in beginnings)
         if fits and place.endpoint in current_app.view_functions:
             yield Result(place.label, "", place.icon, url_for(place.endpoint))
+
+
+def _words(label: str) -> list[str]:
+    return label.lower().replace("-", " ").split()

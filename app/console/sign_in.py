@@ -21,6 +21,7 @@ from app.console.session import (
     ports,
 )
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import text
 from app.services.console.console_sessions import (
     begin_console_sign_in,
     finish_console_sign_in,
@@ -31,7 +32,7 @@ from app.services.console.console_sessions import (
 
 _BEGUN = "sign_in"
 _FOREIGN = Problem(
-    "INVALID", "This sign-in did not begin in this browser, or was used already. Begin it again."
+    "INVALID", "This sign-in started in another browser or was already used. Sign in again."
 )
 
 blueprint = Blueprint("sign_in", __name__)
@@ -40,8 +41,8 @@ blueprint = Blueprint("sign_in", __name__)
 class PasswordForm(ConsoleForm):
     """Email and password; the password is not trimmed."""
 
-    email = EmailField("Email", validators=[InputRequired("Say which email you sign in with.")])
-    password = PasswordField("Password", validators=[InputRequired("The password is needed.")])
+    email = EmailField("Email", validators=[InputRequired("Enter your email.")])
+    password = PasswordField("Password", validators=[InputRequired("Enter your password.")])
 
 
 @blueprint.route("/sign-in", methods=["GET", "POST"])
@@ -100,7 +101,8 @@ def finish(plugin_id: str) -> BaseResponse:
         sign_out_of_console(ports(), actor())
     open_console_session(opened)
     if again and not is_proved():
-        flash(f"{opened.provider} did not ask who you are, so nothing is proved.", "bad")
+        message = "{provider} didn't ask you to sign in again, so your identity isn't confirmed."
+        flash(text(message, provider=opened.provider), "bad")
     return redirect(wanted, HTTPStatus.SEE_OTHER)
 
 

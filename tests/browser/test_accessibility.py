@@ -18,9 +18,9 @@ WIDTHS = (1440, 390, 320)
 MAX_BYTES = 300_000
 
 REFUSED = {
-    "staff/invite/": "Send the invitation",
-    "staff/groups/new": "Make the group",
-    "account/": "Change the password",
+    "staff/invite/": "Send invitation",
+    "staff/groups/new": "Create group",
+    "account/": "Change password",
     "single-sign-on/new": "Add the provider",
 }
 """Forms that refuse to be sent empty, and the buttons that send them."""

@@ -92,18 +92,18 @@ def test_invite_staff_and_end_a_session(plain: Page, small_shop: RunningShop) ->
     make_group(ports, "Support", Permission.MANAGE_ORDERS)
     token = sign_in(ports, make_user(ports, "tom@example.com")).access
     plain.get_by_role("navigation").get_by_role("link", name="Staff and groups").click()
-    plain.get_by_role("link", name="Invite someone").first.click()
+    plain.get_by_role("link", name="Invite staff member").first.click()
     plain.get_by_label("Email").fill("nadia@example.com")
     plain.get_by_role("checkbox", name="Support").check()
-    plain.get_by_role("button", name="Send the invitation").click()
-    expect(plain.get_by_text("nadia@example.com belongs to the staff now")).to_be_visible()
+    plain.get_by_role("button", name="Send invitation").click()
+    expect(plain.get_by_text("Invitation sent to nadia@example.com.")).to_be_visible()
     plain.get_by_role("navigation").get_by_role("link", name="Customers").click()
     plain.get_by_label("Name or email").fill("tom")
-    plain.get_by_role("button", name="Filter").click()
+    plain.get_by_role("button", name="Apply filters").click()
     plain.get_by_role("link", name="tom@example.com").click()
-    plain.get_by_role("link", name="Sign out everywhere").click()
-    plain.get_by_role("dialog").get_by_role("button", name="Sign them out").click()
-    expect(plain.get_by_text("1 session has ended")).to_be_visible()
+    plain.get_by_role("link", name="End all sessions").click()
+    plain.get_by_role("dialog").get_by_role("button", name="End all sessions").click()
+    expect(plain.get_by_text("Ended 1 session of tom@example.com.")).to_be_visible()
     assert ask(small_shop, "{ me { email } }", token)["me"] is None
 
 

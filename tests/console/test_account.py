@@ -26,16 +26,16 @@ OWN_KEY = 1
 
 def test_account_page_shows_sessions_and_sign_in_methods(staff_console: StaffConsole) -> None:
     page = staff_console().open(ACCOUNT_URL).text
-    assert "Where you are signed in" in page
-    assert "This one" in page
-    assert "no provider knows you yet" in page
+    assert "Your sessions" in page
+    assert "Current" in page
+    assert "Not linked" in page
 
 
 def test_a_name_is_saved_and_shown_as_text(staff_console: StaffConsole) -> None:
     console = staff_console()
     given = {"first_name": "<script>alert(1)</script>", "last_name": "Okafor"}
     saved = console.follow(console.send(f"{ACCOUNT_URL}name", given, seen_at=ACCOUNT_URL))
-    assert "Your name was saved" in saved.text
+    assert "Name saved." in saved.text
     assert "<script>alert" not in saved.html
     assert "&lt;script&gt;alert(1)" in saved.html
     wrong = console.send(f"{ACCOUNT_URL}name", {"first_name": "x" * 300}, seen_at=ACCOUNT_URL)
@@ -49,7 +49,7 @@ def test_a_picture_is_saved_and_removed(staff_console: StaffConsole) -> None:
         f"{ACCOUNT_URL}picture", {"image": (BytesIO(png()), "me.png")}, seen_at=ACCOUNT_URL
     )
     shown = console.follow(sent)
-    assert "Your picture was saved" in shown.text
+    assert "Picture saved." in shown.text
     address = shown.html.split('class="lk-picture" src="')[1].split('"')[0]
     assert console.client.get(address).status_code == 200
     gone = console.follow(console.send(f"{ACCOUNT_URL}picture/remove", seen_at=ACCOUNT_URL))
@@ -60,7 +60,7 @@ def test_what_is_no_picture_is_refused_with_the_reason(staff_console: StaffConso
     console = staff_console()
     for data, reason in (
         ({"image": (BytesIO(b"no picture"), "me.png")}, "picture"),
-        ({}, "Choose a file first"),
+        ({}, "Choose a file."),
     ):
         refused = console.send(f"{ACCOUNT_URL}picture", data, seen_at=ACCOUNT_URL)
         assert refused.status == 422
@@ -76,14 +76,14 @@ def test_a_password_is_changed_and_other_sessions_end(
     wrong = {"old_password": "not mine", "new_password": NEW}
     refused = console.send(f"{ACCOUNT_URL}password", wrong, seen_at=ACCOUNT_URL)
     assert refused.status == 422
-    assert "Present password: This is not the present password" in refused.text
+    assert "Current password: This is not the present password" in refused.text
     weak = {"old_password": PASSWORD, "new_password": "1234"}
     assert (
         "New password:" in console.send(f"{ACCOUNT_URL}password", weak, seen_at=ACCOUNT_URL).text
     )
     right = {"old_password": PASSWORD, "new_password": NEW}
     assert (
-        "was changed"
+        "Password changed."
         in console.follow(console.send(f"{ACCOUNT_URL}password", right, seen_at=ACCOUNT_URL)).text
     )
     assert len(sessions_of(shop, OWN_KEY)) == 1
@@ -97,14 +97,14 @@ def test_the_address_moves_by_a_mailed_link(staff_console: StaffConsole, shop: P
     )
     assert wrong.status == 422
     asked = console.follow(console.send(f"{ACCOUNT_URL}email", given, seen_at=ACCOUNT_URL)).text
-    assert "Open the link that was mailed to new@example.com" in asked
+    assert "Open the link we sent to new@example.com" in asked
     (mail,) = mails(shop, MailKind.EMAIL_CHANGE_REQUEST)
     followed = console.open(str(mail.values["link"]))
     assert followed.leads_to == f"{ACCOUNT_URL}new-email"
-    assert "Move your account there?" in console.follow(followed).text
+    assert "Change your email?" in console.follow(followed).text
     assert user_as_stored(shop, OWN_KEY).email == "staff@example.com"
     moved = console.follow(console.send(f"{ACCOUNT_URL}new-email")).text
-    assert "You sign in as new@example.com from now on" in moved
+    assert "Email changed to new@example.com." in moved
     again = console.send(f"{ACCOUNT_URL}new-email", seen_at=ACCOUNT_URL)
     assert again.status == 422
     assert "This link does not work" in again.text
@@ -118,7 +118,8 @@ def test_email_link_needs_a_session(anonymous_console: ConsoleClient, shop: Port
     assert "secret-of-the-link" not in door.leads_to
     anonymous_console.sign_in("staff@example.com")
     assert (
-        "Open the link in the mail again" in anonymous_console.open(f"{ACCOUNT_URL}new-email").text
+        "Open the link in your email again"
+        in anonymous_console.open(f"{ACCOUNT_URL}new-email").text
     )
 
 
@@ -128,14 +129,14 @@ def test_end_one_session_then_all_other_sessions(staff_console: StaffConsole, sh
         sign_in(shop, OWN_KEY)
     other = sessions_of(shop, OWN_KEY)[-1].id
     ended = console.send(f"{ACCOUNT_URL}sessions/{other}/end", seen_at=ACCOUNT_URL)
-    assert "The session has ended" in console.follow(ended).text
+    assert "Session ended." in console.follow(ended).text
     twice = console.send(f"{ACCOUNT_URL}sessions/{other}/end", seen_at=ACCOUNT_URL)
     assert "You have no such session" in console.follow(twice).text
-    assert "2 other sessions end at once" in console.open(f"{ACCOUNT_URL}?ask=others").text
+    assert "2 sessions end immediately" in console.open(f"{ACCOUNT_URL}?ask=others").text
     all_ = console.follow(
         console.send(f"{ACCOUNT_URL}sessions/end-others", seen_at=ACCOUNT_URL)
     ).text
-    assert "2 other sessions have ended" in all_
+    assert "Ended 2 other sessions." in all_
     assert len(sessions_of(shop, OWN_KEY)) == 1
 
 
@@ -145,20 +146,20 @@ def test_newest_sessions_are_listed_and_all_are_counted(
     console = staff_console(Permission.MANAGE_STAFF)
     for _ in range(104):
         sign_in(shop, OWN_KEY)
-    assert "These are the newest 100 of 105." in console.open(ACCOUNT_URL).text
-    assert "104 other sessions end at once" in console.open(f"{ACCOUNT_URL}?ask=others").text
+    assert "Newest 100 of 105 sessions" in console.open(ACCOUNT_URL).text
+    assert "104 sessions end immediately" in console.open(f"{ACCOUNT_URL}?ask=others").text
     person = f"/console/staff/{OWN_KEY}"
-    assert "These are the newest 100 of 105 sessions." in console.open(person).text
+    assert "Newest 100 of 105 sessions" in console.open(person).text
     asked = console.open(f"{person}?ask=sign-out").text
-    assert "105 sessions end at once" in asked
+    assert "105 sessions end immediately" in asked
 
 
 def test_without_a_password_one_is_led_to_a_link(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console()
     change_user(shop, OWN_KEY, password_hash=None)
     page = console.open(ACCOUNT_URL)
-    assert "Ask for a link to set one" in page.text
-    assert "To move to another address takes a password" in page.text
+    assert "Send a link to set a password" in page.text
+    assert "To change your email, set a password first" in page.text
 
 
 def test_the_page_costs_four_statements(

@@ -108,10 +108,10 @@ def test_see_who_opens_the_list_of_just_those_who_were_counted(
     link = re.search(r'href="([^"]+)"[^>]*>See who<', home.html)
     assert link is not None
     page = admin.open(unescape(link[1]))
-    assert "2 people on this page" in page.text
+    assert "2 people" in page.text
     assert "waiting@example.com" in page.text
     assert "Status: Active , remove filter" in page.text
-    assert "Signs in by: No single sign-on in use , remove filter" in page.text
+    assert "Signs in with: No SSO identity , remove filter" in page.text
 
 
 def make_failures(shop: Ports) -> str:

@@ -1,17 +1,19 @@
 """The caller's account: profile, password, email, sessions and sign-in methods."""
 
-from flask import flash, request, session, url_for
+from flask import flash, request, session
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
 from app.console.navigation import Entry, PageGroup
-from app.console.page_layout import done, go, page, refused_page
+from app.console.page_layout import done, go, own_address, page, refused_page
+from app.console.people.account_page import make_account_page
 from app.console.session import actor, caller, ports
-from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
+from app.domain.accounts.avatars import MAX_FILE_SIZE
 from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import text
 from app.domain.values.uploads import Upload
 from app.services.accounts.account_details import Details, update_account
 from app.services.accounts.avatars import delete_avatar, update_avatar
@@ -24,14 +26,10 @@ from app.services.sign_in.own_sessions import (
     end_session,
     list_sessions,
 )
-from app.web.caller import base_url
 
 _LINK = "email_link"
 _MOST = 100
 """Sessions that are listed; more can only be ended together."""
-
-_SHOWN = 128
-"""Pixels of the picture's side, for sharp screens."""
 
 blueprint = PageGroup(
     "account",
@@ -52,19 +50,19 @@ class PasswordChangeForm(ConsoleForm):
     """Another password; asked for once, a manager fills it in."""
 
     old_password = PasswordField(
-        "Present password", validators=[InputRequired("Give your present password.")]
+        "Current password", validators=[InputRequired("Enter your current password.")]
     )
-    new_password = PasswordField("New password", validators=[InputRequired("Choose one.")])
+    new_password = PasswordField(
+        "New password", validators=[InputRequired("Enter a new password.")]
+    )
 
 
 class EmailChangeForm(ConsoleForm):
     """Another address, which has to be confirmed by a link that is mailed there."""
 
     names = {"redirectUrl": ""}  # noqa: RUF012
-    new_email = EmailField("New email", validators=[InputRequired("Say which address.")])
-    password = PasswordField(
-        "Your password", validators=[InputRequired("Give your present password.")]
-    )
+    new_email = EmailField("New email", validators=[InputRequired("Enter an email.")])
+    password = PasswordField("Password", validators=[InputRequired("Enter your password.")])
 
 
 @blueprint.get("/")
@@ -83,7 +81,7 @@ def save_name() -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return refused_page("account/index.html", **_values(name_form=form))
-    return done("Your name was saved.", "console.account.index")
+    return done("Name saved.", "console.account.index")
 
 
 @blueprint.post("/picture")
@@ -91,21 +89,21 @@ def save_picture() -> BaseResponse:
     """Show another picture; what is none, or too large, is refused with the reason."""
     sent = request.files.get("image")
     if sent is None or not sent.filename:
-        return _refused_picture("Choose a file first.")
+        return _refused_picture("Choose a file.")
     # One byte more than is allowed shows that it is too large; no more is read.
     data = sent.stream.read(MAX_FILE_SIZE + 1)
     try:
         update_avatar(ports(), actor(), Upload(sent.filename, sent.content_type or "", data))
     except Refused as refused:
         return _refused_picture(" ".join(problem_text(one) for one in refused.problems))
-    return done("Your picture was saved.", "console.account.index")
+    return done("Picture saved.", "console.account.index")
 
 
 @blueprint.post("/picture/remove")
 def remove_picture() -> BaseResponse:
     """Show no picture any more."""
     delete_avatar(ports(), actor())
-    return done("Your picture was removed.", "console.account.index")
+    return done("Picture removed.", "console.account.index")
 
 
 @blueprint.post("/password")
@@ -123,7 +121,7 @@ def save_password() -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            message = "Your password was changed, and you are signed out everywhere else."
+            message = "Password changed. All your other sessions ended."
             return done(message, "console.account.index")
     return refused_page("account/index.html", **_values(password_form=form))
 
@@ -133,21 +131,20 @@ def ask_for_email() -> BaseResponse:
     """Request a change of email: a link goes to the new one, nothing changes yet."""
     form = EmailChangeForm()
     if form.validate():
-        own = ports().configuration.public_url or base_url(request.environ)
         try:
             request_email_change(
                 ports(),
                 actor(),
                 new_email=form.new_email.data,
                 password=form.password.data,
-                redirect_url=f"{own}{url_for('console.account.follow')}",
+                redirect_url=own_address("console.account.follow"),
             )
         except Refused as refused:
             form.refuse(refused)
         else:
-            message = (
-                f"Open the link that was mailed to {form.new_email.data}. "
-                "Until then your present address stays."
+            message = text(
+                "Open the link we sent to {email}. Until then your email doesn't change.",
+                email=form.new_email.data,
             )
             return done(message, "console.account.index")
     return refused_page("account/index.html", **_values(email_form=form))
@@ -176,7 +173,8 @@ def confirm() -> BaseResponse:
             session.pop(_LINK, None)
         else:
             session.pop(_LINK, None)
-            return done(f"You sign in as {user.email} from now on.", "console.account.index")
+            message = text("Email changed to {email}.", email=user.email)
+            return done(message, "console.account.index")
     show = refused_page if form.is_submitted() else page
     return show("account/confirm.html", form=form, has_link=bool(token) and not form.form_errors)
 
@@ -189,16 +187,17 @@ def end_one(session_id: int) -> BaseResponse:
     except Refused as refused:
         flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
         return go("console.account.index")
-    message = "The session has ended: its tokens are worth nothing any more."
-    return done(message, "console.account.index")
+    return done("Session ended.", "console.account.index")
 
 
 @blueprint.post("/sessions/end-others")
 def end_others() -> BaseResponse:
     """End all other sessions of the caller."""
     ended = end_other_sessions(ports(), actor())
-    told = "1 other session has" if ended == 1 else f"{ended} other sessions have"
-    return done(f"You are signed in here alone: {told} ended.", "console.account.index")
+    message = text(
+        "Ended {count:,} other session.", "Ended {count:,} other sessions.", count=ended
+    )
+    return done(message, "console.account.index")
 
 
 def _values(
@@ -210,21 +209,15 @@ def _values(
 ) -> dict[str, object]:
     user = caller().user
     sessions = list_sessions(ports(), actor(), limit=_MOST)
-    ways = show_own_sign_in_methods(ports(), actor())
+    methods = show_own_sign_in_methods(ports(), actor())
+    asks_others = request.args.get("ask") == "others"
     return {
-        "user": user,
-        "sessions": sessions,
-        "others": ways.sessions - sum(one.is_current for one in sessions),
-        "session_count": ways.sessions,
-        "ways": ways,
-        "picture": avatar_path(user.avatar, _SHOWN) if user.avatar else "",
+        "account": make_account_page(user, sessions, methods, asks_others=asks_others),
         "picture_error": picture_error,
-        "largest": MAX_FILE_SIZE // (1024 * 1024),
         "name_form": name_form
         or NameForm(formdata=None, first_name=user.first_name, last_name=user.last_name),
         "password_form": password_form or PasswordChangeForm(formdata=None),
         "email_form": email_form or EmailChangeForm(formdata=None),
-        "asked": request.args.get("ask") == "others",
     }
 
 

@@ -1,13 +1,15 @@
 """Actions on an account, staff or customer: deactivate, sign out, send a link."""
 
-from flask import Blueprint, flash
+from flask import Blueprint
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.page_layout import done, go, set_password_address
+from app.console.page_layout import done, go, not_done, set_password_address
+from app.console.people.person_page import name_of
 from app.console.session import actor, ports
 from app.domain.accounts.users import User
-from app.domain.values.errors import Refused, problem_text
+from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import text
 from app.services.accounts.reset_links import send_reset_link
 from app.services.people.customers import delete_customer
 from app.services.people.staff import delete_staff
@@ -31,7 +33,8 @@ def activate(key: int) -> BaseResponse:
         activate_user(ports(), actor(), key)
     except Refused as refused:
         return _refused(user, refused)
-    return done(f"{name_of(user)} is active and can sign in again.", _page_of(user), key=key)
+    message = text("Activated {name}.", name=name_of(user))
+    return done(message, _page_of(user), key=key)
 
 
 @blueprint.post("/<key:key>/deactivate")
@@ -42,7 +45,7 @@ def deactivate(key: int) -> BaseResponse:
         deactivate_user(ports(), actor(), key)
     except Refused as refused:
         return _refused(user, refused)
-    message = f"{name_of(user)} was deactivated and is signed out everywhere."
+    message = text("Deactivated {name} and ended all their sessions.", name=name_of(user))
     return done(message, _page_of(user), key=key)
 
 
@@ -56,7 +59,7 @@ def remove(key: int) -> BaseResponse:
     except Refused as refused:
         return _refused(user, refused)
     there = "console.staff.index" if user.is_staff else "console.customers.index"
-    return done(f"{name_of(user)} was removed.", there)
+    return done(text("Removed {name}.", name=name_of(user)), there)
 
 
 @blueprint.post("/<key:key>/sign-out")
@@ -67,8 +70,12 @@ def sign_out(key: int) -> BaseResponse:
         ended = sign_out_user(ports(), actor(), key)
     except Refused as refused:
         return _refused(user, refused)
-    told = "1 session has" if ended == 1 else f"{ended} sessions have"
-    message = f"{name_of(user)} was signed out everywhere: {told} ended."
+    message = text(
+        "Ended {count:,} session of {name}.",
+        "Ended {count:,} sessions of {name}.",
+        count=ended,
+        name=name_of(user),
+    )
     return done(message, _page_of(user), key=key)
 
 
@@ -80,8 +87,7 @@ def end_one(key: int, session_id: int) -> BaseResponse:
         end_user_session(ports(), actor(), key, session_id)
     except Refused as refused:
         return _refused(user, refused)
-    message = "The session has ended: its tokens are worth nothing any more."
-    return done(message, _page_of(user), key=key)
+    return done("Session ended.", _page_of(user), key=key)
 
 
 @blueprint.post("/<key:key>/link")
@@ -92,13 +98,8 @@ def send_link(key: int) -> BaseResponse:
         send_reset_link(ports(), actor(), key, redirect_url=set_password_address())
     except Refused as refused:
         return _refused(user, refused)
-    message = f"A link to set a password is on its way to {user.email}."
+    message = text("Password reset link sent to {email}.", email=user.email)
     return done(message, _page_of(user), key=key)
-
-
-def name_of(user: User) -> str:
-    """Return the account's name, or else its email."""
-    return f"{user.first_name} {user.last_name}".strip() or user.email
 
 
 def _user(key: int) -> User:
@@ -111,6 +112,4 @@ def _page_of(user: User) -> str:
 
 def _refused(user: User, refused: Refused) -> BaseResponse:
     """Return to the account's page with the error; nothing was changed."""
-    reasons = " ".join(problem_text(problem) for problem in refused.problems)
-    flash(f"{reasons} Nothing was changed.", "bad")
-    return go(_page_of(user), key=user.id)
+    return not_done(refused, _page_of(user), key=user.id)

@@ -3,18 +3,26 @@
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import RowCount, asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
-from app.console.people.account_actions import name_of
+from app.console.people.customer_pages import (
+    SORTS,
+    Viewer,
+    customer_row,
+    make_customer_page,
+)
 from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
+from app.console.people.person_page import STATUSES, name_of
 from app.console.session import actor, ports
 from app.domain.accounts.directory import UserSort
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission
+from app.domain.commerce.orders import OrderSummary
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
+from app.domain.values.text import text
 from app.services.authorization.register import may
 from app.services.commerce.order_lists import list_newest_orders_of
 from app.services.people.customers import delete_customer, update_customer
@@ -27,8 +35,13 @@ _SORTS = {
     "name": (UserSort.LAST_NAME, False),
 }
 _ORDERS = 10
-_ASKED = ("deactivate", "remove", "sign-out", "link")
-_NOBODY = Refused(Problem("NOT_FOUND", "There is no such customer. They may have been removed."))
+_MISSING = Refused(Problem("NOT_FOUND", "This customer doesn't exist. It may have been removed."))
+_SUMMARY = RowCount(
+    "{count:,} customer",
+    "{count:,} customers",
+    "{count:,} customer on this page",
+    "{count:,} customers on this page",
+)
 
 blueprint = PageGroup(
     "customers",
@@ -40,12 +53,15 @@ blueprint = PageGroup(
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """Customers; a search goes by the beginnings of words and needs no sorting."""
+    """List customers; search results are sorted by match."""
     found = list_customers(ports(), actor(), asked_page(), asked_people(_SORTS))
     return page(
         "customers/index.html",
-        found=found,
-        turns=turns(found, "Before", "More"),
+        rows=[customer_row(user) for user in found.items],
+        summary=_SUMMARY.of(found),
+        statuses=STATUSES,
+        sorts=SORTS,
+        turns=turns(found, "Previous", "Next"),
         told=told(*NAMES, "sort"),
         tags=tags(NAMES, WORDS),
     )
@@ -71,7 +87,8 @@ def save_details(key: int) -> BaseResponse:
         if form.form_errors:
             raise
         return refused_page("customers/show.html", **{**_values(_person(key)), "form": form})
-    return done(f"The details of {name_of(user)} were saved.", "console.customers.show", key=key)
+    message = text("Saved the details of {name}.", name=name_of(user))
+    return done(message, "console.customers.show", key=key)
 
 
 def _person(key: int) -> Person:
@@ -82,25 +99,22 @@ def _person(key: int) -> Person:
         raise PermissionDenied(Permission.MANAGE_USERS)
     user = show_user(ports(), actor(), user_id=to_global_id("User", key))
     if user is None:
-        raise _NOBODY
+        raise _MISSING
     return Person(user)
 
 
 def _values(person: Person, asked: str = "") -> dict[str, object]:
     user = person.user
-    sees_orders = may(actor(), list_newest_orders_of)
-    newest = PageRequest(_ORDERS)
+    viewer = Viewer(
+        can_edit=may(actor(), delete_customer),
+        is_manageable=is_manageable(actor(), user.permissions),
+        sees_orders=may(actor(), list_newest_orders_of),
+    )
+    orders: tuple[OrderSummary, ...] = ()
+    if viewer.sees_orders:
+        orders = list_newest_orders_of(ports(), actor(), user.id, PageRequest(_ORDERS)).items
     return {
         "user": user,
-        "name": name_of(user),
-        "sessions": person.sessions,
-        "session_count": person.session_count,
-        "manages": may(actor(), delete_customer),
-        "in_reach": is_manageable(actor(), user.permissions),
-        "asked": asked if asked in _ASKED else "",
+        "customer": make_customer_page(person, viewer, orders, asked),
         "form": form_of(user),
-        "sees_orders": sees_orders,
-        "orders": list_newest_orders_of(ports(), actor(), user.id, newest).items
-        if sees_orders
-        else (),
     }

@@ -6,6 +6,7 @@ from flask import request
 from wtforms import EmailField, StringField
 
 from app.console.forms import ConsoleForm
+from app.console.people.person_page import STATUSES
 from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.services.people.user_details import Details
@@ -14,7 +15,7 @@ from app.web.converters import one_of
 NAMES = {"q": "Name or email", "status": "Status"}
 """What both lists are narrowed by."""
 
-WORDS = {"status": {"active": "Active", "inactive": "Deactivated"}}
+WORDS = {"status": STATUSES}
 """What the values of those are called."""
 
 _STATUS = {"active": True, "inactive": False}

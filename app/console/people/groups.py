@@ -1,27 +1,25 @@
 """Groups: what their members may do, who is in them; made, changed, deleted."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
-
-from flask import flash, request
+from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.lists import Turns, asked_page, tags, told, turns
+from app.console.lists import RowCount, Turns, asked_page, tags, told, turns
 from app.console.navigation import Entry, PageGroup
-from app.console.page_layout import done, go, page, refused_page
-from app.console.people.account_actions import name_of
+from app.console.page_layout import done, not_done, page, refused_page
+from app.console.people.group_pages import SORTS, group_row, make_group_page
+from app.console.people.person_page import name_of
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports, require
 from app.domain.accounts.directory import UserFilter
-from app.domain.authorization.grants import manage_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Problem, Refused, problem_text
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
+from app.domain.values.text import text
 from app.services.people.directory import find_user, list_staff
 from app.services.people.group_changes import GroupChanges, delete_group, update_group
 from app.services.people.group_lists import (
@@ -33,30 +31,21 @@ from app.services.people.group_lists import (
 )
 
 _NAMES = {"q": "Name"}
-_SORTS = {"members": "Most members"}
-_MISSING = Refused(Problem("NOT_FOUND", "There is no such group. It may have been deleted."))
+_MISSING = Refused(Problem("NOT_FOUND", "This group doesn't exist. It may have been deleted."))
+_SUMMARY = RowCount(
+    "{count:,} group",
+    "{count:,} groups",
+    "{count:,} group on this page",
+    "{count:,} groups on this page",
+)
 
 blueprint = PageGroup(
     "groups",
     __name__,
-    Entry("Make a group", "plus-lg", "new permissions add", view="new"),
+    Entry("Create group", "plus-lg", "new permissions add make", view="new"),
     Entry("Groups", "people", "permissions members roles"),
     url_prefix="/groups",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class GroupChip:
-    """A group that an account can be added to, or (``why_not``) can't."""
-
-    group: PermissionGroup
-    is_chosen: bool
-    why_not: str = ""
-
-    @property
-    def id(self) -> str:
-        """The group's global id."""
-        return to_global_id("Group", self.group.id)
 
 
 class GroupForm(ConsoleForm):
@@ -66,15 +55,15 @@ class GroupForm(ConsoleForm):
         "addPermissions": "permissions",
         "removePermissions": "permissions",
     }
-    name = StringField("Name", validators=[InputRequired("Give the group a name.")])
-    permissions = PermissionsField("What its members may do")
+    name = StringField("Name", validators=[InputRequired("Enter a name.")])
+    permissions = PermissionsField("Permissions")
 
 
 class MemberForm(ConsoleForm):
     """A user to add to a group."""
 
     names = {"addUsers": "email"}  # noqa: RUF012
-    email = EmailField("Email", validators=[InputRequired("Say whose email.")])
+    email = EmailField("Email", validators=[InputRequired("Enter an email.")])
 
 
 @blueprint.get("/")
@@ -86,12 +75,12 @@ def index() -> BaseResponse:
     found = list_groups(ports(), actor(), asked_page(), wanted)
     return page(
         "groups/index.html",
-        found=found,
-        beyond={one.id for one in found.items if manage_problem(actor(), one.permissions)},
-        turns=turns(found, "Before", "More"),
+        rows=[group_row(group, actor()) for group in found.items],
+        summary=_SUMMARY.of(found),
+        turns=turns(found, "Previous", "Next"),
         told=told(*_NAMES, "sort"),
         tags=tags(_NAMES),
-        sorts=_SORTS,
+        sorts=SORTS,
     )
 
 
@@ -108,7 +97,7 @@ def new() -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            message = f"The group {made.name} was made. Nobody is in it yet."
+            message = text("Created the group {name}. Add its members below.", name=made.name)
             return done(message, "console.staff.groups.show", key=made.id)
     show_ = refused_page if form.is_submitted() else page
     return show_("groups/new.html", form=form, chips=chips(actor(), form.permissions.chosen))
@@ -136,9 +125,9 @@ def save(key: int) -> BaseResponse:
         form.refuse(refused)
         values = {**_values(group), "form": form, "chips": chips(actor(), wanted)}
         return refused_page("groups/show.html", **values)
-    labels = ", ".join(sorted(one.label for one in saved.permissions)) or "nothing"
-    message = f"The members of {saved.name} may: {labels}."
-    return done(message, "console.staff.groups.show", key=key)
+    return done(
+        text("Saved the group {name}.", name=saved.name), "console.staff.groups.show", key=key
+    )
 
 
 @blueprint.post("/<key:key>/members")
@@ -153,7 +142,7 @@ def add_member(key: int) -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            message = f"{name_of(user)} is in {group.name} now."
+            message = text("Added {name} to {group}.", name=name_of(user), group=group.name)
             return done(message, "console.staff.groups.show", key=key)
     return refused_page("groups/show.html", **{**_values(group), "member_form": form})
 
@@ -166,7 +155,8 @@ def remove_member(key: int, user_key: int) -> BaseResponse:
         group = update_group(ports(), actor(), to_global_id("Group", key), leaving)
     except Refused as refused:
         return _refused(key, refused)
-    return done(f"They are not in {group.name} any more.", "console.staff.groups.show", key=key)
+    message = text("Removed a member from {group}.", group=group.name)
+    return done(message, "console.staff.groups.show", key=key)
 
 
 @blueprint.post("/<key:key>/delete")
@@ -176,7 +166,7 @@ def delete(key: int) -> BaseResponse:
         group = delete_group(ports(), actor(), to_global_id("Group", key))
     except Refused as refused:
         return _refused(key, refused)
-    return done(f"The group {group.name} was deleted.", "console.staff.groups.index")
+    return done(text("Deleted the group {name}.", name=group.name), "console.staff.groups.index")
 
 
 def every_group() -> tuple[PermissionGroup, ...]:
@@ -189,22 +179,8 @@ def group_names(chosen: int | None) -> dict[str, str]:
     names = {str(group.id): group.name for group in every_group()}
     if chosen is not None and str(chosen) not in names:
         group = show_group(ports(), actor(), to_global_id("Group", chosen))
-        names[str(chosen)] = "one that is gone" if group is None else group.name
+        names[str(chosen)] = "Deleted group" if group is None else group.name
     return names
-
-
-def group_chips(
-    groups: Collection[PermissionGroup], chosen: Collection[int]
-) -> tuple[GroupChip, ...]:
-    """``groups`` to tick; dashed are those that can do more than the caller."""
-    return tuple(
-        GroupChip(
-            group,
-            group.id in chosen,
-            "it can do what you cannot" if manage_problem(actor(), group.permissions) else "",
-        )
-        for group in groups
-    )
 
 
 def _group(key: int) -> PermissionGroup:
@@ -215,24 +191,18 @@ def _group(key: int) -> PermissionGroup:
 
 
 def _values(group: PermissionGroup, asked: str = "") -> dict[str, object]:
-    problem = manage_problem(actor(), group.permissions)
     members = list_staff(ports(), actor(), asked_page(), UserFilter(group_id=group.id))
-    # The answer to a form is no address that could be turned to.
-    turned = turns(members, "Before", "More") if request.method == "GET" else Turns()
+    # The response to a form has no URL that could lead to other pages.
+    turned = turns(members, "Previous", "Next") if request.method == "GET" else Turns()
     return {
-        "group": group,
-        "why_not": "" if problem is None else problem_text(problem),
-        "members": members.items,
+        "group": make_group_page(group, members.items, actor(), asked),
         "turns": turned if turned.newer or turned.older else None,
         "chips": chips(actor(), group.permissions),
         "form": GroupForm(formdata=None, name=group.name),
         "member_form": MemberForm(formdata=None),
-        "asked": asked == "delete" and problem is None,
     }
 
 
 def _refused(key: int, refused: Refused) -> BaseResponse:
     """Return to the group's page with the error; nothing was changed."""
-    reasons = " ".join(problem_text(problem) for problem in refused.problems)
-    flash(f"{reasons} Nothing was changed.", "bad")
-    return go("console.staff.groups.show", key=key)
+    return not_done(refused, "console.staff.groups.show", key=key)

@@ -8,17 +8,19 @@ from wtforms.validators import InputRequired
 from app.console.forms import ConsoleForm
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page, set_password_address
-from app.console.people.groups import every_group, group_chips
+from app.console.people.group_pages import group_choice
+from app.console.people.groups import every_group
 from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import text
 from app.services.people.staff import NewStaff, create_staff
 
 blueprint = PageGroup(
     "invitations",
     __name__,
-    Entry("Invite someone", "envelope", "new staff add person"),
+    Entry("Invite staff member", "envelope", "new staff add person someone"),
     url_prefix="/invite",
 )
 
@@ -26,7 +28,7 @@ blueprint = PageGroup(
 class InvitationForm(ConsoleForm):
     """The person to invite."""
 
-    email = EmailField("Email", validators=[InputRequired("Say where the invitation goes.")])
+    email = EmailField("Email", validators=[InputRequired("Enter an email.")])
     first_name = StringField("First name")
     last_name = StringField("Last name")
 
@@ -50,12 +52,9 @@ def index() -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            message = (
-                f"{user.email} belongs to the staff now. A mail leads them to choose a password, "
-                "unless they have one already."
-            )
+            message = text("Invitation sent to {email}.", email=user.email)
             return done(message, "console.staff.show", key=user.id)
     groups = every_group()
     chosen = [one.id for one in groups if to_global_id("Group", one.id) in ticked]
     show = refused_page if form.is_submitted() else page
-    return show("staff/invite.html", form=form, groups=group_chips(groups, chosen))
+    return show("staff/invite.html", form=form, groups=group_choice(groups, chosen, actor()))

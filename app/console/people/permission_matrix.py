@@ -1,21 +1,36 @@
-"""The permission matrix: which group, or who of the staff, holds what."""
+"""The permission matrix: which group, or which staff member, holds what."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.lists import asked_page, turns
+from app.console.lists import RowCount, asked_page, turns
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import page
-from app.console.people.account_actions import name_of
+from app.console.people.person_page import name_of
 from app.console.session import actor, ports
-from app.domain.accounts.users import User
-from app.domain.authorization.permissions import ALL_PERMISSIONS, in_order
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order
 from app.domain.values.pages import Page
 from app.services.people.directory import list_staff
 from app.services.people.group_lists import list_groups
 
 COLUMNS = 6
 """Columns that fit on a page."""
+
+_GROUP_COUNT = RowCount(
+    "{count:,} group",
+    "{count:,} groups",
+    "{count:,} group on this page",
+    "{count:,} groups on this page",
+)
+_PERSON_COUNT = RowCount(
+    "{count:,} person",
+    "{count:,} people",
+    "{count:,} person on this page",
+    "{count:,} people on this page",
+)
 
 blueprint = PageGroup(
     "permission_matrix",
@@ -25,23 +40,70 @@ blueprint = PageGroup(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A group or a person."""
+
+    id: int
+    name: str
+    permissions: frozenset[Permission]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Whether the column's group or person holds the row's permission."""
+
+    name: str
+    is_held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A permission; ``can_grant`` says whether the viewer holds it too."""
+
+    name: str
+    label: str
+    can_grant: bool
+    cells: tuple[Cell, ...]
+
+
 @blueprint.get("/")
 def index() -> BaseResponse:
     """Permissions against groups, or against people (``by=people``)."""
     by_people = request.args.get("by") == "people"
-    asked = asked_page(COLUMNS)
-    found: Page[object] = (
-        list_staff(ports(), actor(), asked) if by_people else list_groups(ports(), actor(), asked)
-    )
+    columns, found, count = _people() if by_people else _groups()
     return page(
         "staff/matrix.html",
         by_people=by_people,
-        columns=[(_name(one), one) for one in found.items],
-        permissions=in_order(ALL_PERMISSIONS),
-        mine=actor().permissions,
-        turns=turns(found, "Before", "More"),
+        columns=columns,
+        rows=make_rows(columns, actor().permissions),
+        summary=count.of(found),
+        turns=turns(found, "Previous", "Next"),
     )
 
 
-def _name(one: object) -> str:
-    return name_of(one) if isinstance(one, User) else str(getattr(one, "name", ""))
+def make_rows(columns: Sequence[Column], held: Collection[Permission]) -> tuple[Row, ...]:
+    """Return a row for each permission; the viewer can grant those that they hold."""
+    return tuple(
+        Row(
+            name=one.value,
+            label=one.label,
+            can_grant=one in held,
+            cells=tuple(Cell(column.name, one in column.permissions) for column in columns),
+        )
+        for one in in_order(ALL_PERMISSIONS)
+    )
+
+
+def _people() -> tuple[list[Column], Page[object], RowCount]:
+    found = list_staff(ports(), actor(), asked_page(COLUMNS))
+    return (
+        [Column(one.id, name_of(one), one.permissions) for one in found.items],
+        found,
+        _PERSON_COUNT,
+    )
+
+
+def _groups() -> tuple[list[Column], Page[object], RowCount]:
+    found = list_groups(ports(), actor(), asked_page(COLUMNS))
+    return [Column(one.id, one.name, one.permissions) for one in found.items], found, _GROUP_COUNT

@@ -1,46 +1,43 @@
 """Staff: the list, and a member's page with groups, permissions and sessions."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from flask import flash, request
+from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import RowCount, asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, go, page, refused_page
+from app.console.page_layout import done, go, not_done, page, refused_page
 from app.console.people import groups, invitations, permission_matrix
-from app.console.people.account_actions import name_of
 from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
-from app.console.people.groups import every_group, group_chips, group_names
+from app.console.people.group_pages import group_choice
+from app.console.people.groups import every_group, group_names
+from app.console.people.person_page import STATUSES, name_of
+from app.console.people.staff_pages import SIGN_IN_METHODS, SORTS, make_staff_page, staff_row
 from app.console.session import actor, ports, require
 from app.domain.accounts.directory import SignInMethod, UserSort
-from app.domain.accounts.users import User
 from app.domain.authorization.grants import is_manageable
-from app.domain.authorization.permissions import Permission, in_order
-from app.domain.values.errors import Refused, problem_text
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import text
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
 from app.services.people.staff import StaffChanges, update_staff
 from app.services.people.user_sessions import Person, show_person
 from app.web.converters import row_key
 
-_NAMES = {**NAMES, "group": "Group", "by": "Signs in by"}
-_WAYS: Mapping[str, str] = {
-    SignInMethod.PASSWORD: "Password",
-    SignInMethod.SINGLE_SIGN_ON: "Single sign-on",
-    SignInMethod.BOTH: "Both",
-    SignInMethod.NEITHER: "Neither",
-    SignInMethod.NO_SIGN_ON: "No single sign-on in use",
-}
+_NAMES = {**NAMES, "group": "Group", "by": "Signs in with"}
 _SORTS = {
     "oldest": (UserSort.CREATED_AT, False),
     "newest": (UserSort.CREATED_AT, True),
     "email": (UserSort.EMAIL, False),
     "name": (UserSort.LAST_NAME, False),
 }
-_ASKED = ("deactivate", "remove", "sign-out", "link")
+_SUMMARY = RowCount(
+    "{count:,} person",
+    "{count:,} people",
+    "{count:,} person on this page",
+    "{count:,} people on this page",
+)
 
 blueprint = PageGroup(
     "staff",
@@ -57,14 +54,6 @@ for part in (groups, invitations, permission_matrix):
     blueprint.register_blueprint(part.blueprint)
 
 
-@dataclass(frozen=True, slots=True)
-class HeldPermission:
-    """A user's permission, and the names of the groups that give it."""
-
-    permission: Permission
-    groups: tuple[str, ...]
-
-
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the staff with their sign-in methods."""
@@ -72,17 +61,19 @@ def index() -> BaseResponse:
     way = request.args.get("by", type=SignInMethod)
     wanted = asked_people(_SORTS, group_id=group_id, signs_in_by=way)
     found = list_staff(ports(), actor(), asked_page(), wanted)
-    ids = [user.id for user in found.items]
+    methods = sign_in_methods_of_staff(ports(), actor(), [user.id for user in found.items])
     names = group_names(group_id)
     return page(
         "staff/index.html",
-        found=found,
-        ways=sign_in_methods_of_staff(ports(), actor(), ids),
-        turns=turns(found, "Before", "More"),
+        rows=[staff_row(user, methods.get(user.id), actor().user_id) for user in found.items],
+        summary=_SUMMARY.of(found),
+        turns=turns(found, "Previous", "Next"),
         told=told(*_NAMES, "sort"),
-        tags=tags(_NAMES, {**WORDS, "by": _WAYS, "group": names}),
+        tags=tags(_NAMES, {**WORDS, "by": SIGN_IN_METHODS, "group": names}),
+        statuses=STATUSES,
         groups=names,
-        sign_in_ways=_WAYS,
+        methods=SIGN_IN_METHODS,
+        sorts=SORTS,
     )
 
 
@@ -109,7 +100,8 @@ def save_details(key: int) -> BaseResponse:
             raise
         person = show_person(ports(), actor(), key)
         return refused_page("staff/show.html", **{**_values(person), "form": form})
-    return done(f"The details of {name_of(user)} were saved.", "console.staff.show", key=key)
+    message = text("Saved the details of {name}.", name=name_of(user))
+    return done(message, "console.staff.show", key=key)
 
 
 @blueprint.post("/<key:key>/groups")
@@ -120,35 +112,25 @@ def save_groups(key: int) -> BaseResponse:
     try:
         user = update_staff(ports(), actor(), to_global_id("User", key), changes)
     except Refused as refused:
-        reasons = " ".join(problem_text(problem) for problem in refused.problems)
-        flash(f"{reasons} Nothing was changed.", "bad")
-        return go("console.staff.show", key=key)
-    names = ", ".join(group.name for group in user.groups) or "no group"
-    return done(f"{name_of(user)} is in: {names}.", "console.staff.show", key=key)
+        return not_done(refused, "console.staff.show", key=key)
+    message = text("{name} isn't in any group now.", name=name_of(user))
+    if user.groups:
+        names = ", ".join(group.name for group in user.groups)
+        message = text("Groups of {name}: {groups}.", name=name_of(user), groups=names)
+    return done(message, "console.staff.show", key=key)
 
 
 def _values(person: Person, asked: str = "") -> dict[str, object]:
     user = person.user
-    beyond = user.permissions - actor().permissions
-    members = frozenset(group.id for group in user.groups)
+    groups = group_choice(
+        every_group(),
+        frozenset(group.id for group in user.groups),
+        actor(),
+        is_editable=is_manageable(actor(), user.permissions),
+    )
+    methods = sign_in_methods_of_staff(ports(), actor(), [user.id]).get(user.id)
     return {
         "user": user,
-        "name": name_of(user),
-        "sessions": person.sessions,
-        "session_count": person.session_count,
-        "is_self": user.id == actor().user_id,
-        "in_reach": is_manageable(actor(), user.permissions),
-        "beyond": [one.label for one in in_order(beyond)],
-        "groups": group_chips(every_group(), members),
-        "permissions": _held(user),
-        "ways": sign_in_methods_of_staff(ports(), actor(), [user.id]).get(user.id),
-        "asked": asked if asked in _ASKED else "",
+        "member": make_staff_page(person, actor(), groups, methods, asked),
         "form": form_of(user),
     }
-
-
-def _held(user: User) -> tuple[HeldPermission, ...]:
-    return tuple(
-        HeldPermission(one, tuple(group.name for group in user.groups if one in group.permissions))
-        for one in in_order(user.permissions)
-    )

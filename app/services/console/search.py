@@ -89,7 +89,7 @@ def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
         ordered = _rarest_first(session, words)
         parts = list(_searches(actor, text.strip(), ordered))
         rows = session.execute(union_all(*(select(part.subquery()) for part in parts))).all()
-    hits = [Hit(HitKind(kind), key, *rest) for kind, key, *rest in rows]
+    hits = [Hit(HitKind(row.kind), row.key, row.title, row.detail, row.is_active) for row in rows]
     places = list(HitKind)
     return tuple(sorted(hits, key=lambda hit: places.index(hit.kind)))
 
@@ -208,10 +208,10 @@ def _keys(
     query = select(found)
     for other in others:
         having = aliased(key.class_)
-        mapped = getattr(having, key.key), getattr(having, word.key)
+        same_key, other_word = getattr(having, key.key), getattr(having, word.key)
         query = query.where(
-            select(mapped[0])
-            .where(mapped[0] == found.c[key.key], _begins(mapped[1], other))
+            select(same_key)
+            .where(same_key == found.c[key.key], _begins(other_word, other))
             .exists()
         )
     return query

@@ -1,0 +1,81 @@
+"""The view model of the caller's own account."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.console.parts import Consequence, Question
+from app.console.people.person_page import SessionRow, ended_sessions, newest_of, session_rows
+from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
+from app.domain.accounts.users import User
+from app.domain.sign_in.devices import SignedIn
+from app.domain.values.text import text
+from app.services.console.sign_in_methods import SignInMethods
+
+_SHOWN = 128
+"""Pixels of the picture's side, for sharp screens."""
+
+_MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class AccountPage:
+    """The account; ``has_others`` when there are sessions besides the current one."""
+
+    email: str
+    picture: str
+    picture_hint: str
+    sessions: tuple[SessionRow, ...]
+    sessions_summary: str
+    has_others: bool
+    has_password: bool
+    no_password: str
+    password_status: str
+    sso_status: str
+    is_superuser: bool
+    permissions: tuple[str, ...]
+    dialog: Question | None
+
+
+def make_account_page(
+    user: User, sessions: Sequence[SignedIn], methods: SignInMethods, *, asks_others: bool = False
+) -> AccountPage:
+    """Return the page, with the question before all other sessions end if it is asked."""
+    others = methods.sessions - sum(one.is_current for one in sessions)
+    providers = ", ".join(methods.providers)
+    return AccountPage(
+        email=user.email,
+        picture=avatar_path(user.avatar, _SHOWN) if user.avatar else "",
+        picture_hint=text(
+            "PNG, JPEG or WebP, up to {megabytes} MiB. Metadata is removed.",
+            megabytes=MAX_FILE_SIZE // _MEBIBYTE,
+        ),
+        sessions=session_rows(sessions),
+        sessions_summary=newest_of(len(sessions), methods.sessions),
+        has_others=others > 0,
+        has_password=methods.has_password,
+        no_password=_no_password(providers),
+        password_status="Set" if methods.has_password else "Not set",
+        sso_status=providers or "Not linked",
+        is_superuser=user.is_superuser,
+        permissions=tuple(sorted(one.label for one in user.permissions)),
+        dialog=_end_others(others) if asks_others and others > 0 else None,
+    )
+
+
+def _no_password(providers: str) -> str:
+    if not providers:
+        return "You don't have a password."
+    return text("You don't have a password. You sign in with {providers}.", providers=providers)
+
+
+def _end_others(others: int) -> Question:
+    return Question(
+        title="End all other sessions?",
+        endpoint="console.account.end_others",
+        consequences=(
+            *ended_sessions(others),
+            Consequence("warn", "Unsaved work on those devices is lost."),
+            Consequence("ok", "You stay signed in here."),
+        ),
+        action="End all other sessions",
+    )

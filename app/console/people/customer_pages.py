@@ -1,0 +1,134 @@
+"""The view models of customers: the list, and a customer's page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.console.parts import Pill, Question
+from app.console.people.person_page import (
+    AccountActions,
+    SessionsTable,
+    account_actions,
+    account_dialog,
+    email_below_name,
+    name_of,
+    sessions_table,
+    status_pill,
+)
+from app.domain.accounts.users import User
+from app.domain.commerce.orders import OrderStatus, OrderSummary
+from app.domain.values.text import text
+from app.services.people.user_sessions import Person
+
+SORTS = {"email": "Email", "name": "Last name"}
+"""The sort orders of the list besides newest first."""
+
+_ORDER_STATUSES = {
+    OrderStatus.UNCONFIRMED: "Unconfirmed",
+    OrderStatus.UNFULFILLED: "Unfulfilled",
+    OrderStatus.FULFILLED: "Fulfilled",
+    OrderStatus.CANCELED: "Canceled",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerRow:
+    """A customer in the list."""
+
+    id: int
+    name: str
+    email: str
+    status: Pill
+    joined_at: datetime
+    last_sign_in_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRow:
+    """One of a customer's newest orders."""
+
+    number: str
+    status: str
+    payment: Pill
+    placed_at: datetime
+    total: str
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """What the viewer can do: edit this customer, see orders; ``is_manageable`` is by rank."""
+
+    can_edit: bool
+    is_manageable: bool
+    sees_orders: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerPage:
+    """A customer; ``orders`` is ``None`` for viewers who can't see orders."""
+
+    name: str
+    email: str
+    pills: tuple[Pill, ...]
+    email_status: str
+    can_edit: bool
+    can_end_sessions: bool
+    sessions: SessionsTable
+    actions: AccountActions
+    orders_caption: str
+    orders: tuple[OrderRow, ...] | None
+    dialog: Question | None
+
+
+def customer_row(user: User) -> CustomerRow:
+    """Return a row of the list."""
+    return CustomerRow(
+        id=user.id,
+        name=name_of(user),
+        email=email_below_name(user),
+        status=_status(user),
+        joined_at=user.date_joined,
+        last_sign_in_at=user.last_login,
+    )
+
+
+def make_customer_page(
+    person: Person, viewer: Viewer, orders: Sequence[OrderSummary] = (), asked: str = ""
+) -> CustomerPage:
+    """Return a customer's page, with the dialog that is ``asked``."""
+    user = person.user
+    pills = [status_pill(user)]
+    if not user.is_confirmed:
+        pills.append(Pill("warn", "Email not confirmed"))
+    can_act = viewer.can_edit and viewer.is_manageable
+    return CustomerPage(
+        name=name_of(user),
+        email=email_below_name(user),
+        pills=tuple(pills),
+        email_status="Confirmed" if user.is_confirmed else "Not confirmed",
+        can_edit=viewer.can_edit,
+        can_end_sessions=can_act,
+        sessions=sessions_table(person),
+        actions=account_actions(person, is_manageable=viewer.is_manageable),
+        orders_caption=text("Latest orders of {name}", name=name_of(user)),
+        orders=tuple(_order(order) for order in orders) if viewer.sees_orders else None,
+        dialog=account_dialog(asked, person) if can_act else None,
+    )
+
+
+def _status(user: User) -> Pill:
+    if user.is_active and not user.is_confirmed:
+        return Pill("", "Not confirmed")
+    return status_pill(user)
+
+
+def _order(order: OrderSummary) -> OrderRow:
+    return OrderRow(
+        number=text("#{number}", number=order.number),
+        status=_ORDER_STATUSES[order.status],
+        payment=Pill("ok", "Paid") if order.is_paid else Pill("", "Not paid"),
+        placed_at=order.created_at,
+        total=text(
+            "{amount} {currency}", amount=order.total.amount, currency=order.total.currency
+        ),
+    )

@@ -1,0 +1,255 @@
+"""What the pages of staff, customers and the own account share: names, sessions, dialogs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from markupsafe import Markup
+
+from app.console.formatting import html_text
+from app.console.parts import Consequence, Pill, Question
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.sign_in.devices import SignedIn
+from app.domain.values.text import text
+from app.services.people.user_sessions import Person
+
+STATUSES = {"active": "Active", "inactive": "Deactivated"}
+"""Whether accounts are active, as lists are filtered by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session in a table; ``end_label`` names the button that ends it."""
+
+    id: int
+    device: str
+    is_current: bool
+    address: str
+    method: str
+    last_active_at: datetime
+    started_at: datetime
+    end_label: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsTable:
+    """A person's sessions; ``summary`` says how many more there are."""
+
+    caption: str
+    rows: tuple[SessionRow, ...]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccountActions:
+    """What can be done with an account; a note says why something can't, or what it does."""
+
+    link_note: str
+    status_note: str
+    can_send_link: bool = False
+    can_deactivate: bool = False
+    can_activate: bool = False
+    can_remove: bool = False
+
+
+_METHODS = {
+    SessionOrigin.PASSWORD: "Password",
+    SessionOrigin.OIDC: "SSO",
+    SessionOrigin.NONE: "Unknown",
+}
+_NO_ACCESS = (
+    "This person has permissions you don't have. Only someone with all of them can do this."
+)
+_BOLD = Markup("<b>{}</b>")
+
+
+def name_of(user: User) -> str:
+    """Return the account's name, or else its email."""
+    return text("{first} {last}", first=user.first_name, last=user.last_name).strip() or user.email
+
+
+def email_below_name(user: User) -> str:
+    """Return the email of an account that has a name."""
+    return "" if name_of(user) == user.email else user.email
+
+
+def status_pill(user: User) -> Pill:
+    return Pill("ok", "Active") if user.is_active else Pill("off", "Deactivated")
+
+
+def session_rows(sessions: Sequence[SignedIn]) -> tuple[SessionRow, ...]:
+    """Return the rows of a table of sessions."""
+    return tuple(
+        SessionRow(
+            id=one.id,
+            device=one.device,
+            is_current=one.is_current,
+            address=one.address or "Unknown",
+            method=_METHODS[one.origin],
+            last_active_at=one.last_used_at or one.created_at,
+            started_at=one.created_at,
+            end_label=_end_label(one),
+        )
+        for one in sessions
+    )
+
+
+def _end_label(one: SignedIn) -> str:
+    if not one.address:
+        return text("End session on {device}", device=one.device)
+    return text("End session on {device} at {address}", device=one.device, address=one.address)
+
+
+def sessions_table(person: Person) -> SessionsTable:
+    """Return the table of a person's sessions."""
+    shown = len(person.sessions)
+    return SessionsTable(
+        caption=text("Sessions of {name}", name=name_of(person.user)),
+        rows=session_rows(person.sessions),
+        summary=newest_of(shown, person.session_count),
+    )
+
+
+def newest_of(shown: int, sessions: int) -> str:
+    """Say that only the newest sessions are shown, if there are more."""
+    if sessions <= shown:
+        return ""
+    return text("Newest {shown:,} of {count:,} sessions", shown=shown, count=sessions)
+
+
+def account_actions(
+    person: Person, *, is_manageable: bool, is_self: bool = False
+) -> AccountActions:
+    """Return what the viewer can do with the account."""
+    user = person.user
+    if not is_manageable:
+        return AccountActions(_NO_ACCESS, _NO_ACCESS)
+    link_note = (
+        "The link lets them choose a password. Nobody else sees it."
+        if user.is_active
+        else "Activate the account to send a password reset link."
+    )
+    if is_self:
+        note = "You can't deactivate or remove your own account. Ask another staff manager."
+        return AccountActions(link_note, note, can_send_link=user.is_active)
+    if user.is_superuser:
+        note = "Only a server administrator can deactivate or remove a superuser."
+        return AccountActions(link_note, note, can_send_link=user.is_active)
+    return AccountActions(
+        link_note=link_note,
+        can_send_link=user.is_active,
+        status_note=_deactivation(person),
+        can_deactivate=user.is_active,
+        can_activate=not user.is_active,
+        can_remove=True,
+    )
+
+
+def _deactivation(person: Person) -> str:
+    if not person.user.is_active:
+        return "This account is deactivated and can't sign in."
+    if not person.session_count:
+        return "Deactivating blocks sign-in. No data is deleted."
+    return text(
+        "Deactivating ends {count:,} session and blocks sign-in. No data is deleted.",
+        "Deactivating ends {count:,} sessions and blocks sign-in. No data is deleted.",
+        count=person.session_count,
+    )
+
+
+def account_dialog(asked: str, person: Person) -> Question | None:
+    """Return the dialog that ``asked`` names: deactivate, remove, sign-out or link."""
+    make = _DIALOGS.get(asked)
+    return None if make is None else make(person)
+
+
+def ended_sessions(count: int) -> tuple[Consequence, ...]:
+    """Say how many sessions end, unless there is none."""
+    if not count:
+        return ()
+    sentence = html_text(
+        Markup("<b>{count:,} session</b> ends immediately."),
+        Markup("<b>{count:,} sessions</b> end immediately."),
+        count=count,
+    )
+    return (Consequence("bad", sentence),)
+
+
+def _deactivate(person: Person) -> Question:
+    name = name_of(person.user)
+    return Question(
+        title=text("Deactivate {name}?", name=name),
+        endpoint="console.account_actions.deactivate",
+        arguments={"key": person.user.id},
+        consequences=(
+            *ended_sessions(person.session_count),
+            Consequence("bad", "Sign-in is blocked, with a password and with SSO."),
+            Consequence("ok", "No data is deleted. You can activate the account again."),
+        ),
+        action=text("Deactivate {name}", name=name),
+    )
+
+
+def _remove(person: Person) -> Question:
+    user, name = person.user, name_of(person.user)
+    email = _BOLD.format(user.email)
+    deleted = html_text("The account {email} is deleted. This can't be undone.", email=email)
+    if user.groups:
+        deleted = html_text(
+            "The account {email} is deleted and leaves {count} group. This can't be undone.",
+            "The account {email} is deleted and leaves {count} groups. This can't be undone.",
+            email=email,
+            count=len(user.groups),
+        )
+    kept = (
+        "The audit log keeps their activity."
+        if user.is_staff
+        else "Their orders are kept. The audit log records who removed the account."
+    )
+    return Question(
+        title=text("Remove {name}?", name=name),
+        endpoint="console.account_actions.remove",
+        arguments={"key": user.id},
+        consequences=(
+            Consequence("bad", deleted),
+            *ended_sessions(person.session_count),
+            Consequence("ok", kept),
+        ),
+        action=text("Remove {name}", name=name),
+    )
+
+
+def _sign_out(person: Person) -> Question:
+    name = name_of(person.user)
+    return Question(
+        title=text("End all sessions of {name}?", name=name),
+        endpoint="console.account_actions.sign_out",
+        arguments={"key": person.user.id},
+        consequences=(
+            *ended_sessions(person.session_count),
+            Consequence("warn", "Unsaved work on those devices is lost."),
+            Consequence("ok", html_text("{name} can sign in again right away.", name=name)),
+        ),
+        action="End all sessions",
+    )
+
+
+def _link(person: Person) -> Question:
+    name, email = name_of(person.user), _BOLD.format(person.user.email)
+    mailed = html_text("We'll email {email} a link to choose a new password.", email=email)
+    return Question(
+        title=text("Send {name} a password reset link?", name=name),
+        endpoint="console.account_actions.send_link",
+        arguments={"key": person.user.id},
+        consequences=(
+            Consequence("ok", mailed),
+            Consequence("ok", "The current password works until then."),
+            Consequence("warn", "Choosing a new password ends all their sessions."),
+        ),
+        action="Send password reset link",
+        is_harmless=True,
+    )
+
+
+_DIALOGS = {"deactivate": _deactivate, "remove": _remove, "sign-out": _sign_out, "link": _link}

@@ -1,0 +1,197 @@
+"""The view models of staff: the list, and a member's page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from markupsafe import Markup
+
+from app.console.formatting import html_text
+from app.console.parts import Pill, Question
+from app.console.people.group_pages import GroupChoice
+from app.console.people.person_page import (
+    AccountActions,
+    SessionsTable,
+    account_actions,
+    account_dialog,
+    email_below_name,
+    name_of,
+    sessions_table,
+    status_pill,
+)
+from app.domain.accounts.directory import SignInMethod
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.grants import is_manageable
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.text import text
+from app.services.console.sign_in_methods import SignInMethods
+from app.services.people.user_sessions import Person
+
+SORTS = {"newest": "Newest first", "email": "Email", "name": "Last name"}
+"""The sort orders of the list besides oldest first."""
+
+SIGN_IN_METHODS: Mapping[str, str] = {
+    SignInMethod.PASSWORD: "Password only",
+    SignInMethod.SINGLE_SIGN_ON: "SSO only",
+    SignInMethod.BOTH: "Password and SSO",
+    SignInMethod.NEITHER: "No sign-in method",
+    SignInMethod.NO_SIGN_ON: "No SSO identity",
+}
+"""Sign-in methods, as the list is filtered by them."""
+
+_NOT_ONESELF = ("deactivate", "remove")
+_BOLD = Markup("<b>{}</b>")
+
+
+@dataclass(frozen=True, slots=True)
+class StaffRow:
+    """A staff member in the list; ``also`` is a second sign-in method."""
+
+    id: int
+    name: str
+    email: str
+    is_viewer: bool
+    groups: str
+    method: Pill
+    also: str
+    last_active_at: datetime | None
+    sessions: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPermission:
+    """A permission, and the groups that grant it."""
+
+    name: str
+    label: str
+    granted_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class StaffPage:
+    """A staff member; ``beyond`` names permissions that keep the viewer from editing them."""
+
+    name: str
+    email: str
+    pills: tuple[Pill, ...]
+    is_viewer: bool
+    beyond: str
+    can_edit: bool
+    groups_legend: str
+    groups: GroupChoice
+    permissions_title: str
+    permissions: tuple[HeldPermission, ...]
+    sign_in_method: str
+    sessions: SessionsTable
+    actions: AccountActions
+    dialog: Question | None
+
+
+def staff_row(user: User, methods: SignInMethods | None, viewer_id: int | None) -> StaffRow:
+    """Return a row of the list."""
+    method, also = _method_pill(user, methods)
+    return StaffRow(
+        id=user.id,
+        name=name_of(user),
+        email=email_below_name(user),
+        is_viewer=user.id == viewer_id,
+        groups=_groups(user),
+        method=method,
+        also=also,
+        last_active_at=(methods and methods.last_used_at) or user.last_login,
+        sessions=text("{count:,}", count=methods.sessions if methods else 0),
+    )
+
+
+def make_staff_page(
+    person: Person,
+    actor: Actor,
+    groups: GroupChoice,
+    methods: SignInMethods | None,
+    asked: str = "",
+) -> StaffPage:
+    """Return a staff member's page, with the dialog that is ``asked``."""
+    user = person.user
+    is_viewer = user.id == actor.user_id
+    can_edit = is_manageable(actor, user.permissions)
+    can_ask = can_edit and not (is_viewer and asked in _NOT_ONESELF)
+    return StaffPage(
+        name=name_of(user),
+        email=email_below_name(user),
+        pills=_pills(user, is_viewer=is_viewer),
+        is_viewer=is_viewer,
+        beyond="" if can_edit else _beyond(user, actor),
+        can_edit=can_edit,
+        groups_legend=text("Groups of {name}", name=name_of(user)),
+        groups=groups,
+        permissions_title="Your permissions" if is_viewer else "Permissions",
+        permissions=_held(user),
+        sign_in_method=_method(user, methods),
+        sessions=sessions_table(person),
+        actions=account_actions(person, is_manageable=can_edit, is_self=is_viewer),
+        dialog=account_dialog(asked, person) if can_ask else None,
+    )
+
+
+def _groups(user: User) -> str:
+    names = ", ".join(group.name for group in user.groups)
+    return names or ("Superuser" if user.is_superuser else "None")
+
+
+def _method_pill(user: User, methods: SignInMethods | None) -> tuple[Pill, str]:
+    if not user.is_active:
+        return Pill("off", "Deactivated"), ""
+    if methods and methods.providers:
+        also = "and password" if methods.has_password else ""
+        return Pill("ok", ", ".join(methods.providers)), also
+    if methods and methods.has_password:
+        return Pill("", "Password only"), ""
+    if user.last_login:
+        return Pill("warn", "No sign-in method"), ""
+    return Pill("info", "Invited"), ""
+
+
+def _method(user: User, methods: SignInMethods | None) -> str:
+    if methods and methods.providers:
+        providers = ", ".join(methods.providers)
+        if methods.has_password:
+            return text("{providers} or password", providers=providers)
+        return providers
+    if methods and methods.has_password:
+        return "Password only"
+    return "No sign-in method" if user.last_login else "Invited"
+
+
+def _pills(user: User, *, is_viewer: bool) -> tuple[Pill, ...]:
+    pills = [status_pill(user)]
+    if is_viewer:
+        pills.append(Pill("info", "You"))
+    if user.is_superuser:
+        pills.append(Pill("", "Superuser"))
+    return tuple(pills)
+
+
+def _beyond(user: User, actor: Actor) -> str:
+    labels = [one.label for one in in_order(user.permissions - actor.permissions)]
+    return html_text(
+        "{name} has a permission you don't have: {permissions}. Only someone with all of "
+        "{name}'s permissions can edit this account.",
+        "{name} has permissions you don't have: {permissions}. Only someone with all of "
+        "{name}'s permissions can edit this account.",
+        name=name_of(user),
+        count=len(labels),
+        permissions=Markup(", ").join(_BOLD.format(label) for label in labels),
+    )
+
+
+def _held(user: User) -> tuple[HeldPermission, ...]:
+    return tuple(
+        HeldPermission(one.value, one.label, _granted_by(user, one))
+        for one in in_order(user.permissions)
+    )
+
+
+def _granted_by(user: User, permission: Permission) -> str:
+    groups: Sequence[str] = [one.name for one in user.groups if permission in one.permissions]
+    return ", ".join(groups) or "Granted directly"

@@ -1,0 +1,78 @@
+"""What the pages of customers say, without HTTP."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from app.console.parts import Pill
+from app.console.people.customer_pages import OrderRow, Viewer, customer_row, make_customer_page
+from app.domain.accounts.users import User
+from app.domain.commerce.money import Money
+from app.domain.commerce.orders import OrderStatus, OrderSummary
+from app.services.people.user_sessions import Person
+from tests.console.example_people import ADA, NOW
+
+EDITOR = Viewer(can_edit=True, is_manageable=True, sees_orders=True)
+ORDER = OrderSummary(
+    id=1988,
+    status=OrderStatus.UNFULFILLED,
+    is_paid=True,
+    user_id=1,
+    user_email=ADA.email,
+    total=Money(Decimal("9.50")),
+    created_at=NOW,
+    updated_at=NOW,
+)
+
+
+@pytest.mark.parametrize(
+    ("user", "status"),
+    [
+        (ADA, Pill("ok", "Active")),
+        (replace(ADA, is_confirmed=False), Pill("", "Not confirmed")),
+        (replace(ADA, is_confirmed=False, is_active=False), Pill("off", "Deactivated")),
+    ],
+)
+def test_row_shows_one_status(user: User, status: Pill) -> None:
+    assert customer_row(user).status == status
+
+
+def test_page_shows_that_the_email_is_not_confirmed() -> None:
+    page = make_customer_page(Person(replace(ADA, is_confirmed=False)), EDITOR)
+    assert page.pills == (Pill("ok", "Active"), Pill("warn", "Email not confirmed"))
+    assert page.email_status == "Not confirmed"
+    assert make_customer_page(Person(ADA), EDITOR).pills == (Pill("ok", "Active"),)
+
+
+def test_orders_are_in_words() -> None:
+    orders = [ORDER, replace(ORDER, status=OrderStatus.CANCELED, is_paid=False)]
+    page = make_customer_page(Person(ADA), EDITOR, orders)
+    currency = ORDER.total.currency
+    assert page.orders == (
+        OrderRow("#1988", "Unfulfilled", Pill("ok", "Paid"), NOW, f"9.50 {currency}"),
+        OrderRow("#1988", "Canceled", Pill("", "Not paid"), NOW, f"9.50 {currency}"),
+    )
+
+
+def test_every_status_of_an_order_has_a_word() -> None:
+    orders = [replace(ORDER, status=status) for status in OrderStatus]
+    page = make_customer_page(Person(ADA), EDITOR, orders)
+    assert page.orders is not None
+    assert all(order.status.istitle() for order in page.orders)
+
+
+@pytest.mark.parametrize(
+    ("viewer", "can_act"),
+    [
+        (EDITOR, True),
+        (replace(EDITOR, is_manageable=False), False),
+        (replace(EDITOR, can_edit=False), False),
+        (replace(EDITOR, sees_orders=False), True),
+    ],
+)
+def test_dialogs_are_for_those_who_can_act(viewer: Viewer, *, can_act: bool) -> None:
+    page = make_customer_page(Person(ADA), viewer, asked="remove")
+    assert (page.dialog is not None) is can_act
+    assert page.can_end_sessions is can_act
+    assert (page.orders is None) is not viewer.sees_orders

@@ -1,0 +1,116 @@
+"""What the pages of groups say, without HTTP."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.console.people.group_pages import group_choice, group_row, make_group_page
+from app.domain.authorization.groups import PermissionGroup
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from tests.console.example_people import ADA, APPS, ORDERS, STAFF, viewer
+
+SUPPORT = PermissionGroup(1, "Support <b>", frozenset({ORDERS}), members=1)
+EMPTY = PermissionGroup(2, "Empty", frozenset(), members=0)
+DEVELOPERS = PermissionGroup(3, "Developers", frozenset({APPS}), members=27)
+
+
+@pytest.mark.parametrize(
+    ("permissions", "named"),
+    [
+        ((), "No permissions"),
+        ((ORDERS,), "Manage orders"),
+        ((ORDERS, APPS), "Manage apps, Manage orders"),
+    ],
+)
+def test_row_names_permissions(permissions: tuple[Permission, ...], named: str) -> None:
+    group = replace(EMPTY, permissions=frozenset(permissions))
+    assert group_row(group, viewer()).permissions == named
+
+
+def test_row_names_four_permissions_at_most() -> None:
+    group = replace(EMPTY, permissions=ALL_PERMISSIONS)
+    row = group_row(group, viewer(*ALL_PERMISSIONS))
+    assert row.permissions.count(",") == 3
+    assert row.permissions.endswith(f" +{len(ALL_PERMISSIONS) - 4}")
+    assert not row.is_locked
+    assert group_row(group, viewer(ORDERS)).is_locked
+
+
+@pytest.mark.parametrize(
+    ("members", "summary", "footer"),
+    [
+        (0, "No members", "1 of 0 members"),
+        (1, "1 member", "1 of 1 member"),
+        (1240, "1,240 members", "1 of 1,240 members"),
+    ],
+)
+def test_members_are_counted(members: int, summary: str, footer: str) -> None:
+    page = make_group_page(replace(SUPPORT, members=members), [ADA], viewer(ORDERS))
+    assert page.summary == summary
+    assert page.members_summary == footer
+    assert page.has_members is bool(members)
+    assert page.members[0].remove_label == "Remove Ada <i>"
+
+
+def test_group_beyond_the_viewer_cannot_be_deleted() -> None:
+    page = make_group_page(DEVELOPERS, [], viewer(ORDERS), "delete")
+    assert page.why_not == "You can't manage a group with permissions you don't have: MANAGE_APPS."
+    assert page.dialog is None
+    assert make_group_page(DEVELOPERS, [], viewer(APPS)).dialog is None
+
+
+@pytest.mark.parametrize(
+    ("group", "sentence"),
+    [
+        (EMPTY, ""),
+        (replace(EMPTY, members=3), ""),
+        (replace(SUPPORT, members=0), ""),
+        (
+            SUPPORT,
+            (
+                "<b>1 member</b> loses these permissions unless another group grants them: "
+                "Manage orders."
+            ),
+        ),
+        (
+            DEVELOPERS,
+            (
+                "<b>27 members</b> lose these permissions unless another group grants them: "
+                "Manage apps."
+            ),
+        ),
+    ],
+)
+def test_deletion_names_what_members_lose(group: PermissionGroup, sentence: str) -> None:
+    dialog = make_group_page(group, [], viewer(ORDERS, APPS), "delete").dialog
+    assert dialog is not None
+    assert dialog.title == f"Delete the group {group.name}?"
+    assert [one.sentence for one in dialog.consequences if one.state == "bad"] == (
+        [sentence] if sentence else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "note"),
+    [
+        ((ORDERS, APPS, STAFF), "Members get the group's permissions immediately."),
+        (
+            (ORDERS,),
+            "You can't change who is in <b>Developers</b>: it has permissions you don't have.",
+        ),
+        (
+            (),
+            (
+                "You can't change who is in <b>Support &lt;b&gt;</b>, <b>Developers</b>: "
+                "they have permissions you don't have."
+            ),
+        ),
+    ],
+)
+def test_note_names_the_groups_that_are_fixed(held: tuple[Permission, ...], note: str) -> None:
+    choice = group_choice([SUPPORT, EMPTY, DEVELOPERS], {1}, viewer(*held))
+    assert str(choice.note).replace("&#39;", "'") == note
+    assert [chip.is_chosen for chip in choice.chips] == [True, False, False]
+    assert [chip.is_editable for chip in choice.chips] == [ORDERS in held, True, APPS in held]
+    fixed = group_choice([SUPPORT], {1}, viewer(*held), is_editable=False)
+    assert not fixed.chips[0].is_editable

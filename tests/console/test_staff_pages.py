@@ -1,0 +1,126 @@
+"""What the pages of staff say, without HTTP."""
+
+from dataclasses import replace
+
+import pytest
+
+from app.console.parts import Pill
+from app.console.people.group_pages import GroupChoice
+from app.console.people.staff_pages import HeldPermission, make_staff_page, staff_row
+from app.domain.accounts.users import User
+from app.domain.authorization.permissions import Permission
+from app.services.console.sign_in_methods import SignInMethods
+from app.services.people.user_sessions import Person
+from tests.console.example_people import ADA, APPS, NOW, ORDERS, STAFF, SUPPORT, viewer
+
+STAFF_ADA = replace(ADA, is_staff=True)
+NO_GROUPS = GroupChoice((), "")
+PASSWORD = SignInMethods(has_password=True, providers=(), sessions=0, last_used_at=None)
+BOTH = SignInMethods(
+    has_password=True, providers=("Northlight ID", "Kiln"), sessions=1240, last_used_at=NOW
+)
+SSO = SignInMethods(has_password=False, providers=("Northlight ID",), sessions=1, last_used_at=NOW)
+NEITHER = SignInMethods(has_password=False, providers=(), sessions=0, last_used_at=None)
+
+
+@pytest.mark.parametrize(
+    ("user", "methods", "pill", "also", "told"),
+    [
+        (STAFF_ADA, PASSWORD, Pill("", "Password only"), "", "Password only"),
+        (
+            STAFF_ADA,
+            BOTH,
+            Pill("ok", "Northlight ID, Kiln"),
+            "and password",
+            "Northlight ID, Kiln or password",
+        ),
+        (STAFF_ADA, SSO, Pill("ok", "Northlight ID"), "", "Northlight ID"),
+        (STAFF_ADA, NEITHER, Pill("info", "Invited"), "", "Invited"),
+        (STAFF_ADA, None, Pill("info", "Invited"), "", "Invited"),
+        (
+            replace(STAFF_ADA, last_login=NOW),
+            NEITHER,
+            Pill("warn", "No sign-in method"),
+            "",
+            "No sign-in method",
+        ),
+        (
+            replace(STAFF_ADA, is_active=False),
+            BOTH,
+            Pill("off", "Deactivated"),
+            "",
+            "Northlight ID, Kiln or password",
+        ),
+    ],
+)
+def test_sign_in_methods_are_in_words(
+    user: User, methods: SignInMethods | None, pill: Pill, also: str, told: str
+) -> None:
+    row = staff_row(user, methods, None)
+    assert (row.method, row.also) == (pill, also)
+    page = make_staff_page(Person(user), viewer(), NO_GROUPS, methods)
+    assert page.sign_in_method == told
+
+
+@pytest.mark.parametrize(
+    ("user", "groups"),
+    [
+        (STAFF_ADA, "None"),
+        (replace(STAFF_ADA, is_superuser=True), "Superuser"),
+        (replace(STAFF_ADA, is_superuser=True, groups=(SUPPORT,)), "Support"),
+    ],
+)
+def test_row_names_groups(user: User, groups: str) -> None:
+    assert staff_row(user, None, None).groups == groups
+
+
+def test_row_counts_sessions_and_marks_the_viewer() -> None:
+    assert staff_row(STAFF_ADA, BOTH, 1).sessions == "1,240"
+    assert staff_row(STAFF_ADA, None, 2).sessions == "0"
+    assert staff_row(STAFF_ADA, None, 1).is_viewer
+    assert not staff_row(STAFF_ADA, None, 2).is_viewer
+
+
+@pytest.mark.parametrize(
+    ("permissions", "sentence"),
+    [
+        ({ORDERS}, ""),
+        ({ORDERS, APPS}, "Ada &lt;i&gt; has a permission you don't have: <b>Manage apps</b>. "),
+        (
+            {STAFF, APPS},
+            (
+                "Ada &lt;i&gt; has permissions you don't have: <b>Manage apps</b>, "
+                "<b>Manage staff</b>. "
+            ),
+        ),
+    ],
+)
+def test_permissions_beyond_the_viewer_are_named(
+    permissions: set[Permission], sentence: str
+) -> None:
+    user = replace(STAFF_ADA, permissions=frozenset(permissions))
+    page = make_staff_page(Person(user), viewer(ORDERS), NO_GROUPS, None, "remove")
+    assert str(page.beyond).replace("&#39;", "'").startswith(sentence)
+    assert bool(page.beyond) is bool(sentence)
+    assert page.can_edit is not bool(sentence)
+    assert (page.dialog is None) is bool(sentence)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_open"),
+    [("deactivate", False), ("remove", False), ("sign-out", True), ("link", True)],
+)
+def test_nobody_removes_their_own_account(asked: str, *, is_open: bool) -> None:
+    page = make_staff_page(Person(STAFF_ADA), viewer(user_id=1), NO_GROUPS, None, asked)
+    assert (page.dialog is not None) is is_open
+    assert page.permissions_title == "Your permissions"
+    assert Pill("info", "You") in page.pills
+
+
+def test_permissions_name_the_groups_that_grant_them() -> None:
+    user = replace(STAFF_ADA, permissions=frozenset({APPS, ORDERS}), groups=(SUPPORT,))
+    page = make_staff_page(Person(user), viewer(), NO_GROUPS, None)
+    assert set(page.permissions) == {
+        HeldPermission("MANAGE_APPS", "Manage apps", "Granted directly"),
+        HeldPermission("MANAGE_ORDERS", "Manage orders", "Support"),
+    }
