@@ -26,6 +26,7 @@ COMMANDS = {
     "group": "app.commands.group:command",
     "app": "app.commands.apps:command",
     "webhook": "app.commands.webhook:command",
+    "sign-ins": "app.commands.sign_ins:command",
     "login": "app.commands.login:command",
     "shop": "app.commands.shop:command",
     "oidc": "app.commands.oidc:command",

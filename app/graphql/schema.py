@@ -29,6 +29,7 @@ from app.graphql.queries.plugins import PluginQueries
 from app.graphql.queries.products import ProductQueries
 from app.graphql.queries.sales import SaleQueries
 from app.graphql.queries.shop import ShopQueries
+from app.graphql.queries.sign_in_events import SignInEventQueries
 from app.graphql.queries.users import UserQueries
 from app.graphql.queries.webhooks import WebhookQueries
 
@@ -42,6 +43,7 @@ class Query(
     SaleQueries,
     PluginQueries,
     WebhookQueries,
+    SignInEventQueries,
 ):
     """What can be asked."""
 

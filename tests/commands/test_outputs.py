@@ -22,6 +22,7 @@ from app.services.operations.worker_heartbeat import record_heartbeat
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user, sign_in
+from tests.builders.sign_in_events import make_sign_in
 from tests.commands.golden_files import FORMS, GOLDEN, agreed, outcome
 from tests.commands.shell import run
 from tests.fakes.clock import FakeClock
@@ -81,6 +82,12 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "set-refused": ("set", "default-mail-sender-address", "nobody"),
         "set-switch": ("set", "allow-storefront-traffic", "no", "--no-input"),
     },
+    "sign-ins": {
+        "list": ("list",),
+        "list-filtered": ("list", "--result", "failed", "--since", "2h", "--limit", "1"),
+        "list-none": ("list", "--search", "zebra"),
+        "list-mistyped": ("list", "--method", "pasword"),
+    },
     "keys": {
         "list": ("list",),
         "rotate": ("rotate", "--force"),
@@ -131,6 +138,9 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) ->
         sign_in(ports, bob)
         make_group(ports, "Support", Permission.MANAGE_ORDERS)
         make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
+        make_sign_in(ports, user_id=bob, name=BOB, account_type="STAFF", in_console=True)
+        make_sign_in(ports, name="z…@e…", account_type="UNKNOWN", reason="UNKNOWN_EMAIL")
+        make_sign_in(ports, name=BOB, reason="INCORRECT_PASSWORD", attempts=14)
         save_provider(ports, OPERATOR, "default", ProviderUpdate({"client_id": "shop"}))
         ring(ports)
     return file

@@ -31,6 +31,7 @@ from app.services.identity import stored_apps
 from app.services.inspector import sessions as inspected_sessions
 from app.services.people import stored_groups
 from app.services.shop import lockout_guard, sign_in_counts
+from app.services.sign_in_log import events as sign_in_events
 from app.services.webhooks import lists as webhook_lists
 from app.services.webhooks import stored_webhooks
 
@@ -119,6 +120,15 @@ READERS = {
         stored_orders.ORDERS.selected_columns,
         arguments={"lines": ((), ("a line",)), "user": (None, "a buyer")},
         values={"status": ("UNCONFIRMED", "FULFILLED")},
+    ),
+    "events.to_event": Reader(
+        sign_in_events.to_event,
+        sign_in_events.COLUMNS,
+        values={
+            "method": ("PASSWORD", "SSO"),
+            "reason": ("", "BLOCKED_IP"),
+            "account_type": ("STAFF", "CUSTOMER"),
+        },
     ),
     "entries._entry": Reader(entries._entry, entries._COLUMNS),
     "lists.to_delivery": Reader(

@@ -1,0 +1,131 @@
+"""Entries of the sign-in log."""
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.sign_in import sign_in_events as domain
+from app.domain.values.ids import to_global_id
+
+_METHODS = {
+    "PASSWORD": "With email and password.",
+    "SSO": "With an identity provider.",
+    "LINK": "By setting a password with an emailed link.",
+    "REFRESH": "By refreshing a session. Only failures are recorded.",
+    "APP_TOKEN": "With an app's token. Only failures are recorded.",
+}
+SignInMethodEnum = graphene.Enum.from_enum(
+    domain.SignInMethod,
+    name="SignInMethodEnum",
+    description=lambda value: (
+        "How someone tried to sign in." if value is None else _METHODS[value.name]
+    ),
+)
+_REASONS = {
+    "INCORRECT_PASSWORD": "The password was incorrect.",
+    "UNKNOWN_EMAIL": "No account has the email.",
+    "NO_PASSWORD": "The account has no password.",
+    "BLOCKED_IP": "The IP address was blocked after failed attempts, or had one running.",
+    "PASSWORD_LOGIN_OFF": "Password login is disabled.",
+    "INACTIVE": "The account or app is deactivated.",
+    "NOT_CONFIRMED": "The account's email isn't confirmed.",
+    "NOT_STAFF": "A customer tried to sign in to the console.",
+    "LINK_INVALID": "The emailed link was invalid, used or expired.",
+    "SSO_EXPIRED": "The sign-in at the identity provider was unknown, used or expired.",
+    "SSO_REFUSED": "The identity provider refused, or its response wasn't valid.",
+    "SSO_NOT_LINKED": "The identity can't be linked to the account with its email.",
+    "SSO_OTHER_PERSON": "Another person signed in at the identity provider.",
+    "TOKEN_EXPIRED": "The token has expired.",
+    "TOKEN_INVALID": "The token is invalid or was revoked.",
+    "SESSION_ENDED": "The session has ended, or its account is deactivated.",
+    "UNAVAILABLE": "Something that is needed didn't respond in time.",
+    "OTHER": "Anything else.",
+}
+SignInReasonEnum = graphene.Enum.from_enum(
+    domain.SignInReason,
+    name="SignInReasonEnum",
+    description=lambda value: (
+        "Why a sign-in attempt failed." if value is None else _REASONS[value.name]
+    ),
+)
+SignInResultEnum = graphene.Enum.from_enum(
+    domain.SignInResult,
+    name="SignInResultEnum",
+    description=lambda value: (
+        "The result of a sign-in attempt."
+        if value is None
+        else {"SUCCESSFUL": "It opened a session.", "FAILED": "It was refused."}[value.name]
+    ),
+)
+_TYPES = {
+    "STAFF": "A staff member.",
+    "CUSTOMER": "A customer.",
+    "APP": "An app.",
+    "UNKNOWN": "No account or app was found.",
+}
+SignInAccountTypeEnum = graphene.Enum.from_enum(
+    domain.AccountType,
+    name="SignInAccountTypeEnum",
+    description=lambda value: (
+        "Whose sign-in attempt it was." if value is None else _TYPES[value.name]
+    ),
+)
+
+
+class SignInEventFilterInput(graphene.InputObjectType):
+    """Conditions on sign-in attempts; all given ones must match."""
+
+    method = graphene.InputField(SignInMethodEnum)
+    result = graphene.InputField(SignInResultEnum)
+    reason = graphene.InputField(SignInReasonEnum)
+    account_type = graphene.InputField(SignInAccountTypeEnum)
+    user_id = graphene.ID()
+    app_id = graphene.ID()
+    address = graphene.String(description="An IP address.")
+    at = graphene.InputField("app.graphql.types.lists.DateTimeRangeInput")
+    search = graphene.String(
+        description=(
+            "A part of a name, an email, an app's name or an IP address, within the newest 10,000 "
+            "entries that match the rest. Unknown emails are found only in full."
+        )
+    )
+
+
+class SignInEvent(graphene.ObjectType):
+    """A successful sign-in attempt, or equal failed ones of about a minute."""
+
+    id = graphene.NonNull(graphene.ID)
+    at = graphene.NonNull(graphene.DateTime, description="The time of the last attempt.")
+    first_at = graphene.NonNull(graphene.DateTime, description="The time of the first attempt.")
+    attempts = graphene.NonNull(graphene.Int, description="How many attempts it stands for.")
+    method = graphene.NonNull(SignInMethodEnum)
+    result = graphene.NonNull(SignInResultEnum)
+    reason = graphene.Field(SignInReasonEnum, description="Null for a successful attempt.")
+    account_type = graphene.NonNull(SignInAccountTypeEnum)
+    user_id = graphene.ID()
+    app_id = graphene.ID()
+    name = graphene.NonNull(
+        graphene.String,
+        description=(
+            "The account's email or the app's name at that time. Unknown emails and tokens are "
+            "masked; empty if there was neither, or in a flood of attempts."
+        ),
+    )
+    provider = graphene.String(description="The name of the identity provider.")
+    address = graphene.String(description="The IP address.")
+    device = graphene.NonNull(graphene.String, description="The browser or program, in words.")
+    in_console = graphene.NonNull(graphene.Boolean, description="Whether it was at the console.")
+
+    def resolve_id(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str:
+        return to_global_id("SignInEvent", self.id)
+
+    def resolve_user_id(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+        return None if self.user_id is None else to_global_id("User", self.user_id)
+
+    def resolve_app_id(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+        return None if self.app_id is None else to_global_id("App", self.app_id)
+
+    def resolve_provider(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+        return self.provider or None
+
+    def resolve_address(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+        return self.address or None

@@ -1,0 +1,170 @@
+"""Read the sign-in log: a page, or all for an export.
+
+Staff who manage staff see every attempt; staff who manage customers see those of customers.
+"""
+
+from collections.abc import Iterator
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+
+from app.domain.accounts.emails import normalize_email
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.sign_in.sign_in_events import (
+    EMAIL_PURPOSE,
+    MAX_SEARCHED,
+    MAX_TEXT_LENGTH,
+    AccountType,
+    SignInEvent,
+    SignInFilter,
+    SignInMethod,
+    SignInReason,
+    SignInResult,
+)
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.pages import Page, PageRequest, empty_page, read_cursor
+from app.domain.values.text_rules import is_storable
+from app.models import SignInEventRecord, UserRecord
+from app.ports import NamedRow, Ports
+from app.services.authorization.register import part, requires_person
+from app.services.lists.paging import Order, read_page
+from app.services.lists.records import record_from
+from app.services.lists.substring_search import contains_text
+
+_event = SignInEventRecord
+COLUMNS = (
+    _event.id,
+    _event.at,
+    _event.first_at,
+    _event.attempts,
+    _event.method,
+    _event.reason,
+    _event.account_type,
+    _event.user_id,
+    _event.app_id,
+    _event.name,
+    func.coalesce(UserRecord.first_name, "").label("first_name"),
+    func.coalesce(UserRecord.last_name, "").label("last_name"),
+    _event.provider,
+    _event.address,
+    _event.device,
+    _event.in_console,
+)
+"""The fields of ``SignInEvent``."""
+
+_BY_TIME = (_event.at, _event.id)
+_EXPORTED_AT_ONCE = 500
+_ALL = SignInFilter()
+
+
+@requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def list_sign_ins(
+    ports: Ports, actor: Actor, page: PageRequest, wanted: SignInFilter = _ALL
+) -> Page[SignInEvent]:
+    """Attempts, the newest first; one statement. Refuses INVALID on ``search`` for a long text.
+
+    A text is searched for in the newest 10,000 entries that the other filters leave.
+    """
+    if len(wanted.text) > MAX_TEXT_LENGTH:
+        message = "Use at most {max_text_length} characters."
+        raise Refused(
+            Problem("INVALID", message, "search", values={"max_text_length": MAX_TEXT_LENGTH})
+        )
+    if not is_storable(wanted.text + wanted.address):
+        return empty_page()  # no entry can hold that
+    query: Select[*tuple[object, ...]] = select(*COLUMNS)
+    query = narrow(ports, actor, query, wanted)
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, Order(_BY_TIME, descending=True), page, to_event)
+
+
+@requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def export_sign_ins(
+    ports: Ports, actor: Actor, wanted: SignInFilter = _ALL
+) -> Iterator[SignInEvent]:
+    """Yield every matching attempt in the list's order, reading a few hundred at a time.
+
+    Refuses as ``list_sign_ins`` does, when the first is requested.
+    """
+    cursor: tuple[str | int, ...] = ()
+    while True:
+        page = list_sign_ins(ports, actor, PageRequest(_EXPORTED_AT_ONCE, cursor=cursor), wanted)
+        yield from page.items
+        if not page.has_next:
+            return
+        cursor = read_cursor(page.cursors[-1], "after")
+
+
+@part
+def narrow(
+    ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], wanted: SignInFilter
+) -> Select[*tuple[object, ...]]:
+    """Return ``query`` for the attempts that are wanted and that ``actor`` can see."""
+    conditions = [*_visible(actor), *_conditions(wanted)]
+    text = wanted.text.strip()
+    if text:
+        # Bounded: the log is never searched from end to end.
+        near = _with_users(select(_event.id)).where(*conditions)
+        near = near.order_by(*(column.desc() for column in _BY_TIME)).limit(MAX_SEARCHED)
+        conditions = [_event.id.in_(near), _holds(ports, text)]
+    return _with_users(query).where(*conditions)
+
+
+@part
+def to_event(row: NamedRow) -> SignInEvent:
+    """Return the attempt in a row of ``COLUMNS``."""
+    return record_from(
+        SignInEvent,
+        row,
+        method=SignInMethod(row.method),
+        reason=SignInReason(row.reason) if row.reason else None,
+        account_type=AccountType(row.account_type),
+    )
+
+
+def _with_users(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
+    return query.select_from(_event).outerjoin(UserRecord, UserRecord.id == _event.user_id)
+
+
+def _visible(actor: Actor) -> list[ColumnElement[bool]]:
+    """Return the conditions for what ``actor`` can see."""
+    if actor.holds(Permission.MANAGE_STAFF):
+        return []
+    return [
+        _event.account_type == AccountType.CUSTOMER.value,
+        # Customers who have become staff since are no business of those who manage customers.
+        UserRecord.is_staff.is_not(True),
+    ]
+
+
+def _holds(ports: Ports, text: str) -> ColumnElement[bool]:
+    """Return whether an entry holds ``text``, or is about that unknown email."""
+    searched = (
+        _event.name,
+        _event.address,
+        UserRecord.first_name + " " + UserRecord.last_name,
+    )
+    digest = ports.encryption.fingerprint(EMAIL_PURPOSE, normalize_email(text))
+    return or_(
+        _event.email_digest == digest, *(contains_text(column, text) for column in searched)
+    )
+
+
+def _conditions(wanted: SignInFilter) -> list[ColumnElement[bool]]:
+    equal = {
+        _event.user_id: wanted.user_id,
+        _event.app_id: wanted.app_id,
+        _event.method: wanted.method,
+        _event.reason: wanted.reason,
+        _event.account_type: wanted.account_type,
+        _event.address: wanted.address or None,
+    }
+    conditions = [column == value for column, value in equal.items() if value is not None]
+    if wanted.result is not None:
+        is_success = wanted.result is SignInResult.SUCCESSFUL
+        conditions.append(_event.reason == "" if is_success else _event.reason != "")
+    if wanted.since is not None:
+        conditions.append(_event.at >= wanted.since)
+    if wanted.until is not None:
+        conditions.append(_event.at <= wanted.until)
+    return conditions
