@@ -27,8 +27,9 @@ class SignInEventQueries(graphene.ObjectType):
         filter=SignInEventFilterInput(),
         **connection_arguments(),
         description=(
-            "The sign-in log, newest first. Staff with MANAGE_STAFF see all attempts, staff with "
-            "MANAGE_USERS those of customers. Failed attempts appear within a minute."
+            "The sign-in log, newest first. For people with MANAGE_STAFF, who see all attempts, "
+            "and people with MANAGE_USERS, who see those of customers. Failed attempts appear "
+            "within a minute."
         ),
     )
 
