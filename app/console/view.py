@@ -7,7 +7,7 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console import access, assets, home, preferences, search, sign_in
+from app.console import access, assets, creations, home, preferences, search, sign_in
 from app.console.errors import register_console_errors, to_sign_in
 from app.console.formatting import FILTERS, html_text
 from app.console.forms import field_attributes
@@ -75,6 +75,7 @@ PAGES = (
     account_actions,
     app_installation,
     app_tokens,
+    creations,
     passwords,
     preferences,
     provider_checks,

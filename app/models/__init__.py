@@ -10,6 +10,7 @@ from app.models.avatars import AvatarRecord
 from app.models.checkouts import CheckoutLineRecord, CheckoutRecord
 from app.models.deliveries import DeliveryAttemptRecord, DeliveryRecord
 from app.models.extensions import AppExtensionRecord
+from app.models.form_submissions import FormSubmissionRecord
 from app.models.groups import (
     GroupMemberRecord,
     GroupPermissionRecord,
@@ -54,6 +55,7 @@ __all__ = [
     "DeliveryAttemptRecord",
     "DeliveryRecord",
     "ExternalIdentityRecord",
+    "FormSubmissionRecord",
     "ForwardingRecord",
     "GroupMemberRecord",
     "GroupPermissionRecord",

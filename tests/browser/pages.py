@@ -11,6 +11,7 @@ SAMPLES = {
     "slug": "default",
     "address": "nowhere",
     "form": "csv",
+    "submission": "unknown",
 }
 """What stands in an address where it is no number; numbers are keys, and everything has a 1."""
 

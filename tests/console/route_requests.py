@@ -15,7 +15,7 @@ from tests.console.staff_client import ConsoleClient
 KEYS = {"customers": 2}
 """Of the page groups whose first row has another key than 1."""
 
-OWN_GROUPS = ("account", "passwords", "preferences", "search", "sign_in")
+OWN_GROUPS = ("account", "creations", "passwords", "preferences", "search", "sign_in")
 """Pages about oneself, and the search, which finds what one may see."""
 
 ACTIVITY_TABLES = ("sessions", "throttle_addresses", "throttle_users", "oidc_states")

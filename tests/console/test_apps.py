@@ -11,7 +11,13 @@ MAY = (Permission.MANAGE_APPS, Permission.MANAGE_ORDERS)
 
 
 def make_app(console: ConsoleClient, name: str = "Labels", *permissions: Permission) -> Page:
-    return console.send("/console/apps/connect", {"name": name, "permissions": list(permissions)})
+    data = {"name": name, "permissions": list(permissions)}
+    return followed(console, console.send("/console/apps/connect", data))
+
+
+def followed(console: ConsoleClient, page: Page) -> Page:
+    """The page that a redirection leads to, else ``page``."""
+    return console.follow(page) if page.leads_to else page
 
 
 def secret_in(page: Page) -> str:
@@ -91,9 +97,8 @@ def test_a_token_is_replaced_with_an_overlap_and_revoked_at_once(
     old = secret_in(make_app(console))
     asked = "/console/apps/1?ask=rotate&token=1"
     assert "The old token keeps working for a grace period." in console.open(asked).text
-    new = secret_in(
-        console.send("/console/apps/1/tokens/1/rotate", {"overlap": "24"}, seen_at=asked)
-    )
+    rotated = console.send("/console/apps/1/tokens/1/rotate", {"overlap": "24"}, seen_at=asked)
+    new = secret_in(console.follow(rotated))
     assert ask(console, old) == ask(console, new) == {"name": "Labels"}
     asked = "/console/apps/1?ask=revoke&token=1"
     assert "1 other token of Labels keeps working." in console.open(asked).text
@@ -108,7 +113,7 @@ def test_a_token_may_end_and_be_narrower_than_its_app(staff_console: StaffConsol
     console = staff_console(*MAY)
     make_app(console, "Labels", Permission.MANAGE_ORDERS)
     data = {"name": "Station", "life": "30", "permissions": ["MANAGE_ORDERS"]}
-    made = console.send("/console/apps/1/tokens/new", data)
+    made = console.follow(console.send("/console/apps/1/tokens/new", data))
     assert "Token “Station” created" in made.text
     assert "Limited to: Manage orders" in console.open("/console/apps/1").text
 

@@ -276,7 +276,7 @@ def test_question_before_a_grant_carries_the_permissions() -> None:
     ("name", "title"), [("", "Token created"), ("Till", "Token “Till” created")]
 )
 def test_secret_comes_with_its_header(name: str, title: str) -> None:
-    secret = make_secret(name, "lkapp_1")
+    secret = make_secret(replace(TOKEN, name=name), "lkapp_1")
     assert (secret.title, secret.header) == (title, "Authorization: Bearer lkapp_1")
     assert "lkapp_1" not in repr(secret)
 

@@ -5,6 +5,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import BooleanField, URLField
 from wtforms.validators import InputRequired
 
+from app.console.creations import Created, CreatingForm, create_once
 from app.console.forms import ConsoleForm
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
@@ -36,7 +37,7 @@ class ManifestForm(ConsoleForm):
     url = URLField("Manifest URL", validators=[InputRequired("Enter a URL.")])
 
 
-class InstallForm(ManifestForm):
+class InstallForm(ManifestForm, CreatingForm):
     """What the person agrees to."""
 
     permissions = PermissionsField("Requested permissions")
@@ -61,16 +62,11 @@ def index() -> BaseResponse:
 def agree() -> BaseResponse:
     """Request the installation; the worker carries it out."""
     form = InstallForm()
-    url = (form.url.data or "").strip()
     try:
-        manifest = fetch_manifest(ports(), actor(), url)
-        wanted = WantedApp(manifest.name, url, form.permissions.chosen, form.activate.data)
-        install_app(ports(), actor(), wanted)
+        return create_once(form, lambda: _install(form))
     except Refused as refused:
         form.refuse(refused)
         return refused_page("apps/install.html", form=form)
-    started = text("Installing {app}. It appears in the list when it's done.", app=manifest.name)
-    return done(started, "console.apps.index")
 
 
 @blueprint.post("/<key:key>/retry")
@@ -87,6 +83,15 @@ def dismiss(key: int) -> BaseResponse:
     installation = delete_failed_installation(ports(), actor(), key)
     dismissed = text("Dismissed the installation of {app}.", app=installation.app_name)
     return done(dismissed, "console.apps.index")
+
+
+def _install(form: InstallForm) -> Created:
+    url = (form.url.data or "").strip()
+    manifest = fetch_manifest(ports(), actor(), url)
+    wanted = WantedApp(manifest.name, url, form.permissions.chosen, form.activate.data)
+    install_app(ports(), actor(), wanted)
+    started = text("Installing {app}. It appears in the list when it's done.", app=manifest.name)
+    return Created(started, "console.apps.index")
 
 
 def _agree(manifest: Manifest, form: InstallForm) -> BaseResponse:

@@ -107,9 +107,11 @@ def make_app_page(
     )
 
 
-def make_secret(name: str, secret: str) -> Secret:
-    """Return a new token and the header that apps send it in."""
-    title = text("Token “{name}” created", name=name) if name else "Token created"
+def make_secret(token: AppToken, secret: str) -> Secret:
+    """Return a new token's secret, and the header that apps send it in."""
+    title = "Token created"
+    if token.name:
+        title = text("Token “{name}” created", name=token.name)
     return Secret(title, secret, text("Authorization: Bearer {secret}", secret=secret))
 
 

@@ -7,9 +7,8 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import SelectField, StringField
 from wtforms.fields.choices import SelectChoice
 
-from app.console.forms import ConsoleForm
-from app.console.integrations.app_page import make_secret
-from app.console.integrations.apps import DEFAULT_OVERLAP, OVERLAPS, app_or_404, show_app_page
+from app.console.creations import Created, CreatingForm, create_once
+from app.console.integrations.apps import DEFAULT_OVERLAP, OVERLAPS, app_or_404, created_token
 from app.console.page_layout import done, page, refused_page
 from app.console.permissions import Chip, PermissionsField, chips
 from app.console.session import actor, now, ports
@@ -29,7 +28,7 @@ _LIVES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In 1 year
 blueprint = Blueprint("app_tokens", __name__, url_prefix="/apps/<key:key>/tokens")
 
 
-class TokenForm(ConsoleForm):
+class TokenForm(CreatingForm):
     """A new token; without chosen permissions it has all of its app's."""
 
     names = {"expiresAt": "life"}  # noqa: RUF012
@@ -44,18 +43,10 @@ def make(key: int) -> BaseResponse:
     app = app_or_404(key)
     form = TokenForm()
     if form.validate_on_submit():
-        days = int(form.life.data or 0)
-        wanted = WantedToken(
-            name=(form.name.data or "").strip(),
-            expires_at=now() + timedelta(days=days) if days else None,
-            permissions=form.permissions.chosen or None,
-        )
         try:
-            new = create_app_token(ports(), actor(), key, wanted)
+            return create_once(form, lambda: _create(key, form))
         except Refused as refused:
             form.refuse(refused)
-        else:
-            return show_app_page(app, secret=make_secret(new.token.name, new.secret))
     show = refused_page if form.is_submitted() else page
     return show("apps/new_token.html", app=app, form=form, chips=_chips(app, form))
 
@@ -64,8 +55,7 @@ def make(key: int) -> BaseResponse:
 def rotate(key: int, token_id: int) -> BaseResponse:
     """Replace a token; the old one stays valid during the overlap."""
     hours = int(request.form.get("overlap", DEFAULT_OVERLAP, type=one_of(OVERLAPS)))
-    new = rotate_app_token(ports(), actor(), token_id, timedelta(hours=hours))
-    return show_app_page(app_or_404(key), secret=make_secret(new.token.name, new.secret))
+    return create_once(CreatingForm(), lambda: _rotate(token_id, timedelta(hours=hours)))
 
 
 @blueprint.post("/<key:token_id>/revoke")
@@ -74,6 +64,21 @@ def revoke(key: int, token_id: int) -> BaseResponse:
     token = revoke_app_token(ports(), actor(), token_id)
     revoked = text("Token …{last_four} was revoked.", last_four=token.last_four)
     return done(revoked, "console.apps.show", key=key)
+
+
+def _create(key: int, form: TokenForm) -> Created:
+    days = int(form.life.data or 0)
+    wanted = WantedToken(
+        name=(form.name.data or "").strip(),
+        expires_at=now() + timedelta(days=days) if days else None,
+        permissions=form.permissions.chosen or None,
+    )
+    return created_token("The token was created.", create_app_token(ports(), actor(), key, wanted))
+
+
+def _rotate(token_id: int, overlap: timedelta) -> Created:
+    new = rotate_app_token(ports(), actor(), token_id, overlap)
+    return created_token("The token was rotated.", new)
 
 
 def _chips(app: App, form: TokenForm) -> list[Chip]:

@@ -8,8 +8,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
+from app.console.creations import Created, CreatingForm, create_once, shown_once
 from app.console.forms import ConsoleForm
-from app.console.integrations.app_page import Secret, make_app_page, make_secret
+from app.console.integrations.app_page import make_app_page, make_secret
 from app.console.integrations.app_questions import (
     QUESTIONS,
     AppParts,
@@ -29,7 +30,7 @@ from app.console.page_layout import done, page, refused_page
 from app.console.parts import Question
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, now, ports
-from app.domain.apps.apps import App, AppSortField, AppType
+from app.domain.apps.apps import App, AppSortField, AppType, NewAppToken
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.text import text
@@ -78,6 +79,10 @@ class AppForm(ConsoleForm):
     permissions = PermissionsField()
 
 
+class NewAppForm(AppForm, CreatingForm):
+    """A new app."""
+
+
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the apps with their tokens and webhooks, and installations in progress or failed."""
@@ -114,17 +119,12 @@ def index() -> BaseResponse:
 @blueprint.route("/connect", methods=["GET", "POST"])
 def connect() -> BaseResponse:
     """Create an app and show its token once."""
-    form = AppForm()
+    form = NewAppForm()
     if form.validate_on_submit():
-        new = NewApp(form.name.data, form.permissions.chosen, form.identifier.data or "")
         try:
-            made = create_app(ports(), actor(), new)
+            return create_once(form, lambda: _create(form))
         except Refused as refused:
             form.refuse(refused)
-        else:
-            return show_app_page(
-                made.app, secret=make_secret(made.token.token.name, made.token.secret)
-            )
     given = chips(actor(), form.permissions.chosen, for_app=True)
     show_ = refused_page if form.is_submitted() else page
     return show_("apps/new.html", form=form, chips=given, manages=may(actor(), create_app))
@@ -137,6 +137,7 @@ def show(key: int) -> BaseResponse:
         app_or_404(key),
         asked=request.args.get("ask", type=one_of(QUESTIONS)),
         token_id=request.args.get("token", type=row_key),
+        secret=shown_once(),
     )
 
 
@@ -200,6 +201,18 @@ def remove(key: int) -> BaseResponse:
     return done(deleted, "console.apps.index")
 
 
+def created_token(message: str, new: NewAppToken) -> Created:
+    """Return a new token as its app's page shows it."""
+    arguments = {"key": new.token.app_id, "token": new.token.id}
+    return Created(message, "console.apps.show", arguments, new.secret)
+
+
+def _create(form: NewAppForm) -> Created:
+    wanted = NewApp(form.name.data, form.permissions.chosen, form.identifier.data or "")
+    made = create_app(ports(), actor(), wanted)
+    return created_token(text("{app} was created.", app=made.app.name), made.token)
+
+
 def _chosen_filters() -> dict[str, str]:
     """Return the filters of the URL, without those whose value doesn't exist."""
     return {
@@ -223,14 +236,15 @@ def show_app_page(
     form: ConsoleForm | None = None,
     asked: str | None = None,
     token_id: int | None = None,
-    secret: Secret | None = None,
+    secret: str | None = None,
     question: Question | None = None,
     chosen: frozenset[Permission] | None = None,
 ) -> Response:
-    """Show the page of ``app``; ``secret`` is a new token.
+    """Show the page of ``app``.
 
-    ``asked`` is the change to confirm. Or ``question`` asks whether the ``chosen`` permissions are
-    granted.
+    ``asked`` is the change to confirm, and ``secret`` a new token, empty if it was shown before;
+    both are about the token ``token_id``. Or ``question`` asks whether the ``chosen`` permissions
+    are granted.
     """
     manages = may(actor(), create_app)
     parts = AppParts(
@@ -239,8 +253,8 @@ def show_app_page(
         extensions_of_apps(ports(), actor(), (app,))[app.id],
     )
     is_fine = form is None and question is None
+    token = next((one for one in parts.tokens if one.id == token_id), None)
     if manages and question is None:
-        token = next((one for one in parts.tokens if one.id == token_id), None)
         question = make_question(app, parts, now(), asked, token)
     return page(
         "apps/show.html",
@@ -252,5 +266,7 @@ def show_app_page(
         asked=asked,
         overlaps=OVERLAPS,
         default_overlap=DEFAULT_OVERLAP,
-        secret=secret,
+        secret=make_secret(token, secret) if token and secret else None,
+        is_secret_gone=secret == "",
+        once=CreatingForm(formdata=None),
     )

@@ -15,6 +15,7 @@ from app.models import (
     AppTokenRecord,
     CheckoutRecord,
     DeliveryRecord,
+    FormSubmissionRecord,
     OidcStateRecord,
     OutboxEventRecord,
     ProviderTokenRecord,
@@ -47,11 +48,12 @@ class CleanupResult:
     deliveries: int
     events: int
     carts: int
+    form_submissions: int
 
 
 @internal
 def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
-    """Delete expired sessions, links and sign-ins, old traffic, failure counters and keys.
+    """Delete expired sessions, links, sign-ins and forms, old traffic, failure counters and keys.
 
     Deliveries and processed events go after 14 days, unless a delivery is being retried; untouched
     carts after 90; app tokens 30 days after they expired; entries of the sign-in log after
@@ -93,6 +95,9 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         ),
         carts=_delete_old(
             ports, CheckoutRecord.id, CheckoutRecord.updated_at, older_by=CHECKOUT_RETENTION
+        ),
+        form_submissions=_delete_old(
+            ports, FormSubmissionRecord.key, FormSubmissionRecord.expires_at
         ),
     )
 

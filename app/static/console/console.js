@@ -116,6 +116,17 @@ for (const form of document.querySelectorAll("form[data-guard]")) {
   });
 }
 
+// ---- forms that create something are sent once; the server knows them by their key, too -----
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || !form.elements.submission) return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+});
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
 // ---- lists: narrowed as one types and chooses, counted as one ticks -------------------------
 // Everything of the page's main part but `kept` becomes what stands around `fresh`.
 function renewAround(kept, fresh) {

@@ -1,0 +1,94 @@
+"""Submitted forms of the console that create something: once per form, with a secret shown once.
+
+They are stored for minutes, so that every process knows them, and end with their session.
+"""
+
+from datetime import timedelta
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.authorization.actor import Actor
+from app.models import FormSubmissionRecord
+from app.ports import Ports
+from app.services.authorization.register import staff_only
+
+LIFETIME = timedelta(minutes=10)
+"""For how long a form is recognized, and its secret can be shown."""
+
+KEY_LENGTH = 32
+"""Letters and digits of a form's key."""
+
+_PURPOSE = "secret of a submitted form"
+
+
+@staff_only
+def claim_submission(ports: Ports, actor: Actor, key: str) -> bool:
+    """Return whether the form with ``key`` wasn't submitted before; it then is by this call.
+
+    Of concurrent calls, one gets ``True``. Expired submissions of the session are deleted.
+    """
+    record, now = FormSubmissionRecord, ports.clock.now()
+    is_old = (record.session_id == actor.session_id) & (record.expires_at <= now)
+    claimed = record(key=key, session_id=actor.session_id, expires_at=now + LIFETIME)
+    try:
+        with ports.database.transaction() as session:
+            session.execute(delete(record).where(is_old))
+            session.add(claimed)
+    except IntegrityError:
+        return False
+    return True
+
+
+@staff_only
+def release_submission(ports: Ports, actor: Actor, key: str) -> None:
+    """Forget the submission of a form that created nothing, so that it can be sent again."""
+    record = FormSubmissionRecord
+    mine = (record.key == key) & (record.session_id == actor.session_id)
+    with ports.database.transaction() as session:
+        session.execute(delete(record).where(mine))
+
+
+@staff_only
+def finish_submission(
+    ports: Ports, actor: Actor, key: str, location: str, secret: str = ""
+) -> None:
+    """Store the page of what a form created, and the ``secret`` to show there once."""
+    record = FormSubmissionRecord
+    mine = (record.key == key) & (record.session_id == actor.session_id)
+    encrypted = ports.encryption.encrypt(_PURPOSE, secret) if secret else ""
+    with ports.database.transaction() as session:
+        session.execute(
+            update(record).where(mine).values(location=location, encrypted_secret=encrypted)
+        )
+
+
+@staff_only
+def find_created_page(ports: Ports, actor: Actor, key: str) -> str | None:
+    """Return the page of what the caller's form created, empty while it is being created.
+
+    ``None`` for a form that the caller's session didn't submit lately.
+    """
+    record = FormSubmissionRecord
+    mine = (record.key == key) & (record.session_id == actor.session_id)
+    with ports.database.reading() as session:
+        return session.scalar(
+            select(record.location).where(mine, record.expires_at > ports.clock.now())
+        )
+
+
+@staff_only
+def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
+    """Return the secret of what the caller's form created, and remove it.
+
+    Empty if there is none, or it was taken before or expired.
+    """
+    record = FormSubmissionRecord
+    mine = (record.key == key) & (record.session_id == actor.session_id)
+    wanted = select(record).where(mine, record.expires_at > ports.clock.now()).with_for_update()
+    with ports.database.transaction() as session:
+        stored = session.scalar(wanted)
+        if stored is None or not stored.encrypted_secret:
+            return ""
+        encrypted, stored.encrypted_secret = stored.encrypted_secret, ""
+    return ports.encryption.decrypt(_PURPOSE, encrypted)
