@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 from app.domain.authorization.actor import OPERATOR
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.domain.shop.settings import ShopUpdate
+from app.services.shop.settings import update_shop
 from benchmarks import change_cost, deliveries, load_client, paths, servers, single_sign_on
 from benchmarks.report import Report
 from benchmarks.shop import BenchShop

@@ -36,7 +36,7 @@ from benchmarks.large_dataset import CUSTOMERS, ISSUER, Make, add_large_dataset,
 from tests.browser.pages import page_addresses
 from tests.builders.people import PASSWORD, make_user
 from tests.builders.provider_records import make_provider
-from tests.console.staff_client import Desk
+from tests.console.staff_client import ConsoleClient
 from tests.fixtures.statements import recorded_statements
 
 ROWS = 100_000
@@ -130,7 +130,7 @@ def measure(ports: Ports, settings: Settings) -> Iterator[Cost]:
     """Measure each page for a superuser; the median of several requests."""
     app = create_app(ports, settings)
     client = app.test_client()
-    if Desk(client, ports).sign_in(_ADMIN, PASSWORD).status != 303:
+    if ConsoleClient(client, ports).sign_in(_ADMIN, PASSWORD).status != 303:
         raise RuntimeError("The console did not let the benchmark in.")
     with ports.database.reading() as session:
         customers = select(UserRecord.id).where(UserRecord.is_staff.is_(False))

@@ -202,6 +202,7 @@ def _compare(report: Report, urls: list[str], where: str) -> None:
     with receiver() as port:
         os.sched_setaffinity(0, {servers.SERVER_CORE})
         shops = [PastShop(url, port, size) for url, size in zip(urls, SIZES, strict=True)]
+        compared: list[Compared] = []
         for _ in range(_TRIES):
             _measure_rounds(shops)
             compared = [Compared.of(work, shops) for work in WORKS]

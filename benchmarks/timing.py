@@ -24,9 +24,10 @@ import psycopg
 
 from app.adapters.migrations import upgrade
 from app.domain.authorization.actor import OPERATOR
+from app.domain.shop.settings import ShopUpdate
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.shop.settings import ShopUpdate, update_shop
+from app.services.shop.settings import update_shop
 from app.settings import Settings
 from app.wiring import connect
 from benchmarks import load_client, servers

@@ -53,7 +53,7 @@ class Client:
         answer = self._exchange(request)
         name = f"{request.method} {request.path[:100]}"
         self.findings.count(attempt, time.perf_counter() - started_at, name)
-        self._judge(attempt, request, answer)
+        self._check(attempt, request, answer)
         return answer
 
     def _check(self, attempt: Attempt, request: Request, answer: Answer) -> None:
