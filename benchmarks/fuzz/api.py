@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import schemathesis
@@ -144,6 +143,11 @@ def _with_variables(operation: tuple[str, GraphQLField]) -> st.SearchStrategy[An
     return st.tuples(st.just(document), st.one_of(fitting, loose))
 
 
+def _fitting_later(kind: GraphQLInputType) -> st.SearchStrategy[Any]:
+    """Input types can contain themselves."""
+    return st.deferred(lambda: _fitting(kind))
+
+
 def _fitting(kind: GraphQLInputType) -> st.SearchStrategy[Any]:
     """Values of that type, as JSON."""
     if isinstance(kind, GraphQLNonNull):
@@ -157,7 +161,7 @@ def _fitting(kind: GraphQLInputType) -> st.SearchStrategy[Any]:
         return st.fixed_dictionaries(
             {name: _fitting(field.type) for name, field in needed.items()},
             optional={
-                name: st.deferred(partial(_fitting, field.type))
+                name: _fitting_later(field.type)
                 for name, field in kind.fields.items()
                 if name not in needed
             },
