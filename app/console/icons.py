@@ -18,6 +18,7 @@ NAMED = frozenset(
         "door-open",
         "envelope",
         "exclamation-triangle-fill",
+        "gear",
         "grid",
         "house",
         "info-circle-fill",

@@ -14,6 +14,7 @@ class Heading(StrEnum):
     INTEGRATIONS = "Integrations"
     PEOPLE = "People"
     SECURITY = "Security"
+    SHOP = "Shop"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,16 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console import access, assets, creations, home, preferences, search, sign_in
+from app.console import (
+    access,
+    assets,
+    creations,
+    home,
+    preferences,
+    search,
+    shop_settings,
+    sign_in,
+)
 from app.console.errors import register_console_errors, to_sign_in
 from app.console.formatting import FILTERS, html_text
 from app.console.forms import field_attributes
@@ -71,6 +80,7 @@ PAGES = (
     throttle,
     inspector,
     audit,
+    shop_settings,
     account,
     account_actions,
     app_installation,

@@ -39,7 +39,9 @@ LISTS = {
         staff.groups.save staff.groups.show staff.index staff.invitations.index
         staff.permission_matrix.index staff.save_details staff.save_groups staff.show
         throttle.index throttle.unblock""",
-    (SETTINGS,): "access.index access.set_mode access.set_storefront keys.index keys.rotate",
+    (SETTINGS,): """
+        access.index access.set_mode access.set_storefront keys.index keys.rotate
+        shop_settings.index shop_settings.save""",
     (PLUGINS,): """
         provider_editing.discover provider_editing.edit provider_editing.new
         provider_checks.preview provider_checks.test single_sign_on.index single_sign_on.show

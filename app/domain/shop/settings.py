@@ -1,6 +1,6 @@
 """The shop's settings, declared once, and the meaning of its two switches (contract, part 1)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from typing import Any
@@ -81,17 +81,33 @@ class SettingKind(Enum):
     def is_text(self) -> bool:
         return self not in (SettingKind.SWITCH, SettingKind.LOGIN_MODE)
 
+    @property
+    def is_switch(self) -> bool:
+        return self is SettingKind.SWITCH
+
+
+class SettingGroup(StrEnum):
+    """The settings that are changed together in the console; the value is part of its URLs."""
+
+    SHOP = "shop"
+    MAIL = "mail"
+    LINKS = "links"
+    ACCOUNTS = "accounts"
+    ACCESS = "access"
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting as the service, the API, the command line and the docs know it.
+    """A setting as the service, the API, the command line, the console and the docs know it.
 
     ``name`` is its attribute in ``ShopSettings``, ``ShopUpdate`` and the record; ``max_length``
     counts characters of a text. ``PublicShop`` decides whether anyone can read it.
     """
 
     name: str
+    label: str
     kind: SettingKind
+    group: SettingGroup
     help: str
     max_length: int = 0
     is_required: bool = False
@@ -107,10 +123,6 @@ class Setting:
         """The setting's name on the command line."""
         return self.name.replace("_", "-")
 
-    @property
-    def label(self) -> str:
-        return self.name.replace("_", " ").capitalize()
-
     def read(self, shop: ShopSettings) -> str | bool:
         """Return the setting's value in ``shop``."""
         value: str | bool = getattr(shop, self.name)
@@ -118,8 +130,7 @@ class Setting:
 
     def update(self, value: object) -> ShopUpdate:
         """Return the update that changes this setting alone."""
-        changed: dict[str, Any] = {self.name: value}
-        return ShopUpdate(**changed)
+        return update_of({self.name: value})
 
     def problem(self, value: object) -> Problem | None:
         """Return why ``value`` is refused, or ``None``; texts must not be null."""
@@ -142,49 +153,89 @@ class Setting:
 
 
 SETTINGS = (
-    Setting("name", SettingKind.LINE, "The shop's name.", max_length=256, is_required=True),
-    Setting("description", SettingKind.PROSE, "What the shop sells.", max_length=10_000),
+    Setting(
+        "name",
+        "Shop name",
+        SettingKind.LINE,
+        SettingGroup.SHOP,
+        "Shown in emails and on sign-in pages.",
+        max_length=256,
+        is_required=True,
+    ),
+    Setting(
+        "description",
+        "Description",
+        SettingKind.PROSE,
+        SettingGroup.SHOP,
+        "What the shop sells.",
+        max_length=10_000,
+    ),
     Setting(
         "password_login_mode",
+        "Password login",
         SettingKind.LOGIN_MODE,
+        SettingGroup.ACCESS,
         "Who can sign in with a password.",
         is_required=True,
     ),
     Setting(
         "allow_storefront_traffic",
+        "Storefront traffic",
         SettingKind.SWITCH,
+        SettingGroup.ACCESS,
         "Whether customers and anonymous callers can use the API.",
     ),
     Setting(
         "default_mail_sender_name",
+        "Sender name",
         SettingKind.LINE,
-        "The sender's name in emails; without one, the shop's name.",
+        SettingGroup.MAIL,
+        "The name that emails come from; without one, the shop's name.",
         max_length=256,
     ),
     Setting(
         "default_mail_sender_address",
+        "Sender email",
         SettingKind.EMAIL,
-        "The sender's email; without one, noreply at the shop's host.",
+        SettingGroup.MAIL,
+        "The address that emails come from; without one, noreply at the shop's host.",
         max_length=254,
     ),
     Setting(
         "customer_set_password_url",
+        "Set-password page",
         SettingKind.REDIRECT_URL,
-        "The page where invited customers set their password.",
+        SettingGroup.LINKS,
+        "The page of the storefront where invited customers set their password.",
         max_length=1024,
     ),
     Setting(
         "enable_account_confirmation_by_email",
+        "Confirm email of new customers",
         SettingKind.SWITCH,
+        SettingGroup.ACCOUNTS,
         "Whether new customers confirm their email.",
     ),
     Setting(
         "allow_login_without_confirmation",
+        "Sign in before confirmation",
         SettingKind.SWITCH,
+        SettingGroup.ACCOUNTS,
         "Whether customers can sign in before they confirm their email.",
     ),
 )
 """Every setting of the shop, in the order in which they are shown."""
+
+
+def update_of(values: Mapping[str, object]) -> ShopUpdate:
+    """Return the update that changes the settings named in ``values``."""
+    changed: dict[str, Any] = dict(values)
+    return ShopUpdate(**changed)
+
+
+def settings_in(group: SettingGroup) -> tuple[Setting, ...]:
+    """Return the settings of ``group``, in the order in which they are shown."""
+    return tuple(setting for setting in SETTINGS if setting.group is group)
 
 
 def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:

@@ -1,0 +1,117 @@
+"""The page of the shop's settings: each group is saved on its own, and refused at its field."""
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.shop.settings import SETTINGS, SettingGroup, ShopSettings, ShopUpdate
+from app.ports import Ports
+from app.services.shop.settings import show_settings, update_shop
+from tests.builders.audit import trail
+from tests.console.conftest import StaffConsole
+
+PAGE = "/console/settings/"
+MANAGER = Permission.MANAGE_SETTINGS
+
+
+def settings(shop: Ports) -> ShopSettings:
+    return show_settings(shop, OPERATOR)
+
+
+def test_settings_need_the_permission(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(Permission.MANAGE_ORDERS)
+    assert console.open(PAGE).status == 403
+    refused = console.send(f"{PAGE}shop", {"name": "Mine"}, seen_at="/console/keyboard")
+    assert refused.status == 403
+    assert settings(shop).name != "Mine"
+
+
+def test_page_shows_every_setting_that_is_no_switch_of_the_access_page(
+    staff_console: StaffConsole,
+) -> None:
+    page = staff_console(MANAGER).open(PAGE)
+    for setting in SETTINGS:
+        is_shown = f'name="{setting.name}"' in page.html
+        assert is_shown is (setting.group is not SettingGroup.ACCESS), setting.name
+        assert (setting.label in page.text) or not is_shown
+    assert "/graphql/" in page.text
+
+
+@pytest.mark.parametrize(
+    ("group", "values", "message"),
+    [
+        ("shop", {"name": "Corner shop", "description": "Bowls."}, "Shop settings saved."),
+        (
+            "mail",
+            {
+                "default_mail_sender_name": "Maya",
+                "default_mail_sender_address": "hello@example.com",
+            },
+            "Mail settings saved. New emails come from Maya.",
+        ),
+        ("links", {"customer_set_password_url": "http://localhost:3000/set"}, "Links saved."),
+        (
+            "accounts",
+            {"allow_login_without_confirmation": "y"},
+            "Customer account settings saved.",
+        ),
+    ],
+)
+def test_group_is_saved_alone(
+    staff_console: StaffConsole,
+    shop: Ports,
+    group: str,
+    values: dict[str, str],
+    message: str,
+) -> None:
+    console = staff_console(MANAGER)
+    before = settings(shop)
+    saved = console.send(f"{PAGE}{group}", values, seen_at=PAGE)
+    assert saved.status == 303
+    assert saved.leads_to == f"{PAGE}#{group}"
+    assert message in console.follow(saved).text
+    after = settings(shop)
+    for setting in SETTINGS:
+        if setting.group.value == group:
+            sent = values.get(setting.name, "")
+            assert setting.read(after) == (sent == "y" if setting.kind.is_switch else sent)
+        else:
+            assert setting.read(after) == setting.read(before)
+    assert len(trail(shop, "shop.update")) == 1
+
+
+def test_sender_of_emails_is_the_shop_without_a_name_of_its_own(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    update_shop(shop, OPERATOR, ShopUpdate(name="Northlight"))
+    console = staff_console(MANAGER)
+    saved = console.send(f"{PAGE}mail", {"default_mail_sender_name": ""}, seen_at=PAGE)
+    assert "New emails come from Northlight." in console.follow(saved).text
+
+
+@pytest.mark.parametrize(
+    ("group", "field", "value", "problem"),
+    [
+        ("shop", "name", " ", "Shop name: This is required."),
+        ("mail", "default_mail_sender_address", "nobody", "Sender email: "),
+        ("links", "customer_set_password_url", "https://evil.example/x", "Set-password page: "),
+    ],
+)
+def test_refused_value_is_shown_at_its_field_and_kept(
+    staff_console: StaffConsole, shop: Ports, group: str, field: str, value: str, problem: str
+) -> None:
+    console = staff_console(MANAGER)
+    before = settings(shop)
+    refused = console.send(f"{PAGE}{group}", {field: value}, seen_at=PAGE)
+    assert refused.status == 422
+    assert "There's a problem with 1 field" in refused.text
+    assert problem in refused.text
+    assert f'id="{field}-error"' in refused.html
+    assert f'value="{value}"' in refused.html
+    assert settings(shop) == before
+
+
+def test_unknown_group_is_no_page(staff_console: StaffConsole) -> None:
+    console = staff_console(MANAGER)
+    for name in ("access", "nothing"):
+        assert console.send(f"{PAGE}{name}", {}, seen_at=PAGE).status == 404
