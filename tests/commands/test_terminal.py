@@ -32,7 +32,7 @@ def test_a_list_is_a_table_under_titles(ports: Ports, installed: Installation) -
 
 def test_one_thing_is_a_line_for_each_of_its_facts(installed: Installation) -> None:
     shown = run_in_terminal(installed, "shop", "show")
-    assert "Password login mode" in shown
+    assert "Password login" in shown
     assert "ENABLED" in shown
 
 
