@@ -86,7 +86,7 @@ class Examined:
         page.set_viewport_size({"width": WIDTHS[0], "height": 900})
         page.goto(f"{url}/console/dry-run/")
         page.get_by_role("textbox", name="Subscription query").press("Control+Enter")
-        page.get_by_role("region", name="Payload").wait_for()
+        page.get_by_role("region", name="Payload as JSON").wait_for()
         self._look()
         page.get_by_role("textbox", name="Subscription query").fill("subscription { nothing }")
         page.keyboard.press("Control+Enter")

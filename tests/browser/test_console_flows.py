@@ -125,7 +125,7 @@ def test_a_query_is_tried_and_saved_as_a_webhook(admin: Page, small_shop: Runnin
     make_product(small_shop.ports, "Kettle")
     make_app(small_shop.ports, "Labels", Permission.MANAGE_PRODUCTS)
     admin.goto(f"{small_shop.url}/console/dry-run/")
-    admin.get_by_label("Seen by").select_option("Labels")
+    admin.get_by_label("Run as").select_option("Labels")
     query = admin.get_by_role("textbox", name="Subscription query")
     query.fill("subscription {\n event { ... on ProductUpdated { nothing } } }")
     admin.get_by_role("button", name=RUN).click()
@@ -137,9 +137,9 @@ def test_a_query_is_tried_and_saved_as_a_webhook(admin: Page, small_shop: Runnin
     expect(admin.get_by_label("App", exact=True)).to_have_value("1")
     assert "csrf_token" not in admin.url
     admin.get_by_label("Name", exact=True).fill("Kettles")
-    admin.get_by_label("Target").fill("https://labels.example.com/hook")
-    admin.get_by_role("button", name="Make the webhook").click()
-    expect(admin.get_by_text("“Kettles” is made.")).to_be_visible()
+    admin.get_by_label("Endpoint URL").fill("https://labels.example.com/hook")
+    admin.get_by_role("button", name="Create webhook").click()
+    expect(admin.get_by_text("Webhook “Kettles” created.")).to_be_visible()
     expect(admin.get_by_role("heading", level=1, name="Kettles")).to_be_visible()
 
 

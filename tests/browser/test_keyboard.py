@@ -83,7 +83,7 @@ def test_trying_a_query(admin: Page, small_shop: RunningShop) -> None:
     admin.keyboard.press("Control+A")
     admin.keyboard.type("subscription { event { ... on ProductUpdated { product { name } } } }")
     admin.keyboard.press("Control+Enter")
-    expect(admin.get_by_role("region", name="Payload")).to_contain_text("Kettle")
+    expect(admin.get_by_role("region", name="Payload as JSON")).to_contain_text("Kettle")
 
 
 def test_sending_deliveries_again(admin: Page, small_shop: RunningShop) -> None:

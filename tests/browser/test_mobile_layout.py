@@ -81,9 +81,9 @@ def test_events_are_found_by_what_they_are_about(phone: Page, small_shop: Runnin
     expect(paid).to_be_checked()
     for summary in phone.locator("summary:visible").all():
         assert box(summary)["height"] >= 24
-    phone.get_by_label("Target").fill("https://labels.example.com/hooks")
-    phone.get_by_role("button", name="Make the webhook").click()
-    expect(phone.get_by_role("region", name="What it hears of")).to_contain_text("ORDER_PAID")
+    phone.get_by_label("Endpoint URL").fill("https://labels.example.com/hooks")
+    phone.get_by_role("button", name="Create webhook").click()
+    expect(phone.get_by_role("region", name="Subscribed events")).to_contain_text("ORDER_PAID")
 
 
 def test_group_checkbox_is_next_to_its_label(phone: Page, small_shop: RunningShop) -> None:

@@ -67,7 +67,7 @@ def test_a_query_is_tried(plain: Page, small_shop: RunningShop) -> None:
     query = plain.get_by_role("textbox", name="Subscription query")
     query.fill("subscription { event { ... on ProductUpdated { product { name } } } }")
     plain.get_by_role("button", name="Run", exact=True).click()
-    expect(plain.get_by_role("region", name="Payload")).to_contain_text("Kettle")
+    expect(plain.get_by_role("region", name="Payload as JSON")).to_contain_text("Kettle")
 
 
 def test_a_delivery_is_sent_again(plain: Page, small_shop: RunningShop) -> None:

@@ -63,19 +63,19 @@ def test_webhooks_are_sorted_and_stay_so_on_the_next_page(
     by_name = console.open(f"{WEBHOOKS}?sort=name&state=on")
     assert chosen(by_name) == "Name"
     assert order(by_name, "hook-75", "hook-73", "hook-74") == ["hook-73", "hook-74", "hook-75"]
-    on = next_page(by_name, "More")
+    on = next_page(by_name, "Next")
     assert "sort=name" in on
     assert "state=on" in on
     second = console.open(on)
     assert order(second, "hook-99", "hook-98") == ["hook-98", "hook-99"]
     assert "hook-73" not in second.html.split("<tbody>")[1]
-    back = console.open(next_page(second, "Before"))
-    assert "sort=name" in next_page(second, "Before")
+    back = console.open(next_page(second, "Previous"))
+    assert "sort=name" in next_page(second, "Previous")
     assert order(back, "hook-75", "hook-73", "hook-74") == ["hook-73", "hook-74", "hook-75"]
     assert "hook-98" not in back.html.split("<tbody>")[1]
     [without] = re.findall(r'class="lk-tag" href="([^"]*)"', second.html)
     assert html.unescape(without) == f"{WEBHOOKS}?sort=name"
-    assert "hook-98" in console.open(next_page(back, "More")).html.split("<tbody>")[1]
+    assert "hook-98" in console.open(next_page(back, "Next")).html.split("<tbody>")[1]
     assert order(console.open(f"{WEBHOOKS}?sort=app"), "hook-99", "hook-73")[0] == "hook-73"
     assert chosen(console.open(f"{WEBHOOKS}?sort=nonsense")) == ""
 
@@ -86,7 +86,7 @@ def test_active_filters_are_described(staff_console: StaffConsole, shop: Ports) 
     make_delivery(shop, hook)
     console = staff_console(*MAY)
     assert "App: Labels , remove filter" in console.open(f"{WEBHOOKS}?app={app_id}").text
-    assert "State: In trouble , remove filter" in console.open(f"{WEBHOOKS}?state=trouble").text
+    assert "State: Failing , remove filter" in console.open(f"{WEBHOOKS}?state=failing").text
     assert "Status: Waiting , remove filter" in console.open(f"{DELIVERIES}?status=waiting").text
     assert "Webhook: hook , remove filter" in console.open(f"{DELIVERIES}?webhook={hook}").text
     who = console.open(f"{AUDIT}?who=operator").text

@@ -1,4 +1,4 @@
-"""Webhooks in the console: made, checked while they are written, tested, stopped."""
+"""Webhooks in the console: created, checked while typing, tested, disabled, deleted."""
 
 import re
 
@@ -28,7 +28,7 @@ def test_the_page_needs_manage_apps(staff_console: StaffConsole) -> None:
     assert console.open("/console/webhooks/new").status == 403
 
 
-def test_a_webhook_is_made_with_a_query_and_changed(
+def test_webhook_is_created_with_a_query_and_edited(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
@@ -43,7 +43,7 @@ def test_a_webhook_is_made_with_a_query_and_changed(
         "is_active": "y",
     }
     done = console.follow(console.send("/console/webhooks/new", data))
-    assert "“Stock feed” is made." in done.text
+    assert "Webhook “Stock feed” created." in done.text
     assert "PRODUCT_UPDATED" in done.text
     edited = console.open("/console/webhooks/1/edit")
     assert "a secret of theirs" not in edited.html
@@ -76,7 +76,7 @@ def test_what_is_wrong_with_a_query_is_marked_by_line(
     )
     assert found.response.json == {
         "marks": [],
-        "message": "It can be run; it hears of PRODUCT_UPDATED.",
+        "message": "Valid query. Subscribes to Product updated.",
     }
 
 
@@ -111,28 +111,27 @@ def test_all_webhooks_are_listed_with_their_health(
     assert "Failing" in page.text
     assert "<script>alert" not in page.html
     assert len(seen) <= 6
-    assert "Broken" in console.open("/console/webhooks/?state=trouble").text
+    assert "Broken" in console.open("/console/webhooks/?state=failing").text
     assert "Broken" not in console.open("/console/webhooks/?event=PRODUCT_UPDATED").text
     with statements() as seen:
         assert console.open(f"/console/webhooks/{failing}").status == 200
     assert len(seen) <= 6
 
 
-def test_a_webhook_is_stopped_switched_on_and_deleted(
-    staff_console: StaffConsole, shop: Ports
-) -> None:
+def test_webhook_is_disabled_enabled_and_deleted(staff_console: StaffConsole, shop: Ports) -> None:
     app_id, _ = make_app(shop, "Labels")
     make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     console = staff_console(*MAY)
     asked = "/console/webhooks/1?ask=pause"
-    assert "Switch off hook?" in console.open(asked).text
+    assert "Disable “hook”?" in console.open(asked).text
     done = console.follow(console.send("/console/webhooks/1/pause", seen_at=asked))
-    assert "is off: nothing is sent to it." in done.text
+    assert "“hook” disabled." in done.text
     assert (
-        "is on." in console.follow(console.send("/console/webhooks/1/resume", seen_at=asked)).text
+        "“hook” enabled."
+        in console.follow(console.send("/console/webhooks/1/resume", seen_at=asked)).text
     )
     gone = console.send("/console/webhooks/1/delete", seen_at="/console/webhooks/1?ask=delete")
-    assert "was deleted." in console.follow(gone).text
+    assert "“hook” deleted." in console.follow(gone).text
     assert console.open("/console/webhooks/1").status == 404
 
 
@@ -151,7 +150,7 @@ def test_a_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: 
         assert session.get_one(DeliveryRecord, 1).webhook_id == 1
 
 
-def test_a_webhook_that_the_installation_switched_off_says_why_until_it_is_switched_on(
+def test_webhook_disabled_for_failing_says_why_until_it_is_enabled(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     key = make_webhook(shop, make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)[0])
@@ -165,7 +164,7 @@ def test_a_webhook_that_the_installation_switched_off_says_why_until_it_is_switc
         assert FAILING_REASON not in console.open(path).text
 
 
-def test_events_stand_by_what_they_are_about_and_those_chosen_stand_open(
+def test_events_are_grouped_and_groups_with_selected_events_are_open(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
@@ -177,9 +176,10 @@ def test_events_stand_by_what_they_are_about_and_those_chosen_stand_open(
     )
     assert [noun for is_open, noun in nouns if is_open] == ["Products"]
     assert [noun for _, noun in nouns] == list(NOUNS.values())
-    assert "Products 1 chosen of 3 Products Needs Manage products." in page.text
+    assert "Products 1 selected of 3 Products Requires Manage products." in page.text
     assert (
-        "Orders 0 chosen of 6 Orders Needs Manage orders, which Labels does not hold." in page.text
+        "Orders 0 selected of 6 Orders Requires Manage orders, which Labels doesn't have."
+        in page.text
     )
     offered = re.findall(r'name="events"\s+id="[^"]+"\s+value="(\w+)"', page.html)
     assert sorted(offered) == sorted(event.value for event in EventType)

@@ -93,7 +93,7 @@ def make_deliveries_page(
     oldest_first: bool = False,
 ) -> DeliveriesPage:
     """Return the page that lists ``lines``, and asks about a replay if one is ``asked``."""
-    rows = tuple(_row(line) for line in lines)
+    rows = tuple(delivery_row(line) for line in lines)
     return DeliveriesPage(
         rows=rows,
         summary=_summary(len(rows)),
@@ -133,7 +133,8 @@ def _summary(deliveries: int) -> str:
     )
 
 
-def _row(line: DeliveryLine) -> DeliveryRow:
+def delivery_row(line: DeliveryLine) -> DeliveryRow:
+    """Return the row of a delivery."""
     state, status = status_words(line)
     return DeliveryRow(
         id=line.id,

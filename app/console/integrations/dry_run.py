@@ -1,15 +1,12 @@
 """Dry run: what a webhook would send, without sending it."""
 
-from dataclasses import dataclass
-
 from flask import Response, request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
-from app.console.formatting import pretty_json
 from app.console.forms import ConsoleForm, KeyField
-from app.console.integrations.delivery_attempts import size_of
+from app.console.integrations.dry_run_page import Outcome, make_dry_run_page
 from app.console.integrations.sample_objects import FoundObject, find_objects
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
@@ -18,17 +15,24 @@ from app.domain.apps.apps import App
 from app.domain.events import EVENTS, EventType, default_query
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_global_id, to_global_id
-from app.domain.values.line_diff import diff_lines
 from app.domain.values.pages import PageRequest
 from app.services.apps.app_lists import list_apps
 from app.services.authorization.register import may
-from app.services.deliveries.details import DeliveryDetails, show_latest_delivery
+from app.services.deliveries.details import show_latest_delivery
 from app.services.deliveries.dry_runs import DryRun, dry_run_webhook
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
 
 _MAX_APPS = 100
+_QUERY = """subscription {{
+  event {{
+    ... on {kind} {{
+      {selection}
+    }}
+  }}
+}}
+"""
 
 blueprint = PageGroup(
     "dry_run",
@@ -39,13 +43,13 @@ blueprint = PageGroup(
 
 
 class DryRunForm(ConsoleForm):
-    """Return the query to run: the one given, or the event's default query."""
+    """What to run: an event, its object and a query, as the person or as an app."""
 
     names = {"objectId": "object", "app": "app", "query": "query"}  # noqa: RUF012
     event = SelectField(
-        "Event", choices=[SelectChoice(event.value, event.value) for event in EVENTS]
+        "Event", choices=[SelectChoice(event.value, event.label) for event in EVENTS]
     )
-    app = KeyField("Seen by")
+    app = KeyField("Run as")
     object = StringField("Object")
     query = TextAreaField("Subscription query")
     webhook = KeyField("Webhook")
@@ -56,31 +60,9 @@ class DryRunForm(ConsoleForm):
         return EventType(self.event.data) if known else EventType.PRODUCT_UPDATED
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A line of a diff: in both payloads, only in the last real one, or only in this one."""
-
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a run came to: the payload, or what stood in its way."""
-
-    ran: DryRun | None = None
-    problems: tuple[Problem, ...] = ()
-    last: DeliveryDetails | None = None
-    differences: tuple[Difference, ...] = ()
-
-    @property
-    def lines(self) -> tuple[int, ...]:
-        return tuple(line for problem in self.problems for line in problem.lines)
-
-
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """The form; with ``webhook`` its query and its app are taken over."""
+    """Show the form, with the query and the app of a ``webhook`` if one is given."""
     form = DryRunForm(request.args)
     hook_id = request.args.get("webhook", type=row_key)
     hook = None if hook_id is None else show_webhook(ports(), actor(), hook_id)
@@ -90,17 +72,17 @@ def index() -> BaseResponse:
         heard = [event for event in hook.events if event in EVENTS]
         form.event.data = heard[0].value if heard else form.event.data
     if not form.query.data:
-        form.query.data = _usual(form)
+        form.query.data = _default_query(form)
     return _show(form)
 
 
 @blueprint.post("/")
 def run() -> BaseResponse:
-    """Run it, look for an object, or take the usual query of the event."""
+    """Run the query, search for an object, or use the event's default query."""
     form = DryRunForm()
     act = request.form.get("act", "run")
-    if act == "usual":
-        form.query.data = _usual(form)
+    if act == "default":
+        form.query.data = _default_query(form)
         return _show(form)
     if act == "find" or request.form.get("from") == "webhook":
         return _show(form, found=find_objects(ports(), actor(), form.event_type, _text(form)))
@@ -123,60 +105,47 @@ def _outcome(form: DryRunForm) -> Outcome:
         )
     except Refused as refused:
         return Outcome(problems=_placed(refused, query))
-    return _compared(form, ran)
+    return _with_last_delivery(form, ran)
 
 
 def _placed(refused: Refused, query: str) -> tuple[Problem, ...]:
-    """The problems, those of the query with the lines that are at fault."""
+    """Return the problems; those of the query with their lines."""
     checked = check_query(ports(), actor(), query).problem if query.strip() else None
     if checked is not None and any(problem.field == "query" for problem in refused.problems):
         return (checked,)
     return refused.problems
 
 
-def _compared(form: DryRunForm, ran: DryRun) -> Outcome:
-    """Compare the run with the last real delivery of the webhook that the query is from."""
+def _with_last_delivery(form: DryRunForm, ran: DryRun) -> Outcome:
+    """Add the last real delivery of the webhook that the query is from."""
     hook = form.webhook.data
     if hook is None or not may(actor(), show_latest_delivery):
         return Outcome(ran)
-    last = show_latest_delivery(ports(), actor(), hook, ran.event)
-    if last is None:
-        return Outcome(ran)
-    before, after = (pretty_json(text).splitlines() for text in (last.payload, ran.payload))
-    kinds = {"-": "del", "+": "ins", " ": ""}
-    lines = diff_lines(before, after)
-    differences = (Difference(kinds[line.mark], f"{line.mark} {line.text}") for line in lines)
-    return Outcome(ran, (), last, tuple(differences))
+    return Outcome(ran, last=show_latest_delivery(ports(), actor(), hook, ran.event))
 
 
 def _show(
     form: DryRunForm, *, outcome: Outcome | None = None, found: list[FoundObject] | None = None
 ) -> Response:
-    kind = EVENTS[form.event_type]
-    return page(
-        "dry_run/index.html",
-        form=form,
-        kind=kind,
-        subject=kind.subject.lower(),
-        events=EVENTS,
-        apps=_apps(),
-        outcome=outcome,
+    dry_run = make_dry_run_page(
+        form.event_type,
+        _apps(),
+        form.app.data,
+        object_id=form.object.data or "",
         found=found,
-        size=size_of(outcome.ran.payload) if outcome and outcome.ran else "",
+        outcome=outcome,
     )
+    return page("dry_run/index.html", form=form, dry_run=dry_run)
 
 
 def _apps() -> tuple[App, ...]:
     return list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
 
 
-def _usual(form: DryRunForm) -> str:
-    """The usual query of the event, spread over lines."""
+def _default_query(form: DryRunForm) -> str:
+    """Return the event's default query, indented."""
     kind = EVENTS[form.event_type]
-    return (
-        "subscription {\n  event {\n    ... on "
-        f"{kind.__name__} {{\n      {kind.selection}\n    }}\n  }}\n}}\n"
-    )
+    return _QUERY.format(kind=kind.__name__, selection=kind.selection)
 
 
 def _text(form: DryRunForm) -> str:

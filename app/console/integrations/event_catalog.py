@@ -1,12 +1,13 @@
-"""The catalogue of events, by what they are about: to be ticked, each with its usual query."""
+"""The events by subject, to select from: each with its permission and default query."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, Event, EventType, default_query
+from app.domain.values.text import text
 
 NOUNS = {
     "ACCOUNT": "Accounts",
@@ -23,8 +24,9 @@ NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event: when it happens, and its default query."""
+    """An event: when it happens, and its default query; ``id`` is its checkbox's."""
 
+    id: str
     name: str
     description: str
     query: str
@@ -33,28 +35,21 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The events about one noun; ``is_heard``: the app has the permission they need."""
+    """The events about one subject; ``is_missing`` if the app lacks the permission they need."""
 
     noun: str
-    permission: Permission
-    is_heard: bool
+    needs: str
+    is_missing: bool
+    selected: str
+    total: str
+    is_open: bool
     entries: tuple[Entry, ...]
-
-    @property
-    def chosen(self) -> int:
-        """How many of them are chosen."""
-        return sum(entry.is_chosen for entry in self.entries)
 
 
 def catalogue(owner: App | None, chosen: Collection[str]) -> list[Group]:
-    """Return the catalogue of events, with those that ``owner`` can receive, if given."""
+    """Return the events by subject, with the permission that ``owner`` needs to receive them."""
     return [
-        Group(
-            noun,
-            permission,
-            owner is None or permission in owner.permissions,
-            tuple(_entry(name, kind, chosen) for name, kind in kinds),
-        )
+        _group(noun, permission, owner, [_entry(name, kind, chosen) for name, kind in kinds])
         for (noun, permission), kinds in groupby(EVENTS.items(), _about)
     ]
 
@@ -64,5 +59,38 @@ def _about(item: tuple[EventType, type[Event]]) -> tuple[str, Permission]:
     return next(noun for start, noun in NOUNS.items() if name.startswith(start)), kind.permission
 
 
+def _group(
+    noun: str, permission: Permission, owner: App | None, entries: Iterable[Entry]
+) -> Group:
+    listed = tuple(entries)
+    selected = sum(entry.is_chosen for entry in listed)
+    is_missing = owner is not None and permission not in owner.permissions
+    return Group(
+        noun=noun,
+        needs=_needs(permission, owner if is_missing else None),
+        is_missing=is_missing,
+        selected=text("{count} selected", count=selected),
+        total=text("of {count}", count=len(listed)),
+        is_open=selected > 0,
+        entries=listed,
+    )
+
+
+def _needs(permission: Permission, lacking: App | None) -> str:
+    if lacking is None:
+        return text("Requires {permission}.", permission=permission.label)
+    return text(
+        "Requires {permission}, which {app} doesn't have.",
+        permission=permission.label,
+        app=lacking.name,
+    )
+
+
 def _entry(name: EventType, kind: type[Event], chosen: Collection[str]) -> Entry:
-    return Entry(name.value, kind.description, default_query(kind), name.value in chosen)
+    return Entry(
+        id=text("event-{name}", name=name.value.lower().replace("_", "-")),
+        name=name.value,
+        description=kind.description,
+        query=default_query(kind),
+        is_chosen=name.value in chosen,
+    )

@@ -7,6 +7,7 @@ from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
+from app.domain.values.text import text
 from app.ports import Ports
 from app.services.commerce.catalogue import ProductFilter, list_products
 from app.services.commerce.order_lists import OrderFilter, list_orders
@@ -29,23 +30,27 @@ class FoundObject:
     detail: str = ""
 
 
-def find_objects(ports: Ports, actor: Actor, event: EventType, text: str) -> list[FoundObject]:
-    """Find objects for ``event`` by ``text``; empty without the permission to see them."""
+def find_objects(ports: Ports, actor: Actor, event: EventType, name: str) -> list[FoundObject]:
+    """Find objects for ``event`` by ``name``; empty without the permission to see them."""
     subject = EVENTS[event].subject
     first = PageRequest(_MOST)
     try:
         if subject == "Product":
-            products = list_products(ports, actor, first, ProductFilter(search=text))
+            products = list_products(ports, actor, first, ProductFilter(search=name))
             return [
                 FoundObject(to_global_id(subject, p.id), p.name, p.slug) for p in products.items
             ]
         if subject == "Order":
-            orders = list_orders(ports, actor, first, OrderFilter(search=text.lstrip("#")))
+            orders = list_orders(ports, actor, first, OrderFilter(search=name.lstrip("#")))
             return [
-                FoundObject(to_global_id(subject, one.id), f"#{one.number}", one.user_email)
+                FoundObject(
+                    to_global_id(subject, one.id),
+                    text("#{number}", number=one.number),
+                    one.user_email,
+                )
                 for one in orders.items
             ]
-        hits = search_everything(ports, actor, text)
+        hits = search_everything(ports, actor, name)
     except (PermissionDenied, Refused):
         return []
     return [

@@ -1,4 +1,4 @@
-"""A webhook, made or changed: where to, what of, which words; checked while it is written."""
+"""The form that creates or edits a webhook; its query is checked as it is typed."""
 
 from collections.abc import Mapping
 
@@ -16,9 +16,10 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm, KeyField
-from app.console.integrations.event_catalog import catalogue
+from app.console.integrations.webhook_form_page import make_webhook_form_page
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
+from app.console.parts import enumeration
 from app.console.session import actor, ports, require
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
@@ -26,6 +27,7 @@ from app.domain.events import EventType
 from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
+from app.domain.values.text import text
 from app.domain.values.unset import ABSENT, Absent
 from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_lists import list_apps, show_app
@@ -45,20 +47,20 @@ blueprint = PageGroup(
 
 
 class WebhookForm(ConsoleForm):
-    """The fields of a webhook; its secret is never shown, and kept unless one is typed."""
+    """The fields of a webhook; its secret is never shown, and kept unless a new one is entered."""
 
     names = {"asyncEvents": "events", "events": "events"}  # noqa: RUF012
     app = KeyField("App")
     name = StringField("Name")
-    target_url = URLField("Target", validators=[InputRequired("Say where events are sent.")])
+    target_url = URLField("Endpoint URL", validators=[InputRequired("Enter a URL.")])
     query = TextAreaField("Subscription query")
     events = SelectMultipleField(
         "Events", choices=[SelectChoice(event.value, event.label) for event in EventType]
     )
-    custom_headers = TextAreaField("Sent with every delivery")
+    custom_headers = TextAreaField("Custom headers")
     secret_key = PasswordField("Secret")
-    drops_secret = BooleanField("Sign with the shop's key alone (take the secret away)")
-    is_active = BooleanField("Send events to it", default=True)
+    drops_secret = BooleanField("Remove the secret and sign with the shop's key")
+    is_active = BooleanField("Enabled", default=True)
 
 
 @blueprint.route("/new", methods=["GET", "POST"])
@@ -81,15 +83,14 @@ def new() -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            return done(
-                f"“{made.name or made.target_url}” is made.", "console.webhooks.show", key=made.id
-            )
+            created = text("Webhook “{webhook}” created.", webhook=made.name or made.target_url)
+            return done(created, "console.webhooks.show", key=made.id)
     return _page(form, None)
 
 
 @blueprint.route("/<key:key>/edit", methods=["GET", "POST"])
 def edit(key: int) -> BaseResponse:
-    """Change a webhook."""
+    """Edit a webhook."""
     hook = show_webhook(ports(), actor(), key)
     if hook is None:
         abort(404)
@@ -100,7 +101,7 @@ def edit(key: int) -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            return done("The webhook is saved.", "console.webhooks.show", key=key)
+            return done("Webhook saved.", "console.webhooks.show", key=key)
     return _page(form, hook)
 
 
@@ -112,8 +113,10 @@ def check() -> Response:
         return jsonify(marks=[], message="")
     found = check_query(ports(), actor(), query)
     if found.problem is None:
-        events = ", ".join(event.value for event in found.events)
-        return jsonify(marks=[], message=f"It can be run; it hears of {events}.")
+        events = enumeration([event.label for event in found.events])
+        return jsonify(
+            marks=[], message=text("Valid query. Subscribes to {events}.", events=events)
+        )
     marks = [
         {"line": line, "message": problem_text(found.problem)} for line in found.problem.lines
     ]
@@ -123,16 +126,10 @@ def check() -> Response:
 def _page(form: WebhookForm, hook: Webhook | None) -> Response:
     show = refused_page if form.errors else page
     owner = _owner(form, hook)
-    marks = {line for error in [_problem_lines(form)] for line in error}
-    return show(
-        "webhooks/edit.html",
-        form=form,
-        hook=hook,
-        owner=owner,
-        apps=() if hook is not None else _apps(),
-        catalogue=catalogue(owner, form.events.data or ()),
-        marks=marks,
-    )
+    apps = () if hook is not None else _apps()
+    chosen = form.events.data or ()
+    webhook = make_webhook_form_page(hook, owner, apps, chosen, _problem_lines(form))
+    return show("webhooks/edit.html", form=form, webhook=webhook)
 
 
 def _owner(form: WebhookForm, hook: Webhook | None) -> App | None:
@@ -169,7 +166,7 @@ def _said(form: WebhookForm, hook: Webhook | None = None) -> WebhookInput:
 
 
 def _headers(form: WebhookForm) -> Mapping[str, object]:
-    """Headers as they are typed, a line each: ``X-Shop: harbour``."""
+    """Return the headers as entered, one a line: ``X-Shop: harbour``."""
     found: dict[str, object] = {}
     for line in (form.custom_headers.data or "").splitlines():
         name, colon, value = line.partition(":")

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, insert, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.deliveries.causes import failure_cause
 from app.domain.deliveries.deliveries import (
     DISABLE_AFTER,
     Batch,
@@ -56,8 +57,8 @@ class AttemptResult:
 
     @property
     def summary(self) -> str:
-        """The response in one line."""
-        return self.response if self.answered is None else f"HTTP {self.answered}"
+        """The response in one line: ``503 Service Unavailable: maintenance until 10:00``."""
+        return failure_cause(self.answered, self.response)
 
 
 @part

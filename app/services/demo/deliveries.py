@@ -13,6 +13,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.permissions import split_names
+from app.domain.deliveries.causes import failure_cause
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.deliveries.message_ids import RANDOM_LENGTH, make_message_id
 from app.models import (
@@ -102,8 +103,7 @@ def _remember_failure(webhook: WebhookRecord, deliveries: Sequence[PastDelivery]
     if failed:
         last = max(failed, key=lambda one: one.created_at)
         webhook.last_failure_at = last.created_at
-        code = last.response_status
-        webhook.last_failure = last.response if code is None else f"HTTP {code}"
+        webhook.last_failure = failure_cause(last.response_status, last.response)
 
 
 def _names() -> Iterator[tuple[str, str, float | None]]:

@@ -143,7 +143,7 @@ def test_webhook_has_its_last_failure(
 ) -> None:
     work(trying, webhook)
     assert (stored(trying, webhook).last_failure, stored(trying, webhook).last_failure_at) == (
-        "HTTP 500",
+        "500 Internal Server Error",
         clock.now(),
     )
 

@@ -1,0 +1,174 @@
+"""The view model of a dry run: what to run, and the payload or what is wrong."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.console.formatting import pretty_json
+from app.console.integrations.delivery_attempts import size_of
+from app.console.integrations.sample_objects import FoundObject
+from app.domain.apps.apps import App
+from app.domain.events import EVENTS, EventType
+from app.domain.values.errors import Problem, problem_text
+from app.domain.values.line_diff import diff_lines
+from app.domain.values.text import text
+from app.services.deliveries.details import DeliveryDetails
+from app.services.deliveries.dry_runs import DryRun
+
+_SUBJECTS = {"User": "Person", "Group": "Permission group", "Checkout": "Cart"}
+_KINDS = {"-": "del", "+": "ins", " ": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A choice of a list."""
+
+    value: str
+    label: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run came to: the payload, or the problems; ``last`` is the last real delivery."""
+
+    ran: DryRun | None = None
+    problems: tuple[Problem, ...] = ()
+    last: DeliveryDetails | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemLine:
+    """A problem, and where in the query it is."""
+
+    where: str
+    message: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """The payload that would be sent."""
+
+    event: str
+    size: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A line of a diff: ``kind`` is ins, del or empty for a line in both."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The payload compared with the last real delivery's."""
+
+    delivery_id: int
+    created_at: datetime
+    summary: str
+    lines: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DryRunPage:
+    """The form and its result; ``has_run`` tells an empty result from none."""
+
+    events: tuple[Option, ...]
+    event_hint: str
+    apps: tuple[Option, ...]
+    subject: str
+    object_hint: str
+    searched: bool
+    found: Sequence[FoundObject]
+    has_run: bool
+    problems: tuple[ProblemLine, ...]
+    payload: Payload | None
+    comparison: Comparison | None
+    bad_lines: tuple[int, ...]
+    command: str
+
+
+def make_dry_run_page(
+    event: EventType,
+    apps: Iterable[App],
+    app_id: int | None,
+    *,
+    object_id: str = "",
+    found: Sequence[FoundObject] | None = None,
+    outcome: Outcome | None = None,
+) -> DryRunPage:
+    """Return the page for ``event`` run as the app ``app_id``.
+
+    ``found`` are the matches of a search for an object, ``None`` without one.
+    """
+    came_to = outcome or Outcome()
+    subject = _SUBJECTS.get(EVENTS[event].subject, EVENTS[event].subject)
+    return DryRunPage(
+        events=tuple(Option(one.value, one.label, one is event) for one in EVENTS),
+        event_hint=_event_hint(event),
+        apps=tuple(Option(str(app.id), app.name, app.id == app_id) for app in apps),
+        subject=subject,
+        object_hint=text(
+            "Name, number, email or ID. Leave empty for the latest {subject}.",
+            subject=subject.lower(),
+        ),
+        searched=found is not None,
+        found=found or (),
+        has_run=outcome is not None,
+        problems=tuple(_problem(problem) for problem in came_to.problems),
+        payload=_payload(came_to.ran) if came_to.ran else None,
+        comparison=_comparison(came_to.ran, came_to.last),
+        bad_lines=tuple(line for problem in came_to.problems for line in problem.lines),
+        command=_command(object_id),
+    )
+
+
+def _event_hint(event: EventType) -> str:
+    kind = EVENTS[event]
+    return text(
+        "{description} Requires {permission}.",
+        description=kind.description,
+        permission=kind.permission.label,
+    )
+
+
+def _payload(ran: DryRun) -> Payload:
+    return Payload(ran.event.label, size_of(ran.payload), ran.payload)
+
+
+def _problem(problem: Problem) -> ProblemLine:
+    where = ""
+    if problem.lines:
+        where = text(
+            "Line {lines}:",
+            "Lines {lines}:",
+            count=len(problem.lines),
+            lines=", ".join(map(str, problem.lines)),
+        )
+    return ProblemLine(where, problem_text(problem), problem.code)
+
+
+def _comparison(ran: DryRun | None, last: DeliveryDetails | None) -> Comparison | None:
+    if ran is None or last is None:
+        return None
+    before, after = (pretty_json(body).splitlines() for body in (last.payload, ran.payload))
+    lines = tuple(
+        Difference(_KINDS[line.mark], text("{mark} {line}", mark=line.mark, line=line.text))
+        for line in diff_lines(before, after)
+    )
+    differs = any(line.kind for line in lines)
+    summary = (
+        "Lines with - are only in the last delivery, lines with + only in this payload."
+        if differs
+        else "No differences."
+    )
+    return Comparison(last.line.id, last.line.created_at, summary, lines)
+
+
+def _command(object_id: str) -> str:
+    command = "flask webhook dry-run --query query.graphql"
+    return text("{command} --object-id ID", command=command) if object_id else command

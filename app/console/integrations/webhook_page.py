@@ -1,0 +1,324 @@
+"""The view models of webhooks: the list, and one webhook's page with its questions."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from markupsafe import Markup
+
+from app.console.formatting import html_text, time_element
+from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
+from app.console.parts import Consequence, Fact, Pill, Question
+from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
+from app.domain.values.ids import to_global_id
+from app.domain.values.text import text
+from app.services.deliveries.search import DeliveryLine
+from app.services.webhooks.lists import Health, ListedWebhook
+
+_SHOWN_EVENTS = 2
+_UNNAMED = "Unnamed webhook"
+_CODE = Markup("<code>{}</code>")
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookRow:
+    """A webhook in the list."""
+
+    id: int
+    name: str
+    receiver: str
+    events: tuple[str, ...]
+    traffic: str
+    waiting: str
+    last_failure_at: datetime | None
+    last_failure: str
+    health: Pill
+    test_label: str
+    edit_label: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebhooksPage:
+    """The list of webhooks."""
+
+    rows: tuple[WebhookRow, ...]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Why events don't reach the app, the cause first; ``can_enable`` offers to enable it."""
+
+    state: str
+    cause: str
+    detail: str
+    can_enable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenEvent:
+    """An event that the webhook subscribes to."""
+
+    label: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookPage:
+    """One webhook, and the question asked about it; a test asks for an object, too."""
+
+    id: int
+    name: str
+    app_id: int
+    app_name: str
+    health: Pill
+    is_active: bool
+    notice: Notice | None
+    latest: tuple[DeliveryRow, ...]
+    events: tuple[ChosenEvent, ...]
+    payload: str
+    target_url: str
+    facts: tuple[Fact, ...]
+    delete_hint: str
+    command: str
+    question: Question | None
+    asks_object: bool
+
+
+def webhook_health(hook: ListedWebhook) -> Pill:
+    """Return how a webhook fares."""
+    if hook.disabled_reason:
+        return Pill("bad", "Disabled")
+    if not hook.is_active:
+        return Pill("off", "Disabled")
+    if not hook.is_app_active:
+        return Pill("off", "App inactive")
+    if hook.failing_since is not None:
+        return Pill("bad", "Failing")
+    return Pill("ok", "Healthy") if hook.health.delivered else Pill("", "No recent events")
+
+
+def make_webhooks_page(hooks: Iterable[ListedWebhook]) -> WebhooksPage:
+    """Return the page that lists ``hooks``."""
+    rows = tuple(_row(hook) for hook in hooks)
+    return WebhooksPage(rows, _summary(len(rows)))
+
+
+def make_webhook_page(
+    hook: ListedWebhook, latest: Iterable[DeliveryLine], now: datetime, asked: str = ""
+) -> WebhookPage:
+    """Return the page of ``hook``; ``asked`` is the question: test, pause, delete or empty."""
+    api_id = to_global_id("Webhook", hook.id)
+    return WebhookPage(
+        id=hook.id,
+        name=hook.name or _UNNAMED,
+        app_id=hook.app_id,
+        app_name=hook.app_name,
+        health=webhook_health(hook),
+        is_active=hook.is_active,
+        notice=_notice(hook, now),
+        latest=tuple(delivery_row(line) for line in latest),
+        events=tuple(ChosenEvent(event.label, event.value) for event in hook.events),
+        payload=_payload(hook),
+        target_url=hook.target_url,
+        facts=tuple(_facts(hook, now)),
+        delete_hint=_delete_hint(hook),
+        command=text("flask webhook edit {id}", id=api_id),
+        question=_QUESTIONS[asked](hook) if asked in _QUESTIONS else None,
+        asks_object=asked == "test",
+    )
+
+
+def _summary(webhooks: int) -> str:
+    if not webhooks:
+        return "No webhooks on this page"
+    return text(
+        "{count:,} webhook on this page", "{count:,} webhooks on this page", count=webhooks
+    )
+
+
+def _row(hook: ListedWebhook) -> WebhookRow:
+    called = hook.name or text("webhook of {app}", app=hook.app_name)
+    return WebhookRow(
+        id=hook.id,
+        name=hook.name or _UNNAMED,
+        receiver=text(
+            "{app} · {url}", app=hook.app_name, url=hook.target_url.removeprefix("https://")
+        ),
+        events=_first_events(hook),
+        traffic=_traffic(hook.health),
+        waiting=_waiting(hook.health),
+        last_failure_at=hook.last_failure_at,
+        last_failure=hook.last_failure,
+        health=webhook_health(hook),
+        test_label=text("Test {webhook}", webhook=called),
+        edit_label=text("Edit {webhook}", webhook=called),
+    )
+
+
+def _first_events(hook: ListedWebhook) -> tuple[str, ...]:
+    labels = tuple(event.label for event in hook.events)
+    if len(labels) <= _SHOWN_EVENTS:
+        return labels or ("No events",)
+    return (*labels[:_SHOWN_EVENTS], text("+{count}", count=len(labels) - _SHOWN_EVENTS))
+
+
+def _traffic(health: Health) -> str:
+    if not health.delivered and not health.failed:
+        return "" if health.waiting else "No events"
+    if not health.failed:
+        return text("{count:,} delivered", count=health.delivered)
+    if not health.delivered:
+        return text("{count:,} failed", count=health.failed)
+    return text(
+        "{delivered:,} delivered, {failed:,} failed",
+        delivered=health.delivered,
+        failed=health.failed,
+    )
+
+
+def _waiting(health: Health) -> str:
+    return text("{count:,} waiting", count=health.waiting) if health.waiting else ""
+
+
+def _notice(hook: ListedWebhook, now: datetime) -> Notice | None:
+    if hook.disabled_reason:
+        return _disabled_notice(hook, now)
+    if hook.is_active and not hook.is_app_active:
+        return Notice(
+            "warn",
+            text("{app} is inactive.", app=hook.app_name),
+            "Its webhooks don't send events until the app is activated.",
+        )
+    if hook.is_active and hook.failing_since is not None:
+        return _failing_notice(hook, hook.failing_since, now)
+    return None
+
+
+def _disabled_notice(hook: ListedWebhook, now: datetime) -> Notice:
+    moment = time_element(hook.disabled_at, now) if hook.disabled_at else ""
+    detail = html_text("The webhook was disabled {moment}.", moment=moment) if moment else ""
+    return Notice("bad", hook.disabled_reason, detail, can_enable=True)
+
+
+def _failing_notice(hook: ListedWebhook, since: datetime, now: datetime) -> Notice:
+    until = since + DISABLE_AFTER
+    moments = {"since": time_element(since, now), "until": time_element(until, now)}
+    if until - now < _DAY:
+        detail = html_text(
+            "Failing since {since}. Failed deliveries are retried. The webhook will be disabled "
+            "{until} if it keeps failing.",
+            **moments,
+        )
+    else:
+        detail = html_text(
+            "Failing since {since}. Failed deliveries are retried. The webhook will be disabled "
+            "on {until} if it keeps failing.",
+            **moments,
+        )
+    return Notice("bad", hook.last_failure or "Deliveries are failing.", detail)
+
+
+def _payload(hook: ListedWebhook) -> str:
+    if hook.has_query:
+        return "Events and payload are defined by the subscription query."
+    if hook.events:
+        return "Each event is sent with its default payload."
+    return "Add a subscription query or select events to receive."
+
+
+def _facts(hook: ListedWebhook, now: datetime) -> Iterable[Fact]:
+    if hook.identifier:
+        yield Fact("Identifier", _CODE.format(hook.identifier))
+    yield Fact("Last 24 hours", _day(hook.health))
+    yield Fact("Signing", "Secret (HMAC)" if hook.has_secret else "Shop's signing key (JWS)")
+    yield Fact("Created", time_element(hook.created_at, now))
+    yield Fact("API ID", _CODE.format(to_global_id("Webhook", hook.id)))
+
+
+def _day(health: Health) -> str:
+    parts = [one for one in (_traffic(health), _waiting(health)) if one]
+    return ", ".join(parts)
+
+
+def _delete_hint(hook: ListedWebhook) -> str:
+    if not hook.health.waiting:
+        return "Deletes its deliveries too."
+    return text(
+        "Deletes its deliveries too, {count:,} of them waiting.", count=hook.health.waiting
+    )
+
+
+def _test(hook: ListedWebhook) -> Question:
+    return Question(
+        title=_about(hook, "Send a test to “{webhook}”?", "Send a test?"),
+        detail=text(
+            "Sends a real, signed request to {url}. Nothing in the shop changes.",
+            url=hook.target_url,
+        ),
+        action="Send test",
+        endpoint="console.webhooks.test",
+        arguments={"key": hook.id},
+        is_harmless=True,
+    )
+
+
+def _pause(hook: ListedWebhook) -> Question:
+    return Question(
+        title=_about(hook, "Disable “{webhook}”?", "Disable webhook?"),
+        action="Disable webhook",
+        endpoint="console.webhooks.pause",
+        arguments={"key": hook.id},
+        consequences=tuple(_pause_consequences(hook)),
+    )
+
+
+def _pause_consequences(hook: ListedWebhook) -> Iterable[Consequence]:
+    sent = hook.health.delivered + hook.health.failed + hook.health.waiting
+    yield Consequence(
+        "bad", text("{app} won't receive events while it's disabled.", app=hook.app_name)
+    )
+    if sent:
+        yield Consequence(
+            "warn",
+            text(
+                "It was sent {count:,} event in the last 24 hours.",
+                "It was sent {count:,} events in the last 24 hours.",
+                count=sent,
+            ),
+        )
+    yield Consequence(
+        "ok",
+        text(
+            "Once enabled again, it can receive the events it missed in the last {days} days.",
+            days=RETENTION.days,
+        ),
+    )
+
+
+def _delete(hook: ListedWebhook) -> Question:
+    return Question(
+        title=_about(hook, "Delete “{webhook}”?", "Delete webhook?"),
+        action="Delete webhook",
+        endpoint="console.webhooks.delete",
+        arguments={"key": hook.id},
+        consequences=(
+            Consequence(
+                "bad",
+                text(
+                    "{app} won't receive these events anymore. The webhook's deliveries are "
+                    "deleted too. This can't be undone.",
+                    app=hook.app_name,
+                ),
+            ),
+            Consequence("ok", "The app, its tokens and its other webhooks aren't affected."),
+        ),
+    )
+
+
+def _about(hook: ListedWebhook, named: str, unnamed: str) -> str:
+    return text(named, webhook=hook.name) if hook.name else unnamed
+
+
+_QUESTIONS = {"test": _test, "pause": _pause, "delete": _delete}

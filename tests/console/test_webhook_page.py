@@ -1,0 +1,234 @@
+"""What the pages of webhooks say, made of webhooks without HTTP."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.console.integrations.webhook_page import (
+    WebhookPage,
+    WebhookRow,
+    make_webhook_page,
+    make_webhooks_page,
+    webhook_health,
+)
+from app.console.parts import Pill
+from app.domain.events import EventType
+from app.services.webhooks.lists import Health, ListedWebhook
+from tests.console.test_deliveries_page import FAILED
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HOOK = ListedWebhook(
+    id=2,
+    app_id=1,
+    app_name="Labels",
+    name="Stock",
+    identifier="",
+    target_url="https://labels.example.com/hooks",
+    is_active=True,
+    is_app_active=True,
+    has_query=False,
+    has_secret=False,
+    created_at=NOW - timedelta(days=30),
+    failing_since=None,
+    last_failure_at=None,
+    last_failure="",
+    disabled_at=None,
+    disabled_reason="",
+    events=(EventType.ORDER_PAID,),
+    health=Health(delivered=3),
+)
+FAILING = replace(HOOK, failing_since=NOW - timedelta(hours=3), last_failure="503 Busy")
+DISABLED = replace(
+    HOOK, is_active=False, disabled_reason="Gone.", disabled_at=NOW - timedelta(hours=1)
+)
+
+
+def row_of(hook: ListedWebhook) -> WebhookRow:
+    (row,) = make_webhooks_page([hook]).rows
+    return row
+
+
+def page_of(hook: ListedWebhook, asked: str = "") -> WebhookPage:
+    return make_webhook_page(hook, [], NOW, asked)
+
+
+def facts_of(hook: ListedWebhook) -> dict[str, str]:
+    return {fact.label: fact.value for fact in page_of(hook).facts}
+
+
+@pytest.mark.parametrize(
+    ("hook", "health"),
+    [
+        (HOOK, Pill("ok", "Healthy")),
+        (replace(HOOK, health=Health()), Pill("", "No recent events")),
+        (FAILING, Pill("bad", "Failing")),
+        (replace(FAILING, is_app_active=False), Pill("off", "App inactive")),
+        (replace(FAILING, is_active=False), Pill("off", "Disabled")),
+        (DISABLED, Pill("bad", "Disabled")),
+    ],
+)
+def test_health_is_one_state(hook: ListedWebhook, health: Pill) -> None:
+    assert webhook_health(hook) == health
+    assert row_of(hook).health == page_of(hook).health == health
+
+
+@pytest.mark.parametrize(
+    ("webhooks", "summary"),
+    [
+        (0, "No webhooks on this page"),
+        (1, "1 webhook on this page"),
+        (2, "2 webhooks on this page"),
+    ],
+)
+def test_summary_counts_webhooks(webhooks: int, summary: str) -> None:
+    assert make_webhooks_page([HOOK] * webhooks).summary == summary
+
+
+@pytest.mark.parametrize(
+    ("health", "traffic", "waiting", "day"),
+    [
+        (Health(), "No events", "", "No events"),
+        (Health(delivered=1), "1 delivered", "", "1 delivered"),
+        (Health(failed=1200), "1,200 failed", "", "1,200 failed"),
+        (Health(waiting=2), "", "2 waiting", "2 waiting"),
+        (
+            Health(delivered=5, failed=1, waiting=2),
+            "5 delivered, 1 failed",
+            "2 waiting",
+            "5 delivered, 1 failed, 2 waiting",
+        ),
+    ],
+)
+def test_traffic_leaves_out_zeros(health: Health, traffic: str, waiting: str, day: str) -> None:
+    hook = replace(HOOK, health=health)
+    assert (row_of(hook).traffic, row_of(hook).waiting) == (traffic, waiting)
+    assert facts_of(hook)["Last 24 hours"] == day
+
+
+@pytest.mark.parametrize(
+    ("events", "shown"),
+    [
+        ((), ("No events",)),
+        ((EventType.ORDER_PAID,), ("Order paid",)),
+        (
+            (EventType.ORDER_PAID, EventType.ORDER_CREATED, EventType.APP_DELETED),
+            ("Order paid", "Order created", "+1"),
+        ),
+    ],
+)
+def test_row_names_the_first_events(events: tuple[EventType, ...], shown: tuple[str, ...]) -> None:
+    assert row_of(replace(HOOK, events=events)).events == shown
+
+
+def test_unnamed_webhook_is_known_by_its_app() -> None:
+    row = row_of(replace(HOOK, name=""))
+    assert (row.name, row.test_label) == ("Unnamed webhook", "Test webhook of Labels")
+    assert row.receiver == "Labels · labels.example.com/hooks"
+    assert row_of(HOOK).edit_label == "Edit Stock"
+
+
+def test_healthy_webhook_has_no_notice() -> None:
+    assert page_of(HOOK).notice is None
+    assert page_of(replace(HOOK, is_active=False)).notice is None
+
+
+def test_failing_webhook_tells_when_it_will_be_disabled() -> None:
+    notice = page_of(FAILING).notice
+    assert notice is not None
+    assert (notice.cause, notice.can_enable) == ("503 Busy", False)
+    assert "3 h ago" in notice.detail
+    assert "disabled on <time" in notice.detail
+    assert "6 Mar, 09:00" in notice.detail
+    soon = page_of(replace(FAILING, failing_since=NOW - timedelta(days=4, hours=20))).notice
+    assert soon is not None
+    assert "disabled <time" in soon.detail
+    assert "in 4 h" in soon.detail
+
+
+def test_disabled_webhook_tells_why_and_can_be_enabled() -> None:
+    notice = page_of(DISABLED).notice
+    assert notice is not None
+    assert (notice.cause, notice.can_enable) == ("Gone.", True)
+    assert "was disabled <time" in notice.detail
+    without_date = page_of(replace(DISABLED, disabled_at=None)).notice
+    assert without_date is not None
+    assert without_date.detail == ""
+
+
+def test_webhook_of_an_inactive_app_says_so() -> None:
+    notice = page_of(replace(HOOK, is_app_active=False)).notice
+    assert notice is not None
+    assert notice.cause == "Labels is inactive."
+
+
+@pytest.mark.parametrize(
+    ("hook", "payload"),
+    [
+        (replace(HOOK, has_query=True), "Events and payload are defined by"),
+        (HOOK, "Each event is sent with its default payload."),
+        (replace(HOOK, events=()), "Add a subscription query"),
+    ],
+)
+def test_page_tells_what_is_sent(hook: ListedWebhook, payload: str) -> None:
+    assert page_of(hook).payload.startswith(payload)
+
+
+def test_facts_name_signing_and_identifier() -> None:
+    assert "Identifier" not in facts_of(HOOK)
+    assert facts_of(HOOK)["Signing"] == "Shop's signing key (JWS)"
+    facts = facts_of(replace(HOOK, identifier="a<b", has_secret=True))
+    assert facts["Identifier"] == "<code>a&lt;b</code>"
+    assert facts["Signing"] == "Secret (HMAC)"
+
+
+def test_latest_deliveries_have_their_cause() -> None:
+    (row,) = make_webhook_page(HOOK, [FAILED], NOW).latest
+    assert (row.result, row.status) == ("503 Service Unavailable", "Failed")
+
+
+@pytest.mark.parametrize(
+    ("asked", "title", "unnamed", "action"),
+    [
+        ("test", "Send a test to “Stock”?", "Send a test?", "Send test"),
+        ("pause", "Disable “Stock”?", "Disable webhook?", "Disable webhook"),
+        ("delete", "Delete “Stock”?", "Delete webhook?", "Delete webhook"),
+    ],
+)
+def test_question_repeats_the_act(asked: str, title: str, unnamed: str, action: str) -> None:
+    page = page_of(HOOK, asked)
+    assert page.question is not None
+    assert (page.question.title, page.question.action) == (title, action)
+    assert page.asks_object is (asked == "test")
+    without_name = page_of(replace(HOOK, name=""), asked).question
+    assert without_name is not None
+    assert without_name.title == unnamed
+
+
+def test_nothing_is_asked_without_a_question() -> None:
+    assert page_of(HOOK).question is None
+
+
+@pytest.mark.parametrize(
+    ("health", "sentence"),
+    [
+        (Health(), None),
+        (Health(waiting=1), "It was sent 1 event in the last 24 hours."),
+        (Health(delivered=999, failed=1), "It was sent 1,000 events in the last 24 hours."),
+    ],
+)
+def test_disabling_counts_events_unless_there_are_none(
+    health: Health, sentence: str | None
+) -> None:
+    question = page_of(replace(HOOK, health=health), "pause").question
+    assert question is not None
+    told = [one.sentence for one in question.consequences]
+    assert told[1:-1] == ([] if sentence is None else [sentence])
+
+
+@pytest.mark.parametrize(
+    ("waiting", "hint"),
+    [(0, "Deletes its deliveries too."), (3, "Deletes its deliveries too, 3 of them waiting.")],
+)
+def test_deleting_counts_waiting_deliveries(waiting: int, hint: str) -> None:
+    assert page_of(replace(HOOK, health=Health(waiting=waiting))).delete_hint == hint
