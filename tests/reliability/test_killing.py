@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.reliability.crash_run import Result, Trial, run_trial
 
-CHANGES, KILLS = 200, 3
+CHANGES, KILLS = 50, 2
 
 
 def assert_nothing_is_lost(result: Result) -> None:
