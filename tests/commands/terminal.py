@@ -5,13 +5,12 @@ import os
 import pty
 import select
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation
+from tests.commands.forked_commands import ForkedCommand
+from tests.commands.real_installation import TIMEOUT_SECONDS, Installation
 
 ESCAPE = "\x1b["
 INTERRUPT = "\x03"
@@ -31,16 +30,8 @@ def run_in_terminal(
     """
     ours, theirs = pty.openpty()
     result = os.open(into, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) if into else os.dup(theirs)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments],
-        cwd=installed.folder,
-        env={**installed.environment, **more},
-        stdin=theirs,
-        stdout=result,
-        stderr=theirs,
-        start_new_session=True,  # else it would ask on the terminal that the tests run on
-        # A shell lets what it runs in the background ignore Ctrl-C; nobody ran this so.
-        preexec_fn=catch_interrupts,  # noqa: PLW1509 - it does nothing else
+    process = ForkedCommand(
+        arguments, installed.folder, {**installed.environment, **more}, (theirs, result, theirs)
     )
     os.close(theirs)
     os.close(result)
@@ -58,25 +49,19 @@ def run_in_terminal(
                 _answer(process, ours, waiting.pop(0)[1])
     finally:
         process.kill()
-        process.wait()
         os.close(ours)
     assert waiting == [], "some questions were not asked"
     return f"{shown}\nended with {process.returncode}"
 
 
-def catch_interrupts() -> None:
-    """For a process that is about to run."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _answer(process: "subprocess.Popen[bytes]", terminal: int, answer: str) -> None:
+def _answer(process: ForkedCommand, terminal: int, answer: str) -> None:
     if answer == INTERRUPT:
         process.send_signal(signal.SIGINT)
     else:
         os.write(terminal, f"{answer}\n".encode())
 
 
-def _read(terminal: int, interrupted: "subprocess.Popen[bytes] | None") -> str:
+def _read(terminal: int, interrupted: ForkedCommand | None) -> str:
     """What comes next; empty when the command has closed its end.
 
     Python misses a signal that comes in the moment before it waits for a key, so whoever has

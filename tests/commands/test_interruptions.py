@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,12 +16,11 @@ from tests.builders.webhooks import make_delivery, make_webhook
 from tests.commands.fake_remote_shop import count_requests, operation, other_shop
 from tests.commands.real_installation import (
     ROOT,
-    TIMEOUT_SECONDS,
     Installation,
     at_a_terminal,
     wait_until,
 )
-from tests.commands.terminal import INTERRUPT, catch_interrupts, run_in_terminal
+from tests.commands.terminal import INTERRUPT, run_in_terminal
 from tests.servers.http import HttpServer
 
 INTERRUPTED = {"code": "INTERRUPTED", "message": "Interrupted.", "field": None}
@@ -92,25 +89,13 @@ def stopped(
     installed: Installation, *arguments: str, when: Callable[[], bool]
 ) -> tuple[list[str], str]:
     """The lines of ``flask ARGUMENTS --json`` in a pipe, with Ctrl-C as soon as ``when``; told."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments, "--json"],
-        cwd=installed.folder,
-        env=installed.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=catch_interrupts,  # noqa: PLW1509 - it does nothing else
-    )
-    try:
+    with installed.running(*arguments, "--json") as running:
         wait_until(when, "it is at work")
-        process.send_signal(signal.SIGINT)
-        out, told = process.communicate(timeout=TIMEOUT_SECONDS)
-    finally:
-        process.kill()
-        process.wait()
-    assert process.returncode == 130
-    assert "Traceback" not in told
-    return out.splitlines(), told
+        running.command.send_signal(signal.SIGINT)
+        done = running.finish()
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+    return done.stdout.splitlines(), done.stderr
 
 
 def test_interrupt_during_a_call_is_reported_as_json(

@@ -98,16 +98,6 @@ def test_nothing_outlives_a_killed_parent(installed: Installation) -> None:
     assert not answers(port)
 
 
-def test_no_worker_option_starts_no_worker(installed: Installation) -> None:
-    port = free_port()
-    process = installed.start("serve", "--port", str(port), "--workers", "1", "--no-worker")
-    try:
-        wait_until(lambda: answers(port), "it answers")
-        assert not [line for line in offspring(process.pid).values() if " worker" in line]
-    finally:
-        end(process)
-
-
 @pytest.mark.parametrize(
     ("setting", "titles"),
     [
@@ -115,8 +105,8 @@ def test_no_worker_option_starts_no_worker(installed: Installation) -> None:
         ("false", ["API", "Key set", "Console"]),
     ],
 )
-def test_every_printed_url_responds(
-    installed: Installation, setting: str, titles: list[str]
+def test_without_a_worker_every_printed_url_responds_and_the_url_is_stored(
+    installed: Installation, sqlite_url: str, setting: str, titles: list[str]
 ) -> None:
     port = free_port()
     told = Installation(installed.folder, {**installed.environment, "PLAYGROUND_ENABLED": setting})
@@ -126,11 +116,18 @@ def test_every_printed_url_responds(
         lines = [line.split("\t") for line in told.said.splitlines() if "\t" in line]
         assert [title for title, _ in lines] == titles
         pages = {title: visit(url) for title, url in lines if title != "API"}
+        assert answers(port)
+        assert not [line for line in offspring(process.pid).values() if " worker" in line]
     finally:
         end(process)
     assert "Sign in" in pages.pop("Console")
     assert '"keys"' in pages.pop("Key set")
     assert all("<html" in page for page in pages.values())
+    # Emails are written without a request, and have links.
+    connection = sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))
+    ((address,),) = connection.execute("SELECT served_at FROM shop")
+    connection.close()
+    assert address == f"http://127.0.0.1:{port}"
 
 
 def visit(url: str) -> str:
@@ -157,21 +154,6 @@ def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
         failed = installed.run("serve", "--port", str(port))
     assert failed.returncode == 1
     assert f"Cannot listen on 127.0.0.1, port {port}: Address already in use." in failed.stderr
-
-
-def test_where_it_is_served_is_remembered_for_what_happens_without_a_request(
-    installed: Installation, sqlite_url: str
-) -> None:
-    port = free_port()
-    process = installed.start("serve", "--port", str(port), "--workers", "1", "--no-worker")
-    try:
-        wait_until(lambda: f":{port}/graphql/" in installed.said, "it says where it is")
-    finally:
-        end(process)
-    connection = sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))
-    ((address,),) = connection.execute("SELECT served_at FROM shop")
-    connection.close()
-    assert address == f"http://127.0.0.1:{port}"
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])

@@ -153,7 +153,7 @@ def test_a_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Install
 def test_full_disk_is_reported(ports: Ports, installed: Installation, form: str) -> None:
     make_delivery(ports, 1)
     with Path("/dev/full").open("w") as full:
-        done = installed.run("webhook", "list", form, into=full)
+        done = installed.run("webhook", "list", form, into=full.fileno())
     no_room = "There is no room left for the output: nothing more of it was written."
     assert (done.returncode, done.stderr) == (1, f"Error: {no_room}\n")
 

@@ -1,0 +1,150 @@
+"""``flask`` commands as processes that are forked from one that has imported the application.
+
+Importing takes 1 s of processor time, running most commands a tenth of that. A forked command has
+a process ID, an environment, a folder, files and an exit code of its own, like a started one.
+
+``python -m tests.commands.forked_commands FD`` is the process that forks, one per test process.
+"""
+
+import atexit
+import contextlib
+import gc
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import cli
+from tests.servers.run import ROOT
+
+_MAX_REQUEST = 64 * 1024
+_FILES = 4
+"""Standard input, output and error of a command, and a pipe for its process ID and exit code."""
+
+
+class ForkedCommand:
+    """A running ``flask ARGUMENTS``."""
+
+    def __init__(
+        self,
+        arguments: tuple[str, ...],
+        folder: Path,
+        environment: dict[str, str],
+        files: tuple[int, int, int],
+    ) -> None:
+        told, tell = os.pipe()
+        request = json.dumps([arguments, str(folder), environment]).encode()
+        try:
+            socket.send_fds(_forking_process(), [request], [*files, tell])
+        finally:
+            os.close(tell)
+        self._told = os.fdopen(told)
+        self.pid = int(self._told.readline())
+        self.returncode: int | None = None
+
+    def send_signal(self, number: int) -> None:
+        if not self._has_ended(0):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code; raises ``TimeoutError`` after ``timeout`` seconds."""
+        if not self._has_ended(timeout):
+            raise TimeoutError(f"process {self.pid} is still running")
+        if self.returncode is None:
+            with self._told:
+                self.returncode = int(self._told.readline())
+        return self.returncode
+
+    def kill(self) -> None:
+        """End it, if it still runs."""
+        self.send_signal(signal.SIGKILL)
+        self.wait()
+
+    def _has_ended(self, timeout: float | None) -> bool:
+        return self.returncode is not None or bool(select.select([self._told], [], [], timeout)[0])
+
+
+@cache
+def _forking_process() -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.commands.forked_commands", str(theirs.fileno())],
+            cwd=ROOT,
+            env={"PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,  # so that no command asks on the terminal of the tests
+        )
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
+
+
+def _serve(requests: socket.socket) -> None:
+    """Fork a command for each request until the other end is closed."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        request, files, _, _ = socket.recv_fds(requests, _MAX_REQUEST, _FILES)
+        if not request:
+            return
+        if os.fork() == 0:
+            requests.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _run_and_report(request, files)
+            return
+        for file in files:
+            os.close(file)
+
+
+def _run_and_report(request: bytes, files: list[int]) -> None:
+    *standard, tell = files
+    pid = os.fork()
+    if pid == 0:
+        os.close(tell)
+        _run(request, standard)
+        return
+    for file in standard:
+        os.close(file)
+    os.write(tell, f"{pid}\n".encode())
+    _, status = os.waitpid(pid, 0)
+    os.write(tell, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+def _run(request: bytes, standard: list[int]) -> None:
+    """Become ``python -m flask ARGUMENTS``."""
+    arguments, folder, environment = json.loads(request)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, file in enumerate(standard):
+        os.dup2(file, number)
+        os.close(file)
+    # As the interpreter opens them when it starts.
+    errors = sys.stdout.errors
+    sys.stdin = open(0, errors=errors, closefd=False)  # noqa: SIM115 - for the process
+    sys.stdout = open(1, "w", errors=errors, closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", 1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    os.environ.clear()  # noqa: TID251 - the new process has its own
+    os.environ.update(environment)  # noqa: TID251
+    os.chdir(folder)
+    sys.argv = ["flask", "--app", str(ROOT / "wsgi.py"), *arguments]
+    runpy.run_module("flask", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    for name in ("app.factory", "app.wiring", *cli.COMMANDS.values()):
+        import_module(name.partition(":")[0])
+    gc.freeze()  # or each command would look through what it shares with this process
+    _serve(socket.socket(fileno=int(sys.argv[1])))
