@@ -42,6 +42,7 @@ blueprint = PageGroup(
         "door-open",
         "password login mode storefront traffic switches close open",
         Heading.TOP,
+        needs=show_impact,
     ),
     url_prefix="/access",
 )

@@ -9,7 +9,9 @@ from app.console.session import actor, ports
 from app.services.console.home import show_overview
 
 blueprint = PageGroup(
-    "home", __name__, Entry("Home", "house", "overview dashboard start", Heading.TOP)
+    "home",
+    __name__,
+    Entry("Home", "house", "overview dashboard start", Heading.TOP, needs=show_overview),
 )
 
 

@@ -1,10 +1,15 @@
 """The console's pages as its side column and search list them, read from the blueprints."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from flask import Blueprint, current_app
+
+from app.domain.authorization.actor import Actor
+from app.services.authorization.register import may
+
+UseCase = Callable[..., object]
 
 
 class Heading(StrEnum):
@@ -22,7 +27,8 @@ class Entry:
     """How a page group lists one of its pages.
 
     ``words`` are other names that people search for. ``view`` is the page's function; without a
-    ``heading`` the page is found by search alone.
+    ``heading`` the page is found by search alone. ``needs`` is the use case that the page calls:
+    the page is listed for callers who can call it, by default for all staff.
     """
 
     label: str
@@ -30,6 +36,7 @@ class Entry:
     words: str = ""
     heading: Heading | None = None
     view: str = "index"
+    needs: UseCase | None = None
 
 
 class PageGroup(Blueprint):
@@ -50,6 +57,11 @@ class Place:
     endpoint: str
     icon: str
     words: str = ""
+    needs: UseCase | None = None
+
+    def is_open_to(self, actor: Actor) -> bool:
+        """Return whether ``actor`` can open the page."""
+        return self.needs is None or may(actor, self.needs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +72,20 @@ class PlaceGroup:
     places: tuple[Place, ...]
 
 
-def place_groups() -> tuple[PlaceGroup, ...]:
-    """Return the side column: places by heading, in the order in which they were registered."""
-    listed = tuple(_listed())
-    return tuple(
+def place_groups(actor: Actor) -> tuple[PlaceGroup, ...]:
+    """Return the side column: places that ``actor`` can open, under headings with any."""
+    listed = [(at, place) for at, place in _listed() if place.is_open_to(actor)]
+    groups = (
         PlaceGroup(heading, tuple(place for at, place in listed if at is heading))
         for heading in Heading
     )
+    return tuple(group for group in groups if group.places)
 
 
 def all_places() -> tuple[Place, ...]:
     """Return every place of the side column, in its order."""
-    return tuple(place for group in place_groups() for place in group.places)
+    listed = tuple(_listed())
+    return tuple(place for heading in Heading for at, place in listed if at is heading)
 
 
 def other_places() -> tuple[Place, ...]:
@@ -79,9 +93,15 @@ def other_places() -> tuple[Place, ...]:
     return tuple(place for heading, place in _listed() if heading is None)
 
 
+def can_open(actor: Actor, endpoint: str) -> bool:
+    """Return whether ``actor`` can open the listed page with that endpoint."""
+    return any(place.endpoint == endpoint and place.is_open_to(actor) for _, place in _listed())
+
+
 def _listed() -> Iterator[tuple[Heading | None, Place]]:
     for name, group in current_app.blueprints.items():
         if isinstance(group, PageGroup):
             for entry in group.entries:
                 endpoint = f"{name}.{entry.view}"
-                yield entry.heading, Place(entry.label, endpoint, entry.icon, entry.words)
+                place = Place(entry.label, endpoint, entry.icon, entry.words, entry.needs)
+                yield entry.heading, place

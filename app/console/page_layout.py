@@ -1,6 +1,7 @@
 """The layout of every page: navigation, signed-in user, theme, messages."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -20,7 +21,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.assets import asset_url
 from app.console.formatting import exact, html_text, relative, time_element
-from app.console.navigation import Place, place_groups
+from app.console.navigation import Place, can_open, place_groups
 from app.console.session import IDLE, SignedInBy, caller, is_signed_in, now, ports, signed_in_by
 from app.domain.urls.web_urls import resolved_path
 from app.domain.values.errors import Refused, problem_text
@@ -120,7 +121,8 @@ def frame_values() -> dict[str, Any]:
             "playground_url": "/graphql/",
             "badges": _badges(),
             "is_current_place": _is_current,
-            "place_groups": place_groups(),
+            "place_groups": place_groups(caller().actor),
+            "can_open": partial(can_open, caller().actor),
             "shop_name": caller().shop.name,
         }
     return values

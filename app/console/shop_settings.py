@@ -29,6 +29,7 @@ blueprint = PageGroup(
         "gear",
         "shop name description sender mail email from links confirmation preferences",
         Heading.SHOP,
+        needs=update_shop,
     ),
     url_prefix="/settings",
 )

@@ -5,6 +5,7 @@ from app.ports import Ports
 from tests.builders.people import make_group, make_user
 from tests.builders.provider_records import make_provider
 from tests.console.conftest import StaffConsole, Statements
+from tests.console.staff_client import ConsoleClient
 
 SEARCH = "/console/search/"
 STAFF, USERS, ORDERS = (
@@ -14,22 +15,18 @@ STAFF, USERS, ORDERS = (
 )
 
 
-def test_without_words_it_offers_the_pages(staff_console: StaffConsole) -> None:
-    page = staff_console().open(SEARCH)
+def test_without_words_it_offers_the_pages(admin: ConsoleClient) -> None:
+    page = admin.open(SEARCH)
     assert '<section class="lk-card lk-found" id="palette"' in page.html
     assert "data-results" in page.html
     assert 'href="/console/keys/"' in page.html.split("data-results")[1]
 
 
-def test_pages_are_found_by_the_other_words_that_people_use(staff_console: StaffConsole) -> None:
-    found = staff_console().open(f"{SEARCH}?q=rotate").html.split("data-results")[1]
+def test_pages_are_found_by_the_other_words_that_people_use(admin: ConsoleClient) -> None:
+    found = admin.open(f"{SEARCH}?q=rotate").html.split("data-results")[1]
     assert 'href="/console/keys/"' in found
     assert 'href="/console/apps/"' not in found
-    do = (
-        staff_console(email="b@example.com")
-        .open(f"{SEARCH}?q=new+gro")
-        .html.split("data-results")[1]
-    )
+    do = admin.open(f"{SEARCH}?q=new+gro").html.split("data-results")[1]
     assert 'href="/console/staff/groups/new"' in do
 
 
@@ -62,9 +59,8 @@ def test_search_finds_providers_with_permission_only(
 
 
 def test_every_place_and_everything_that_is_begun_somewhere_is_found(
-    staff_console: StaffConsole,
+    admin: ConsoleClient,
 ) -> None:
-    console = staff_console()
     asked = {
         "invite": "/console/staff/invite/",
         "unblock": "/console/throttle/",
@@ -77,7 +73,7 @@ def test_every_place_and_everything_that_is_begun_somewhere_is_found(
         "decode": "/console/inspector/",
     }
     for words, leads_to in asked.items():
-        found = console.open(f"{SEARCH}?q={words.replace(' ', '+')}").html.split("data-results")[1]
+        found = admin.open(f"{SEARCH}?q={words.replace(' ', '+')}").html.split("data-results")[1]
         assert f'href="{leads_to}"' in found, words
 
 

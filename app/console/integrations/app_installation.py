@@ -25,7 +25,7 @@ from app.services.apps.manifests import fetch_manifest
 blueprint = PageGroup(
     "app_installation",
     __name__,
-    Entry("Install an app", "link-45deg", "manifest new add"),
+    Entry("Install an app", "link-45deg", "manifest new add", needs=fetch_manifest),
     url_prefix="/apps/install",
 )
 

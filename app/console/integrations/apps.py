@@ -65,8 +65,10 @@ DEFAULT_OVERLAP = "24"
 blueprint = PageGroup(
     "apps",
     __name__,
-    Entry("Apps", "grid", "tokens install manifest extensions", Heading.INTEGRATIONS),
-    Entry("Create an app", "plus-lg", "new token add", view="connect"),
+    Entry(
+        "Apps", "grid", "tokens install manifest extensions", Heading.INTEGRATIONS, needs=list_apps
+    ),
+    Entry("Create an app", "plus-lg", "new token add", view="connect", needs=create_app),
     url_prefix="/apps",
 )
 

@@ -46,7 +46,13 @@ _STATUS = {
 blueprint = PageGroup(
     "deliveries",
     __name__,
-    Entry("Deliveries", "send", "attempts redeliver replay", Heading.INTEGRATIONS),
+    Entry(
+        "Deliveries",
+        "send",
+        "attempts redeliver replay",
+        Heading.INTEGRATIONS,
+        needs=search_deliveries,
+    ),
     url_prefix="/deliveries",
 )
 

@@ -37,7 +37,7 @@ _QUERY = """subscription {{
 blueprint = PageGroup(
     "dry_run",
     __name__,
-    Entry("Dry run", "play-circle", "payload test query", Heading.INTEGRATIONS),
+    Entry("Dry run", "play-circle", "payload test query", Heading.INTEGRATIONS, needs=check_query),
     url_prefix="/dry-run",
 )
 

@@ -33,6 +33,7 @@ from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_lists import list_apps, show_app
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
 from app.services.webhooks.details import show_webhook
+from app.services.webhooks.lists import list_webhooks
 from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
 
@@ -41,7 +42,7 @@ _MAX_APPS = 100
 blueprint = PageGroup(
     "webhook_editing",
     __name__,
-    Entry("Create a webhook", "plus-lg", "new subscription add", view="new"),
+    Entry("Create a webhook", "plus-lg", "new subscription add", view="new", needs=list_webhooks),
     url_prefix="/webhooks",
 )
 

@@ -45,7 +45,9 @@ _DONE = {
 blueprint = PageGroup(
     "webhooks",
     __name__,
-    Entry("Webhooks", "broadcast", "events subscription", Heading.INTEGRATIONS),
+    Entry(
+        "Webhooks", "broadcast", "events subscription", Heading.INTEGRATIONS, needs=list_webhooks
+    ),
     url_prefix="/webhooks",
 )
 

@@ -46,7 +46,9 @@ _SUMMARY = RowCount(
 blueprint = PageGroup(
     "customers",
     __name__,
-    Entry("Customers", "people", "accounts buyers reset link", Heading.PEOPLE),
+    Entry(
+        "Customers", "people", "accounts buyers reset link", Heading.PEOPLE, needs=list_customers
+    ),
     url_prefix="/customers",
 )
 

@@ -42,8 +42,8 @@ _SUMMARY = RowCount(
 blueprint = PageGroup(
     "groups",
     __name__,
-    Entry("Create group", "plus-lg", "new permissions add make", view="new"),
-    Entry("Groups", "people", "permissions members roles"),
+    Entry("Create group", "plus-lg", "new permissions add make", view="new", needs=create_group),
+    Entry("Groups", "people", "permissions members roles", needs=list_groups),
     url_prefix="/groups",
 )
 

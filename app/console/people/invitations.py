@@ -20,7 +20,7 @@ from app.services.people.staff import NewStaff, create_staff
 blueprint = PageGroup(
     "invitations",
     __name__,
-    Entry("Invite staff member", "envelope", "new staff add person someone"),
+    Entry("Invite staff member", "envelope", "new staff add person someone", needs=create_staff),
     url_prefix="/invite",
 )
 

@@ -35,7 +35,7 @@ _PERSON_COUNT = RowCount(
 blueprint = PageGroup(
     "permission_matrix",
     __name__,
-    Entry("Permission matrix", "person-badge", "who may what"),
+    Entry("Permission matrix", "person-badge", "who may what", needs=list_groups),
     url_prefix="/matrix",
 )
 

@@ -47,6 +47,7 @@ blueprint = PageGroup(
         "person-badge",
         "people permissions invite members matrix",
         Heading.PEOPLE,
+        needs=list_staff,
     ),
     url_prefix="/staff",
 )

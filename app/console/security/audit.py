@@ -31,7 +31,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 blueprint = PageGroup(
     "audit",
     __name__,
-    Entry("Audit log", "journal-text", "changes history activity export", Heading.SECURITY),
+    Entry(
+        "Audit log",
+        "journal-text",
+        "changes history activity export",
+        Heading.SECURITY,
+        needs=list_entries,
+    ),
     url_prefix="/audit",
 )
 

@@ -17,7 +17,7 @@ from app.services.inspector.inspect import inspect_token
 blueprint = PageGroup(
     "inspector",
     __name__,
-    Entry("Token inspector", "braces", "jwt decode verify", Heading.SECURITY),
+    Entry("Token inspector", "braces", "jwt decode verify", Heading.SECURITY, needs=inspect_token),
     url_prefix="/inspector",
 )
 

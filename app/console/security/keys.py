@@ -16,7 +16,7 @@ from app.services.keys.rotation import rotate_keys
 blueprint = PageGroup(
     "keys",
     __name__,
-    Entry("Signing keys", "key", "rotate jwks public", Heading.SECURITY),
+    Entry("Signing keys", "key", "rotate jwks public", Heading.SECURITY, needs=list_keys),
     url_prefix="/keys",
 )
 

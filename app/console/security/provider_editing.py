@@ -38,7 +38,7 @@ _NO_WORD = Problem(
 blueprint = PageGroup(
     "provider_editing",
     __name__,
-    Entry("Add a provider", "plus-lg", "sso oidc identity new", view="new"),
+    Entry("Add a provider", "plus-lg", "sso oidc identity new", view="new", needs=save_provider),
     url_prefix="/single-sign-on",
 )
 

@@ -43,7 +43,13 @@ _TAKING_TOKENS = ("json_web_key_set_url", "user_info_url")
 blueprint = PageGroup(
     "single_sign_on",
     __name__,
-    Entry("Single sign-on", "shield-lock", "sso oidc openid provider issuer", Heading.SECURITY),
+    Entry(
+        "Single sign-on",
+        "shield-lock",
+        "sso oidc openid provider issuer",
+        Heading.SECURITY,
+        needs=list_plugins,
+    ),
     url_prefix="/single-sign-on",
 )
 

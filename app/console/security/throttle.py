@@ -35,7 +35,13 @@ _FILTERS = {"q": "IP address", "why": "Reason"}
 blueprint = PageGroup(
     "throttle",
     __name__,
-    Entry("Blocked IPs", "slash-circle", "throttle unblock rate limit address", Heading.SECURITY),
+    Entry(
+        "Blocked IPs",
+        "slash-circle",
+        "throttle unblock rate limit address",
+        Heading.SECURITY,
+        needs=list_block_details,
+    ),
     url_prefix="/throttle",
 )
 
