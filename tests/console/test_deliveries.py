@@ -1,12 +1,14 @@
 """Deliveries in the console: found, looked at, sent again."""
 
+from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
 from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
-from tests.builders.apps import make_app
-from tests.builders.webhooks import make_delivery, make_webhook
+from app.services.webhooks.details import show_webhook
+from tests.builders.apps import change_app, make_app
+from tests.builders.webhooks import change_webhook, make_delivery, make_webhook
 from tests.console.conftest import StaffConsole, Statements
 
 MAY = Permission.MANAGE_APPS
@@ -42,6 +44,11 @@ def fail(shop: Ports, key: int, status: int | None = 503) -> None:
 def status_of(shop: Ports, key: int) -> str:
     with shop.database.transaction() as session:
         return session.get_one(DeliveryRecord, key).status
+
+
+def attempts_of(shop: Ports, key: int) -> int:
+    with shop.database.transaction() as session:
+        return session.get_one(DeliveryRecord, key).attempts
 
 
 def test_the_page_needs_manage_apps(staff_console: StaffConsole, shop: Ports) -> None:
@@ -134,3 +141,72 @@ def test_what_failed_since_a_time_is_replayed(staff_console: StaffConsole, shop:
     assert status_of(shop, key) == DeliveryStatus.PENDING
     gone = console.send(f"{LIST}replay", {"what": "missing", "webhook": "77"}, seen_at=asked)
     assert gone.status == 404
+
+
+def test_delivery_of_a_disabled_webhook_is_resent_only_after_enabling_it(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
+    key = a_delivery(shop)
+    fail(shop, key, 402)
+    change_webhook(shop, 1, is_active=False)
+    page = console.open(f"{LIST}{key}")
+    assert "Enable and resend" in page.text
+    assert "Resend now" not in page.text
+
+    refused = console.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")
+    told = console.follow(refused).text
+    assert "The webhook is disabled. Enable it to resend." in told
+    assert "Resending" not in told
+    assert (status_of(shop, key), attempts_of(shop, key)) == (DeliveryStatus.FAILED, 1)
+
+    done = console.send(f"{LIST}{key}/redeliver", {"enable": "yes"}, seen_at=f"{LIST}{key}")
+    told = console.follow(done).text
+    assert "Resending now." in told
+    assert "Resend now" in told
+    assert status_of(shop, key) == DeliveryStatus.PENDING
+    webhook = show_webhook(shop, OPERATOR, 1)
+    assert webhook is not None
+    assert webhook.is_active
+
+
+def test_delivery_of_an_inactive_app_leads_to_the_app(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
+    key = a_delivery(shop)
+    change_app(shop, 1, is_active=False)
+    page = console.open(f"{LIST}{key}")
+    assert "Labels is inactive. Activate the app to send this delivery." in page.text
+    assert "View app" in page.text
+    refused = console.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")
+    assert "The app is inactive. Activate it to resend." in console.follow(refused).text
+
+
+def test_selected_deliveries_of_disabled_webhooks_are_left_out(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
+    keys = [a_delivery(shop), a_delivery(shop)]
+    for key in keys:
+        fail(shop, key)
+    change_webhook(shop, 1, is_active=False)
+    data = {"id": [str(key) for key in keys]}
+    told = console.follow(console.send(f"{LIST}redeliver", data, seen_at=LIST)).text
+    assert "Resending 1 delivery." in told
+    assert "1 delivery isn't resent: its webhook is disabled" in told
+    assert [status_of(shop, key) for key in keys] == [
+        DeliveryStatus.FAILED,
+        DeliveryStatus.PENDING,
+    ]
+
+
+def test_disabled_webhook_gets_no_replay(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
+    key = a_delivery(shop)
+    fail(shop, key)
+    change_webhook(shop, 1, is_active=False)
+    data = {"what": "failed", "webhook": "1", "since": "24"}
+    refused = console.send(f"{LIST}replay", data, seen_at=f"{LIST}?ask=replay-failed")
+    assert "The webhook is disabled. Enable it to resend." in console.follow(refused).text
+    assert status_of(shop, key) == DeliveryStatus.FAILED

@@ -9,9 +9,11 @@ from app.console.integrations.deliveries_page import (
     DeliveryRow,
     make_deliveries_page,
     replay_result,
+    resend_result,
 )
 from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult
 from app.domain.events import EventType
+from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
 
@@ -151,3 +153,38 @@ def test_replay_is_asked_about(asked: str, what: str) -> None:
 def test_replay_counts_what_is_sent(count: int, missed: str, failed: str) -> None:
     assert replay_result(ReplayResult(failed=9, missing=count), missing=True) == missed
     assert replay_result(ReplayResult(failed=count, missing=9), missing=False) == failed
+
+
+@pytest.mark.parametrize(
+    ("resent", "told"),
+    [
+        (Resent(1), [("ok", "Resending 1 delivery.")]),
+        (
+            Resent(2, disabled=1),
+            [
+                ("ok", "Resending 2 deliveries."),
+                (
+                    "bad",
+                    "1 delivery isn't resent: its webhook is disabled or its app inactive.",
+                ),
+            ],
+        ),
+        (
+            Resent(0, disabled=2),
+            [
+                (
+                    "bad",
+                    "2 deliveries aren't resent: their webhook is disabled or its app inactive.",
+                )
+            ],
+        ),
+        (Resent(0), [("bad", "The selected deliveries can't be resent: they have no payload.")]),
+    ],
+)
+def test_resending_counts_what_is_sent(resent: Resent, told: list[tuple[str, str]]) -> None:
+    assert list(resend_result(resent)) == told
+
+
+def test_disabled_webhook_has_no_next_attempt() -> None:
+    row = row_of(replace(WAITING, attempts=1, is_webhook_active=False))
+    assert (row.state, row.status, row.next_attempt_at) == ("warn", "Not sending", None)

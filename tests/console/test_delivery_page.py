@@ -72,6 +72,45 @@ def test_banner_has_the_cause_first(
     assert page_of(line).banner == Banner(state, cause, detail)
 
 
+@pytest.mark.parametrize(
+    ("line", "cause", "detail", "resend", "enables"),
+    [
+        (
+            replace(RETRYING, is_webhook_active=False),
+            "503 Service Unavailable: busy",
+            "The webhook is disabled. Enable it to send this delivery.",
+            "Enable and resend",
+            True,
+        ),
+        (
+            replace(WAITING, is_webhook_active=False),
+            "Not sent",
+            "The webhook is disabled. Enable it to send this delivery.",
+            "Enable and resend",
+            True,
+        ),
+        (
+            replace(WAITING, is_app_active=False),
+            "Not sent",
+            "Labels is inactive. Activate the app to send this delivery.",
+            "",
+            False,
+        ),
+    ],
+)
+def test_every_part_says_that_nothing_is_sent(
+    line: DeliveryLine, cause: str, detail: str, resend: str, enables: bool
+) -> None:
+    page = page_of(line)
+    assert page.banner == Banner("warn", cause, detail)
+    assert (page.state, page.status, page.next_attempt) == ("warn", "Not sending", "")
+    assert (page.resend, page.enables) == (resend, enables)
+
+
+def test_active_webhook_is_resent_without_asking() -> None:
+    assert (page_of(FAILED).resend, page_of(FAILED).enables) == ("Resend now", False)
+
+
 def test_banner_tells_the_next_attempt() -> None:
     banner = page_of(RETRYING).banner
     assert banner is not None

@@ -10,6 +10,7 @@ from app.console.integrations.deliveries_page import (
     SINCE,
     make_deliveries_page,
     replay_result,
+    resend_result,
 )
 from app.console.integrations.delivery_page import make_delivery_page
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
@@ -20,10 +21,11 @@ from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
 from app.services.deliveries.details import show_delivery_details
+from app.services.deliveries.lists import show_delivery
 from app.services.deliveries.replays import replay_deliveries, retry_deliveries, retry_delivery
 from app.services.deliveries.search import NO_ANSWER, DeliverySearch, search_deliveries
+from app.services.webhooks.changes import WebhookInput, update_webhook
 from app.services.webhooks.names import WebhookName, list_webhook_names
 from app.web.converters import one_of, row_key
 
@@ -100,13 +102,23 @@ def show(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/redeliver")
 def redeliver(key: int) -> BaseResponse:
-    """Resend one delivery now."""
+    """Resend one delivery now, after enabling its webhook if the form says so."""
     try:
+        if request.form.get("enable") == "yes":
+            _enable_webhook(key)
         retry_delivery(ports(), actor(), to_global_id("EventDelivery", key))
     except Refused as refused:
         flash(str(refused), "bad")
         return go("console.deliveries.show", key=key)
     return done("Resending now.", "console.deliveries.show", key=key)
+
+
+def _enable_webhook(delivery_id: int) -> None:
+    delivery = show_delivery(ports(), actor(), delivery_id)
+    if delivery is None:
+        abort(404)
+    webhook = to_global_id("Webhook", delivery.webhook_id)
+    update_webhook(ports(), actor(), webhook, "", WebhookInput(is_active=True))
 
 
 @blueprint.post("/redeliver")
@@ -117,12 +129,13 @@ def redeliver_chosen() -> BaseResponse:
         flash("Select a delivery.", "warn")
         return go("console.deliveries.index", **told(*_NAMES, "sort"))
     try:
-        due = retry_deliveries(ports(), actor(), keys)
+        resent = retry_deliveries(ports(), actor(), keys)
     except Refused as refused:
         flash(str(refused), "bad")
         return go("console.deliveries.index", **told(*_NAMES, "sort"))
-    sent = text("Resending {count:,} delivery.", "Resending {count:,} deliveries.", count=due)
-    return done(sent, "console.deliveries.index", **told(*_NAMES, "sort"))
+    for state, message in resend_result(resent):
+        flash(message, state)
+    return go("console.deliveries.index", **told(*_NAMES, "sort"))
 
 
 @blueprint.post("/replay")
@@ -132,7 +145,15 @@ def replay() -> BaseResponse:
     hours = int(request.form.get("since", DEFAULT_SINCE, type=one_of(SINCE)))
     missing = request.form.get("what") == "missing"
     since = now() - timedelta(hours=hours)
-    made = replay_deliveries(ports(), actor(), hook, since, failed=not missing, missing=missing)
+    try:
+        made = replay_deliveries(
+            ports(), actor(), hook, since, failed=not missing, missing=missing
+        )
+    except Refused as refused:
+        if any(problem.code == "NOT_FOUND" for problem in refused.problems):
+            raise
+        flash(str(refused), "bad")
+        return go("console.deliveries.index", webhook=hook)
     if made.has_more:
         flash("There are more missed events. Replay again to send the next ones.", "warn")
     return done(replay_result(made, missing=missing), "console.deliveries.index", webhook=hook)

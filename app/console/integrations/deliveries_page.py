@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.console.formatting import exact
-from app.console.integrations.delivery_attempts import status_words, was_answered
+from app.console.integrations.delivery_attempts import can_be_sent, status_words, was_answered
 from app.domain.deliveries.causes import response_detail, status_line
 from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
 from app.domain.events import EventType
 from app.domain.values.text import text
+from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
 
@@ -125,6 +126,21 @@ def replay_result(replayed: ReplayResult, *, missing: bool) -> str:
     )
 
 
+def resend_result(resent: Resent) -> tuple[tuple[str, str], ...]:
+    """Return what resending came to: a message's state, and the message."""
+    sent = text(
+        "Resending {count:,} delivery.", "Resending {count:,} deliveries.", count=resent.due
+    )
+    left_out = text(
+        "{count:,} delivery isn't resent: its webhook is disabled or its app inactive.",
+        "{count:,} deliveries aren't resent: their webhook is disabled or its app inactive.",
+        count=resent.disabled,
+    )
+    messages = (("ok", sent, resent.due), ("bad", left_out, resent.disabled))
+    told = tuple((state, message) for state, message, count in messages if count)
+    return told or (("bad", "The selected deliveries can't be resent: they have no payload."),)
+
+
 def _summary(deliveries: int) -> str:
     if not deliveries:
         return "No deliveries on this page"
@@ -154,7 +170,7 @@ def delivery_row(line: DeliveryLine) -> DeliveryRow:
         app=line.app_name,
         attempts=_attempts(line),
         made_at=line.created_at,
-        next_attempt_at=line.next_attempt_at if line.attempts else None,
+        next_attempt_at=line.next_attempt_at if line.attempts and can_be_sent(line) else None,
     )
 
 

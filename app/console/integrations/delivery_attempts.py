@@ -17,9 +17,16 @@ def status_words(line: DeliveryLine) -> tuple[str, str]:
         return "ok", "Delivered"
     if line.status is DeliveryStatus.FAILED:
         return "bad", "Failed"
+    if not can_be_sent(line):
+        return "warn", "Not sending"
     if line.attempts:
         return "warn", "Retrying"
     return "info", "Resending" if was_answered(line) else "Waiting"
+
+
+def can_be_sent(line: DeliveryLine) -> bool:
+    """Return whether the webhook and its app are active."""
+    return line.is_webhook_active and line.is_app_active
 
 
 def was_answered(line: DeliveryLine) -> bool:

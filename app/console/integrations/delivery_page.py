@@ -9,6 +9,7 @@ from markupsafe import Markup
 from app.console.formatting import html_text, milliseconds, time_element
 from app.console.integrations.delivery_attempts import (
     answer_words,
+    can_be_sent,
     cause_of,
     curl_of,
     size_of,
@@ -83,6 +84,8 @@ class DeliveryPage:
     state: str
     status: str
     banner: Banner | None
+    resend: str
+    enables: bool
     signature_state: str
     signature: str
     request_headers: tuple[Header, ...]
@@ -113,6 +116,8 @@ def make_delivery_page(
         state=state,
         status=status,
         banner=_banner(line, now),
+        resend=_resend(line),
+        enables=not line.is_webhook_active,
         signature_state=signature_state,
         signature=signature,
         request_headers=() if chosen is None else _headers(chosen.attempt.request_headers),
@@ -135,9 +140,26 @@ def _banner(line: DeliveryLine, now: datetime) -> Banner | None:
     cause = cause_of(line)
     if line.status is DeliveryStatus.FAILED:
         return Banner("bad", cause or "Not delivered", _ending(line, cause))
+    if _is_pending(line) and not can_be_sent(line):
+        return Banner("warn", cause or "Not sent", _obstacle(line))
     if _is_pending(line) and cause and line.next_attempt_at:
         return Banner("warn", cause, _next_attempt(line.next_attempt_at, now))
     return None
+
+
+def _obstacle(line: DeliveryLine) -> str:
+    if not line.is_app_active:
+        return text(
+            "{app} is inactive. Activate the app to send this delivery.", app=line.app_name
+        )
+    return "The webhook is disabled. Enable it to send this delivery."
+
+
+def _resend(line: DeliveryLine) -> str:
+    """Return the label of the button that resends; empty while the app is inactive."""
+    if not line.is_app_active:
+        return ""
+    return "Resend now" if line.is_webhook_active else "Enable and resend"
 
 
 def _ending(line: DeliveryLine, cause: str) -> str:
@@ -152,7 +174,7 @@ def _ending(line: DeliveryLine, cause: str) -> str:
 
 
 def _next_moment(line: DeliveryLine, now: datetime) -> str:
-    if not _is_pending(line) or line.next_attempt_at is None:
+    if not _is_pending(line) or not can_be_sent(line) or line.next_attempt_at is None:
         return ""
     return "due now" if line.next_attempt_at <= now else time_element(line.next_attempt_at, now)
 

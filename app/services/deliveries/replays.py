@@ -1,6 +1,7 @@
-"""Deliveries made again: one by one, or all that failed or are missing since a time."""
+"""Deliveries resent: one by one, or all that failed or were missed since a time."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import Select, and_, func, select, update
@@ -12,7 +13,7 @@ from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, Repl
 from app.domain.events import EVENTS
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
-from app.models import DeliveryRecord, OutboxEventRecord, WebhookRecord
+from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires_person, staff_and_apps
@@ -33,17 +34,35 @@ _DUE_AT_ONCE = 1000
 """Rows that are changed in one transaction: nobody else who writes waits for more."""
 
 
+_ACTIVE = (
+    select(WebhookRecord.id)
+    .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+    .where(WebhookRecord.is_active.is_(True), AppRecord.is_active.is_(True))
+)
+"""The webhooks that can be sent anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resent:
+    """How many deliveries are due now, and how many aren't because the webhook is disabled."""
+
+    due: int
+    disabled: int = 0
+
+
 @staff_and_apps
 def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDelivery:
     """Retry a delivery (`eventDeliveryRetry`) immediately with the same ``webhook-id``.
 
     Apps retry their own, staff with MANAGE_APPS any. A missing payload is made now. Refuses
-    NOT_FOUND on ``id``, and INVALID on it if there is still no payload.
+    NOT_FOUND on ``id``, and INVALID on it if nothing can be sent: the webhook is disabled, its app
+    is inactive, or there is still no payload.
     """
     key = key_of(delivery_id, "EventDelivery")
     delivery = show_delivery(ports, actor, key)
     if delivery is None:
         raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
+    _refuse_disabled(ports, delivery.webhook_id)
     if not delivery.payload and not rebuild_payloads(ports, [key]):
         now = show_delivery(ports, actor, key) or delivery
         raise Refused(
@@ -67,17 +86,22 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
 
 
 @requires_person(Permission.MANAGE_APPS)
-def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) -> int:
-    """Make these deliveries again at once, of whatever webhooks; returns how many are due now.
+def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) -> Resent:
+    """Resend these deliveries of any webhooks now.
 
-    Those that have gone meanwhile, or have no payload, are left out. Refuses INVALID on ``ids``
-    for more than ``MAX_AT_ONCE``: `webhookReplay` is for all of a webhook.
+    Those of disabled webhooks and inactive apps are left out and counted; those that are gone or
+    have no payload are left out. Refuses INVALID on ``ids`` for more than ``MAX_AT_ONCE``:
+    `webhookReplay` is for all of a webhook.
     """
     if len(delivery_ids) > MAX_AT_ONCE:
         message = "Choose {max_at_once} at most, or replay what failed since a time."
         raise Refused(Problem("INVALID", message, "ids", values={"max_at_once": MAX_AT_ONCE}))
-    wanted = DeliveryRecord.id.in_(delivery_ids)
+    asked = DeliveryRecord.id.in_(delivery_ids)
+    wanted = asked & DeliveryRecord.webhook_id.in_(_ACTIVE)
     with ports.database.reading() as session:
+        disabled = session.scalar(
+            select(func.count()).where(asked, DeliveryRecord.webhook_id.not_in(_ACTIVE))
+        )
         empty = session.scalars(
             select(DeliveryRecord.id).where(wanted, DeliveryRecord.payload == "")
         ).all()
@@ -91,7 +115,7 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
         ).all()
         after = {"deliveries": sorted(due)}
         record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
-    return len(due)
+    return Resent(len(due), disabled or 0)
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -108,11 +132,13 @@ def replay_deliveries(
 
     Missing ones are of events to which it subscribes now and has no delivery of, because it was
     disabled or not subscribed then; the oldest first, at most ``MAX_MISSING``. Delivered and
-    pending ones stay. Refuses NOT_FOUND on ``id``.
+    pending ones stay. Refuses NOT_FOUND on ``id``, and INVALID on it if the webhook is disabled or
+    its app inactive.
 
     The audit entry is written first. The work is done in steps, which can be repeated after a
     crash.
     """
+    _refuse_disabled(ports, webhook_id)
     with ports.database.transaction() as session:
         if session.get(WebhookRecord, webhook_id) is None:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
@@ -121,6 +147,21 @@ def replay_deliveries(
     again = _replay_failed(ports, webhook_id, since) if failed else 0
     made = _replay_undelivered(ports, webhook_id, since) if missing else 0
     return ReplayResult(again, made, has_more=made >= MAX_MISSING)
+
+
+def _refuse_disabled(ports: Ports, webhook_id: int) -> None:
+    with ports.database.reading() as session:
+        row = session.execute(
+            select(WebhookRecord.is_active, AppRecord.is_active.label("is_app_active"))
+            .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+            .where(WebhookRecord.id == webhook_id)
+        ).one_or_none()
+    if row is None:
+        return
+    if not row.is_app_active:
+        raise Refused(Problem("INVALID", "The app is inactive. Activate it to resend.", "id"))
+    if not row.is_active:
+        raise Refused(Problem("INVALID", "The webhook is disabled. Enable it to resend.", "id"))
 
 
 def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:

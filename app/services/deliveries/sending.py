@@ -68,7 +68,7 @@ def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
         fail_all(ports, batch.lease, _UNREADABLE_KEY)
         return 0
     if receiver is None:
-        fail_all(ports, batch.lease, "The webhook or its app is switched off.")
+        fail_all(ports, batch.lease, _reason_not_to_send(ports, batch))
         return 0
     wanted = _permitted(ports, batch, receiver, deliveries)
     made = _send(ports, batch, receiver.endpoint, wanted)
@@ -120,6 +120,13 @@ def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
     held = read_permissions(row.app_permissions)
     permitted = read_saver(webhook).payload_permissions(held)
     return _Receiver(endpoint_of(ports, webhook), permitted)
+
+
+def _reason_not_to_send(ports: Ports, batch: Batch) -> str:
+    query = select(WebhookRecord.is_active).where(WebhookRecord.id == batch.webhook_id)
+    with ports.database.reading() as session:
+        is_enabled = session.scalar(query)
+    return "The app is inactive." if is_enabled else "The webhook is disabled."
 
 
 def _permitted(

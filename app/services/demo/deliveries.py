@@ -39,7 +39,7 @@ from app.services.webhooks.subscribers import Subscriber
 
 _TOLD = 3 * DAY
 _FAILING_RESPONSE = 9 * DAY
-_GIVEN_UP = "The webhook or its app is switched off."
+_GIVEN_UP = "The webhook is disabled."
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from tests.fakes.fake_http import FakeHttp
 from tests.services.error_codes import codes
 
 ELSEWHERE = "https://app.example.com/elsewhere"
-OFF = "The webhook or its app is switched off."
+DISABLED = "The webhook is disabled."
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_disabled_app_gets_no_pending_deliveries(
 
     assert (work_off(delivering), http.requests) == (0, [])
     failed = stored_delivery(delivering, key)
-    assert (failed.status, failed.given_up) == ("FAILED", OFF)
+    assert (failed.status, failed.given_up) == ("FAILED", "The app is inactive.")
 
 
 def test_old_endpoints_last_response_does_not_count(
@@ -243,7 +243,7 @@ def test_gone_endpoint_is_called_once_and_reported_once(
         (stored_delivery(delivering, key).status, stored_delivery(delivering, key).given_up)
         for key in keys
     }
-    assert states == {("FAILED", ""), ("FAILED", OFF)}
+    assert states == {("FAILED", ""), ("FAILED", DISABLED)}
 
 
 def test_webhook_with_a_forbidden_target_can_be_disabled(delivering: Ports, webhook: int) -> None:

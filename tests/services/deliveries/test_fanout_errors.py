@@ -18,7 +18,12 @@ from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.replays import replay_deliveries, retry_deliveries, retry_delivery
+from app.services.deliveries.replays import (
+    Resent,
+    replay_deliveries,
+    retry_deliveries,
+    retry_delivery,
+)
 from app.services.deliveries.sending import send_deliveries
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -127,7 +132,7 @@ def test_deliveries_failed_by_a_fault_can_be_rebuilt(
     payloads.is_broken = False
 
     retry_delivery(telling, OPERATOR, to_global_id("EventDelivery", one))
-    assert retry_deliveries(telling, OPERATOR, [many, 99999]) == 1
+    assert retry_deliveries(telling, OPERATOR, [many, 99999]) == Resent(due=1)
     replayed = replay_deliveries(telling, OPERATOR, broken, clock.now().replace(year=2020))
 
     assert (replayed.failed, replayed.missing) == (1, 0)

@@ -10,17 +10,30 @@ from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import ReplayResult
 from app.domain.events import EventType, ProductUpdated
-from app.models import AuditRecord, DeliveryRecord
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.models import AuditRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries import replays
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.replays import replay_deliveries
+from app.services.deliveries.replays import (
+    Resent,
+    replay_deliveries,
+    retry_deliveries,
+    retry_delivery,
+)
 from app.services.outbox.publisher import add_event
-from tests.builders.apps import make_app
-from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook
+from tests.builders.apps import change_app, make_app
+from tests.builders.webhooks import (
+    change_webhook,
+    make_delivery,
+    make_many_deliveries,
+    make_webhook,
+)
 from tests.fakes.clock import START, FakeClock
 from tests.fakes.payloads import FakePayloads
 from tests.fixtures.statements import recorded_statements
+from tests.services.error_codes import codes
 
 MANY = 2100
 
@@ -85,3 +98,26 @@ def test_missing_deliveries_are_replayed_in_limited_steps(
             select(AuditRecord).where(AuditRecord.action == "webhook.replay")
         ).all()
     assert len(audited) == 3
+
+
+@pytest.mark.parametrize("disables_app", [False, True])
+def test_nothing_is_resent_to_a_disabled_webhook(
+    telling: Ports, webhook: int, disables_app: bool
+) -> None:
+    key = make_delivery(telling, webhook)
+    with telling.database.transaction() as session:
+        session.get_one(DeliveryRecord, key).status = "FAILED"
+        owner = session.get_one(WebhookRecord, webhook).app_id
+    if disables_app:
+        change_app(telling, owner, is_active=False)
+    else:
+        change_webhook(telling, webhook, is_active=False)
+
+    with pytest.raises(Refused) as refused:
+        retry_delivery(telling, OPERATOR, to_global_id("EventDelivery", key))
+    assert codes(refused) == [("id", "INVALID")]
+    with pytest.raises(Refused) as refused:
+        replay_deliveries(telling, OPERATOR, webhook, START)
+    assert codes(refused) == [("id", "INVALID")]
+    assert retry_deliveries(telling, OPERATOR, [key]) == Resent(0, disabled=1)
+    assert _states(telling) == {"FAILED": 1}

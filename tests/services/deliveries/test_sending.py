@@ -224,7 +224,7 @@ def test_disabled_webhook_gets_no_more_deliveries(
     stored = stored_delivery(delivering, key)
     assert (stored.status, stored.given_up) == (
         "FAILED",
-        "The webhook or its app is switched off.",
+        "The webhook is disabled.",
     )
 
 
