@@ -10,6 +10,7 @@ from wtforms.widgets import CheckboxInput, ListWidget
 from app.console.parts import enumeration
 from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
+from app.domain.authorization.permission_areas import AREAS
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
 from app.domain.values.text import text
 
@@ -26,6 +27,15 @@ class Chip:
     permission: Permission
     is_chosen: bool
     why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChipArea:
+    """The permissions of an area, and how many of them are chosen."""
+
+    label: str
+    count: str
+    chips: tuple[Chip, ...]
 
 
 class PermissionsField(SelectMultipleField):  # type: ignore[misc]
@@ -52,6 +62,21 @@ def chips(
         Chip(one, one in held, _why_not(actor, one, for_app=for_app))
         for one in in_order(ALL_PERMISSIONS)
     )
+
+
+def by_area(chips: Iterable[Chip]) -> tuple[ChipArea, ...]:
+    """Return ``chips`` by the area of the shop that they belong to."""
+    shown = {chip.permission: chip for chip in chips}
+    areas = {
+        label: tuple(shown[one] for one in permissions if one in shown)
+        for label, permissions in AREAS.items()
+    }
+    return tuple(_area(label, found) for label, found in areas.items() if found)
+
+
+def _area(label: str, chips: tuple[Chip, ...]) -> ChipArea:
+    chosen = sum(chip.is_chosen for chip in chips)
+    return ChipArea(label, text("{chosen} of {all}", chosen=chosen, all=len(chips)), chips)
 
 
 def dashed_note(chips: Iterable[Chip]) -> str:

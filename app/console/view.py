@@ -32,7 +32,7 @@ from app.console.integrations import (
 )
 from app.console.page_layout import HEADERS, frame_values, go, page
 from app.console.people import account, account_actions, customers, passwords, staff
-from app.console.permissions import dashed_note
+from app.console.permissions import by_area, dashed_note
 from app.console.reauthentication import answer_proof
 from app.console.security import (
     audit,
@@ -110,7 +110,7 @@ def mount_console(app: Flask) -> None:
     app.config.update(WTF_CSRF_CHECK_DEFAULT=False, WTF_CSRF_TIME_LIMIT=None)
     _csrf.init_app(app)
     set_up_sessions(app)
-    for name, function in {**FILTERS, "dashed_note": dashed_note}.items():
+    for name, function in {**FILTERS, "by_area": by_area, "dashed_note": dashed_note}.items():
         app.add_template_filter(function, name)
     app.add_template_global(html_text, "text")
     app.add_template_global(state_icon)

@@ -103,6 +103,36 @@ def test_an_app_is_created_and_its_token_used_at_once(
     assert token not in admin.content()
 
 
+def test_triple_click_reload_and_back_create_one_app(admin: Page, small_shop: RunningShop) -> None:
+    admin.goto(f"{small_shop.url}/console/apps/connect")
+    admin.get_by_label("Name", exact=True).fill("Labels")
+    admin.get_by_role("button", name="Create app").click(click_count=3)
+    token = admin.get_by_label("Token", exact=True).input_value()
+    admin.reload()
+    expect(admin.get_by_text("This token was shown before.")).to_be_visible()
+    assert token not in admin.content()
+    admin.go_back()
+    expect(admin.get_by_role("heading", level=1, name="Create an app")).to_be_visible()
+    admin.goto(f"{small_shop.url}/console/apps/")
+    expect(admin.get_by_role("link", name="Labels", exact=True)).to_have_count(1)
+
+
+def test_permission_is_found_by_name_and_others_stay_chosen(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    app_id, _ = make_app(small_shop.ports, "Labels", Permission.MANAGE_SHIPPING)
+    admin.goto(f"{small_shop.url}/console/apps/{app_id}")
+    search = admin.get_by_role("searchbox", name="Search permissions")
+    search.fill("manage_orders")
+    expect(admin.get_by_role("checkbox", name="Manage shipping")).to_be_hidden()
+    admin.get_by_role("checkbox", name="Manage orders", exact=True).check()
+    expect(admin.get_by_role("group", name="Sales")).to_contain_text("1 of 9")
+    search.fill("nonsense")
+    expect(admin.get_by_text("No matching permissions")).to_be_visible()
+    admin.get_by_role("button", name="Save permissions").click()
+    expect(admin.get_by_text("Labels: Manage orders, Manage shipping.")).to_be_visible()
+
+
 def test_an_app_is_installed_from_its_manifest(admin: Page, small_shop: RunningShop) -> None:
     with app_server() as app:
         admin.goto(f"{small_shop.url}/console/apps/")

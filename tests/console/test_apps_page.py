@@ -13,7 +13,7 @@ from app.console.integrations.app_questions import (
 )
 from app.console.integrations.apps_page import AppsPage, make_apps_page
 from app.console.parts import Pill
-from app.console.permissions import NO_APP, NOT_HELD, Chip, dashed_note
+from app.console.permissions import NO_APP, NOT_HELD, Chip, by_area, dashed_note
 from app.domain.apps.apps import App, AppToken, AppType
 from app.domain.apps.installations import Installation, JobStatus
 from app.domain.authorization.permissions import Permission
@@ -303,3 +303,21 @@ def dashed(count: int, why_not: str) -> list[Chip]:
 )
 def test_note_says_why_permissions_are_dashed(chips: list[Chip], note: str) -> None:
     assert dashed_note(chips) == note
+
+
+def test_permissions_are_counted_by_area() -> None:
+    held = (Permission.MANAGE_ORDERS, Permission.MANAGE_SHIPPING)
+    shown = [Chip(one, one in held) for one in Permission]
+    counts = [(area.label, area.count) for area in by_area(shown)]
+    assert counts == [
+        ("Sales", "1 of 9"),
+        ("Catalog", "0 of 5"),
+        ("Shipping", "1 of 1"),
+        ("People", "0 of 4"),
+        ("Shop", "0 of 6"),
+    ]
+
+
+def test_area_without_permissions_is_left_out() -> None:
+    (area,) = by_area([Chip(Permission.MANAGE_SHIPPING, is_chosen=False)])
+    assert (area.label, area.count) == ("Shipping", "0 of 1")

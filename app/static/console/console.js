@@ -127,6 +127,31 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
+// ---- permissions: found as one types, counted as one ticks ------------------------------------
+for (const block of document.querySelectorAll("[data-permissions]")) {
+  const field = block.querySelector("input[type=search]");
+  const areas = block.querySelectorAll("fieldset");
+  const status = block.querySelector("[data-none]");
+  const search = () => {
+    const wanted = field.value.trim().toLowerCase();
+    for (const area of areas) {
+      const chips = [...area.querySelectorAll(".lk-chip")];
+      for (const chip of chips) chip.hidden = !`${chip.textContent} ${chip.title}`.toLowerCase().includes(wanted);
+      area.hidden = chips.every((chip) => chip.hidden);
+    }
+    status.textContent = [...areas].every((area) => area.hidden) ? status.dataset.none : "";
+  };
+  field.addEventListener("input", search);
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") event.preventDefault();
+  });
+  block.addEventListener("change", (event) => {
+    const area = event.target.closest("fieldset");
+    const all = area?.querySelectorAll("input").length;
+    if (all) area.querySelector("small").textContent = `${area.querySelectorAll(":checked").length} of ${all}`;
+  });
+}
+
 // ---- lists: narrowed as one types and chooses, counted as one ticks -------------------------
 // Everything of the page's main part but `kept` becomes what stands around `fresh`.
 function renewAround(kept, fresh) {

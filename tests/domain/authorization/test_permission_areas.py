@@ -1,0 +1,9 @@
+"""Every permission belongs to one area."""
+
+from app.domain.authorization.permission_areas import AREAS
+from app.domain.authorization.permissions import Permission
+
+
+def test_every_permission_is_in_one_area() -> None:
+    listed = [permission for area in AREAS.values() for permission in area]
+    assert sorted(listed) == sorted(Permission)
