@@ -11,9 +11,8 @@ from app.console.access_positions import (
     mode_consequences,
     mode_position,
     storefront_position,
-    tally,
 )
-from app.console.formatting import exact, html_text, time_element
+from app.console.formatting import exact, html_text, tally, time_element
 from app.console.parts import Consequence
 from app.domain.shop.lockouts import AccessChange
 from app.domain.shop.settings import PasswordLoginMode

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from app.console.formatting import amount, html_text
+from app.console.formatting import html_text, tally
 from app.console.parts import Consequence
 from app.domain.shop.lockouts import Lockout
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.values.text import text
 from app.services.shop.impact import LoginModeImpact, StorefrontImpact
-from app.services.shop.sign_in_counts import BoundedCount, SignInCounts
+from app.services.shop.sign_in_counts import SignInCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +164,6 @@ def _consequences_of_disabling(
             ),
         ),
     )
-
-
-def tally(count: BoundedCount) -> str:
-    """Return the number as far as it was counted."""
-    number = amount(count.number)
-    return text("more than {number}", number=number) if count.is_more else number
 
 
 def storefront_position(impact: StorefrontImpact, *, is_open: bool) -> Position:

@@ -12,6 +12,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
+from app.services.shop.sign_in_counts import BoundedCount
 
 _SECOND = 1000
 _SECONDS = 60
@@ -71,6 +72,12 @@ def time_element(moment: datetime, now: datetime) -> Markup:
 def amount(number: float) -> str:
     """A count, grouped: ``1,240``."""
     return f"{number:,}"
+
+
+def tally(count: BoundedCount) -> str:
+    """Return a number as far as it was counted: ``1,240``, ``more than 10,000``."""
+    number = amount(count.number)
+    return text("more than {number}", number=number) if count.is_more else number
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -21,7 +21,7 @@ REFUSED = {
     "staff/invite/": "Send invitation",
     "staff/groups/new": "Create group",
     "account/": "Change password",
-    "single-sign-on/new": "Add the provider",
+    "single-sign-on/new": "Add provider",
 }
 """Forms that refuse to be sent empty, and the buttons that send them."""
 
@@ -119,14 +119,12 @@ class Examined:
             page.get_by_role("alert").first.wait_for()
             self._look()
         page.goto(f"{url}/console/single-sign-on/default/")
-        page.get_by_role("button", name="Test now").click()
-        page.get_by_role("region", name="Test the connection").get_by_role(
-            "listitem"
-        ).first.wait_for()
+        page.get_by_role("button", name="Test connection").click()
+        page.get_by_role("region", name="Connection test").get_by_role("listitem").first.wait_for()
         self._look()
         page.get_by_role("textbox", name="Token").fill("no token at all")
-        page.get_by_role("button", name="Show what it would give").click()
-        page.get_by_text("would let nobody in").wait_for()
+        page.get_by_role("button", name="Preview account").click()
+        page.get_by_text("Sign-in would be refused").wait_for()
         self._look()
 
     def _look(self) -> None:

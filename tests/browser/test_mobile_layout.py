@@ -100,7 +100,7 @@ def test_the_shops_name_and_a_sorting_are_read_to_their_end(
     phone.goto(f"{small_shop.url}/console/single-sign-on/")
     name = phone.get_by_text("Northlight Ceramics", exact=True)
     assert name.evaluate("(name) => name.scrollWidth <= name.clientWidth")
-    chosen = phone.get_by_label("Sorted by")
+    chosen = phone.get_by_label("Sort by")
     wanted = chosen.evaluate("(one) => { one.style.width = 'auto'; return one.offsetWidth; }")
     chosen.evaluate("(one) => { one.style.width = ''; }")
     assert box(chosen)["width"] >= wanted

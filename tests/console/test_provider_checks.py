@@ -58,9 +58,9 @@ def test_mapping_preview_creates_no_account(
     token = other_provider.access_token()
     page = console.send(PREVIEW, {"token": token}, seen_at=PAGE)
     assert page.status == 200
-    assert f"This token would give a new account, {EMAIL} , Alice Sso" in page.text
-    assert "Staff made so by the provider" in page.text
-    assert "<b>Newcomers</b> would be joined" in page.text
+    assert f"Creates a new account for {EMAIL} (Alice Sso)." in page.text
+    assert "Staff assigned by the provider" in page.text
+    assert "<b>Newcomers</b> would be assigned" in page.text
     assert "<b>Newcomers" not in page.html
     assert token not in page.html
     assert (identities(shop), user_called(shop, EMAIL)) == ([], None)
@@ -73,9 +73,9 @@ def test_mapping_preview_shows_the_linked_account(
     set_up(shop, other_provider)
     make_user(shop, EMAIL, is_staff=True, permissions=[Permission.MANAGE_ORDERS])
     page = console.send(PREVIEW, {"token": other_provider.access_token()}, seen_at=PAGE).text
-    assert f"This token would give {EMAIL}" in page
+    assert f"Matches {EMAIL}" in page
     assert "would be linked" in page
-    assert "Permissions Manage orders kept here" in page
+    assert "Permissions Manage orders set here" in page
 
 
 def test_where_the_provider_rules_its_scopes_are_shown(
@@ -85,10 +85,10 @@ def test_where_the_provider_rules_its_scopes_are_shown(
     set_up(shop, other_provider, use_oauth_scope_permissions="true", audience="shop")
     token = other_provider.access_token(aud="shop", scope="openid latchkey:manage_orders")
     page = console.send(PREVIEW, {"token": token}, seen_at=PAGE).text
-    assert "Permissions Manage orders granted by the provider" in page
+    assert "Permissions Manage orders set at the provider" in page
     told = other_provider.sign(other_provider.id_claims("a nonce"))
     page = console.send(PREVIEW, {"token": told}, seen_at=PAGE).text
-    assert "This token does not tell them" in page
+    assert "Not in this token" in page
 
 
 def test_mapping_preview_explains_a_rejected_token(
@@ -98,7 +98,7 @@ def test_mapping_preview_explains_a_rejected_token(
     set_up(shop, other_provider)
     broken = f"{other_provider.access_token()}x"
     page = console.send(PREVIEW, {"token": broken}, seen_at=PAGE)
-    assert "This token would let nobody in" in page.text
+    assert "Sign-in would be refused" in page.text
     assert broken not in page.html
     assert "Paste a token" in console.send(PREVIEW, {"token": " "}, seen_at=PAGE).text
 

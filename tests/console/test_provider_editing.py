@@ -31,7 +31,7 @@ def test_a_provider_is_added_from_its_issuer(
     typed = {"name": "Acme", "provider": "acme", "issuer": other_provider.url}
     done = console.send(NEW, typed)
     assert done.leads_to == "/console/single-sign-on/acme/"
-    assert "Acme is added. It lets nobody in" in console.follow(done).text
+    assert "Acme was added. Enable it to let people sign in." in console.follow(done).text
     provider = stored(shop, "acme")
     assert (provider.name, provider.active) == ("Acme", False)
     assert provider.json_web_key_set_url == f"{other_provider.url}/keys"
@@ -53,10 +53,10 @@ def test_a_provider_that_cannot_be_added_is_refused_with_what_was_typed(
 ) -> None:
     console = staff_console(MAY)
     wrong = {
-        "a word": "Use small letters",
-        "default": "There is a provider of this name already",
-        "latchkey": "There is a provider of this name already",
-        "": "It needs a short name",
+        "a word": "Use lower-case letters",
+        "default": "This short name is already in use",
+        "latchkey": "This short name is already in use",
+        "": "Enter a short name",
     }
     for word, told in wrong.items():
         refused = console.send(NEW, {"name": "Acme <b>", "provider": word, "issuer": ""})
@@ -79,7 +79,7 @@ def test_discovery_fills_the_addresses_and_leaves_the_rest(
     assert re.search(r'<input [^>]*checked [^>]*name="enable_refresh_token"', refused.html)
     other_provider.describe()
     done = console.follow(console.send(f"{PAGE}discover", there, seen_at=EDIT))
-    assert "are filled from what it tells of itself" in done.text
+    assert "were discovered and saved" in done.text
     assert stored(shop).client_id == "shop"
     assert stored(shop).oauth_token_url == f"{other_provider.url}/token"
 
@@ -110,9 +110,9 @@ def test_a_secret_is_never_shown_and_stays_unless_another_is_typed(
     for path in (PAGE, EDIT):
         assert SECRET not in console.open(path).html
         assert "****" not in console.open(path).html
-    assert "A secret is kept" in console.open(EDIT).text
+    assert "A secret is stored" in console.open(EDIT).text
     done = console.send(EDIT, form_values(stored(shop), name="Northlight", audience="shop"))
-    assert "The settings of Northlight are saved" in console.follow(done).text
+    assert "The settings of Northlight were saved" in console.follow(done).text
     assert client_secret_of(shop, stored(shop)) == SECRET
     assert (stored(shop).audience, stored(shop).enable_refresh_token) == ("shop", False)
     console.send(
@@ -122,7 +122,7 @@ def test_a_secret_is_never_shown_and_stays_unless_another_is_typed(
     assert stored(shop).enable_refresh_token
     console.send(EDIT, form_values(stored(shop), drops_secret="y"))
     assert stored(shop).client_secret == ""
-    assert "None is kept" in console.open(EDIT).text
+    assert "Not set. It is sent to the token URL" in console.open(EDIT).text
 
 
 def test_invalid_value_is_shown_at_its_field_and_changes_nothing(

@@ -1,4 +1,4 @@
-"""Identity providers at the console: listed, looked at, switched on and off."""
+"""Identity providers at the console: listed, shown, enabled and disabled."""
 
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
@@ -49,7 +49,7 @@ def test_a_fresh_shop_has_a_provider_that_is_not_set_up(staff_console: StaffCons
     assert "Not set up" in console.open(LIST).text
     page = console.open(PAGE)
     assert "Missing: Client ID, Authorization URL, Token URL, JSON Web Key Set URL" in page.text
-    assert "Switch on" not in page.text
+    assert "Enable …" not in page.text
 
 
 def test_several_providers_are_listed_and_narrowed_by_name(
@@ -64,11 +64,11 @@ def test_several_providers_are_listed_and_narrowed_by_name(
     save_provider(shop, OPERATOR, "acme", ProviderUpdate({}))
     page = console.open(LIST)
     assert "<script>alert(1)" not in page.html
-    assert "the default one On its access tokens 1 1" in page.text
-    assert "Acme acme Off its access tokens 0 0" in page.text
+    assert "Default Enabled Access tokens 1 1" in page.text
+    assert "Acme acme Disabled Access tokens 0 0" in page.text
     narrowed = console.open(f"{LIST}?q=acme").text
     assert "1 provider on this page" in narrowed
-    assert "Nothing fits" in console.open(f"{LIST}?q=nobody").text
+    assert "No matching providers" in console.open(f"{LIST}?q=nobody").text
 
 
 def test_provider_page_shows_the_urls_to_register(
@@ -92,10 +92,10 @@ def test_a_provider_is_switched_on_after_a_question(
     )
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     asked = console.open(ON)
-    assert "Let people in through Northlight ID?" in asked.text
-    assert "northlight.example are made staff" in asked.text
+    assert "Enable Northlight ID?" in asked.text
+    assert "Verified emails at northlight.example become staff" in asked.text
     done = console.follow(console.send(f"{PAGE}switch", {"to": "on"}, seen_at=ON))
-    assert "Northlight ID lets people in now" in done.text
+    assert "Northlight ID is enabled." in done.text
     assert is_active(shop)
 
 
@@ -119,11 +119,12 @@ def test_disabling_a_provider_lists_affected_users(
     link_identity(shop, make_staff(shop, "carl@example.com"))
     sign_in_by_grant(shop, ann, key, "")
     asked = console.open(OFF).text
-    assert "2 people came in by it and cannot do so any more" in asked
-    assert "1 person would have no way in at all, 1 of them staff: ann@example.com" in asked
-    assert "1 open session that began there goes on until it ends" in asked
+    assert "2 people with a linked account can't sign in with it anymore" in asked
+    assert "1 person has no other way to sign in" in asked
+    assert "1 of them is staff: ann@example.com" in asked
+    assert "1 active session of it continues until it expires" in asked
     done = console.follow(console.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF))
-    assert "lets nobody in any more" in done.text
+    assert "is disabled." in done.text
     assert not is_active(shop)
 
 
@@ -137,7 +138,7 @@ def test_last_administrators_provider_cannot_be_disabled(
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
     told = console.open(OFF)
     assert "No identity provider is active" in told.text
-    assert '<dialog class="lk-dialog" open' not in told.html
+    assert 'aria-labelledby="dlg-t"' not in told.html
     refused = console.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
     assert refused.status == 422
     assert is_active(shop)
@@ -151,7 +152,7 @@ def test_disabling_is_confirmed_when_recovery_was_already_impossible(
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     come_by_sign_on(shop)
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
-    assert '<dialog class="lk-dialog" open' in console.open(OFF).html
+    assert 'aria-labelledby="dlg-t"' in console.open(OFF).html
     assert console.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF).status == 303
     assert not is_active(shop)
 
@@ -165,7 +166,7 @@ def test_issuer_change_lists_affected_users_and_keeps_recovery(
     link_identity(shop, make_user(shop))
     come_by_sign_on(shop)
     edit = f"{PAGE}edit"
-    assert "1 person came in by it." in console.open(edit).text
+    assert "1 person has a linked account." in console.open(edit).text
     typed = {"name": "Northlight ID", "issuer": "https://b.invalid"}
     typed |= {"json_web_key_set_url": ISSUER_THERE, "user_info_url": ISSUER_THERE}
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
@@ -177,7 +178,7 @@ def test_issuer_change_lists_affected_users_and_keeps_recovery(
     assert console.send(edit, typed).status == 303
     make_provider(shop, active=False)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
-    assert "came in by it" not in console.open(edit).text
+    assert "linked account" not in console.open(edit).text
 
 
 def test_switching_asks_again_who_one_is(
@@ -199,8 +200,8 @@ def test_a_question_that_is_answered_already_says_so(
     console = staff_console(MAY)
     make_provider(shop)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
-    assert "That is how it is already" in console.open(ON).text
-    assert '<dialog class="lk-dialog" open' not in console.open(f"{PAGE}?ask=maybe").html
+    assert "No change to review" in console.open(ON).text
+    assert 'aria-labelledby="dlg-t"' not in console.open(f"{PAGE}?ask=maybe").html
     assert console.send(f"{PAGE}switch", {"to": "maybe"}, seen_at=PAGE).leads_to == PAGE
     assert is_active(shop)
 

@@ -1,4 +1,4 @@
-"""Checking a provider step by step, and previewing the account for one of its tokens.
+"""Testing the connection to a provider, and previewing the account for one of its tokens.
 
 A pasted token comes in a form's body and is in no response.
 """
@@ -7,14 +7,13 @@ from flask import Blueprint, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.page_layout import go
+from app.console.security.mapping_preview import make_preview_card
+from app.console.security.providers_page import Trial
 from app.console.security.single_sign_on import provider_page
 from app.console.session import actor, ports
-from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.domain.values.errors import Refused, problem_text
 from app.services.single_sign_on.attribute_mapping import preview_mapping
 from app.services.single_sign_on.provider_checks import check_provider
-
-_STEPS = {setting.name: setting.label for setting in SETTINGS} | {"active": "Ways in"}
 
 blueprint = Blueprint("provider_checks", __name__, url_prefix="/single-sign-on")
 
@@ -25,7 +24,7 @@ def test(slug: str) -> BaseResponse:
     if request.method == "GET":
         return go("console.single_sign_on.show", slug=slug)
     findings = check_provider(ports(), actor(), slug)
-    return provider_page(slug, findings=findings, steps=_STEPS)
+    return provider_page(slug, trial=Trial(findings=findings))
 
 
 @blueprint.route("/<slug:slug>/preview", methods=["GET", "POST"])
@@ -38,5 +37,6 @@ def preview(slug: str) -> BaseResponse:
     except Refused as refused:
         if any(problem.field == "provider" for problem in refused.problems):
             raise
-        return provider_page(slug, trouble=" ".join(problem_text(one) for one in refused.problems))
-    return provider_page(slug, preview=found)
+        problem = " ".join(problem_text(one) for one in refused.problems)
+        return provider_page(slug, trial=Trial(problem=problem))
+    return provider_page(slug, trial=Trial(preview=make_preview_card(found)))

@@ -4,19 +4,23 @@ A secret is never shown: it is kept unless another one is typed, and can be remo
 """
 
 from flask import Response, request
+from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import BooleanField, PasswordField, StringField, URLField
 from wtforms.validators import InputRequired, Length
 
+from app.console.formatting import capitalize_first, html_text, tally
 from app.console.forms import ConsoleForm
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
-from app.console.security.single_sign_on import find_plugin, values_of
+from app.console.security.providers_page import values_of
+from app.console.security.single_sign_on import find_plugin
 from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType
 from app.domain.single_sign_on.providers import is_slug
 from app.domain.values.errors import Problem, Refused, problem_text
+from app.domain.values.text import text
 from app.services.shop.sign_in_counts import BoundedCount
 from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_coverage import show_provider_coverage
@@ -29,16 +33,26 @@ from app.services.single_sign_on.provider_settings import (
 
 _MAX_NAME_LENGTH = 256
 _SECRET = "client_secret"  # noqa: S105 - the name of a setting
-_TAKEN = Problem("UNIQUE", "There is a provider of this name already.", "provider")
+_HINT_IF_SET = "A secret is stored. Leave this empty to keep it, or enter a new one."
+_HINT_IF_EMPTY = (
+    "Not set. It is sent to the token URL (client_secret_basic) and never shown again."
+)
+_TAKEN = Problem("UNIQUE", "This short name is already in use.", "provider")
 _NO_WORD = Problem(
     "INVALID",
-    "Use small letters, digits and hyphens, beginning with a letter or a digit.",
+    "Use lower-case letters, digits and hyphens, starting with a letter or digit.",
     "provider",
 )
 blueprint = PageGroup(
     "provider_editing",
     __name__,
-    Entry("Add a provider", "plus-lg", "sso oidc identity new", view="new", needs=save_provider),
+    Entry(
+        "Add identity provider",
+        "plus-lg",
+        "sso oidc identity new",
+        view="new",
+        needs=save_provider,
+    ),
     url_prefix="/single-sign-on",
 )
 
@@ -46,10 +60,10 @@ blueprint = PageGroup(
 class AddingForm(ConsoleForm):
     """What a provider begins with."""
 
-    provider = StringField("Short name", validators=[InputRequired("It needs a short name.")])
+    provider = StringField("Short name", validators=[InputRequired("Enter a short name.")])
     name = StringField(
         "Name",
-        validators=[InputRequired("Say how people know it."), Length(max=_MAX_NAME_LENGTH)],
+        validators=[InputRequired("Enter a name."), Length(max=_MAX_NAME_LENGTH)],
     )
     issuer = URLField("Issuer")
 
@@ -57,8 +71,8 @@ class AddingForm(ConsoleForm):
 class SettingsForm(ConsoleForm):
     """Every setting of a provider; those of ``SETTINGS`` are added below."""
 
-    name = StringField("Name", validators=[InputRequired("Say how people know it.")])
-    drops_secret = BooleanField("Take the secret away (a public client)")
+    name = StringField("Name", validators=[InputRequired("Enter a name.")])
+    drops_secret = BooleanField("Remove the secret (public client)")
 
 
 _FIELDS = {SettingType.BOOLEAN: BooleanField, SettingType.SECRET: PasswordField}
@@ -82,7 +96,7 @@ def new() -> BaseResponse:
             form.refuse(refused)
         else:
             return done(
-                f"{form.name.data} is added. It lets nobody in before you switch it on.",
+                text("{name} was added. Enable it to let people sign in.", name=form.name.data),
                 "console.single_sign_on.show",
                 slug=slug,
             )
@@ -92,7 +106,7 @@ def new() -> BaseResponse:
 
 @blueprint.post("/<slug:slug>/discover")
 def discover(slug: str) -> BaseResponse:
-    """Fill the addresses from the provider's own description."""
+    """Set the URLs from the provider's discovery document."""
     plugin = find_plugin(slug)
     issuer = request.form.get("issuer", "").strip()
     try:
@@ -100,7 +114,7 @@ def discover(slug: str) -> BaseResponse:
     except Refused as refused:
         return _page(plugin, _form_of(plugin, is_sent=False), refused=refused, issuer=issuer)
     return done(
-        f"The addresses of {plugin.name} are filled from what it tells of itself.",
+        text("The URLs of {name} were discovered and saved.", name=plugin.name),
         "console.single_sign_on.show",
         slug=slug,
     )
@@ -118,7 +132,7 @@ def edit(slug: str) -> BaseResponse:
         except Refused as refused:
             return _page(plugin, form, refused=refused)
         return done(
-            f"The settings of {form.name.data} are saved. They hold from the next request on.",
+            text("The settings of {name} were saved.", name=form.name.data),
             "console.single_sign_on.show",
             slug=slug,
         )
@@ -126,7 +140,7 @@ def edit(slug: str) -> BaseResponse:
 
 
 def _add(form: AddingForm) -> str:
-    """Add the provider; returns the word it is called by."""
+    """Add the provider; returns its slug."""
     slug = str(form.provider.data).strip().lower()
     if not is_slug(slug):
         raise Refused(_NO_WORD)
@@ -156,11 +170,32 @@ def _form_of(plugin: Plugin, *, is_sent: bool = True) -> SettingsForm:
     return SettingsForm(data=data) if is_sent else SettingsForm(formdata=None, data=data)
 
 
-def _people_of(plugin: Plugin) -> BoundedCount:
-    """Return the users who would lose their linked accounts under another issuer."""
+def _warning(plugin: Plugin) -> str:
+    """Return who would lose their linked account under another issuer."""
     if not plugin.active:
-        return BoundedCount(0)
-    return show_provider_coverage(ports(), actor(), [plugin.slug])[plugin.slug].people
+        return ""
+    people = show_provider_coverage(ports(), actor(), [plugin.slug])[plugin.slug].people
+    return linked_accounts_warning(people)
+
+
+def linked_accounts_warning(people: BoundedCount) -> str:
+    """Return what another issuer does to the people with linked accounts, if there are any."""
+    if not people.number:
+        return ""
+    return html_text(
+        Markup(
+            "<b>{people} person</b> has a linked account. Changing the issuer unlinks it, and "
+            "another client ID can too. A change that would lock out all administrators is "
+            "refused."
+        ),
+        Markup(
+            "<b>{people} people</b> have linked accounts. Changing the issuer unlinks them, and "
+            "another client ID can too. A change that would lock out all administrators is "
+            "refused."
+        ),
+        count=people.number,
+        people=capitalize_first(tally(people)),
+    )
 
 
 def _typed(form: SettingsForm) -> dict[str, str | None]:
@@ -188,12 +223,14 @@ def _page(
     if refused is not None and not discovering:
         form.refuse(refused)
     show = refused_page if form.is_submitted() else page
+    has_secret = bool(values_of(plugin)[_SECRET])
     return show(
         "single_sign_on/edit.html",
         plugin=plugin,
         form=form,
         issuer=issuer if discovering else values_of(plugin)["issuer"],
         wrong=[problem_text(one) for one in refused.problems] if refused and discovering else [],
-        has_secret=bool(values_of(plugin)[_SECRET]),
-        people=_people_of(plugin),
+        has_secret=has_secret,
+        secret_hint=_HINT_IF_SET if has_secret else _HINT_IF_EMPTY,
+        warning=_warning(plugin),
     )

@@ -1,6 +1,6 @@
-"""Single sign-on: the list of identity providers, one provider's page, and its switch."""
+"""Single sign-on: the list of identity providers, one provider's page, enabling it."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from flask import Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -8,14 +8,23 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
-from app.console.session import actor, ports
-from app.domain.authorization.actor import SessionOrigin
+from app.console.parts import Question
+from app.console.security.provider_questions import disabling, enabling, unchanged
+from app.console.security.providers_page import (
+    Trial,
+    make_provider_page,
+    make_providers_page,
+)
+from app.console.session import actor, now, ports
 from app.domain.shop.lockouts import AccessChange
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused, problem_text
+from app.domain.values.text import text
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
 from app.services.single_sign_on.provider_coverage import (
+    ProviderCoverage,
+    ProviderDisableImpact,
     show_provider_coverage,
     show_provider_disable_impact,
 )
@@ -32,13 +41,8 @@ _ASKED = {"on": True, "off": False}
 _SWITCH = {
     word: ProviderUpdate({}, active=active, asks_first=True) for word, active in _ASKED.items()
 }
-_SIGNING_IN = (
-    "client_id",
-    "oauth_authorization_url",
-    "oauth_token_url",
-    "json_web_key_set_url",
-)
-_TAKING_TOKENS = ("json_web_key_set_url", "user_info_url")
+_SORTS = {"name": "Name"}
+_UNTRIED = Trial()
 
 blueprint = PageGroup(
     "single_sign_on",
@@ -63,20 +67,19 @@ def index() -> BaseResponse:
     slugs = [plugin.slug for plugin in found.items]
     return page(
         "single_sign_on/index.html",
-        found=found,
-        reach=show_provider_coverage(ports(), actor(), slugs),
+        providers=make_providers_page(
+            found.items, show_provider_coverage(ports(), actor(), slugs)
+        ),
         told=told("q", "sort"),
         tags=tags({"q": "Name"}),
-        turns=turns(found, "Earlier", "Later"),
-        values={plugin.slug: values_of(plugin) for plugin in found.items},
-        missing={plugin.slug: missing_of(plugin) for plugin in found.items},
-        default=DEFAULT_SLUG,
+        sorts=_SORTS,
+        turns=turns(found, "Previous", "Next"),
     )
 
 
 @blueprint.get("/<slug:slug>/")
 def show(slug: str) -> BaseResponse:
-    """One provider; with ``ask`` the question before it is switched on or off."""
+    """Show a provider; ``ask`` opens the confirmation to enable or disable it."""
     asked = request.args.get("ask", "")
     if asked in _ASKED and needs_proof(ports(), actor(), save_provider, slug, _SWITCH[asked]):
         return _prove(slug, asked)
@@ -94,44 +97,65 @@ def switch(slug: str) -> BaseResponse:
     try:
         save_provider(ports(), actor(), slug, _SWITCH[asked])
     except Refused as refused:
-        wrong = [problem_text(problem) for problem in refused.problems]
-        return provider_page(slug, wrong=wrong)
-    what = "lets people in now" if active else "lets nobody in any more"
-    return done(f"{plugin.name} {what}.", "console.single_sign_on.show", slug=slug)
+        return provider_page(slug, wrong=[problem_text(one) for one in refused.problems])
+    sentence = "{name} is enabled." if active else "{name} is disabled."
+    return done(text(sentence, name=plugin.name), "console.single_sign_on.show", slug=slug)
 
 
 def provider_page(
-    slug: str, *, asked: str = "", wrong: list[str] | None = None, **values: object
+    slug: str,
+    *,
+    asked: str = "",
+    wrong: Sequence[str] = (),
+    trial: Trial = _UNTRIED,
 ) -> Response:
-    """The page of a provider, with whatever was asked, refused, or found on it."""
+    """Return the page of a provider, with what was asked, refused or tried."""
     plugin = find_plugin(slug)
     closes = asked == "off" and plugin.active
-    closing = show_provider_disable_impact(ports(), actor(), slug) if closes else None
-    judged = lockout(ports(), actor(), AccessChange(provider_off=slug)) if closes else None
-    refusal = judged.reason.message if judged is not None and judged.reason else ""
+    impact = show_provider_disable_impact(ports(), actor(), slug) if closes else None
+    if impact is None:
+        coverage = show_provider_coverage(ports(), actor(), [slug])[slug]
+    else:
+        coverage = ProviderCoverage(impact.people, impact.sessions)
+    reason = _lockout_reason(slug) if closes else ""
     show_it = refused_page if wrong else page
     base = ports().configuration.public_url or base_url(request.environ)
-    callback = url_for("console.sign_in.finish", plugin_id=plugin.id)
-    answers = {"findings": None, "preview": None, "trouble": "", **values}
     return show_it(
         "single_sign_on/show.html",
-        plugin=plugin,
-        values=values_of(plugin),
-        missing=missing_of(plugin),
-        reach=closing or show_provider_coverage(ports(), actor(), [slug])[slug],
-        closing=closing,
-        asked="" if refusal else asked,
-        wrong=[*(wrong or []), *([refusal] if refusal else [])],
-        default=DEFAULT_SLUG,
-        callback=f"{base}{callback}",
+        provider=make_provider_page(
+            plugin,
+            coverage,
+            trial=trial,
+            question=None if reason else _question(plugin, asked, coverage, impact),
+            notice=unchanged(plugin) if asked and plugin.active is _ASKED[asked] else None,
+            wrong=[*wrong, reason] if reason else wrong,
+        ),
+        callback=f"{base}{url_for('console.sign_in.finish', plugin_id=plugin.id)}",
         backchannel=f"{base}/oidc/{slug}/backchannel-logout",
-        by_password=actor().origin is SessionOrigin.PASSWORD,
-        **answers,
     )
 
 
+def _question(
+    plugin: Plugin,
+    asked: str,
+    coverage: ProviderCoverage,
+    impact: ProviderDisableImpact | None,
+) -> Question | None:
+    if impact is not None:
+        return disabling(plugin, impact, now())
+    if asked == "on" and not plugin.active:
+        return enabling(plugin, coverage)
+    return None
+
+
+def _lockout_reason(slug: str) -> str:
+    """Return why disabling the provider is refused; empty if it isn't."""
+    judged = lockout(ports(), actor(), AccessChange(provider_off=slug))
+    return judged.reason.message if judged.reason else ""
+
+
 def find_plugin(slug: str) -> Plugin:
-    """The provider that is called so, and no other; refuses NOT_FOUND."""
+    """Return the provider with exactly this slug; refuses NOT_FOUND."""
     vendor = ports().configuration.vendor.lower()
     word = vendor if slug == DEFAULT_SLUG else slug
     plugin = show_plugin(ports(), actor(), f"{word}.authentication.openidconnect")
@@ -140,20 +164,6 @@ def find_plugin(slug: str) -> Plugin:
             Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})
         )
     return plugin
-
-
-def values_of(plugin: Plugin) -> Mapping[str, str]:
-    """The settings by name as they read back; empty where there is none."""
-    return {one.setting.name: one.value or "" for one in plugin.settings}
-
-
-def missing_of(plugin: Plugin) -> Mapping[str, list[str]]:
-    """What each of the two ways in still lacks, by the labels of the settings."""
-    lacks = {one.setting.name: one.setting.label for one in plugin.settings if not one.value}
-    return {
-        "login": [lacks[name] for name in _SIGNING_IN if name in lacks],
-        "tokens": [lacks[name] for name in _TAKING_TOKENS if name in lacks],
-    }
 
 
 def _prove(slug: str, asked: str) -> BaseResponse:

@@ -1,0 +1,287 @@
+"""The view models of identity providers: their list, and one provider's page."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from app.console.formatting import html_text, tally
+from app.console.parts import Fact, Pill, Question
+from app.console.security.mapping_preview import PreviewCard
+from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, SettingValue
+from app.domain.single_sign_on.providers import DEFAULT_SLUG
+from app.domain.values.check_results import Finding, State
+from app.domain.values.text import text
+from app.services.single_sign_on.provider_coverage import ProviderCoverage
+from app.services.single_sign_on.provider_settings import Plugin
+
+_FOR_SIGN_IN = (
+    "client_id",
+    "oauth_authorization_url",
+    "oauth_token_url",
+    "json_web_key_set_url",
+)
+_FOR_TOKENS = ("json_web_key_set_url", "user_info_url")
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """The labels of the settings that each sign-in method still needs."""
+
+    sign_in: tuple[str, ...]
+    tokens: tuple[str, ...]
+
+    @property
+    def is_set_up(self) -> bool:
+        """Whether one of the methods is available."""
+        return not self.sign_in or not self.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRow:
+    """A provider in the list."""
+
+    slug: str
+    name: str
+    note: str
+    status: Pill
+    methods: str
+    people: str
+    sessions: str
+    issuer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProvidersPage:
+    """The list of providers."""
+
+    rows: tuple[ProviderRow, ...]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A sign-in method: ``state`` is ok or warn, ``missing`` what it still needs."""
+
+    state: str
+    sentence: str
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckLine:
+    """A result of the connection test; ``command`` is a remedy for the command line."""
+
+    state: str
+    outcome: str
+    name: str
+    message: str
+    remedy: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What was tried: the connection test's results, or a token's preview or its problem."""
+
+    findings: Sequence[Finding] | None = None
+    preview: PreviewCard | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A dialog that has nothing to confirm."""
+
+    title: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderPage:
+    """A provider; ``switch`` is on, off or empty: how its state can be changed."""
+
+    slug: str
+    name: str
+    plugin_id: str
+    status: Pill
+    sentence: str
+    switch: str
+    methods: tuple[Method, ...]
+    is_complete: bool
+    test_label: str
+    checks: tuple[CheckLine, ...] | None
+    preview: PreviewCard | None
+    problem: str
+    settings: tuple[Fact, ...]
+    command: str
+    people: str
+    sessions: str
+    is_default: bool
+    question: Question | None
+    notice: Notice | None
+    wrong: Sequence[str]
+
+
+def make_providers_page(
+    plugins: Iterable[Plugin], coverage: Mapping[str, ProviderCoverage]
+) -> ProvidersPage:
+    """Return the page that lists ``plugins`` with their people and sessions."""
+    rows = tuple(_row(plugin, coverage[plugin.slug]) for plugin in plugins)
+    return ProvidersPage(rows, _summary(len(rows)))
+
+
+def make_provider_page(
+    plugin: Plugin,
+    coverage: ProviderCoverage,
+    *,
+    trial: Trial = Trial(),
+    question: Question | None = None,
+    notice: Notice | None = None,
+    wrong: Sequence[str] = (),
+) -> ProviderPage:
+    """Return the page of one provider, with what was tried, asked or refused."""
+    missing = missing_settings(plugin)
+    checks = None if trial.findings is None else tuple(_checks(plugin, trial.findings))
+    return ProviderPage(
+        slug=plugin.slug,
+        name=plugin.name,
+        plugin_id=plugin.id,
+        status=_status(plugin, missing),
+        sentence=_sentence(plugin),
+        switch=_switch(plugin, missing),
+        methods=tuple(_methods(missing)),
+        is_complete=not missing.sign_in and not missing.tokens,
+        test_label="Test connection" if checks is None else "Test again",
+        checks=checks,
+        preview=trial.preview,
+        problem=trial.problem,
+        settings=tuple(Fact(one.setting.label, _value(one)) for one in plugin.settings),
+        command=command_line("flask oidc show", plugin.slug),
+        people=tally(coverage.people),
+        sessions=tally(coverage.sessions),
+        is_default=plugin.slug == DEFAULT_SLUG,
+        question=question,
+        notice=notice,
+        wrong=wrong,
+    )
+
+
+def values_of(plugin: Plugin) -> Mapping[str, str]:
+    """Return the settings by name; empty where there is none."""
+    return {one.setting.name: one.value or "" for one in plugin.settings}
+
+
+def missing_settings(plugin: Plugin) -> Missing:
+    """Return what each sign-in method still needs."""
+    lacks = {one.setting.name: one.setting.label for one in plugin.settings if not one.value}
+    return Missing(
+        sign_in=tuple(lacks[name] for name in _FOR_SIGN_IN if name in lacks),
+        tokens=tuple(lacks[name] for name in _FOR_TOKENS if name in lacks),
+    )
+
+
+def command_line(command: str, slug: str) -> str:
+    """Return a command about the provider ``slug``."""
+    return command if slug == DEFAULT_SLUG else f"{command} --provider {slug}"
+
+
+def _summary(providers: int) -> str:
+    if not providers:
+        return "No matching providers"
+    return text(
+        "{count:,} provider on this page", "{count:,} providers on this page", count=providers
+    )
+
+
+def _row(plugin: Plugin, coverage: ProviderCoverage) -> ProviderRow:
+    missing = missing_settings(plugin)
+    return ProviderRow(
+        slug=plugin.slug,
+        name=plugin.name,
+        note="Default" if plugin.slug == DEFAULT_SLUG else plugin.slug,
+        status=_status(plugin, missing),
+        methods=_METHODS[not missing.sign_in, not missing.tokens],
+        people=tally(coverage.people),
+        sessions=tally(coverage.sessions),
+        issuer=values_of(plugin)["issuer"],
+    )
+
+
+_METHODS = {
+    (True, True): "Sign-in page, access tokens",
+    (True, False): "Sign-in page",
+    (False, True): "Access tokens",
+    (False, False): "None",
+}
+"""The methods by whether the sign-in page and access tokens are available."""
+
+
+def _status(plugin: Plugin, missing: Missing) -> Pill:
+    if plugin.active:
+        return Pill("ok", "Enabled")
+    return Pill("off", "Disabled") if missing.is_set_up else Pill("", "Not set up")
+
+
+def _sentence(plugin: Plugin) -> str:
+    if plugin.active:
+        return "People can sign in with this identity provider."
+    return "People can't sign in with this identity provider."
+
+
+def _switch(plugin: Plugin, missing: Missing) -> str:
+    if plugin.active:
+        return "off"
+    return "on" if missing.is_set_up else ""
+
+
+def _methods(missing: Missing) -> Iterator[Method]:
+    yield Method(
+        "warn" if missing.sign_in else "ok",
+        "Sign-in page: staff sign in to this console with it, and storefronts can use it for "
+        "customers.",
+        _missing(missing.sign_in),
+    )
+    yield Method(
+        "warn" if missing.tokens else "ok",
+        Markup("Access tokens: API clients send them as <code>Bearer</code> tokens."),
+        _missing(missing.tokens),
+    )
+
+
+def _missing(labels: Sequence[str]) -> str:
+    if not labels:
+        return ""
+    return text("Not available yet. Missing: {labels}.", labels=", ".join(labels))
+
+
+_STATES = {
+    State.FINE: ("ok", "Passed"),
+    State.WARNING: ("warn", "Warning"),
+    State.FAILED: ("bad", "Failed"),
+}
+_SUBJECTS = {setting.name: setting.label for setting in SETTINGS} | {"active": "Sign-in methods"}
+
+
+def _checks(plugin: Plugin, findings: Sequence[Finding]) -> Iterator[CheckLine]:
+    for one in findings:
+        state, outcome = _STATES[one.state]
+        is_command = one.remedy.startswith("flask ")
+        yield CheckLine(
+            state=state,
+            outcome=outcome,
+            name=_SUBJECTS.get(one.subject, one.subject),
+            message=one.message,
+            remedy="" if is_command else one.remedy,
+            command=command_line(one.remedy, plugin.slug) if is_command else "",
+        )
+
+
+def _value(one: SettingValue) -> str:
+    if not one.value:
+        return html_text(Markup('<span class="lk-muted">{words}</span>'), words="Not set")
+    if one.setting.type is SettingType.SECRET:
+        return html_text(Markup('<span class="lk-muted">{words}</span>'), words="Set, hidden")
+    if one.setting.type is SettingType.BOOLEAN:
+        return "Yes" if one.value == "true" else "No"
+    return html_text(Markup("<code>{value}</code>"), value=one.value)
