@@ -7,6 +7,7 @@ from math import log10
 _WIDTH = 240.0
 _HEIGHT = 100.0
 _GAP = 1.0
+_STACK_WIDTH, _STACK_GAP = 20.0, 2.0
 _SPARK_WIDTH = 120.0
 _SPARK_HEIGHT = 32.0
 _SPARK_TOP, _SPARK_BOTTOM = 5.0, 29.0
@@ -33,6 +34,23 @@ class Bars:
 
 
 @dataclass(frozen=True, slots=True)
+class Stack:
+    """One column: its parts, from below, and what it says as a tooltip."""
+
+    title: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stacks:
+    """Stacked columns of any kinds; ``top`` is the value of the highest grid line."""
+
+    stacks: tuple[Stack, ...]
+    width: int
+    top: int
+
+
+@dataclass(frozen=True, slots=True)
 class Spark:
     """A line and the ground below it, as paths."""
 
@@ -53,6 +71,24 @@ def stacked(columns: Sequence[tuple[int, int]]) -> Bars:
         if bad:
             bars.append(_bar("bad", x, bad_height, width, good_height))
     return Bars(tuple(bars), top)
+
+
+def stacked_by_kind(
+    columns: Sequence[Sequence[int]], kinds: Sequence[str], titles: Sequence[str]
+) -> Stacks:
+    """Return columns with a part for each kind that isn't 0, the first one below."""
+    top = round_up(max((sum(column) for column in columns), default=0))
+    stacks = []
+    for place, (column, title) in enumerate(zip(columns, titles, strict=True)):
+        x, width = place * _STACK_WIDTH + _STACK_GAP, _STACK_WIDTH - 2 * _STACK_GAP
+        below, bars = 0.0, []
+        for kind, value in zip(kinds, column, strict=True):
+            height = _HEIGHT * value / top
+            if value:
+                bars.append(_bar(kind, x, height, width, below))
+            below += height
+        stacks.append(Stack(title, tuple(bars)))
+    return Stacks(tuple(stacks), round(len(columns) * _STACK_WIDTH), top)
 
 
 def spark(values: Sequence[float]) -> Spark:

@@ -14,6 +14,7 @@ NAMED = frozenset(
         "braces",
         "broadcast",
         "check-circle-fill",
+        "clock-history",
         "display",
         "door-open",
         "envelope",

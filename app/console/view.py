@@ -40,6 +40,7 @@ from app.console.security import (
     keys,
     provider_checks,
     provider_editing,
+    sign_ins,
     single_sign_on,
     throttle,
 )
@@ -75,6 +76,7 @@ PAGES = (
     dry_run,
     staff,
     customers,
+    sign_ins,
     single_sign_on,
     keys,
     throttle,

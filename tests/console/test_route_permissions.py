@@ -46,6 +46,7 @@ LISTS = {
         provider_editing.discover provider_editing.edit provider_editing.new
         provider_checks.preview provider_checks.test single_sign_on.index single_sign_on.show
         single_sign_on.switch""",
+    (STAFF, USERS): "sign_ins.export sign_ins.index",
     (USERS, ORDERS): "customers.index customers.show",
     (USERS,): "customers.save_details",
     EACH: """

@@ -1,13 +1,12 @@
 """The audit log: who changed what, from where; filtered, and exported as CSV or JSON."""
 
-import csv
-import io
 from collections.abc import Iterator
 
 import orjson
-from flask import Response, abort, request, stream_with_context
+from flask import abort, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.exports import csv_file, json_file
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
@@ -26,7 +25,6 @@ _NAMES = {
     "on": "Subject",
 }
 _COLUMNS = ("at", "who", "kind", "address", "action", "subject", "name", "before", "after")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 blueprint = PageGroup(
     "audit",
@@ -75,13 +73,9 @@ def export(form: str) -> BaseResponse:
     entries = export_entries(ports(), actor(), _wanted())
     first = next(entries, None)
     rows = _with(first, entries)
-    lines = _csv(rows) if form == "csv" else _json(rows)
-    kind = "text/csv; charset=utf-8" if form == "csv" else "application/json"
-    return Response(
-        stream_with_context(lines),
-        content_type=kind,
-        headers={"Content-Disposition": f'attachment; filename="audit.{form}"'},
-    )
+    if form == "json":
+        return json_file("audit", rows)
+    return csv_file("audit", _COLUMNS, map(_line, rows))
 
 
 def _wanted() -> AuditFilter:
@@ -106,35 +100,15 @@ def _with(first: AuditEntry | None, others: Iterator[AuditEntry]) -> Iterator[Au
         yield from others
 
 
-def _csv(entries: Iterator[AuditEntry]) -> Iterator[str]:
-    yield _csv_line(_COLUMNS)
-    for entry in entries:
-        yield _csv_line(
-            (
-                entry.at.isoformat(),
-                entry.actor_name,
-                entry.actor_kind,
-                entry.address,
-                entry.action,
-                f"{entry.subject_type}:{entry.subject_id}",
-                entry.subject_name,
-                orjson.dumps(dict(entry.before), default=str).decode(),
-                orjson.dumps(dict(entry.after), default=str).decode(),
-            )
-        )
-
-
-def _csv_line(values: tuple[str, ...]) -> str:
-    line = io.StringIO()
-    # A spreadsheet would run what begins like a formula (OWASP, CSV injection).
-    safe = [f"'{value}" if value.startswith(_FORMULA) else value for value in values]
-    csv.writer(line).writerow(safe)
-    return line.getvalue()
-
-
-def _json(entries: Iterator[AuditEntry]) -> Iterator[bytes]:
-    before = b"[\n"
-    for entry in entries:
-        yield before + orjson.dumps(entry, default=str)
-        before = b",\n"
-    yield b"[]\n" if before == b"[\n" else b"\n]\n"
+def _line(entry: AuditEntry) -> tuple[str, ...]:
+    return (
+        entry.at.isoformat(),
+        entry.actor_name,
+        entry.actor_kind,
+        entry.address,
+        entry.action,
+        f"{entry.subject_type}:{entry.subject_id}",
+        entry.subject_name,
+        orjson.dumps(dict(entry.before), default=str).decode(),
+        orjson.dumps(dict(entry.after), default=str).decode(),
+    )

@@ -22,6 +22,7 @@ from app.services.demo.installed_apps import installations
 from app.services.demo.orders import sales
 from app.services.demo.people import PEOPLE, Person, comings, made_here
 from app.services.demo.products import assortment, new_prices
+from app.services.demo.sign_ins import write_sign_ins
 from app.services.demo.timeline import MAKER, Past
 
 SHOP_NAME = "Northlight Ceramics"
@@ -121,6 +122,7 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
             session.get_one(UserRecord, waiting[person]).password_hash = hashed
         if is_new:
             write_traces(past, session, app)
+            write_sign_ins(past, session)
             write_deliveries(past, session, deliveries)
             if app is not None:
                 session.add(_token(past, app, token))

@@ -10,6 +10,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.domain.commerce.orders import OrderStatus
 from app.domain.deliveries.deliveries import DISABLE_AFTER, SCHEDULE
 from app.domain.shop.traffic import TrafficKind
+from app.domain.sign_in.sign_in_events import SignInFilter, SignInReason, SignInResult
 from app.domain.values.pages import PageRequest
 from app.models import (
     CheckoutRecord,
@@ -29,6 +30,7 @@ from app.services.people.directory import list_users
 from app.services.people.group_lists import list_groups
 from app.services.shop.traffic import count_traffic
 from app.services.sign_in.login_throttle import list_blocked
+from app.services.sign_in_log.events import list_sign_ins
 from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo
 
 EVERYTHING = PageRequest(100)
@@ -117,6 +119,16 @@ def test_demo_shop_has_traffic_blocked_addresses_and_logins(shop: Ports) -> None
     assert blocked.blocked_until > shop.clock.timestamp() + 60
     seen = [user.last_login for user in list_users(shop, OPERATOR, EVERYTHING).items]
     assert sum(moment is not None for moment in seen) > len(seen) / 2
+    successful, *failed = (
+        list_sign_ins(shop, OPERATOR, EVERYTHING, wanted).items
+        for wanted in (
+            SignInFilter(result=SignInResult.SUCCESSFUL),
+            SignInFilter(reason=SignInReason.INCORRECT_PASSWORD),
+            SignInFilter(reason=SignInReason.UNKNOWN_EMAIL),
+        )
+    )
+    assert successful
+    assert all(failed)
 
 
 def test_second_run_adds_nothing_and_shows_no_password(shop: Ports) -> None:

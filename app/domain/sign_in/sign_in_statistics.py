@@ -1,0 +1,60 @@
+"""Sign-in attempts in figures: by span of time and reason."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from app.domain.sign_in.sign_in_events import SignInReason
+
+MAX_COUNTED = 10_000
+"""Entries that are counted at most; beyond there are "more than" so many."""
+
+
+class Period(StrEnum):
+    """How far back the log is looked at; the chart divides it evenly."""
+
+    DAY = "24h"
+    TWO_WEEKS = "14d"
+    QUARTER = "90d"
+
+    @property
+    def spans(self) -> int:
+        """The number of the chart's columns."""
+        return {Period.DAY: 24, Period.TWO_WEEKS: 14, Period.QUARTER: 13}[self]
+
+    @property
+    def step(self) -> timedelta:
+        """The length of one column."""
+        return {
+            Period.DAY: timedelta(hours=1),
+            Period.TWO_WEEKS: timedelta(days=1),
+            Period.QUARTER: timedelta(weeks=1),
+        }[self]
+
+    def begins(self, now: datetime) -> tuple[datetime, ...]:
+        """Return when each column begins, oldest first: at full hours or at midnight in UTC."""
+        last = now.replace(minute=0, second=0, microsecond=0)
+        if self is not Period.DAY:
+            last = last.replace(hour=0)
+        return tuple(last - number * self.step for number in reversed(range(self.spans)))
+
+
+@dataclass(frozen=True, slots=True)
+class SignInSpan:
+    """The attempts of a span of time: the successful ones, and the failed ones by reason."""
+
+    began: datetime
+    successful: int
+    failed: Mapping[SignInReason, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SignInCount:
+    """How many entries match a filter, and how many there are in its period.
+
+    Both are ``MAX_COUNTED + 1`` if there are more.
+    """
+
+    matching: int
+    total: int
