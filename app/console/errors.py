@@ -8,7 +8,7 @@ from werkzeug.exceptions import HTTPException, NotFound, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.denied_page import make_denied_page
-from app.console.page_layout import own_path, page, wants_part
+from app.console.page_layout import form_path, own_path, page, wants_part
 from app.console.reauthentication import ask_for_form
 from app.console.session import actor, is_signed_in, now, ports
 from app.domain.authorization.permissions import known
@@ -42,8 +42,9 @@ def to_sign_in() -> BaseResponse:
     """Redirect to sign-in, which leads back to the requested page."""
     if wants_part():
         return Response("Sign in again.", HTTPStatus.UNAUTHORIZED)
-    wanted = own_path(request.full_path.rstrip("?")) if request.method == "GET" else ""
-    return redirect(url_for("console.sign_in.index", next=wanted or None), HTTPStatus.SEE_OTHER)
+    is_page = request.method == "GET"
+    wanted = own_path(request.full_path.rstrip("?")) if is_page else form_path()
+    return redirect(url_for("console.sign_in.index", next=wanted), HTTPStatus.SEE_OTHER)
 
 
 def show_denied(denied: PermissionDenied) -> BaseResponse:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import (
     Response,
@@ -172,6 +173,12 @@ def own_address(endpoint: str, **values: str) -> str:
 def set_password_address() -> str:
     """Where mails of the console lead: our own page."""
     return own_address("console.passwords.follow")
+
+
+def form_path() -> str:
+    """Return the page of the console that the form of this request was on."""
+    came_from = urlsplit(request.referrer or "")
+    return own_path(f"{came_from.path}?{came_from.query}".rstrip("?"))
 
 
 def own_path(wanted: str | None) -> str:

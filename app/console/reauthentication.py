@@ -6,7 +6,6 @@ answer.
 
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import Response, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -14,7 +13,7 @@ from wtforms import PasswordField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.page_layout import own_path, page
+from app.console.page_layout import form_path, own_path, page
 from app.console.session import actor, caller, ports, prove_now, signed_in_by
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.values.errors import Refused
@@ -30,9 +29,7 @@ class ProofForm(ConsoleForm):
     """The current password, once more."""
 
     names = {"password": ANSWER}  # noqa: RUF012
-    proof_password = PasswordField(
-        "Your password", validators=[InputRequired("Enter your password.")]
-    )
+    proof_password = PasswordField("Password", validators=[InputRequired("Enter your password.")])
 
 
 def is_proved_by(form: ProofForm) -> bool:
@@ -64,10 +61,9 @@ def ask_for_form(
 ) -> Response:
     """Ask for the proof that a form needs, with what was sent in it."""
     kept = [one for one in request.form.items(multi=True) if one[0] not in _NEVER_KEPT]
-    came_from = urlsplit(request.referrer or "")
-    wanted = request.args.get("next") or f"{came_from.path}?{came_from.query}".rstrip("?")
-    action = request.full_path.rstrip("?")
-    return ask(status, form, action=action, kept=kept, wanted=own_path(wanted))
+    asked = request.args.get("next")
+    wanted = own_path(asked) if asked else form_path()
+    return ask(status, form, action=request.full_path.rstrip("?"), kept=kept, wanted=wanted)
 
 
 def ask(

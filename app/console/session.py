@@ -11,6 +11,7 @@ from werkzeug.exceptions import Unauthorized
 from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
+from app.domain.values.text import text
 from app.ports import Ports
 from app.services.console.console_sessions import (
     ConsoleCaller,
@@ -132,6 +133,22 @@ def require(permission: Permission) -> None:
     """Raise ``PermissionDenied`` before a form is shown whose use case would."""
     if not actor().holds(permission):
         raise PermissionDenied(permission)
+
+
+def why_signed_out() -> str:
+    """Return why the cookie's session ended; empty if the browser never had one."""
+    if is_signed_in() or "user" not in session:
+        return ""
+    present = ports().clock.timestamp()
+    if present - float(session.get("seen", 0)) > IDLE.total_seconds():
+        return text(
+            "You were signed out after {count} minute of inactivity.",
+            "You were signed out after {count} minutes of inactivity.",
+            count=IDLE // timedelta(minutes=1),
+        )
+    if present >= float(session.get("until", 0)):
+        return "Your session expired."
+    return "Your session was ended."
 
 
 def signed_in_by() -> SignedInBy:

@@ -1,6 +1,7 @@
 """Sign-in by password or provider, sign-out, and reauthentication."""
 
 from http import HTTPStatus
+from math import ceil
 
 from flask import Blueprint, current_app, flash, redirect, request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
@@ -19,8 +20,9 @@ from app.console.session import (
     nobody,
     open_console_session,
     ports,
+    why_signed_out,
 )
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.text import text
 from app.services.console.console_sessions import (
     begin_console_sign_in,
@@ -31,6 +33,7 @@ from app.services.console.console_sessions import (
 )
 
 _BEGUN = "sign_in"
+_SECONDS = 60
 _FOREIGN = Problem(
     "INVALID", "This sign-in started in another browser or was already used. Sign in again."
 )
@@ -47,7 +50,7 @@ class PasswordForm(ConsoleForm):
 
 @blueprint.route("/sign-in", methods=["GET", "POST"])
 def index() -> BaseResponse:
-    """The page that everybody meets who is not signed in."""
+    """Sign in, and return to the page that was requested."""
     wanted = own_path(request.args.get("next"))
     if is_signed_in():
         return redirect(wanted, HTTPStatus.SEE_OTHER)
@@ -60,7 +63,7 @@ def index() -> BaseResponse:
                 ports(), nobody(), email=form.email.data, password=form.password.data
             )
         except Refused as refused:
-            form.refuse(refused)
+            form.form_errors += [_refusal(problem) for problem in refused.problems]
         else:
             open_console_session(opened)
             return redirect(wanted, HTTPStatus.SEE_OTHER)
@@ -135,6 +138,27 @@ def _sign_in_options(form: PasswordForm, wanted: str) -> BaseResponse:
         wanted=wanted,
         sign_in_options=sign_in_options,
         wanted_place=_place(wanted),
+        signed_out=why_signed_out(),
+    )
+
+
+def _refusal(problem: Problem) -> str:
+    """Return why a password didn't sign anyone in; the API's clients get the problem's message."""
+    if problem.code == "INVALID_CREDENTIALS":
+        return "Incorrect email or password."
+    wait = problem.values.get("wait")
+    if not isinstance(wait, int):
+        return problem_text(problem)
+    if wait > _SECONDS:
+        return text(
+            "Too many attempts. Try again in {count} minute.",
+            "Too many attempts. Try again in {count} minutes.",
+            count=ceil(wait / _SECONDS),
+        )
+    return text(
+        "Too many attempts. Try again in {count} second.",
+        "Too many attempts. Try again in {count} seconds.",
+        count=wait,
     )
 
 
@@ -150,6 +174,7 @@ def _not_let_in(refused: Refused, wanted: str) -> BaseResponse:
         wanted=wanted,
         sign_in_options=sign_in_options,
         wanted_place=_place(wanted),
+        signed_out=why_signed_out(),
     )
 
 

@@ -68,7 +68,7 @@ def test_keys_are_rotated_while_requests_run_and_none_fails(
         before = signing.inner_text()
         admin.get_by_role("link", name="Rotate signing key").click()
         admin.get_by_role("dialog").get_by_role("button", name="Rotate signing key").click()
-        admin.get_by_label("Your password").fill(PASSWORD)  # the proof is six minutes old
+        admin.get_by_label("Password").fill(PASSWORD)  # the proof is six minutes old
         admin.get_by_role("button", name="Continue").click()
         expect(admin.get_by_text("The signing key was rotated")).to_be_visible()
         expect(signing).not_to_have_text(before)

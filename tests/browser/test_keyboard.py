@@ -147,7 +147,7 @@ def test_rotating_the_key_and_letting_an_address_go(admin: Page, small_shop: Run
     admin.reload()
     press(admin, admin.get_by_role("link", name="Rotate signing key"))
     press(admin, admin.get_by_role("dialog").get_by_role("button", name="Rotate signing key"))
-    tab_to(admin, admin.get_by_label("Your password"))  # the proof is six minutes old
+    tab_to(admin, admin.get_by_label("Password"))  # the proof is six minutes old
     admin.keyboard.type(PASSWORD)
     press(admin, admin.get_by_role("button", name="Continue"))
     expect(admin.get_by_text("The signing key was rotated")).to_be_visible()

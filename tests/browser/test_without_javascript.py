@@ -124,7 +124,7 @@ def test_the_key_is_rotated_an_address_let_go_and_a_token_inspected(
     plain.reload()
     plain.get_by_role("link", name="Rotate signing key").click()
     plain.get_by_role("dialog").get_by_role("button", name="Rotate signing key").click()
-    plain.get_by_label("Your password").fill(PASSWORD)  # the proof is six minutes old
+    plain.get_by_label("Password").fill(PASSWORD)  # the proof is six minutes old
     plain.get_by_role("button", name="Continue").click()
     expect(plain.get_by_text("The signing key was rotated")).to_be_visible()
     for _ in range(9):

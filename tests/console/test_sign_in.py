@@ -1,11 +1,15 @@
 """In and out of the console, and who gets no further than its door."""
 
+import re
 from typing import cast
 
 import pytest
+from sqlalchemy import delete
 
 from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
+from app.models import SessionRecord
 from app.ports import Ports
 from app.services.shop.settings import update_shop
 from tests.builders.people import PASSWORD, make_staff, make_user, sessions_of
@@ -55,7 +59,7 @@ def test_wrong_password_does_not_reveal_whether_the_email_exists(
         "/console/sign-in", {"email": "nobody@example.com", "password": "wrong"}
     )
     assert wrong.status == unknown.status == 422
-    assert "Please, enter valid credentials" in wrong.text
+    assert "Incorrect email or password." in wrong.text
     assert wrong.text.replace("staff@", "") == unknown.text.replace("nobody@", "")
 
 
@@ -218,3 +222,63 @@ def test_each_page_counts_as_a_use_of_the_session(
     before = len(activity.sessions)
     console.open("/console/")
     assert [one.id for one in sessions_of(shop, 1)] == activity.sessions[before:]
+
+
+def test_sign_in_says_why_the_session_ended(
+    staff_console: StaffConsole, anonymous_console: ConsoleClient, clock: FakeClock
+) -> None:
+    assert "signed out" not in anonymous_console.open("/console/sign-in").text
+    console = staff_console()
+    clock.pass_(minutes=31)
+    assert (
+        "You were signed out after 30 minutes of inactivity."
+        in console.follow(console.open("/console/account/")).text
+    )
+    wrong = console.send("/console/sign-in", {"email": "staff@example.com", "password": "no"})
+    assert "You were signed out after 30 minutes of inactivity." in wrong.text
+
+
+def test_sign_in_tells_an_ended_session_from_an_expired_one(
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
+) -> None:
+    console = staff_console()
+    with shop.database.transaction() as session:
+        session.execute(delete(SessionRecord))
+    assert "Your session was ended." in console.open("/console/sign-in").text
+    busy = staff_console(email="busy@example.com")
+    for _ in range(47):
+        clock.pass_(minutes=15)
+        assert busy.open("/console/").status == 200
+    clock.pass_(minutes=15)
+    assert "Your session expired." in busy.open("/console/sign-in").text
+
+
+def test_sign_out_gives_no_reason(staff_console: StaffConsole) -> None:
+    console = staff_console()
+    console.send("/console/sign-out", seen_at="/console/")
+    page = console.open("/console/sign-in")
+    assert page.status == 200
+    assert "data-signed-out" not in page.html
+
+
+def test_form_of_an_ended_session_leads_back_to_its_page(
+    staff_console: StaffConsole, clock: FakeClock
+) -> None:
+    console = staff_console(Permission.MANAGE_STAFF)
+    clock.pass_(minutes=31)
+    sent = console.client.post(
+        "/console/staff/groups/1/save",
+        headers={"Referer": "http://localhost/console/staff/groups/1?after=x"},
+    )
+    assert sent.headers["Location"] == ("/console/sign-in?next=/console/staff/groups/1?after%3Dx")
+
+
+def test_blocked_address_is_told_how_long_to_wait(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
+    make_staff(shop)
+    given = {"email": "staff@example.com", "password": "wrong"}
+    anonymous_console.send("/console/sign-in", given)
+    again = anonymous_console.send("/console/sign-in", given).text
+    assert re.search(r"Too many attempts\. Try again in \d+ seconds?\.", again)
+    assert "UTC" not in again

@@ -116,6 +116,53 @@ for (const form of document.querySelectorAll("form[data-guard]")) {
   });
 }
 
+// ---- forms: what was typed is there again after the session ended and a new one began ----------
+// It waits in this tab, for the same account, from sending the form to the page after signing in.
+const DRAFT = "latchkey-draft";
+const isKept = (field) =>
+  field.name && !field.matches("button, [type=password], [type=hidden], [type=file], [data-private]");
+
+for (const form of document.querySelectorAll("form[data-guard]")) {
+  form.addEventListener("submit", () => {
+    const values = new FormData(form);
+    const kept = [...form.elements].filter(isKept).map((field) => [field.name, values.getAll(field.name)]);
+    const { account } = document.body.dataset;
+    const draft = { account, path: location.pathname, action: form.action, values: Object.fromEntries(kept) };
+    sessionStorage.setItem(DRAFT, JSON.stringify(draft));
+  });
+}
+
+function fillIn(form, values) {
+  for (const field of [...form.elements].filter((one) => isKept(one) && one.name in values)) {
+    const sent = values[field.name];
+    if (field.matches("[type=checkbox], [type=radio]")) field.checked = sent.includes(field.value);
+    else if (field.multiple) for (const option of field.options) option.selected = sent.includes(option.value);
+    else field.value = sent.shift() ?? "";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  const note = document.createElement("div");
+  note.className = "lk-flash is-ok";
+  note.setAttribute("role", "status");
+  note.textContent = "We restored what you entered before you were signed out, except passwords and secrets.";
+  form.before(note);
+}
+
+function bringBackDraft() {
+  const draft = JSON.parse(sessionStorage.getItem(DRAFT));
+  if (!draft) return;
+  const signedOut = draft.signedOut || document.querySelector("[data-signed-out]") !== null;
+  if (signedOut && document.body.matches(".lk-door")) {
+    sessionStorage.setItem(DRAFT, JSON.stringify({ ...draft, signedOut }));
+    return;
+  }
+  sessionStorage.removeItem(DRAFT);
+  if (!signedOut || draft.account !== document.body.dataset.account || draft.path !== location.pathname) return;
+  const form = [...document.querySelectorAll("form[data-guard]")].find((one) => one.action === draft.action);
+  if (form) fillIn(form, draft.values);
+}
+bringBackDraft();
+
 // ---- forms that create something are sent once; the server knows them by their key, too -----
 document.addEventListener("submit", (event) => {
   const form = event.target;
