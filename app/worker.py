@@ -17,6 +17,7 @@ from app.services.deliveries.sending import send_deliveries
 from app.services.operations.cleanup import clean_up
 from app.services.operations.mail_sending import send_due_mail
 from app.services.operations.worker_heartbeat import record_heartbeat
+from app.services.shop.settings import open_storefront_on_time
 
 _POLL_SECONDS = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""
@@ -89,6 +90,7 @@ TASKS = (
     Task("deliveries", _deliver, 0.0, threads=16, max_threads=128),
     Task("mail", send_due_mail, 1.0),
     *(Task(f"installations {number}", install_next_app, 1.0) for number in range(1, 4)),
+    Task("storefront", open_storefront_on_time, 1.0),
     Task("housekeeping", _housekeeping, 300.0),
 )
 

@@ -9,12 +9,14 @@ import click
 from app.commands.terminal.choices import Word, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.output import Column, Displayable, output
+from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.settings import (
     SETTINGS,
     PasswordLoginMode,
     Setting,
     SettingKind,
+    SettingValue,
     ShopSettings,
     ShopUpdate,
 )
@@ -54,6 +56,7 @@ _COLUMNS = tuple(_column(setting) for setting in SETTINGS)
 _VALUES = {
     SettingKind.SWITCH: " (true or false)",
     SettingKind.LOGIN_MODE: f" ({', '.join(PasswordLoginMode)})",
+    SettingKind.MOMENT: " (2h, 2026-03-01T08:30, or an empty text)",
 }
 _LIST = "\n".join(
     f"  {setting.option}{_VALUES.get(setting.kind, '')}\n      {setting.help}"
@@ -102,8 +105,10 @@ def _warning(update: ShopUpdate) -> str:
     return ""
 
 
-def _parse(setting: Setting, value: str) -> str | bool:
+def _parse(setting: Setting, value: str) -> SettingValue:
     if setting.kind is SettingKind.LOGIN_MODE:
         modes = Word([mode.value for mode in PasswordLoginMode], case_sensitive=False)
         return PasswordLoginMode(modes.convert(value, None, None))
+    if setting.kind is SettingKind.MOMENT:
+        return read_future(value, installation().ports.clock.now()) if value else None
     return read_switch(value) if setting.kind is SettingKind.SWITCH else value

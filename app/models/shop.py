@@ -1,9 +1,11 @@
 """The shop's settings: one row."""
 
+from datetime import datetime
+
 from sqlalchemy import CheckConstraint, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.models.record import BigKey, Record
+from app.models.record import BigKey, Record, UtcDateTime
 
 SHOP_ID = 1
 
@@ -37,6 +39,8 @@ class ShopRecord(Record):
     allow_login_without_confirmation: Mapped[bool] = mapped_column(server_default=false())
     password_login_mode: Mapped[str] = mapped_column(String(16), server_default="ENABLED")
     allow_storefront_traffic: Mapped[bool] = mapped_column(server_default=true())
+    storefront_note: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    storefront_opens_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     keys_version: Mapped[int] = mapped_column(default=0, server_default="0")
     providers_version: Mapped[int] = mapped_column(default=0, server_default="0")
     served_at: Mapped[str] = mapped_column(String(1024), default="", server_default="")

@@ -20,6 +20,8 @@ def test_every_setting_is_shown(ports: Ports) -> None:
         "enableAccountConfirmationByEmail": True,
         "allowLoginWithoutConfirmation": False,
         "allowStorefrontTraffic": True,
+        "storefrontNote": "",
+        "storefrontOpensAt": None,
         "passwordLoginMode": "ENABLED",
     }
     assert run(ports, "shop", "show", "--short").stdout == "ENABLED\tyes\n"

@@ -10,20 +10,38 @@ import click
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
+def read_future(text: str, now: datetime) -> datetime:
+    """Parse a moment that is still to come: how long from now, or a date, in UTC without a zone.
+
+    Raises ``click.UsageError`` for anything else.
+    """
+    span = _read_span(text)
+    return _read_date(text) if span is None else now + span
+
+
 def read_moment(text: str, now: datetime) -> datetime:
     """Parse a moment, in UTC if it has no zone.
 
     Raises ``click.UsageError`` for anything else and for a moment in the future.
     """
-    ago = re.fullmatch(r"(\d{1,5})([smhdw])", text.strip().lower())
-    if ago:
-        return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
-    try:
-        moment = datetime.fromisoformat(text.strip())
-        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        message = f"{text[:40]!r} is no time: write 30m, 2h, 3d, 2026-03-01 or 2026-03-01T08:30."
-        raise click.UsageError(message) from None
+    span = _read_span(text)
+    if span is not None:
+        return now - span
+    moment = _read_date(text)
     if moment > now:
         raise click.UsageError(f"{text[:40]!r} is still to come: say from when on until now.")
     return moment
+
+
+def _read_span(text: str) -> timedelta | None:
+    span = re.fullmatch(r"(\d{1,5})([smhdw])", text.strip().lower())
+    return timedelta(**{_UNITS[span[2]]: int(span[1])}) if span else None
+
+
+def _read_date(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        message = f"{text[:40]!r} is no time: write 30m, 2h, 3d, 2026-03-01 or 2026-03-01T08:30."
+        raise click.UsageError(message) from None

@@ -1,14 +1,16 @@
 """The shop's settings, declared once, and the meaning of its two switches (contract, part 1)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import Enum, StrEnum, auto
-from typing import Any
+from typing import Any, TypeAlias
 
 from app.domain.accounts.emails import email_problem
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem
+from app.domain.values.ranges import in_utc
 from app.domain.values.text_rules import line_problem, prose_problem
 from app.domain.values.unset import ABSENT, Absent
 
@@ -43,8 +45,13 @@ class PublicShop:
 
 @dataclass(frozen=True, slots=True)
 class ShopSettings(PublicShop):
-    """Every setting; to read them needs MANAGE_SETTINGS."""
+    """Every setting; to read them needs MANAGE_SETTINGS.
 
+    ``storefront_opens_at`` is when a closed storefront opens by itself, ``None`` for never.
+    """
+
+    storefront_note: str
+    storefront_opens_at: datetime | None
     default_mail_sender_name: str
     default_mail_sender_address: str
     customer_set_password_url: str
@@ -64,7 +71,12 @@ class ShopUpdate:
     enable_account_confirmation_by_email: bool | Absent | None = ABSENT
     allow_login_without_confirmation: bool | Absent | None = ABSENT
     allow_storefront_traffic: bool | Absent | None = ABSENT
+    storefront_note: str | Absent | None = ABSENT
+    storefront_opens_at: datetime | Absent | None = ABSENT
     password_login_mode: PasswordLoginMode | Absent | None = ABSENT
+
+
+SettingValue: TypeAlias = str | bool | datetime | None
 
 
 class SettingKind(Enum):
@@ -76,10 +88,11 @@ class SettingKind(Enum):
     REDIRECT_URL = auto()
     SWITCH = auto()
     LOGIN_MODE = auto()
+    MOMENT = auto()
 
     @property
     def is_text(self) -> bool:
-        return self not in (SettingKind.SWITCH, SettingKind.LOGIN_MODE)
+        return self not in (SettingKind.SWITCH, SettingKind.LOGIN_MODE, SettingKind.MOMENT)
 
     @property
     def is_switch(self) -> bool:
@@ -123,9 +136,16 @@ class Setting:
         """The setting's name on the command line."""
         return self.name.replace("_", "-")
 
-    def read(self, shop: ShopSettings) -> str | bool:
+    def read(self, shop: ShopSettings) -> SettingValue:
         """Return the setting's value in ``shop``."""
-        value: str | bool = getattr(shop, self.name)
+        value: SettingValue = getattr(shop, self.name)
+        return value
+
+    def read_text(self, shop: ShopSettings) -> str | bool:
+        """Return the setting's value in ``shop`` as JSON and the audit log have it."""
+        value = self.read(shop)
+        if value is None or isinstance(value, datetime):
+            return value.isoformat() if value else ""
         return value
 
     def update(self, value: object) -> ShopUpdate:
@@ -136,7 +156,7 @@ class Setting:
         """Return why ``value`` is refused, or ``None``; texts must not be null."""
         if self.kind.is_text:
             return self._text_problem(str(value))
-        if value is not None:
+        if value is not None or self.kind is SettingKind.MOMENT:
             return None
         if self.is_required:
             return Problem("REQUIRED", "This is required.", self.api_name)
@@ -184,6 +204,21 @@ SETTINGS = (
         SettingKind.SWITCH,
         SettingGroup.ACCESS,
         "Whether customers and anonymous callers can use the API.",
+    ),
+    Setting(
+        "storefront_note",
+        "Reason for closing",
+        SettingKind.LINE,
+        SettingGroup.ACCESS,
+        "Why the storefront is closed, for staff; empty while it is open.",
+        max_length=256,
+    ),
+    Setting(
+        "storefront_opens_at",
+        "Storefront opens at",
+        SettingKind.MOMENT,
+        SettingGroup.ACCESS,
+        "When a closed storefront opens by itself; without a time, someone opens it.",
     ),
     Setting(
         "default_mail_sender_name",
@@ -242,8 +277,41 @@ def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:
     """Yield each setting that ``update`` names with its new value; a null text is empty."""
     for setting in SETTINGS:
         value = getattr(update, setting.name)
-        if value is not ABSENT:
+        if isinstance(value, datetime):
+            yield setting, in_utc(value)
+        elif value is not ABSENT:
             yield setting, "" if value is None and setting.kind.is_text else value
+
+
+def with_closing(before: ShopSettings, update: ShopUpdate, after: ShopSettings) -> ShopSettings:
+    """Return ``after`` with the note and the opening time that belong to its storefront.
+
+    Both belong to one closing: another switch of the storefront drops those it doesn't name.
+    """
+    if after.allow_storefront_traffic:
+        return replace(after, storefront_note="", storefront_opens_at=None)
+    if not before.allow_storefront_traffic:
+        return after
+    return replace(
+        after,
+        storefront_note="" if update.storefront_note is ABSENT else after.storefront_note,
+        storefront_opens_at=(
+            None if update.storefront_opens_at is ABSENT else after.storefront_opens_at
+        ),
+    )
+
+
+def closing_problems(update: ShopUpdate, after: ShopSettings, now: datetime) -> Iterator[Problem]:
+    """Yield what is wrong with the note and the opening time that ``update`` names."""
+    has_note = update.storefront_note is not ABSENT and after.storefront_note
+    if after.allow_storefront_traffic and has_note:
+        yield Problem("INVALID", "The storefront is open.", "storefrontNote")
+    if update.storefront_opens_at is ABSENT or after.storefront_opens_at is None:
+        return
+    if after.allow_storefront_traffic:
+        yield Problem("INVALID", "The storefront is open.", "storefrontOpensAt")
+    elif after.storefront_opens_at <= now:
+        yield Problem("INVALID", "Enter a time in the future.", "storefrontOpensAt")
 
 
 def mode_change_problem(actor: Actor, target: PasswordLoginMode) -> Problem | None:

@@ -10,8 +10,9 @@ from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.shop.settings import update_shop
 
-_SWITCHES = {
+_TYPES = {
     SettingKind.SWITCH: graphene.Boolean,
+    SettingKind.MOMENT: graphene.DateTime,
     SettingKind.LOGIN_MODE: "app.graphql.types.shop.PasswordLoginModeEnum",
 }
 
@@ -21,7 +22,7 @@ ShopSettingsInput: Any = type(
     {
         "__doc__": "Settings to change; omitted settings keep their values.",
         **{
-            setting.name: graphene.InputField(_SWITCHES.get(setting.kind, graphene.String))
+            setting.name: graphene.InputField(_TYPES.get(setting.kind, graphene.String))
             for setting in SETTINGS
         },
     },

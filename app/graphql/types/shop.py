@@ -44,17 +44,22 @@ class ExternalAuthentication(graphene.ObjectType):
 _SETTINGS = {setting.name: setting for setting in domain.SETTINGS}
 
 
+_TYPES = {
+    domain.SettingKind.SWITCH: graphene.Boolean,
+    domain.SettingKind.MOMENT: graphene.DateTime,
+}
+
+
 def _managed(name: str) -> graphene.Field:
     """Return the field of the setting ``name``, which needs MANAGE_SETTINGS."""
     setting = _SETTINGS[name]
 
-    def resolve(_shop: domain.PublicShop, info: GraphQLResolveInfo) -> str | bool:
+    def resolve(_shop: domain.PublicShop, info: GraphQLResolveInfo) -> domain.SettingValue:
         context: RequestContext = info.context
         return setting.read(show_settings(context.ports, context.actor))
 
-    is_switch = setting.kind is domain.SettingKind.SWITCH
     return graphene.Field(
-        graphene.Boolean if is_switch else graphene.String,
+        _TYPES.get(setting.kind, graphene.String),
         description=f"{setting.help} Needs MANAGE_SETTINGS.",
         resolver=resolve,
     )
@@ -68,6 +73,8 @@ class Shop(graphene.ObjectType):
     description = graphene.String()
     password_login_mode = graphene.NonNull(PasswordLoginModeEnum)
     allow_storefront_traffic = graphene.NonNull(graphene.Boolean)
+    storefront_note = _managed("storefront_note")
+    storefront_opens_at = _managed("storefront_opens_at")
     available_external_authentications = graphene.NonNull(
         graphene.List(graphene.NonNull(ExternalAuthentication))
     )

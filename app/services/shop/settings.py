@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import update as update_rows
+from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -14,8 +15,10 @@ from app.domain.shop.settings import (
     SettingKind,
     ShopSettings,
     ShopUpdate,
+    closing_problems,
     given_values,
     mode_change_problem,
+    with_closing,
 )
 from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord
@@ -23,7 +26,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.email_links import redirect_refusal
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, part, requires
+from app.services.authorization.register import fresh_proof, internal, part, requires
 
 
 @requires(Permission.MANAGE_SETTINGS)
@@ -44,8 +47,9 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
     """Change settings (``shopSettingsUpdate``): all that ``update`` names or, if refused, none.
 
     Raises ``Refused`` with PASSWORD_AUTH_RESTRICTION on ``passwordLoginMode`` (contract, "Password
-    login mode"), REQUIRED for a null mode, INVALID for a null switch and for unusable texts, and
-    INVALID on ``customerSetPasswordUrl`` for a host that ``ALLOWED_CLIENT_HOSTS`` doesn't list.
+    login mode"), REQUIRED for a null mode, INVALID for a null switch and for unusable texts,
+    INVALID on ``customerSetPasswordUrl`` for a host that ``ALLOWED_CLIENT_HOSTS`` doesn't list,
+    and INVALID for a note or an opening time of an open storefront, or a time in the past.
     """
     given = tuple(given_values(update))
     found = [_problem(ports, setting, value) for setting, value in given]
@@ -60,14 +64,28 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
         shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
         before = settings_of(shop)
         after = replace(before, **values)
-        changed = [s for s in SETTINGS if s.read(after) != s.read(before)]
-        if changed:
-            new = {setting.name: setting.read(after) for setting in changed}
-            session.execute(update_rows(ShopRecord).values(new))
-            old = {setting.name: setting.read(before) for setting in changed}
-            change = Change("shop.update", "Shop", SHOP_ID, after.name, old, new)
-            record(ports, actor, session, change)
+        problems = list(closing_problems(update, after, ports.clock.now()))
+        if problems:
+            raise Refused(*problems)
+        after = with_closing(before, update, after)
+        _save(ports, actor, session, before, after)
         return after
+
+
+@internal
+def open_storefront_on_time(ports: Ports, actor: Actor) -> int:
+    """Open a closed storefront whose time has come; return 0, for there is nothing more to do."""
+    with ports.database.reading() as session:
+        if not _is_due(ports, session.get_one(ShopRecord, SHOP_ID)):
+            return 0
+    with ports.database.transaction() as session:
+        shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+        if _is_due(ports, shop):
+            before = settings_of(shop)
+            opening = ShopUpdate(allow_storefront_traffic=True)
+            after = with_closing(before, opening, replace(before, allow_storefront_traffic=True))
+            _save(ports, actor, session, before, after)
+    return 0
 
 
 @part
@@ -76,6 +94,27 @@ def settings_of(shop: ShopRecord) -> ShopSettings:
     values: dict[str, Any] = {setting.name: getattr(shop, setting.name) for setting in SETTINGS}
     values["password_login_mode"] = PasswordLoginMode(shop.password_login_mode)
     return ShopSettings(**values)
+
+
+def _is_due(ports: Ports, shop: ShopRecord) -> bool:
+    """Whether a closed storefront is to open by now."""
+    opens_at = shop.storefront_opens_at
+    is_closed = not shop.allow_storefront_traffic
+    return is_closed and opens_at is not None and opens_at <= ports.clock.now()
+
+
+def _save(
+    ports: Ports, actor: Actor, session: Session, before: ShopSettings, after: ShopSettings
+) -> None:
+    """Write what differs, with its entry in the audit log."""
+    changed = [setting for setting in SETTINGS if setting.read(after) != setting.read(before)]
+    if changed:
+        values = {setting.name: setting.read(after) for setting in changed}
+        session.execute(update_rows(ShopRecord).values(values))
+        old = {setting.name: setting.read_text(before) for setting in changed}
+        new = {setting.name: setting.read_text(after) for setting in changed}
+        change = Change("shop.update", "Shop", SHOP_ID, after.name, old, new)
+        record(ports, actor, session, change)
 
 
 def _problem(ports: Ports, setting: Setting, value: object) -> Problem | None:

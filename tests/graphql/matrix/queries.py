@@ -68,6 +68,8 @@ FIELDS = {
             "customerSetPasswordUrl",
             "enableAccountConfirmationByEmail",
             "allowLoginWithoutConfirmation",
+            "storefrontNote",
+            "storefrontOpensAt",
         )
     },
     "User.permissionGroups": Row(SIGNED_IN, "me { permissionGroups { name } }"),

@@ -1,6 +1,7 @@
 """The settings, and who may change them: contract, "Storefront traffic", "Modes, precisely"."""
 
 from dataclasses import fields
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -155,6 +156,8 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
         "enable_account_confirmation_by_email": False,
         "allow_login_without_confirmation": True,
         "allow_storefront_traffic": False,
+        "storefront_note": "Stocktaking",
+        "storefront_opens_at": ports.clock.now() + timedelta(hours=2),
         "password_login_mode": CUSTOMERS_ONLY,
     }
     assert set(wanted) == {field.name for field in fields(ShopUpdate)}
