@@ -18,6 +18,7 @@ from tests.builders.apps import make_app, make_extension_app
 from tests.builders.orders import checkout_id, line_id, make_cart, make_order, order_id
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user, sign_in
 from tests.builders.products import make_product, product_id
+from tests.builders.shop import configure_shop
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.graphql.matrix.rules import Row
 
@@ -32,6 +33,7 @@ class SampleShop:
     def __init__(self, ports: Ports, file: Path) -> None:
         self.ports = ports
         self._everybody = make_group(ports, "everybody")
+        configure_shop(ports, storefront_opens_at=ports.clock.now())
         self._names = one_of_everything(ports)
         self._file = sqlite3.connect(file, isolation_level=None)
         self._kept = sqlite3.connect(":memory:")
