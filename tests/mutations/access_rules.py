@@ -149,8 +149,8 @@ SWITCHES = (
     Mutant(
         "The row of the shop is locked while it changes",
         "app/services/shop/settings.py",
-        "shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)",
-        "shop = session.get_one(ShopRecord, SHOP_ID)",
+        "return session.get_one(ShopRecord, SHOP_ID, with_for_update=True)",
+        "return session.get_one(ShopRecord, SHOP_ID)",
         "services/shop/test_concurrent_updates.py",
     ),
     Mutant(

@@ -177,7 +177,7 @@ VALUES = (
     Mutant(
         "A change of the shop is in the audit log",
         "app/services/shop/settings.py",
-        "            record(ports, actor, session, change)\n",
+        "        record(ports, actor, session, change)\n",
         "",
         "services/shop/test_settings.py",
     ),

@@ -60,9 +60,7 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
         raise Refused(*problems)
     values: dict[str, Any] = {setting.name: value for setting, value in given}
     with ports.database.transaction() as session:
-        # Locked, so that the audit log's "before" is the value that this change replaced.
-        shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
-        before = settings_of(shop)
+        before = settings_of(_locked(session))
         after = replace(before, **values)
         problems = list(closing_problems(update, after, ports.clock.now()))
         if problems:
@@ -79,7 +77,7 @@ def open_storefront_on_time(ports: Ports, actor: Actor) -> int:
         if not _is_due(ports, session.get_one(ShopRecord, SHOP_ID)):
             return 0
     with ports.database.transaction() as session:
-        shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
+        shop = _locked(session)
         if _is_due(ports, shop):
             before = settings_of(shop)
             opening = ShopUpdate(allow_storefront_traffic=True)
@@ -94,6 +92,11 @@ def settings_of(shop: ShopRecord) -> ShopSettings:
     values: dict[str, Any] = {setting.name: getattr(shop, setting.name) for setting in SETTINGS}
     values["password_login_mode"] = PasswordLoginMode(shop.password_login_mode)
     return ShopSettings(**values)
+
+
+def _locked(session: Session) -> ShopRecord:
+    """Lock the row, so that the audit log's "before" is the value that a change replaced."""
+    return session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
 
 
 def _is_due(ports: Ports, shop: ShopRecord) -> bool:
