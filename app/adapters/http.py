@@ -125,7 +125,7 @@ def _explain(error: BaseException, host: str, timeout: float) -> CallFailed:
         return CallFailed(CallFault.FORBIDDEN, message)
     if _is_timeout(error):
         message = f"{host} did not answer within {timeout:g} seconds."
-        connecting = any(isinstance(one, ConnectTimeoutError) for one in _causes(error))
+        connecting = any(isinstance(cause, ConnectTimeoutError) for cause in _causes(error))
         return CallFailed(CallFault.UNREACHABLE if connecting else CallFault.TIMEOUT, message)
     if isinstance(error, ValueError):
         return CallFailed(CallFault.ADDRESS, "This is no address.")
@@ -149,15 +149,15 @@ def _connection_fault(error: BaseException, host: str) -> CallFailed:
 
 def _is_timeout(error: BaseException) -> bool:
     """Whether a time limit is at the bottom of it, however often it was wrapped."""
-    return any(isinstance(one, (TimeoutError, requests.Timeout)) for one in _causes(error))
+    return any(isinstance(cause, (TimeoutError, requests.Timeout)) for cause in _causes(error))
 
 
 def _is_reset(error: BaseException) -> bool:
-    return any(isinstance(one, _RESETS) for one in _causes(error))
+    return any(isinstance(cause, _RESETS) for cause in _causes(error))
 
 
 def _is_protocol_error(error: BaseException) -> bool:
-    return any(isinstance(one, HTTPException) for one in _causes(error))
+    return any(isinstance(cause, HTTPException) for cause in _causes(error))
 
 
 def _causes(error: object, depth: int = _DEPTH) -> Iterator[BaseException]:

@@ -28,23 +28,23 @@ class FileProfiles:
         except (OSError, ValueError) as error:
             raise self._unusable() from error
         try:
-            return tuple(Profile(**one) for one in json.loads(text))
+            return tuple(Profile(**entry) for entry in json.loads(text))
         except (TypeError, ValueError):
             raise self._unusable() from None
 
     def find(self, url: str) -> Profile | None:
-        return next((one for one in self.every() if one.url == url), None)
+        return next((profile for profile in self.every() if profile.url == url), None)
 
     def check(self) -> None:
         self._write(self.every())
 
     def save(self, profile: Profile) -> None:
-        others = (one for one in self.every() if one.url != profile.url)
-        self._write(sorted((*others, profile), key=lambda one: one.url))
+        others = (saved for saved in self.every() if saved.url != profile.url)
+        self._write(sorted((*others, profile), key=lambda saved: saved.url))
 
     def forget(self, url: str) -> bool:
         known = self.every()
-        left = [one for one in known if one.url != url]
+        left = [profile for profile in known if profile.url != url]
         if len(left) == len(known):
             return False
         self._write(left)
@@ -54,7 +54,7 @@ class FileProfiles:
         # Written beside it and moved, so that nobody ever reads half of it; made with its mode,
         # so that there is no moment in which others could open it.
         fresh = self._file.with_name(f".profiles-{os.getpid()}.json")
-        text = json.dumps([asdict(one) for one in profiles], indent=2)
+        text = json.dumps([asdict(profile) for profile in profiles], indent=2)
         try:
             make_private_folder(self._file.parent)
             with contextlib.suppress(FileNotFoundError):

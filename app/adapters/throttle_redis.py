@@ -146,7 +146,11 @@ class RedisThrottle:
                 num=limit,
             )
             found = [self.find(str(address), now) for address in addresses]
-        return tuple(one for one in found if one is not None and one.blocked_until > now)
+        return tuple(
+            blocked_ip
+            for blocked_ip in found
+            if blocked_ip is not None and blocked_ip.blocked_until > now
+        )
 
     def count_blocked(self, now: float) -> int:
         with _reachable():

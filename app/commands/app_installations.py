@@ -51,14 +51,14 @@ installations = Group(
 )
 
 _COLUMNS = (
-    Column[Installation]("id", "Id", lambda one: one.id, short=True),
-    Column[Installation]("appName", "App", lambda one: one.app_name, short=True),
-    Column[Installation]("status", "Status", lambda one: one.status.value, short=True),
-    Column[Installation]("message", "Why", lambda one: one.message or None),
-    Column[Installation]("manifestUrl", "Manifest", lambda one: one.manifest_url),
-    Column[Installation]("permissions", "Permissions", lambda one: sorted(one.permissions)),
-    Column[Installation]("created", "Begun", lambda one: one.created_at),
-    Column[Installation]("updated", "Changed", lambda one: one.updated_at),
+    Column[Installation]("id", "Id", lambda row: row.id, short=True),
+    Column[Installation]("appName", "App", lambda row: row.app_name, short=True),
+    Column[Installation]("status", "Status", lambda row: row.status.value, short=True),
+    Column[Installation]("message", "Why", lambda row: row.message or None),
+    Column[Installation]("manifestUrl", "Manifest", lambda row: row.manifest_url),
+    Column[Installation]("permissions", "Permissions", lambda row: sorted(row.permissions)),
+    Column[Installation]("created", "Begun", lambda row: row.created_at),
+    Column[Installation]("updated", "Changed", lambda row: row.updated_at),
 )
 _key = click.argument("installation_id", metavar="ID", type=Id(1, MAX_KEY))
 _served_at = click.option(
@@ -147,9 +147,9 @@ def _summary(manifest: Manifest, new: WantedApp) -> Iterator[str]:
         "Gets its token at": manifest.token_target_url,
         "Asks for": _permission_list(manifest.permissions),
         "Is granted": _permission_list(new.permissions),
-        "Adds to the dashboard": ", ".join(one.label for one in manifest.extensions),
+        "Adds to the dashboard": ", ".join(extension.label for extension in manifest.extensions),
         "Is told of events at": ", ".join(
-            dict.fromkeys(one.target_url for one in manifest.webhooks)
+            dict.fromkeys(webhook.target_url for webhook in manifest.webhooks)
         ),
     }
     for title, value in facts.items():
@@ -179,7 +179,7 @@ def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
 def _current(ports: Ports, installation_id: int) -> Installation | None:
     """The installation as it is now; ``None`` when it has gone well, and is gone."""
     open_installations = list_installations(ports, OPERATOR)
-    return next((one for one in open_installations if one.id == installation_id), None)
+    return next((entry for entry in open_installations if entry.id == installation_id), None)
 
 
 def _installed(ports: Ports, actor: Actor, pending: Installation) -> App:

@@ -56,7 +56,7 @@ def _existing_sign_ins() -> str:
     sign_ins = sign_in_people(installation().ports, OPERATOR)
     lines = ["The shop has people already; their passwords were shown when they were made."]
     if sign_ins:
-        names = ", ".join(f"{one.email} ({one.role})" for one in sign_ins)
+        names = ", ".join(f"{sign_in.email} ({sign_in.role})" for sign_in in sign_ins)
         lines.append(f"The demo's are {names}.")
         lines.append(f"A link to a new password: flask user reset-password {sign_ins[0].email}")
     return "\n".join([*lines, "Somebody new: flask user create EMAIL --superuser"])

@@ -14,12 +14,14 @@ from app.ports.saved_logins import Profile
 from app.web.remote_instances import remote_access
 
 _COLUMNS = (
-    Column[Profile]("url", "Instance", lambda one: one.url, short=True),
-    Column[Profile]("email", "Signed in as", lambda one: one.email or "an app", short=True),
+    Column[Profile]("url", "Instance", lambda profile: profile.url, short=True),
+    Column[Profile](
+        "email", "Signed in as", lambda profile: profile.email or "an app", short=True
+    ),
 )
 _FORGOTTEN = (
-    Column[tuple[str, bool]]("url", "Instance", lambda one: one[0], short=True),
-    Column[tuple[str, bool]]("forgotten", "Forgotten", lambda one: one[1], short=True),
+    Column[tuple[str, bool]]("url", "Instance", lambda row: row[0], short=True),
+    Column[tuple[str, bool]]("forgotten", "Forgotten", lambda row: row[1], short=True),
 )
 
 

@@ -57,7 +57,7 @@ class _Act(Protocol):
 
 def _column(name: str, title: str) -> Column[Plugin]:
     def read(plugin: Plugin) -> Displayable:
-        values = {one.setting.name: one.value for one in plugin.settings}
+        values = {shown.setting.name: shown.value for shown in plugin.settings}
         return values[name]
 
     return Column(name, title, read)

@@ -85,18 +85,24 @@ def app_page(context: RequestContext, page: Page[App]) -> Page[AppNode]:
 
 def extension_page(context: RequestContext, page: Page[Extension]) -> Page[ExtensionNode]:
     """A page of extensions."""
-    loader = AppPageLoader(context, {one.app.id: one.app for one in page.items}.values())
-    return _map_page(page, lambda one: extension_node(one, _node(one.app, loader)))
+    loader = AppPageLoader(
+        context, {extension.app.id: extension.app for extension in page.items}.values()
+    )
+    return _map_page(
+        page, lambda extension: extension_node(extension, _node(extension.app, loader))
+    )
 
 
 def extension_node(extension: Extension, app: AppNode) -> ExtensionNode:
     """Return an extension of an app that has a loader."""
-    values = {one.name: getattr(extension, one.name) for one in fields(Extension)}
+    values = {
+        attribute.name: getattr(extension, attribute.name) for attribute in fields(Extension)
+    }
     return ExtensionNode(**values | {"app": app})
 
 
 def _node(app: App, loader: AppPageLoader) -> AppNode:
-    values = {one.name: getattr(app, one.name) for one in fields(App)}
+    values = {attribute.name: getattr(app, attribute.name) for attribute in fields(App)}
     return AppNode(**values, loader=loader)
 
 

@@ -61,7 +61,9 @@ def connection_arguments() -> Mapping[str, graphene.Argument]:
 
 def page_request(name: str, arguments: Mapping[str, Any]) -> PageRequest:
     """The page of the list ``name`` that ``arguments`` ask for; refuses what makes no sense."""
-    return read_page_request(name, **{one: arguments.get(one) for one in _ARGUMENTS})
+    return read_page_request(
+        name, **{argument: arguments.get(argument) for argument in _ARGUMENTS}
+    )
 
 
 def _resolve_page_info(page: Page[object], _info: GraphQLResolveInfo) -> Page[object]:

@@ -43,4 +43,4 @@ class GroupLoader:
         """Return the groups whose permissions ``user`` has."""
         if self._every_group is None:
             self._every_group = all_groups(self._ports)
-        return tuple(one for one in self._every_group if one.permissions <= user.permissions)
+        return tuple(group for group in self._every_group if group.permissions <= user.permissions)

@@ -52,7 +52,10 @@ class RemoteInstance:
     def event_types(self) -> Mapping[str, str]:
         data = self._api.ask(documents.EVENTS)
         return self._read(
-            lambda: {one["name"]: one["description"] or "" for one in data["__type"]["enumValues"]}
+            lambda: {
+                enum_value["name"]: enum_value["description"] or ""
+                for enum_value in data["__type"]["enumValues"]
+            }
         )
 
     def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:

@@ -23,7 +23,7 @@ def to_app(node: Node) -> InstanceApp:
 def _codes(permissions: Sequence[Node] | None) -> frozenset[str] | None:
     if permissions is None:
         return None
-    return frozenset(read_text(one, "code") for one in permissions)
+    return frozenset(read_text(permission, "code") for permission in permissions)
 
 
 def to_webhook(node: Node, app: InstanceApp) -> InstanceWebhook:
@@ -33,7 +33,7 @@ def to_webhook(node: Node, app: InstanceApp) -> InstanceWebhook:
         name=_text_if_any(node, "name"),
         target_url=read_text(node, "targetUrl"),
         is_active=node["isActive"],
-        events=tuple(one["eventType"] for one in node["asyncEvents"]),
+        events=tuple(event["eventType"] for event in node["asyncEvents"]),
         query=_text_if_any(node, "subscriptionQuery"),
         custom_headers=_texts(node["customHeaders"]),
         has_secret=bool(node["secretKey"]),

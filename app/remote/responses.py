@@ -58,7 +58,7 @@ def read_payload(url: str, data: Mapping[str, Any], name: str) -> Mapping[str, A
 
     def read() -> tuple[Mapping[str, Any], list[Problem]]:
         payload: Mapping[str, Any] = data[name]
-        return payload, [_problem(one) for one in payload["errors"]]
+        return payload, [_problem(error) for error in payload["errors"]]
 
     payload, problems = read_as(url, read)
     if problems:
@@ -110,7 +110,7 @@ def _not_an_api_error(url: str, answer: HttpResponse) -> Exception:
 
 def _error(url: str, answer: HttpResponse, errors: Sequence[object]) -> Exception:
     """Return the exception for the first of ``errors``."""
-    messages = [_message(one) for one in errors[:_MAX_MESSAGES]]
+    messages = [_message(error) for error in errors[:_MAX_MESSAGES]]
     extensions = _extensions(errors[0])
     exception = extensions.get("exception")
     code = exception.get("code") if isinstance(exception, dict) else extensions.get("code")
@@ -127,7 +127,7 @@ def _error(url: str, answer: HttpResponse, errors: Sequence[object]) -> Exceptio
     if code == "PermissionDenied" or answer.status in _DENYING:
         return PermissionDenied(message=messages[0])
     if code == "GraphQLError" and answer.status == HTTPStatus.OK:
-        return Refused(*(Problem("GRAPHQL_ERROR", one) for one in messages))
+        return Refused(*(Problem("GRAPHQL_ERROR", message) for message in messages))
     what = f"failed (HTTP {answer.status})"
     if answer.status == HTTPStatus.BAD_REQUEST:
         what = "does not know what it was asked; it may be of another version"

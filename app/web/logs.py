@@ -81,7 +81,7 @@ def set_up_logs(*, level: str, development: bool) -> None:
         )
     )
     root = logging.getLogger()
-    for earlier in [one for one in root.handlers if isinstance(one, _Handler)]:
+    for earlier in [handler for handler in root.handlers if isinstance(handler, _Handler)]:
         root.removeHandler(earlier)
     root.addHandler(handler)
     root.setLevel(level)

@@ -21,7 +21,7 @@ class ApiAddress(click.ParamType[str]):
             url = parse_api_url(value)
         except ValueError as error:
             # These parts can hold a password or a token, which must not be logged.
-            display = "It" if any(one in value for one in "@?#") else repr(value[:100])
+            display = "It" if any(character in value for character in "@?#") else repr(value[:100])
             self.fail(f"{display} {error}", param, ctx)
         if is_unencrypted(url):
             click.echo(f"Warning: {url} is not encrypted; others can read your token.", err=True)

@@ -170,7 +170,7 @@ def _write_error(ctx: click.Context, code: str, message: str) -> None:
 
 def _end(ctx: click.Context, failure: Failure) -> NoReturn:
     if form_of(ctx) is Form.JSON:
-        write_errors([(one.code, one.message, one.field) for one in failure.errors])
+        write_errors([(error.code, error.message, error.field) for error in failure.errors])
     for error in failure.errors:
         # Ctrl-C is not an error.
         mistake = "" if failure is INTERRUPTION else "Error: "

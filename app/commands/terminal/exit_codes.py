@@ -68,7 +68,10 @@ def failure_of(error: BaseException) -> Failure | None:
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTION
     if isinstance(error, Refused):
-        errors = (ErrorLine(one.code, problem_text(one), one.field) for one in error.problems)
+        errors = (
+            ErrorLine(problem.code, problem_text(problem), problem.field)
+            for problem in error.problems
+        )
         return Failure(Exit.REFUSED, tuple(errors))
     if isinstance(error, Misconfigured):
         errors = (ErrorLine("SETTINGS", problem) for problem in error.problems)

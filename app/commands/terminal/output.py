@@ -84,10 +84,10 @@ class Output:
         elif self.form is Form.SHORT:
             self._line(row, columns)
         elif self.form is Form.TABLE:
-            print_fields([(one.title, _fact(one, row)) for one in columns])
+            print_fields([(column.title, _fact(column, row)) for column in columns])
         else:
-            for one in columns:
-                write(f"{one.title}\t{_text(one.read(row))}")
+            for column in columns:
+                write(f"{column.title}\t{_text(column.read(row))}")
 
     def next(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         """Print one more row of a stream on one line, as JSON one object per line.
@@ -166,7 +166,9 @@ def choose_form(context: click.Context, form: Form) -> None:
 
 def visible(text: str) -> str:
     """Escape control characters of untrusted ``text``, so that it stays on one line."""
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in text
+    )
 
 
 def legible(message: str) -> str:

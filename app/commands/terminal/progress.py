@@ -17,9 +17,9 @@ def steps(every: Sequence[Step], what: str) -> Generator[Step]:
         yield from every
         return
     try:
-        for number, one in enumerate(every, start=1):
+        for number, item in enumerate(every, start=1):
             click.echo(f"\r{what} {number} of {len(every)}", nl=False, err=True)
-            yield one
+            yield item
     finally:
         click.echo(err=True)  # whatever is told next, an error say, begins a line
 

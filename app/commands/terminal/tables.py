@@ -88,7 +88,7 @@ def _fitting(
     """As many of ``places`` as there is room for: the last go first, vital ones never."""
     fitting = list(columns)
     for column in reversed(columns):
-        if sum(needs[one] + _GAP for one in fitting) - _GAP <= room:
+        if sum(needs[column] + _GAP for column in fitting) - _GAP <= room:
             break
         if not headings[column].keeps_width:
             fitting.remove(column)

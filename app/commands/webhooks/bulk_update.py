@@ -41,17 +41,17 @@ class Change:
         return self.rotates or before != (self.target_url, self.is_active)
 
 
-_TARGET = Column[Change]("targetUrl", "New target", lambda one: one.target_url, short=True)
-_ACTIVE = Column[Change]("isActive", "Active", lambda one: one.is_active, short=True)
+_TARGET = Column[Change]("targetUrl", "New target", lambda change: change.target_url, short=True)
+_ACTIVE = Column[Change]("isActive", "Active", lambda change: change.is_active, short=True)
 _COLUMNS = (
-    Column[Change]("id", "Id", lambda one: one.webhook.id, short=True),
-    Column[Change]("name", "Name", lambda one: one.webhook.name, short=True),
-    Column[Change]("app", "App", lambda one: one.webhook.app.name),
-    Column[Change]("before", "Target", lambda one: one.webhook.target_url),
+    Column[Change]("id", "Id", lambda change: change.webhook.id, short=True),
+    Column[Change]("name", "Name", lambda change: change.webhook.name, short=True),
+    Column[Change]("app", "App", lambda change: change.webhook.app.name),
+    Column[Change]("before", "Target", lambda change: change.webhook.target_url),
     _TARGET,
     _ACTIVE,
-    Column[Change]("state", "State", lambda one: one.state, short=True),
-    Column[Change]("problem", "Problem", lambda one: one.problem or None),
+    Column[Change]("state", "State", lambda change: change.state, short=True),
+    Column[Change]("problem", "Problem", lambda change: change.problem or None),
 )
 
 
@@ -61,7 +61,7 @@ def _secret(change: Change) -> str | None:
 
 _SECRETS = (
     # A secret that is broken over two lines cannot be copied.
-    *(replace(one, yields=one in (_TARGET, _ACTIVE)) for one in _COLUMNS),
+    *(replace(column, yields=column in (_TARGET, _ACTIVE)) for column in _COLUMNS),
     Column[Change]("secretKey", "Secret", _secret, short=True),
 )
 
@@ -110,8 +110,8 @@ def update(
     chosen = instance()
     planned = [
         plan
-        for one in _chosen(chosen, app, names)
-        if (plan := _plan(one, domain, is_active=is_active, rotates=rotate_secret)).is_change
+        for webhook in _chosen(chosen, app, names)
+        if (plan := _plan(webhook, domain, is_active=is_active, rotates=rotate_secret)).is_change
     ]
     out = output()
     columns = _SECRETS if rotate_secret else _COLUMNS
@@ -130,9 +130,9 @@ def _chosen(
 ) -> Iterator[InstanceWebhook]:
     owner = None if app is None else find_app(instance, app).id
     ids = {find_webhook(instance, name).id for name in names}
-    for one in instance.webhooks():
-        if owner in (None, one.app.id) and (not ids or one.id in ids):
-            yield one
+    for webhook in instance.webhooks():
+        if owner in (None, webhook.app.id) and (not ids or webhook.id in ids):
+            yield webhook
 
 
 def _plan(
@@ -172,9 +172,9 @@ def _host(text: str, scheme: str) -> WebUrl:
 
 def _print_plan(planned: Sequence[Change]) -> None:
     out = output()
-    for one in planned:
-        name = one.webhook.name or one.webhook.id
-        out.say(f"{name} ({one.webhook.app.name}): {'; '.join(_facts(one))}")
+    for change in planned:
+        name = change.webhook.name or change.webhook.id
+        out.say(f"{name} ({change.webhook.app.name}): {'; '.join(_facts(change))}")
 
 
 def _facts(change: Change) -> Iterator[str]:
@@ -192,16 +192,18 @@ def _carry_out(instance: Instance, planned: list[Change]) -> Failure | None:
     A secret is printed in any case if it was set, or may have been set.
     """
     with closing(steps(list(planned), "Changing")) as every:
-        for index, one in enumerate(every):
-            secret = new_secret() if one.rotates else ""
+        for index, change in enumerate(every):
+            secret = new_secret() if change.rotates else ""
             try:
-                planned[index] = _apply_change(instance, one, secret)
+                planned[index] = _apply_change(instance, change, secret)
             except (Exception, KeyboardInterrupt) as error:
                 failure = failure_of(error)
                 if failure is None:
                     raise
                 problem = failure.errors[0].message
-                planned[index] = replace(one, state="failed", problem=problem, secret_key=secret)
+                planned[index] = replace(
+                    change, state="failed", problem=problem, secret_key=secret
+                )
                 return failure
     return None
 
@@ -222,14 +224,14 @@ def _apply_change(instance: Instance, change: Change, secret: str) -> Change:
 
 def _end(done: Sequence[Change], failure: Failure | None) -> None:
     out = output()
-    out.say(f"{_count([one for one in done if one.state == 'changed'])} changed.")
-    for one in done:
-        if one.problem:
-            out.say(f"Error: {one.webhook.name or one.webhook.id}: {one.problem}")
+    out.say(f"{_count([change for change in done if change.state == 'changed'])} changed.")
+    for change in done:
+        if change.problem:
+            out.say(f"Error: {change.webhook.name or change.webhook.id}: {change.problem}")
     if failure is not None:
         out.say("What failed may have been done; what is still planned was not.")
         click.get_current_context().exit(failure.exit)
-    if any(one.problem for one in done):
+    if any(change.problem for change in done):
         click.get_current_context().exit(Exit.REFUSED)
 
 

@@ -77,7 +77,7 @@ def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> InstanceApp
     if not apps:
         message = "There is no app that could have it. Make one: flask app create NAME"
         raise Refused(Problem("REQUIRED", message, "app"))
-    names = visible(", ".join(one.name for one in apps[:20]))
+    names = visible(", ".join(app.name for app in apps[:20]))
     if not may_ask:
         raise click.UsageError(f"Say --app: there are {names}.")
     owner: InstanceApp = click.prompt(

@@ -24,13 +24,13 @@ _MAX_DELIVERIES = 10_000
 
 
 def _of_delivery(column: Column[InstanceDelivery]) -> Column[WebhookDelivery]:
-    return Column(column.name, column.title, lambda one: column.read(one.delivery), column.short)
+    return Column(column.name, column.title, lambda row: column.read(row.delivery), column.short)
 
 
 COLUMNS = (
     *map(_of_delivery, DELIVERIES),
-    Column[WebhookDelivery]("webhook", "Webhook", lambda one: one.webhook.name or one.webhook.id),
-    Column[WebhookDelivery]("webhookId", "Webhook's id", lambda one: one.webhook.id),
+    Column[WebhookDelivery]("webhook", "Webhook", lambda row: row.webhook.name or row.webhook.id),
+    Column[WebhookDelivery]("webhookId", "Webhook's id", lambda row: row.webhook.id),
 )
 _WITH_PAYLOAD = (
     *COLUMNS,
@@ -43,7 +43,7 @@ _WITH_PAYLOAD = (
 )
 status_option = click.option(
     "--status",
-    type=click.Choice([one.value for one in DeliveryStatus], case_sensitive=False),
+    type=click.Choice([status.value for status in DeliveryStatus], case_sensitive=False),
     help="Only those in this state.",
 )
 
@@ -107,7 +107,7 @@ def deliveries(  # noqa: PLR0913 - one for each option
                 out.next(sent, columns)
         return
     every = heapq.merge(
-        *(_all(chosen, one, filter_, start) for one in webhooks),
+        *(_all(chosen, webhook, filter_, start) for webhook in webhooks),
         key=lambda sent: sent.delivery.created_at,
         reverse=True,
     )
@@ -124,10 +124,10 @@ def _all(
         page = instance.deliveries(
             webhook.id, DeliveryQuery(filter_.status, filter_.event, filter_.size, after)
         )
-        for one in page.items:
-            if since is not None and one.created_at < since:
+        for item in page.items:
+            if since is not None and item.created_at < since:
                 return
-            yield WebhookDelivery(webhook, one)
+            yield WebhookDelivery(webhook, item)
         after = page.next
         if not after:
             return

@@ -44,17 +44,17 @@ class _Plan:
 
 
 _COLUMNS = (
-    Column[Trial]("objectId", "Object", lambda one: one.object_id),
-    Column[Trial]("payload", "Payload", lambda one: one.payload),
+    Column[Trial]("objectId", "Object", lambda trial: trial.object_id),
+    Column[Trial]("payload", "Payload", lambda trial: trial.payload),
     Column[Trial](
         "errors",
         "Errors",
-        lambda one: [
-            {"code": it.code, "message": it.message, "field": it.field} for it in one.problems
+        lambda trial: [
+            {"code": it.code, "message": it.message, "field": it.field} for it in trial.problems
         ],
     ),
-    Column[Trial]("comparedWith", "Compared with", lambda one: one.compared_with),
-    Column[Trial]("diff", "Difference", lambda one: list(one.diff)),
+    Column[Trial]("comparedWith", "Compared with", lambda trial: trial.compared_with),
+    Column[Trial]("diff", "Difference", lambda trial: list(trial.diff)),
 )
 
 
@@ -105,9 +105,9 @@ def dry_run(
     if subscription is None and not object_ids:
         raise click.UsageError("This webhook has no query: give --object-id, too.")
     plan = _Plan(chosen, subscription, owner, webhook_record, diff_last)
-    trials = [_try(plan, one) for one in object_ids or (_subject(plan),)]
+    trials = [_try(plan, object_id) for object_id in object_ids or (_subject(plan),)]
     _show(trials)
-    if any(one.problems for one in trials):
+    if any(trial.problems for trial in trials):
         click.get_current_context().exit(Exit.REFUSED)
 
 
@@ -124,7 +124,7 @@ def trigger(webhook: str, object_ids: tuple[str, ...]) -> None:
     """Send a webhook what it would be told of an object, now and for real."""
     chosen = instance()
     target = find_webhook(chosen, webhook)
-    sent = [chosen.trigger(target.id, one) for one in object_ids or (None,)]
+    sent = [chosen.trigger(target.id, object_id) for object_id in object_ids or (None,)]
     output().rows(sent, DELIVERIES, empty="Nothing was sent.")
 
 
@@ -147,8 +147,12 @@ def _last(plan: _Plan, object_id: str | None) -> InstanceDelivery | None:
     if plan.webhook is None:
         return None
     filter_ = DeliveryQuery(size=_LOOKED_AT)
-    sent = [one for one in plan.instance.deliveries(plan.webhook.id, filter_).items if one.payload]
-    about = (one for one in sent if object_id and f'"{object_id}"' in one.payload)
+    sent = [
+        delivery
+        for delivery in plan.instance.deliveries(plan.webhook.id, filter_).items
+        if delivery.payload
+    ]
+    about = (delivery for delivery in sent if object_id and f'"{object_id}"' in delivery.payload)
     return next(about, sent[0] if sent else None)
 
 
@@ -157,7 +161,7 @@ def _subject(plan: _Plan) -> str | None:
     last = _last(plan, None) if plan.diff_last else None
     last_payload = {} if last is None else payload_of(last) or {}
     ids = (part.get("id") for part in last_payload.values() if isinstance(part, dict))
-    return next((one for one in ids if isinstance(one, str)), None)
+    return next((id_ for id_ in ids if isinstance(id_, str)), None)
 
 
 def _lines(payload: object) -> list[str]:
@@ -169,16 +173,16 @@ def _show(trials: list[Trial]) -> None:
     if out.form is Form.JSON:
         out.rows(trials, _COLUMNS, empty="")
         return
-    for one in trials:
-        for line in _told(one, short=out.form is Form.SHORT):
+    for trial in trials:
+        for line in _told(trial, short=out.form is Form.SHORT):
             write(line)
-        about = f"{one.object_id}: " if one.object_id and len(trials) > 1 else ""
-        for problem in one.problems:
+        about = f"{trial.object_id}: " if trial.object_id and len(trials) > 1 else ""
+        for problem in trial.problems:
             where = f"{problem.field}: " if problem.field else ""
             out.say(f"Error: {about}{where}{problem_text(problem)}")
-        if one.compared_with:
-            what = "differs from" if one.diff else "is the same as"
-            out.say(f"{about}It {what} delivery {one.compared_with}.")
+        if trial.compared_with:
+            what = "differs from" if trial.diff else "is the same as"
+            out.say(f"{about}It {what} delivery {trial.compared_with}.")
 
 
 def _told(trial: Trial, *, short: bool) -> Iterator[str]:

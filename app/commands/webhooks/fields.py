@@ -44,7 +44,7 @@ class WebhookOptions:
     def is_nothing(self) -> bool:
         chosen = (self.name, self.target_url, self.query, self.is_active, self.secret)
         many = self.events or self.headers or self.no_headers
-        return not many and all(one is None for one in chosen)
+        return not many and all(option is None for option in chosen)
 
     @property
     def makes_secret(self) -> bool:
@@ -138,7 +138,7 @@ def complete_event(
 def event_names(instance: Instance, events: Iterable[str]) -> tuple[str, ...]:
     """Return the events by name; raises ``click.UsageError`` for an unknown one."""
     available = instance.event_types()
-    names = [one.strip().upper().replace("-", "_") for one in events]
+    names = [event.strip().upper().replace("-", "_") for event in events]
     for name in names:
         if name not in available:
             suggestions = difflib.get_close_matches(name, available, n=1)
@@ -180,9 +180,9 @@ def _target(value: str) -> str:
 def _headers(values: Iterable[str]) -> Iterator[tuple[str, str]]:
     if not all(map(is_read, values)):
         warn_of_exposure("--header")
-    for one in values:
-        lines = read_text(one).splitlines() if is_read(one) else [one]
-        yield from (_header(line) for line in lines if line.strip() or not is_read(one))
+    for value in values:
+        lines = read_text(value).splitlines() if is_read(value) else [value]
+        yield from (_header(line) for line in lines if line.strip() or not is_read(value))
 
 
 def _header(text: str) -> tuple[str, str]:

@@ -77,18 +77,18 @@ class DeliveryFollower:
     def news(self) -> list[WebhookDelivery]:
         """Return the deliveries not reported yet, oldest first."""
         deliveries = [
-            WebhookDelivery(one, delivery)
-            for one in self.webhooks
-            for delivery in self._new_if_exists(one)
+            WebhookDelivery(webhook, delivery)
+            for webhook in self.webhooks
+            for delivery in self._new_if_exists(webhook)
         ]
-        return sorted(deliveries, key=lambda one: one.delivery.created_at)
+        return sorted(deliveries, key=lambda delivery: delivery.delivery.created_at)
 
     def _new_if_exists(self, webhook: InstanceWebhook) -> list[InstanceDelivery]:
         """Return new deliveries; none for a deleted webhook, if others are left."""
         try:
             return self._new(webhook)
         except Refused:
-            others = [one for one in self.webhooks if one.id != webhook.id]
+            others = [other for other in self.webhooks if other.id != webhook.id]
             if not others:
                 raise
             self.webhooks = others
@@ -99,9 +99,11 @@ class DeliveryFollower:
         reported = self._reported.setdefault(webhook.id, [])
         new: list[InstanceDelivery] = []
         for page in self._pages(webhook):
-            recent = [one for one in page if one.created_at >= self.since]
-            by_key = {self.key(one): one for one in recent}
-            new_keys = {key: one for key, one in by_key.items() if key and key not in reported}
+            recent = [delivery for delivery in page if delivery.created_at >= self.since]
+            by_key = {self.key(delivery): delivery for delivery in recent}
+            new_keys = {
+                key: delivery for key, delivery in by_key.items() if key and key not in reported
+            }
             new += new_keys.values()
             reported += new_keys
             if len(new_keys) < len(page):

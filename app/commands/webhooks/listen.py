@@ -35,16 +35,16 @@ class ReceivedEvent:
 
 _COLUMNS = (
     Column[ReceivedEvent](
-        "createdAt", "Created", lambda one: one.sent.delivery.created_at, short=True
+        "createdAt", "Created", lambda event: event.sent.delivery.created_at, short=True
     ),
-    Column[ReceivedEvent]("event", "Event", lambda one: one.sent.delivery.event, short=True),
+    Column[ReceivedEvent]("event", "Event", lambda event: event.sent.delivery.event, short=True),
     Column[ReceivedEvent](
-        "webhook", "Webhook", lambda one: one.sent.webhook.name or one.sent.webhook.id
+        "webhook", "Webhook", lambda event: event.sent.webhook.name or event.sent.webhook.id
     ),
-    Column[ReceivedEvent]("id", "Delivery", lambda one: one.sent.delivery.id, short=True),
-    Column[ReceivedEvent]("forwarded", "Answered", lambda one: one.answered, short=True),
-    Column[ReceivedEvent]("problem", "Problem", lambda one: one.problem or None),
-    Column[ReceivedEvent]("payload", "Payload", lambda one: payload_of(one.sent.delivery)),
+    Column[ReceivedEvent]("id", "Delivery", lambda event: event.sent.delivery.id, short=True),
+    Column[ReceivedEvent]("forwarded", "Answered", lambda event: event.answered, short=True),
+    Column[ReceivedEvent]("problem", "Problem", lambda event: event.problem or None),
+    Column[ReceivedEvent]("payload", "Payload", lambda event: payload_of(event.sent.delivery)),
 )
 
 
@@ -110,7 +110,7 @@ def listen(
 
 def _delivery_key(*, is_forwarded: bool) -> Callable[[InstanceDelivery], str]:
     """Return the key function: the ID, empty for a delivery to forward that isn't signed yet."""
-    return lambda one: one.id if one.attempt is not None or not is_forwarded else ""
+    return lambda delivery: delivery.id if delivery.attempt is not None or not is_forwarded else ""
 
 
 def _received_events(

@@ -11,9 +11,9 @@ from app.commands.webhooks.output import WEBHOOK, WEBHOOKS, find_app, find_webho
 from app.domain.webhooks.subscribable_events import required_permission
 
 _EVENTS = (
-    Column[tuple[str, str]]("name", "Event", lambda one: one[0], short=True),
-    Column[tuple[str, str]]("description", "Tells", lambda one: one[1]),
-    Column[tuple[str, str]]("permission", "Needs", lambda one: required_permission(one[0])),
+    Column[tuple[str, str]]("name", "Event", lambda row: row[0], short=True),
+    Column[tuple[str, str]]("description", "Tells", lambda row: row[1]),
+    Column[tuple[str, str]]("permission", "Needs", lambda row: required_permission(row[0])),
 )
 
 
@@ -34,9 +34,9 @@ def list_(*, app: str | None, is_active: bool | None) -> None:
     chosen = instance()
     owner = None if app is None else find_app(chosen, app).id
     listed = [
-        one
-        for one in chosen.webhooks()
-        if owner in (None, one.app.id) and is_active in (None, one.is_active)
+        webhook
+        for webhook in chosen.webhooks()
+        if owner in (None, webhook.app.id) and is_active in (None, webhook.is_active)
     ]
     output().rows(listed, WEBHOOKS, empty="No webhook. Make one: flask webhook create")
 

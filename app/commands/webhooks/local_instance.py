@@ -53,11 +53,13 @@ class LocalInstance:
     def webhooks(self) -> tuple[InstanceWebhook, ...]:
         apps = {app.id: _to_app(app) for app in self._apps()}
         by_app = webhooks_of_apps(self._ports, self._actor, list(apps))
-        return tuple(_to_webhook(one, app) for key, app in apps.items() for one in by_app[key])
+        return tuple(
+            _to_webhook(webhook, app) for key, app in apps.items() for webhook in by_app[key]
+        )
 
     def event_types(self) -> Mapping[str, str]:
         descriptions = {event: kind.description for event, kind in EVENTS.items()}
-        return {one.value: descriptions.get(one, ANY_EVENT) for one in EventType}
+        return {event.value: descriptions.get(event, ANY_EVENT) for event in EventType}
 
     def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
         key = key_of(app_id, "App", field="app")
@@ -133,14 +135,16 @@ class LocalInstance:
         newest = list_attempts(self._ports, self._actor, delivery.id, PageRequest(1)).items
         attempts = [
             InstanceAttempt(
-                created_at=one.created_at,
-                status=one.status.value,
-                response_status=one.response_status,
-                duration=one.duration,
-                response=one.response,
-                request_headers={name: str(value) for name, value in one.request_headers.items()},
+                created_at=attempt.created_at,
+                status=attempt.status.value,
+                response_status=attempt.response_status,
+                duration=attempt.duration,
+                response=attempt.response,
+                request_headers={
+                    name: str(value) for name, value in attempt.request_headers.items()
+                },
             )
-            for one in newest
+            for attempt in newest
         ]
         return InstanceDelivery(
             id=to_global_id("EventDelivery", delivery.id),
@@ -153,7 +157,7 @@ class LocalInstance:
 
 
 def _to_app(app: App) -> InstanceApp:
-    permissions = frozenset(one.value for one in app.permissions)
+    permissions = frozenset(permission.value for permission in app.permissions)
     return InstanceApp(to_global_id("App", app.id), app.name, app.is_active, permissions)
 
 

@@ -29,19 +29,21 @@ def _tried(
 
 
 WEBHOOKS = (
-    Column[InstanceWebhook]("id", "Id", lambda one: one.id, short=True),
-    Column[InstanceWebhook]("name", "Name", lambda one: one.name, short=True),
-    Column[InstanceWebhook]("app", "App", lambda one: one.app.name),
-    Column[InstanceWebhook]("targetUrl", "Target", lambda one: one.target_url, short=True),
-    Column[InstanceWebhook]("isActive", "Active", lambda one: one.is_active, short=True),
-    Column[InstanceWebhook]("events", "Events", lambda one: one.events),
+    Column[InstanceWebhook]("id", "Id", lambda webhook: webhook.id, short=True),
+    Column[InstanceWebhook]("name", "Name", lambda webhook: webhook.name, short=True),
+    Column[InstanceWebhook]("app", "App", lambda webhook: webhook.app.name),
+    Column[InstanceWebhook]("targetUrl", "Target", lambda webhook: webhook.target_url, short=True),
+    Column[InstanceWebhook]("isActive", "Active", lambda webhook: webhook.is_active, short=True),
+    Column[InstanceWebhook]("events", "Events", lambda webhook: webhook.events),
 )
 WEBHOOK = (
     *WEBHOOKS,
-    Column[InstanceWebhook]("appId", "App's id", lambda one: one.app.id),
-    Column[InstanceWebhook]("customHeaders", "Headers", lambda one: sorted(one.custom_headers)),
-    Column[InstanceWebhook]("hasSecret", "Has a secret", lambda one: one.has_secret),
-    Column[InstanceWebhook]("query", "Query", lambda one: one.query, has_lines=True),
+    Column[InstanceWebhook]("appId", "App's id", lambda webhook: webhook.app.id),
+    Column[InstanceWebhook](
+        "customHeaders", "Headers", lambda webhook: sorted(webhook.custom_headers)
+    ),
+    Column[InstanceWebhook]("hasSecret", "Has a secret", lambda webhook: webhook.has_secret),
+    Column[InstanceWebhook]("query", "Query", lambda webhook: webhook.query, has_lines=True),
 )
 
 
@@ -51,15 +53,21 @@ def with_secret(secret: str) -> tuple[Column[InstanceWebhook], ...]:
 
 
 DELIVERIES = (
-    Column[InstanceDelivery]("id", "Id", lambda one: one.id, short=True),
-    Column[InstanceDelivery]("createdAt", "Created", lambda one: one.created_at, short=True),
-    Column[InstanceDelivery]("event", "Event", lambda one: one.event, short=True),
-    Column[InstanceDelivery]("status", "Status", lambda one: one.status, short=True),
-    Column[InstanceDelivery]("responseStatus", "Answer", _tried(lambda one: one.response_status)),
+    Column[InstanceDelivery]("id", "Id", lambda delivery: delivery.id, short=True),
     Column[InstanceDelivery](
-        "duration", "Seconds", _tried(lambda one: one.duration and round(one.duration, 3))
+        "createdAt", "Created", lambda delivery: delivery.created_at, short=True
     ),
-    Column[InstanceDelivery]("triedAt", "Tried", _tried(lambda one: one.created_at)),
+    Column[InstanceDelivery]("event", "Event", lambda delivery: delivery.event, short=True),
+    Column[InstanceDelivery]("status", "Status", lambda delivery: delivery.status, short=True),
+    Column[InstanceDelivery](
+        "responseStatus", "Answer", _tried(lambda delivery: delivery.response_status)
+    ),
+    Column[InstanceDelivery](
+        "duration",
+        "Seconds",
+        _tried(lambda delivery: delivery.duration and round(delivery.duration, 3)),
+    ),
+    Column[InstanceDelivery]("triedAt", "Tried", _tried(lambda delivery: delivery.created_at)),
 )
 
 
@@ -71,19 +79,19 @@ def find_webhook(instance: Instance, text: str) -> InstanceWebhook:
 def find_app(instance: Instance, text: str) -> InstanceApp:
     """Return the app with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
     apps = instance.apps()
-    names = ", ".join(one.name for one in apps[:_MAX_NAMED])
+    names = ", ".join(app.name for app in apps[:_MAX_NAMED])
     return _only(apps, text, "app", f"There are: {names}" if apps else "There is none yet.")
 
 
 def _only(candidates: Sequence[Named], text: str, what: str, hint: str) -> Named:
-    for one in candidates:
-        if one.id == text:
-            return one
-    named = [one for one in candidates if one.name == text]
+    for candidate in candidates:
+        if candidate.id == text:
+            return candidate
+    named = [candidate for candidate in candidates if candidate.name == text]
     if len(named) == 1:
         return named[0]
     if named:
-        ids = ", ".join(one.id for one in named)
+        ids = ", ".join(candidate.id for candidate in named)
         message = "There are several with this name; give an id: {ids}"
         raise Refused(Problem("NOT_FOUND", message, what, values={"ids": ids}))
     message = "There is no such {what}. {hint}"

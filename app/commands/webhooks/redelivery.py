@@ -33,19 +33,21 @@ def _of_delivery(column: Column[InstanceDelivery]) -> Column[Retried]:
     return Column(
         column.name,
         column.title,
-        lambda one: None if one.delivery is None else column.read(one.delivery),
+        lambda retried: None if retried.delivery is None else column.read(retried.delivery),
         column.short,
     )
 
 
 _RETRIED = (
-    Column[Retried]("id", "Id", lambda one: one.id, short=True),
+    Column[Retried]("id", "Id", lambda retried: retried.id, short=True),
     *map(_of_delivery, DELIVERIES[1:]),
-    Column[Retried]("problem", "Problem", lambda one: one.problem or None, short=True),
+    Column[Retried]("problem", "Problem", lambda retried: retried.problem or None, short=True),
 )
 _REPLAYED = (
-    Column[ReplayResult]("failed", "Failed, due again", lambda one: one.failed, short=True),
-    Column[ReplayResult]("missing", "Missing, made now", lambda one: one.missing, short=True),
+    Column[ReplayResult]("failed", "Failed, due again", lambda result: result.failed, short=True),
+    Column[ReplayResult](
+        "missing", "Missing, made now", lambda result: result.missing, short=True
+    ),
 )
 
 
@@ -66,9 +68,9 @@ def retry(delivery_ids: tuple[str, ...]) -> None:
     failure = _retry_all(instance(), delivery_ids, done)
     out = output()
     out.rows(done, _RETRIED, empty="")
-    troubled = [one for one in done if one.problem]
-    for one in troubled:
-        out.say(f"Error: {one.id}: {one.problem}")
+    troubled = [retried for retried in done if retried.problem]
+    for retried in troubled:
+        out.say(f"Error: {retried.id}: {retried.problem}")
     if failure is not None:
         out.say(f"Not tried: {len(delivery_ids) - len(done)}. What failed may be on its way.")
         click.get_current_context().exit(failure.exit)
@@ -79,14 +81,14 @@ def retry(delivery_ids: tuple[str, ...]) -> None:
 def _retry_all(instance: Instance, ids: Sequence[str], done: list[Retried]) -> Failure | None:
     """Add to ``done`` what became of each; what kept it from going on after the first."""
     with closing(steps(ids, "Retrying")) as every:
-        for one in every:
+        for delivery_id in every:
             try:
-                done.append(_retry(instance, one))
+                done.append(_retry(instance, delivery_id))
             except (Exception, KeyboardInterrupt) as error:
                 failure = failure_of(error)
                 if failure is None or not done:
                     raise
-                done.append(Retried(one, problem=failure.errors[0].message))
+                done.append(Retried(delivery_id, problem=failure.errors[0].message))
                 return failure
     return None
 

@@ -19,7 +19,7 @@ def explain_target_errors(draft: WebhookDraft) -> Iterator[None]:
         yield
     except Refused as refused:
         target = present(draft.target_url, "")
-        raise Refused(*(_explained(one, target) for one in refused.problems)) from None
+        raise Refused(*(_explained(problem, target) for problem in refused.problems)) from None
 
 
 def _explained(problem: Problem, target: str) -> Problem:

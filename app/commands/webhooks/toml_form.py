@@ -53,7 +53,11 @@ def _text(text: str) -> str:
 
 
 def _long_text(text: str) -> str:
-    if not text or "'''" in text or not all(one.isprintable() or one in "\t\n" for one in text):
+    if (
+        not text
+        or "'''" in text
+        or not all(character.isprintable() or character in "\t\n" for character in text)
+    ):
         return _text(text)
     return f"'''\n{text}'''"
 
@@ -73,7 +77,7 @@ def parse_toml(webhook: InstanceWebhook, text: str) -> WebhookDraft:
         if not isinstance(value, _KINDS[name]):
             raise Unreadable(f"{name} must be {_TYPE_NAMES[_KINDS[name]]}.")
     headers, events = read.get("headers", {}), read.get("events", webhook.events)
-    if not all(isinstance(one, str) for one in (*headers.values(), *events)):
+    if not all(isinstance(value, str) for value in (*headers.values(), *events)):
         raise Unreadable("Events and the values of headers are texts: put them in quotes.")
     draft = WebhookDraft(
         name=_change(read.get("name"), webhook.name),

@@ -46,9 +46,9 @@ class _Case:
 
 
 _COLUMNS = (
-    Column[SignatureCheck]("header", "Header", lambda one: one.header, short=True),
-    Column[SignatureCheck]("valid", "Valid", lambda one: one.is_valid, short=True),
-    Column[SignatureCheck]("message", "Found", lambda one: one.message),
+    Column[SignatureCheck]("header", "Header", lambda check: check.header, short=True),
+    Column[SignatureCheck]("valid", "Valid", lambda check: check.is_valid, short=True),
+    Column[SignatureCheck]("message", "Found", lambda check: check.message),
 )
 
 
@@ -103,7 +103,7 @@ def verify(
     if not checks:
         raise click.UsageError("There is no header with a signature: give --headers or --header.")
     output().rows(checks, _COLUMNS, empty="")
-    if not all(one.is_valid for one in checks):
+    if not all(check.is_valid for check in checks):
         click.get_current_context().exit(Exit.FAILED)
 
 
@@ -122,7 +122,7 @@ def _standard(case: _Case, value: str) -> SignatureCheck:
     if not (identity and _SECONDS.fullmatch(sent)):
         return SignatureCheck(_STANDARD, f"{_ID} or {_TIME} is missing or cannot be meant.")
     expected = standard_signature(_secret(case), identity, int(sent), case.body)
-    is_valid = any(hmac.compare_digest(expected.encode(), one.encode()) for one in value.split())
+    is_valid = any(hmac.compare_digest(expected.encode(), part.encode()) for part in value.split())
     if not is_valid:
         return SignatureCheck(_STANDARD, "This is another secret, body, id or time.")
     return SignatureCheck(_STANDARD, "Signed by the secret.", is_valid=True)

@@ -19,7 +19,7 @@ _INSIDE = re.compile(r"[-'\u2019.]")
 def fold(text: str) -> str:
     """``text`` as it is compared: without case and accents, ``Łódź`` is still ``łodz``."""
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    return "".join(one for one in apart if not unicodedata.combining(one))
+    return "".join(character for character in apart if not unicodedata.combining(character))
 
 
 def words_of(email: str, first_name: str, last_name: str) -> frozenset[str]:

@@ -105,7 +105,7 @@ def narrowing_problem(
     granted: frozenset[Permission], narrowed: frozenset[Permission] | None
 ) -> Problem | None:
     """Why a token of an app that is ``granted`` so much cannot be made for ``narrowed``."""
-    beyond = tuple(sorted(one.value for one in (narrowed or frozenset()) - granted))
+    beyond = tuple(sorted(permission.value for permission in (narrowed or frozenset()) - granted))
     if not beyond:
         return None
     message = "The app itself does not hold {beyond}."

@@ -54,5 +54,9 @@ def refusal_in(answer: Mapping[str, object], *, good: bool) -> str | None:
 
 def shown(message: str) -> str:
     """Return a foreign message on one line, fit to be stored and shown."""
-    plain = "".join(one if one.isprintable() else " " for one in message if is_storable(one))
+    plain = "".join(
+        character if character.isprintable() else " "
+        for character in message
+        if is_storable(character)
+    )
     return " ".join(plain.split())[:MAX_MESSAGE_LENGTH]

@@ -63,7 +63,9 @@ def _read(
     if not identifiers.is_new(extension.identifier):
         message = f"Another extension is called {extension.identifier!r}, too."
         part.refuse("identifier", "DUPLICATED_EXTENSION_IDENTIFIER", message)
-    beyond = sorted(one.value for one in extension.permissions - (permissions or frozenset()))
+    beyond = sorted(
+        permission.value for permission in extension.permissions - (permissions or frozenset())
+    )
     if permissions is not None and beyond:
         message = f"The app itself does not ask for {', '.join(beyond)}."
         part.refuse("permissions", "OUT_OF_SCOPE_PERMISSION", message, beyond)

@@ -75,7 +75,7 @@ class Members:
         """A list of permissions, of which every one must exist."""
         names = self.names(name)
         found = known(names)
-        strange = [one[:MAX_LINE_LENGTH] for one in dict.fromkeys(names) if one not in found]
+        strange = [name[:MAX_LINE_LENGTH] for name in dict.fromkeys(names) if name not in found]
         if strange:
             self.refuse(name, "INVALID_PERMISSION", f"There is no permission {strange!r}.")
         return found

@@ -67,4 +67,4 @@ def holds_all_permissions(actor: Actor) -> bool:
 
 
 def _not_held(actor: Actor, permissions: Iterable[Permission]) -> tuple[str, ...]:
-    return tuple(sorted(one.value for one in set(permissions) - actor.permissions))
+    return tuple(sorted(permission.value for permission in set(permissions) - actor.permissions))

@@ -40,7 +40,7 @@ def of_units(units: int, currency: str = CURRENCY) -> Money:
 
 def total(amounts: Iterable[Money]) -> Money:
     """All of ``amounts``, which are in the shop's currency, together; nothing is 0.00."""
-    return of_units(sum(one.units for one in amounts))
+    return of_units(sum(amount.units for amount in amounts))
 
 
 def price_problem(

@@ -48,9 +48,9 @@ def redactor(secrets: tuple[str, ...]) -> Redactor:
     forms = {
         form
         for secret in secrets
-        for one in _parts(secret)
-        if len(one) >= MIN_SECRET_LENGTH
-        for form in _encodings(one)
+        for part in _parts(secret)
+        if len(part) >= MIN_SECRET_LENGTH
+        for form in _encodings(part)
     }
     if not forms:
         return Redactor()

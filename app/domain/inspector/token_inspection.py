@@ -194,26 +194,26 @@ def person_rights(
     stripped = removes_staff_rights(mode, origin)
     everything = held | (scopes or frozenset()) | (app or frozenset())
 
-    def lost(one: Permission) -> LossReason | None:
-        if one in effective:
+    def lost(permission: Permission) -> LossReason | None:
+        if permission in effective:
             return None
-        if scopes is None and one not in held:
+        if scopes is None and permission not in held:
             return LossReason.PERSON
-        if scopes is not None and one not in scopes:
+        if scopes is not None and permission not in scopes:
             return LossReason.PROVIDER
-        if app is not None and one not in app:
+        if app is not None and permission not in app:
             return LossReason.APP
         return LossReason.LOGIN_MODE if stripped else LossReason.PERSON
 
     return tuple(
         Right(
-            one,
-            by_person=one in held,
-            by_provider=None if scopes is None else one in scopes,
-            by_app=None if app is None else one in app,
-            lost_by=lost(one),
+            permission,
+            by_person=permission in held,
+            by_provider=None if scopes is None else permission in scopes,
+            by_app=None if app is None else permission in app,
+            lost_by=lost(permission),
         )
-        for one in in_order(everything)
+        for permission in in_order(everything)
     )
 
 
@@ -223,9 +223,9 @@ def app_rights(
     """Return the permissions of an app's token among those of its app."""
     return tuple(
         Right(
-            one,
+            permission,
             by_app=True,
-            lost_by=None if narrowed is None or one in narrowed else LossReason.TOKEN,
+            lost_by=None if narrowed is None or permission in narrowed else LossReason.TOKEN,
         )
-        for one in in_order(granted)
+        for permission in in_order(granted)
     )

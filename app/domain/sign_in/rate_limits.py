@@ -45,7 +45,7 @@ def parse_rates(text: str) -> Rates:
     if text.strip().lower() == OFF:
         return ()
     found = [_RATE.fullmatch(part.strip().lower()) for part in text.split(";")]
-    rates = tuple(Rate(int(one[1]), one[2]) for one in found if one is not None)
+    rates = tuple(Rate(int(match[1]), match[2]) for match in found if match is not None)
     if len(rates) != len(found) or any(rate.times < 1 for rate in rates):
         raise ValueError(f"{text!r} must look like 20/minute or 20/minute;200/hour, or be off")
     return rates
@@ -172,7 +172,7 @@ class RateLimitPolicy:
         if not self.trusted_clients or address is None:
             return False
         parsed = parse_address(address)
-        return parsed is not None and any(parsed in one for one in self.trusted_clients)
+        return parsed is not None and any(parsed in client for client in self.trusted_clients)
 
 
 def client_of(address: str | None) -> str:

@@ -104,7 +104,7 @@ SETTINGS = (
 )
 """In the order of the interface; ``issuer`` and ``trust_emails`` are ours."""
 
-SECRET_NAMES = frozenset(one.name for one in SETTINGS if one.type is SettingType.SECRET)
+SECRET_NAMES = frozenset(entry.name for entry in SETTINGS if entry.type is SettingType.SECRET)
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 _DEFAULTS: Mapping[str, str | bool] = {

@@ -229,7 +229,7 @@ def _audience(claims: Mapping[str, object]) -> tuple[str, ...]:
     audience = claims.get("aud")
     if isinstance(audience, str):
         return (audience,)
-    if isinstance(audience, list) and all(isinstance(one, str) for one in audience):
+    if isinstance(audience, list) and all(isinstance(value, str) for value in audience):
         return tuple(audience)
     return ()
 

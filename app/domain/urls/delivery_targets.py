@@ -31,7 +31,7 @@ def target_problem(
     if target is None:
         return Problem("INVALID", "Use a full URL: https://app.example.com/hook", field)
     address = _address(target.host)
-    if address is None or is_public(address) or any(address in one for one in allowed):
+    if address is None or is_public(address) or any(address in network for network in allowed):
         return None
     return Problem(
         "INVALID",

@@ -97,7 +97,7 @@ def _joins(text: str, place: int) -> bool:
     """Whether a joiner is needed by a script (RFC 5892, A.1 and A.2) or an emoji."""
     around = text[place - 1 : place] + text[place + 1 : place + 2]
     if text[place] == "\u200d" and len(around) == 2:  # noqa: PLR2004 - one on each side
-        kinds = [unicodedata.category(one) for one in around]
+        kinds = [unicodedata.category(character) for character in around]
         if (kinds[0] in ("So", "Sk") or _SELECTORS.match(around[0])) and kinds[1] == "So":
             return True
     try:

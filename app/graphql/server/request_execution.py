@@ -213,7 +213,7 @@ def _refuse_all(
 ) -> list[Plan | Outcome]:
     """Refuse a batch that is over a limit; entries that failed by themselves keep their errors."""
     outcomes: list[Plan | Outcome] = [
-        one if isinstance(one, Outcome) else refusal for one in plans
+        plan if isinstance(plan, Outcome) else refusal for plan in plans
     ]
     return outcomes + [refusal] * (entries - len(plans))
 

@@ -127,4 +127,4 @@ class App(graphene.ObjectType):
         return self.loader.access_token(self)
 
     def resolve_extensions(self: AppNode, _info: GraphQLResolveInfo) -> list[ExtensionNode]:
-        return [extension_node(one, self) for one in self.loader.extensions[self.id]]
+        return [extension_node(extension, self) for extension in self.loader.extensions[self.id]]

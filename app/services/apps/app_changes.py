@@ -192,7 +192,8 @@ def _update(ports: Ports, actor: Actor, session: Session, app: App, change: AppC
 
 def _grant(session: Session, app_id: int, permissions: frozenset[Permission]) -> None:
     session.add_all(
-        AppPermissionRecord(app_id=app_id, permission=one.value) for one in permissions
+        AppPermissionRecord(app_id=app_id, permission=permission.value)
+        for permission in permissions
     )
 
 
@@ -205,7 +206,7 @@ def _facts(app: App) -> dict[str, object]:
 
 
 def _names(permissions: frozenset[Permission]) -> list[str]:
-    return sorted(one.value for one in permissions)
+    return sorted(permission.value for permission in permissions)
 
 
 def _is_taken(session: Session, identifier: str, but: int | None = None) -> bool:

@@ -67,12 +67,12 @@ def store_app(
     session.add(app)
     session.flush()
     session.add_all(
-        AppPermissionRecord(app_id=app.id, permission=one.value)
-        for one in split_names(installation.permissions)
+        AppPermissionRecord(app_id=app.id, permission=permission.value)
+        for permission in split_names(installation.permissions)
     )
-    session.add_all(_extension(app.id, one) for one in manifest.extensions)
-    for one in manifest.webhooks:
-        store_webhook(ports, session, app.id, _webhook(app, one, saver), now)
+    session.add_all(_extension(app.id, extension) for extension in manifest.extensions)
+    for webhook in manifest.webhooks:
+        store_webhook(ports, session, app.id, _webhook(app, webhook, saver), now)
     token = None
     if manifest.token_target_url:
         token = store_token(ports, session, app.id, _TOKEN_NAME)

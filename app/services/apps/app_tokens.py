@@ -150,7 +150,7 @@ def tokens_of_apps(
     wanted = select(AppTokenRecord).where(AppTokenRecord.app_id.in_(app_ids))
     with ports.database.reading() as session:
         stored = session.scalars(wanted.order_by(AppTokenRecord.id))
-        tokens = [to_token(one) for one in stored]
+        tokens = [to_token(token) for token in stored]
     return {
         app_id: tuple(token for token in tokens if token.app_id == app_id) for app_id in app_ids
     }

@@ -86,7 +86,10 @@ def extensions_of_apps(
     with ports.database.reading() as session:
         rows = session.execute(wanted.order_by(AppExtensionRecord.id)).all()
     found = [_extension(by_id[row.extended_id], row) for row in rows]
-    return {app_id: tuple(one for one in found if one.app.id == app_id) for app_id in by_id}
+    return {
+        app_id: tuple(extension for extension in found if extension.app.id == app_id)
+        for app_id in by_id
+    }
 
 
 def _of_its_app(row: NamedRow) -> Extension:

@@ -71,7 +71,7 @@ def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
         session.flush()
         after = {
             "manifest_url": stored.manifest_url,
-            "permissions": sorted(one.value for one in wanted.permissions),
+            "permissions": sorted(permission.value for permission in wanted.permissions),
         }
         record(ports, actor, session, _change("ask", stored, after=after))
         return to_installation(stored)

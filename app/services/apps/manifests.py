@@ -72,7 +72,9 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
     ]
     if problems:
         raise Refused(*problems)
-    return replace(manifest, webhooks=tuple(_events_of(ports, one) for one in manifest.webhooks))
+    return replace(
+        manifest, webhooks=tuple(_events_of(ports, webhook) for webhook in manifest.webhooks)
+    )
 
 
 @part

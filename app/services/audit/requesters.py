@@ -37,7 +37,7 @@ def store_requester(actor: Actor) -> dict[str, object]:
         "name": actor.name,
         "address": actor.address,
         "issuer": actor.issuer,
-        "permissions": sorted(one.value for one in actor.permissions),
+        "permissions": sorted(permission.value for permission in actor.permissions),
         "origin": actor.origin.value,
         "grant": write_grant(actor.grant),
     }

@@ -94,7 +94,7 @@ def require_current_rights(ports: Ports, actor: Actor) -> None:
 
 def _has_credential(actor: Actor) -> bool:
     named = actor.session_id, actor.app_token_id, actor.provider_token
-    return any(one is not None for one in named)
+    return any(value is not None for value in named)
 
 
 def _current(ports: Ports, actor: Actor) -> tuple[bool, frozenset[Permission]]:

@@ -266,7 +266,10 @@ def _held(direct: frozenset[Permission], groups: tuple[Group, ...]) -> frozenset
 # Few combinations exist, and every request of staff reads one.
 @lru_cache(maxsize=1024)
 def _groups(text: str) -> tuple[Group, ...]:
-    groups = (Group(one["id"], one["name"], known(one["permissions"])) for one in json.loads(text))
+    groups = (
+        Group(group["id"], group["name"], known(group["permissions"]))
+        for group in json.loads(text)
+    )
     return tuple(sorted(groups, key=_by_name))
 
 

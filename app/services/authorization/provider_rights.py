@@ -75,5 +75,5 @@ def is_signed_out(issued: float, *signed_out: object) -> bool:
 
     Providers round down to seconds: a token of the same second counts as older.
     """
-    moments = (moment(one) for one in signed_out)
-    return any(isinstance(one, datetime) and issued <= one.timestamp() for one in moments)
+    ends = map(moment, signed_out)
+    return any(isinstance(end, datetime) and issued <= end.timestamp() for end in ends)

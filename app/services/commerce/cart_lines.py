@@ -33,13 +33,13 @@ def read_wanted(wanted: Sequence[Wanted], *, is_total: bool) -> dict[int, int]:
     """
     refuse(size_problem(len(wanted)))
     asked: dict[int, int] = {}
-    for one in wanted:
-        key = key_of(one.product_id, "Product", field="productId")
-        refuse(quantity_problem(one.quantity, minimum=0 if is_total else 1))
+    for line in wanted:
+        key = key_of(line.product_id, "Product", field="productId")
+        refuse(quantity_problem(line.quantity, minimum=0 if is_total else 1))
         if is_total and key in asked:
             message = "Name each product once."
             raise Refused(Problem("DUPLICATED_INPUT_ITEM", message, "lines"))
-        asked[key] = asked.get(key, 0) + one.quantity
+        asked[key] = asked.get(key, 0) + line.quantity
     return asked
 
 

@@ -91,7 +91,7 @@ def delete_checkout_lines(
     Refuses NOT_FOUND on ``id`` and, for what is no line of this cart, on ``linesIds``.
     """
     refuse(lines_problem(len(line_ids), "linesIds"))
-    keys = {key_of(one, "CheckoutLine", field="linesIds") for one in line_ids}
+    keys = {key_of(line_id, "CheckoutLine", field="linesIds") for line_id in line_ids}
     with ports.database.transaction() as session:
         stored = open_checkout(session, actor, checkout_id)
         wanted = select(CheckoutLineRecord).where(

@@ -231,7 +231,7 @@ def _rarest_first(session: Session, words: Sequence[str]) -> Sequence[str]:
         )
         for word in words
     )
-    found = session.execute(select(*(one.scalar_subquery() for one in counts))).one()
+    found = session.execute(select(*(count.scalar_subquery() for count in counts))).one()
     return [word for _, word in sorted(zip(found, words, strict=True))]
 
 

@@ -73,7 +73,7 @@ def save_results(
         return
     next_steps = [_next_step(ports, outcome) for outcome in results]
     with ports.database.transaction() as session:
-        arrived = all(one.status is DeliveryStatus.SUCCESS for one in next_steps)
+        arrived = all(next_step.status is DeliveryStatus.SUCCESS for next_step in next_steps)
         webhook = _held(session, batch.webhook_id, arrived=arrived)
         if webhook is None:
             return
@@ -198,10 +198,12 @@ def _update_endpoint_health(
     """Remember since when an endpoint has only failed; switch off one that is gone or dead."""
     now = ports.clock.now()
     both = zip(results, next_steps, strict=True)
-    judged = [(one, next_step) for one, next_step in both if one.fault is None]
+    judged = [(result, next_step) for result, next_step in both if result.fault is None]
     if not judged:
         return
-    failed = [one for one, next_step in judged if next_step.status is not DeliveryStatus.SUCCESS]
+    failed = [
+        result for result, next_step in judged if next_step.status is not DeliveryStatus.SUCCESS
+    ]
     if failed:
         webhook.last_failure_at = failed[-1].at
         webhook.last_failure = failed[-1].summary[:_MAX_SUMMARY_LENGTH]

@@ -68,7 +68,7 @@ def count_by_hour(query: Select[*Columns], now: datetime) -> Select[*tuple[Any, 
     return (
         query.join(span, true())
         .add_columns(
-            span.c.began, *(one.scalar_subquery().label(name) for name, one in counted.items())
+            span.c.began, *(count.scalar_subquery().label(name) for name, count in counted.items())
         )
         .order_by(span.c.began)
     )

@@ -84,11 +84,11 @@ def show_delivery_details(ports: Ports, actor: Actor, delivery_id: int) -> Deliv
         attempts = _attempts(session, line.id)
     if row.old_secret_until is not None and row.old_secret_until > ports.clock.now():
         secrets.append(row.old_secret)
-    signing = tuple(_decrypted(ports, one) for one in secrets if one)
+    signing = tuple(_decrypted(ports, secret) for secret in secrets if secret)
     check = _Check(ports, keys, signing, redacted_payload(ports, row.payload, None))
     link = links.get(line.id)
     shown = redacted_payload(ports, row.payload, None if link is None else link.secret or "")
-    judged = tuple(ShownAttempt(one, check.of(one)) for one in attempts)
+    judged = tuple(ShownAttempt(attempt, check.of(attempt)) for attempt in attempts)
     return DeliveryDetails(line, shown, row.issuer, judged)
 
 
@@ -130,7 +130,9 @@ class _Check:
         if "." in signature:
             return self._of_key(signature, body)
         made = [hex_signature(secret, body) for secret in self.secrets]
-        is_known = any(hmac.compare_digest(signature.encode(), one.encode()) for one in made)
+        is_known = any(
+            hmac.compare_digest(signature.encode(), expected.encode()) for expected in made
+        )
         return Signed.VERIFIED if is_known else Signed.KEY_GONE
 
     def _of_key(self, signature: str, body: bytes) -> Signed:

@@ -102,8 +102,8 @@ def _kinds(ports: Ports, query: str) -> Kinds:
         # Trying has no code of its own for a query that asks for too much.
         raise Refused(
             *(
-                replace(one, code="GRAPHQL_ERROR") if one.code == "INVALID" else one
-                for one in refused.problems
+                replace(problem, code="GRAPHQL_ERROR") if problem.code == "INVALID" else problem
+                for problem in refused.problems
             )
         ) from None
 

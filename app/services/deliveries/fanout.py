@@ -68,13 +68,22 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     with ports.database.transaction() as session:
         now = ports.clock.now()
         insert_deliveries(
-            ports, session, [delivery for one in told for delivery in one.deliveries], now
+            ports,
+            session,
+            [delivery for fanned_out in told for delivery in fanned_out.deliveries],
+            now,
         )
-        _close(session, [one.note.id for one in told if one.retry_delay is None], now)
-        for one in told:
-            if one.retry_delay is not None:
-                _postpone(session, one.note, now + timedelta(seconds=one.retry_delay))
-    faults = [fault for one in told for fault in one.faults]
+        _close(
+            session,
+            [fanned_out.note.id for fanned_out in told if fanned_out.retry_delay is None],
+            now,
+        )
+        for fanned_out in told:
+            if fanned_out.retry_delay is not None:
+                _postpone(
+                    session, fanned_out.note, now + timedelta(seconds=fanned_out.retry_delay)
+                )
+    faults = [fault for fanned_out in told for fault in fanned_out.faults]
     if faults:
         raise ExceptionGroup(_FAULTS, faults)
     return len(notes)
@@ -126,10 +135,10 @@ def make_missing_deliveries(
     Raises what kept a payload from being made, if that was a fault of ours.
     """
     told = [_make_payloads(ports, note, [subscriber]) for note in notes]
-    faults = [fault for one in told for fault in one.faults]
+    faults = [fault for fanned_out in told for fault in fanned_out.faults]
     if faults:
         raise ExceptionGroup(_FAULTS, faults)
-    return [delivery for one in told for delivery in one.deliveries]
+    return [delivery for fanned_out in told for delivery in fanned_out.deliveries]
 
 
 def _make_payloads(
@@ -144,27 +153,30 @@ def _make_payloads(
         subject = link_subject(ports, event)
     except DecryptionError:
         return _PayloadResult(
-            note, tuple(_failed(note, one, issuer, _UNREADABLE_EVENT) for one in subscribers)
+            note,
+            tuple(
+                _failed(note, subscriber, issuer, _UNREADABLE_EVENT) for subscriber in subscribers
+            ),
         )
     except Exception as fault:  # noqa: BLE001 - raised by the caller; the other notes go on
         problem = problem_of(ports, fault, f"the event {note.id} of the outbox, a {note.type}")
-        failed = tuple(_failed(note, one, issuer, problem) for one in subscribers)
+        failed = tuple(_failed(note, subscriber, issuer, problem) for subscriber in subscribers)
         return _PayloadResult(note, failed if is_last else (), (fault,))
     known: dict[tuple[Actor, str, bool], Payload] = {}
     deliveries = []
-    for one in subscribers:
-        reader = one.actor(issuer)
-        told = event_for_subscriber(one, event, subject)
-        asked = (reader, one.query, told is event)
+    for subscriber in subscribers:
+        reader = subscriber.actor(issuer)
+        told = event_for_subscriber(subscriber, event, subject)
+        asked = (reader, subscriber.query, told is event)
         if asked not in known:
             known[asked] = try_payload(
-                ports, reader, one.query, _occurrence(note, told, reader.app_id)
+                ports, reader, subscriber.query, _occurrence(note, told, reader.app_id)
             )
         made = known[asked]
         if not made.problem:
-            deliveries.append(_pending(note, one, issuer, made.text))
+            deliveries.append(_pending(note, subscriber, issuer, made.text))
         elif made.fault is None or is_last:
-            deliveries.append(_failed(note, one, issuer, made.problem))
+            deliveries.append(_failed(note, subscriber, issuer, made.problem))
     faults = tuple(made.fault for made in known.values() if made.fault is not None)
     return _PayloadResult(note, tuple(deliveries), faults)
 

@@ -110,7 +110,7 @@ def _shown(
     ports: Ports, actor: Actor, session: Session, deliveries: Sequence[EventDelivery]
 ) -> list[EventDelivery]:
     """As ``actor`` may see them: the secret of a link is for the app alone that may be sent it."""
-    encrypted = [one.id for one in deliveries if holds_secret(one.event)]
+    encrypted = [delivery.id for delivery in deliveries if holds_secret(delivery.event)]
     if not encrypted:
         return list(deliveries)
     secrets = {
@@ -119,8 +119,10 @@ def _shown(
         if not (actor.viewer.is_app and link.is_allowed)
     }
     return [
-        replace(one, payload=redacted_payload(ports, one.payload, secrets.get(one.id)))
-        for one in deliveries
+        replace(
+            delivery, payload=redacted_payload(ports, delivery.payload, secrets.get(delivery.id))
+        )
+        for delivery in deliveries
     ]
 
 

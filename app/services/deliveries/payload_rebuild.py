@@ -37,7 +37,7 @@ def _rebuild(ports: Ports, key: int) -> bool:
         note, webhook = found
         heard = subscribers_of(session, [EventType(note.type)])[EventType(note.type)]
         session.expunge_all()
-    subscriber = next((one for one in heard if one.webhook_id == webhook), None)
+    subscriber = next((candidate for candidate in heard if candidate.webhook_id == webhook), None)
     if subscriber is None:
         return False
     (made,) = make_missing_deliveries(ports, [note], subscriber)

@@ -215,22 +215,22 @@ def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime) -> int:
     with ports.database.reading() as session:
         found = subscribers_of(session, tuple(EVENTS))
     heard = {
-        kind.value: one
+        kind.value: subscriber
         for kind, subscribers in found.items()
-        for one in subscribers
-        if one.webhook_id == webhook_id
+        for subscriber in subscribers
+        if subscriber.webhook_id == webhook_id
     }
     made, last = 0, 0
     while made < MAX_MISSING and (notes := _missing(ports, webhook_id, heard, since, last)):
         last = notes[-1].id
-        told = [
-            one
+        missing = [
+            delivery
             for note in notes
-            for one in make_missing_deliveries(ports, [note], heard[note.type])
+            for delivery in make_missing_deliveries(ports, [note], heard[note.type])
         ]
         with ports.database.transaction() as session:
-            insert_deliveries(ports, session, told, ports.clock.now())
-        made += len(told)
+            insert_deliveries(ports, session, missing, ports.clock.now())
+        made += len(missing)
     return made
 
 

@@ -74,7 +74,7 @@ def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     made = _send(ports, batch, receiver.endpoint, wanted)
     if len(made) < len(wanted):
         release_batch(ports, actor, batch)
-    faults = [one.fault for one in made if one.fault is not None]
+    faults = [result.fault for result in made if result.fault is not None]
     if faults:
         raise ExceptionGroup("deliveries could not be made", faults)
     return len(made)
@@ -134,14 +134,14 @@ def _permitted(
 ) -> Sequence[Delivery]:
     """Return the deliveries whose event the app is still permitted; fail the others."""
     reasons = {}
-    for one in deliveries:
+    for delivery in deliveries:
         permission = required_permission(
-            one.event
+            delivery.event
         )  # none of a later version's: its fan-out has looked
         if permission is not None and permission not in receiver.permissions:
-            reasons[one.id] = f"The app no longer holds {permission}."
+            reasons[delivery.id] = f"The app no longer holds {permission}."
     fail_each(ports, batch.lease, reasons)
-    return [one for one in deliveries if one.id not in reasons]
+    return [delivery for delivery in deliveries if delivery.id not in reasons]
 
 
 def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
@@ -166,7 +166,9 @@ def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
             )
         ).all()
     return _with_decrypted_payloads(
-        ports, batch, sorted((record_from(Delivery, row) for row in rows), key=lambda one: one.id)
+        ports,
+        batch,
+        sorted((record_from(Delivery, row) for row in rows), key=lambda delivery: delivery.id),
     )
 
 
@@ -179,22 +181,22 @@ def _with_decrypted_payloads(
     not have by now.
     """
     links: Mapping[int, SentLink] = {}
-    with_link = [one.id for one in encrypted if holds_secret(one.event)]
+    with_link = [delivery.id for delivery in encrypted if holds_secret(delivery.event)]
     if with_link:
         with ports.database.reading() as session:
             links = sent_links(ports, session, with_link)
     opened = []
     reasons = {}
-    for one in encrypted:
+    for delivery in encrypted:
         try:
-            payload = decrypted_payload(ports, one.payload)
+            payload = decrypted_payload(ports, delivery.payload)
         except DecryptionError:
-            reasons[one.id] = _UNREADABLE
+            reasons[delivery.id] = _UNREADABLE
             continue
-        link = links.get(one.id)
+        link = links.get(delivery.id)
         if link is None or link.may_send(payload):
-            opened.append(replace(one, payload=payload))
+            opened.append(replace(delivery, payload=payload))
         else:
-            reasons[one.id] = _LINK_NOT_ALLOWED
+            reasons[delivery.id] = _LINK_NOT_ALLOWED
     fail_each(ports, batch.lease, reasons)
     return opened

@@ -46,7 +46,9 @@ def endpoint_of(ports: Ports, webhook: WebhookRecord) -> Endpoint:
         encrypted.append(webhook.old_secret)
     return Endpoint(
         url=webhook.target_url,
-        secrets=tuple(ports.encryption.decrypt(SECRET_PURPOSE, one) for one in encrypted if one),
+        secrets=tuple(
+            ports.encryption.decrypt(SECRET_PURPOSE, secret) for secret in encrypted if secret
+        ),
         custom_headers={name: str(value) for name, value in webhook.custom_headers.items()},
     )
 

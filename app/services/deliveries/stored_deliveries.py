@@ -43,13 +43,13 @@ def insert_deliveries(
 
     A webhook that has been deleted meanwhile gets none.
     """
-    wanted = {one.webhook_id for one in deliveries}
+    wanted = {delivery.webhook_id for delivery in deliveries}
     if not wanted:
         return
     # Locked against a deletion between this look and the end of the transaction.
     held = select(WebhookRecord.id).where(WebhookRecord.id.in_(wanted))
     alive = set(session.scalars(held.with_for_update(read=True, key_share=True)))
-    rows = [_row(ports, one, now) for one in deliveries if one.webhook_id in alive]
+    rows = [_row(ports, delivery, now) for delivery in deliveries if delivery.webhook_id in alive]
     if not rows:
         return
     dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite

@@ -64,12 +64,12 @@ class PastDelivery:
 @part
 def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
     """Every delivery that the webhooks have had, the oldest first; nothing is written."""
-    listeners = [_listener(past, *one) for one in _webhooks(past)]
+    listeners = [_listener(past, *row) for row in _webhooks(past)]
     told = [
-        (note, one)
+        (note, listener)
         for note in _notes(past)
-        for one in listeners
-        if note.type in one.events and note.issued_at >= one.since
+        for listener in listeners
+        if note.type in listener.events and note.issued_at >= listener.since
     ]
     return tuple(
         _past_delivery(past, listener, new, note.issued_at, place)
@@ -81,12 +81,12 @@ def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
 @part
 def write_deliveries(past: Past, session: Session, deliveries: Sequence[PastDelivery]) -> None:
     """Store the deliveries and enable the webhooks."""
-    session.add_all(one.delivery for one in deliveries)
+    session.add_all(delivery.delivery for delivery in deliveries)
     session.flush()
-    for one in deliveries:
-        for attempt in one.attempts:
-            attempt.delivery_id = one.delivery.id
-        session.add_all(one.attempts)
+    for delivery in deliveries:
+        for attempt in delivery.attempts:
+            attempt.delivery_id = delivery.delivery.id
+        session.add_all(delivery.attempts)
     for app, name, failing_since in _names():
         for webhook in session.scalars(_stored(app, name)):
             webhook.is_active = failing_since is None
@@ -98,10 +98,15 @@ def write_deliveries(past: Past, session: Session, deliveries: Sequence[PastDeli
 
 def _remember_failure(webhook: WebhookRecord, deliveries: Sequence[PastDelivery]) -> None:
     """Record the last failed attempt of the webhook, if any."""
-    mine = (one.attempts for one in deliveries if one.delivery.webhook_id == webhook.id)
-    failed = [one for tried in mine for one in tried if one.status == DeliveryStatus.FAILED.value]
+    failed = [
+        attempt
+        for past in deliveries
+        if past.delivery.webhook_id == webhook.id
+        for attempt in past.attempts
+        if attempt.status == DeliveryStatus.FAILED.value
+    ]
     if failed:
-        last = max(failed, key=lambda one: one.created_at)
+        last = max(failed, key=lambda attempt: attempt.created_at)
         webhook.last_failure_at = last.created_at
         webhook.last_failure = failure_cause(last.response_status, last.response)
 
@@ -207,7 +212,7 @@ def _past_delivery(
         given_up=_GIVEN_UP if has_failed else "",
     )
     return PastDelivery(
-        delivery, tuple(_attempt(past, listener.endpoint, delivery, one) for one in tries)
+        delivery, tuple(_attempt(past, listener.endpoint, delivery, answer) for answer in tries)
     )
 
 

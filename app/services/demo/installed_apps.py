@@ -71,7 +71,7 @@ def _install(past: Past) -> None:
             "identifier": app.identifier,
             "manifest_url": app.manifest_url,
             "is_active": True,
-            "permissions": sorted(one.value for one in _PERMISSIONS),
+            "permissions": sorted(permission.value for permission in _PERMISSIONS),
         }
         change = Change("app.install", "App", app.id, app.name, after=after)
         record(ports, manager, session, change)

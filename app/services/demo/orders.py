@@ -58,7 +58,7 @@ def _sales() -> Iterator[Sale]:
     for place in reversed(range(_COUNT)):
         # Ten in the last day, fewer a day the longer ago.
         hours_ago = 0.6 + 0.27 * place**2
-        here = [one for one in CUSTOMERS if one.joined > hours_ago + 1]
+        here = [person for person in CUSTOMERS if person.joined > hours_ago + 1]
         email = here[place * 7 % len(here)].email
         turns[email] = turns.get(email, -1) + 1
         goods = {

@@ -117,7 +117,7 @@ def _set_price(slug: str, price: str, past: Past) -> None:
     found = _known(past).get(slug)
     if found is None:
         return
-    hours_ago = next(hours for hours, one, _ in _NEW_PRICES if one == slug)
+    hours_ago = next(hours for hours, product_slug, _ in _NEW_PRICES if product_slug == slug)
     update_product(
         past.at(hours_ago),
         past.staff(MANAGER),

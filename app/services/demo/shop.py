@@ -55,8 +55,8 @@ def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], Non
     happenings = [*comings(), *assortment()]
     if is_new:
         happenings += [*made_apps(), *installations(), *new_prices(), *sales()]
-    for one in sorted(happenings, key=lambda one: one.hours_ago, reverse=True):
-        one.happen(past)
+    for happening in sorted(happenings, key=lambda happening: happening.hours_ago, reverse=True):
+        happening.happen(past)
     if is_new:
         # Nobody listens yet, so that nothing of the past is ever sent.
         while fan_out_events(ports, actor):
@@ -107,11 +107,11 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
     passwords = {
         person: ports.randomness.token(_PASSWORD_LENGTH) for person in waiting if person.role
     }
-    hashes = {person: ports.passwords.hash(one) for person, one in passwords.items()}
+    hashes = {person: ports.passwords.hash(password) for person, password in passwords.items()}
     deliveries = past_deliveries(past) if is_new else ()
     app = app_made_here(past, WAREHOUSE) if is_new else None
     token = make_app_token(ports.randomness.token(RANDOM_LENGTH))
-    made = [SignIn(one.role, one.email, password) for one, password in passwords.items()]
+    made = [SignIn(person.role, person.email, password) for person, password in passwords.items()]
     if app is not None:
         made.append(SignIn("app", WAREHOUSE, token))
     if is_new:

@@ -99,15 +99,19 @@ def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
     An unsigned token names no issuer and must not be sent to a provider that didn't issue it: it
     belongs to the only provider, or to the default one.
     """
-    taking = [one for one in known_providers(ports, version) if one.active and one.takes_tokens]
+    taking = [
+        provider
+        for provider in known_providers(ports, version)
+        if provider.active and provider.takes_tokens
+    ]
     if is_signed(token):
         issuer = claimed_issuer(token)
-        named = [one for one in taking if one.issuer and one.issuer == issuer]
-        return named or [one for one in taking if not one.issuer]
+        named = [provider for provider in taking if provider.issuer and provider.issuer == issuer]
+        return named or [provider for provider in taking if not provider.issuer]
     if not is_opaque(token):
         return []
     if len(taking) > 1:
-        return [one for one in taking if one.slug == DEFAULT_SLUG]
+        return [provider for provider in taking if provider.slug == DEFAULT_SLUG]
     return taking
 
 

@@ -69,4 +69,4 @@ def snapshot_of(user: User) -> dict[str, object]:
 
 
 def _names(permissions: Iterable[Permission]) -> list[str]:
-    return sorted(one.value for one in permissions)
+    return sorted(permission.value for permission in permissions)

@@ -59,8 +59,14 @@ def inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspection
     """
     issuer = claimed_issuer(token)
     providers = known_providers(ports)
-    named = [one for one in providers if one.issuer and one.issuer == issuer]
-    candidates = named or [one for one in providers if not one.issuer and one.json_web_key_set_url]
+    named = [
+        candidate for candidate in providers if candidate.issuer and candidate.issuer == issuer
+    ]
+    candidates = named or [
+        candidate
+        for candidate in providers
+        if not candidate.issuer and candidate.json_web_key_set_url
+    ]
     found = None
     for provider in candidates:
         found = _inspect(ports, actor, token, provider)

@@ -33,7 +33,7 @@ def in_range(
 @part
 def keys_of(ids: Sequence[str], type_name: str) -> list[int]:
     """Return the keys in global ids of ``type_name``; refuses too many, and other ids."""
-    return [key_of(one, type_name, field="ids") for one in limit_values(ids, "ids")]
+    return [key_of(id_, type_name, field="ids") for id_ in limit_values(ids, "ids")]
 
 
 @part

@@ -68,9 +68,11 @@ def provider_findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
     for provider in active:
         subject = f"provider {provider.slug}"
         found = check_provider(ports, actor, provider.slug)
-        wrong = [one for one in found if one.state is not State.FINE]
-        for one in wrong:
-            yield Finding(subject, one.state, f"{one.subject}: {one.message}", one.remedy)
+        wrong = [finding for finding in found if finding.state is not State.FINE]
+        for finding in wrong:
+            yield Finding(
+                subject, finding.state, f"{finding.subject}: {finding.message}", finding.remedy
+            )
         if not wrong:
             yield Finding(subject, State.FINE, f"Answers; {len(found)} things were tried.")
 

@@ -33,7 +33,7 @@ def read_snapshot(
             if field.default is MISSING:
                 values[field.name] = deleted_at if wanted is datetime else _EMPTY[wanted]
         elif wanted == tuple[Group, ...]:
-            values[field.name] = tuple(read_snapshot(Group, one, deleted_at) for one in stored)
+            values[field.name] = tuple(read_snapshot(Group, group, deleted_at) for group in stored)
         else:
             values[field.name] = _READ.get(wanted, _unchanged)(stored)
     return kind(**values)

@@ -255,4 +255,4 @@ def _keys(ids: tuple[str, ...]) -> list[int]:
                 "GRAPHQL_ERROR", message, "ids", values={"max_ids": _MAX_IDS, "count": len(ids)}
             )
         )
-    return [key_of(one, "User", field="ids") for one in ids]
+    return [key_of(id_, "User", field="ids") for id_ in ids]

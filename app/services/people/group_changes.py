@@ -127,8 +127,8 @@ def _update(
             before["name"], after["name"] = group.name, name
         granted = _change_permissions(actor, session, group, changes)
         if granted != group.permissions:
-            before["permissions"] = sorted(one.value for one in group.permissions)
-            after["permissions"] = sorted(one.value for one in granted)
+            before["permissions"] = sorted(permission.value for permission in group.permissions)
+            after["permissions"] = sorted(permission.value for permission in granted)
         old_members = _members(session, key)
         members = _change_members(actor, session, key, changes, old_members)
         if members != old_members:
@@ -151,7 +151,9 @@ def _change_permissions(
             session.execute(
                 delete(GroupPermissionRecord).where(
                     GroupPermissionRecord.group_id == group.id,
-                    GroupPermissionRecord.permission.in_([one.value for one in going]),
+                    GroupPermissionRecord.permission.in_(
+                        [permission.value for permission in going]
+                    ),
                 )
             )
     return (group.permissions | changes.add_permissions) - going

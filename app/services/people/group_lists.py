@@ -182,7 +182,9 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
         add_group_permissions(session, group.id, new.permissions)
         join(session, users=users, groups=[group.id])
         add_event(ports, actor, session, PermissionGroupCreated(group.id))
-        after: dict[str, object] = {"permissions": sorted(one.value for one in new.permissions)}
+        after: dict[str, object] = {
+            "permissions": sorted(permission.value for permission in new.permissions)
+        }
         if users:
             after["users"] = sorted(users)
         record(ports, actor, session, Change("group.create", "Group", group.id, name, after=after))
@@ -197,4 +199,4 @@ def _keys(ids: tuple[str, ...]) -> list[int]:
                 "GRAPHQL_ERROR", message, "ids", values={"max_ids": MAX_IDS, "count": len(ids)}
             )
         )
-    return [key_of(one, "Group", field="ids") for one in ids]
+    return [key_of(id_, "Group", field="ids") for id_ in ids]

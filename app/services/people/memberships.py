@@ -121,9 +121,9 @@ def _keys(
                 "INVALID", "Name at most {max_ids} at once.", field, values={"max_ids": MAX_IDS}
             )
         )
-    keys = {one: _key(one, type_name) for one in ids}
+    keys = {id_: _key(id_, type_name) for id_ in ids}
     good = {to_global_id(type_name, key): key for key in keys.values() if key is not None}
-    bad = [one for one, key in keys.items() if key is None]
+    bad = [id_ for id_, key in keys.items() if key is None]
     return good, [_missing(type_name, bad, field)] if bad else []
 
 
@@ -133,7 +133,7 @@ def _key(value: str, type_name: str) -> int | None:
 
 
 def _missing(type_name: str, ids: list[str], field: str) -> Problem:
-    names = tuple(one[:80] for one in ids)
+    names = tuple(id_[:80] for id_ in ids)
     message = "There is no {lower} {names}."
     if type_name == "Group":
         return Problem(

@@ -161,7 +161,7 @@ def delete_staff(ports: Ports, actor: Actor, staff_id: str) -> User:
             session.delete(stored)
         add_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot_of(user)))
         before = {
-            "permissions": sorted(one.value for one in user.permissions),
+            "permissions": sorted(permission.value for permission in user.permissions),
             "groups": sorted(group.id for group in user.groups),
         }
         record(ports, actor, session, Change("staff.delete", "User", key, user.email, before))

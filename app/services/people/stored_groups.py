@@ -55,7 +55,7 @@ def load_group(session: Session, group_id: int) -> PermissionGroup:
 @part
 def group_snapshot(group: PermissionGroup, members: Iterable[int]) -> dict[str, object]:
     """Return the snapshot of ``group`` and its members for a deletion's event."""
-    names = sorted(one.value for one in group.permissions)
+    names = sorted(permission.value for permission in group.permissions)
     return {
         "id": group.id,
         "name": group.name,
@@ -94,6 +94,7 @@ def add_group_permissions(
 ) -> None:
     """Add ``permissions``, which the group does not have yet."""
     session.add_all(
-        GroupPermissionRecord(group_id=group_id, permission=one.value) for one in permissions
+        GroupPermissionRecord(group_id=group_id, permission=permission.value)
+        for permission in permissions
     )
     session.flush()

@@ -80,7 +80,7 @@ def _problems(actor: Actor, email: str, new: NewUser) -> list[Problem]:
         words = own_words(email, new.first_name, new.last_name)
         weak = password_problems(new.password, words=words)
         # Whoever holds the shell may hand out a password that is easily guessed, but no short one.
-        found += [one for one in weak if not actor.is_trusted or one.code in _ALWAYS]
+        found += [problem for problem in weak if not actor.is_trusted or problem.code in _ALWAYS]
     found += name_problems(new.first_name, new.last_name)
     if (new.permissions or new.groups) and not _is_staff(new):
         found.append(Problem("INVALID", "Only staff can hold permissions.", "isStaff"))
@@ -117,7 +117,8 @@ def store_user(
     session.add(user)
     session.flush()
     session.add_all(
-        UserPermissionRecord(user_id=user.id, permission=one.value) for one in new.permissions
+        UserPermissionRecord(user_id=user.id, permission=permission.value)
+        for permission in new.permissions
     )
     join(session, users=[user.id], groups=new.groups)
     add_event(
@@ -127,7 +128,7 @@ def store_user(
         "is_staff": user.is_staff,
         "is_superuser": user.is_superuser,
         "is_active": user.is_active,
-        "permissions": sorted(one.value for one in new.permissions),
+        "permissions": sorted(permission.value for permission in new.permissions),
         "groups": sorted(new.groups),
         "has_password": hashed is not None,
     }

@@ -107,10 +107,12 @@ class Impact:
     storefront_changed: LastChange | None
 
     def login_mode(self, mode: PasswordLoginMode) -> LoginModeImpact:
-        return next(one for one in self.modes if one.mode is mode)
+        return next(impact for impact in self.modes if impact.mode is mode)
 
     def storefront_traffic(self, *, allow: bool) -> StorefrontImpact:
-        return next(one for one in self.storefront if one.allow_storefront_traffic is allow)
+        return next(
+            impact for impact in self.storefront if impact.allow_storefront_traffic is allow
+        )
 
 
 @requires(Permission.MANAGE_SETTINGS)
@@ -135,11 +137,12 @@ def show_impact(ports: Ports, actor: Actor) -> Impact:
         switches,
         numbers,
         tuple(
-            _login_mode_impact(actor, one, switches, numbers, managers)
-            for one in PasswordLoginMode
+            _login_mode_impact(actor, mode, switches, numbers, managers)
+            for mode in PasswordLoginMode
         ),
         tuple(
-            _storefront_impact(actor, one, switches, requests, managers) for one in (True, False)
+            _storefront_impact(actor, allow, switches, requests, managers)
+            for allow in (True, False)
         ),
         named,
         changed.get("password_login_mode"),

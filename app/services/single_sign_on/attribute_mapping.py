@@ -61,7 +61,9 @@ def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> Mappin
     NOT_FOUND on ``provider`` and REQUIRED on ``token``; other problems are the reason in the
     result.
     """
-    provider = next((one for one in known_providers(ports) if one.slug == slug), None)
+    provider = next(
+        (provider for provider in known_providers(ports) if provider.slug == slug), None
+    )
     if provider is None:
         raise Refused(
             Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})

@@ -48,7 +48,9 @@ def check_provider(ports: Ports, actor: Actor, slug: str) -> tuple[Finding, ...]
 
     Refuses NOT_FOUND on ``provider``.
     """
-    provider = next((one for one in known_providers(ports) if one.slug == slug), None)
+    provider = next(
+        (provider for provider in known_providers(ports) if provider.slug == slug), None
+    )
     if provider is None:
         raise Refused(
             Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})

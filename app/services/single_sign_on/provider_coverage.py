@@ -62,15 +62,21 @@ def show_provider_coverage(
 
     What grows without bound is counted up to ``MAX_COUNTED``. A slug that none has is left out.
     """
-    known = [one for one in known_providers(ports) if one.slug in slugs]
+    known = [provider for provider in known_providers(ports) if provider.slug in slugs]
     if not known:
         return {}
-    columns = [column for one in known for column in (people_of(one), _sessions(ports, one))]
+    columns = [
+        column
+        for provider in known
+        for column in (people_of(provider), _sessions(ports, provider))
+    ]
     with ports.database.reading() as session:
         row = tuple(session.execute(select(*columns)).one())
     counted = [_bounded_count(int(number)) for number in row]
     pairs = zip(counted[::2], counted[1::2], strict=True)
-    return {one.slug: ProviderCoverage(*pair) for one, pair in zip(known, pairs, strict=True)}
+    return {
+        provider.slug: ProviderCoverage(*pair) for provider, pair in zip(known, pairs, strict=True)
+    }
 
 
 @requires(Permission.MANAGE_PLUGINS)
@@ -79,7 +85,9 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
 
     Refuses NOT_FOUND on ``provider``.
     """
-    provider = next((one for one in known_providers(ports) if one.slug == slug), None)
+    provider = next(
+        (provider for provider in known_providers(ports) if provider.slug == slug), None
+    )
     if provider is None:
         raise Refused(
             Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})

@@ -174,7 +174,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
         problems += [problem] if problem else []
     if problems:
         raise Refused(*problems)
-    values: dict[str, Any] = {one: value for one, value in read.items() if value is not None}
+    values: dict[str, Any] = {name: value for name, value in read.items() if value is not None}
     for secret in _SECRETS:
         if values.get(secret):
             values[secret] = ports.encryption.encrypt(SECRET_PURPOSE, str(values[secret]))
@@ -218,5 +218,8 @@ def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after:
 
 def _told(provider: Provider) -> dict[str, object]:
     """Return the audit log's view of a provider: no secrets."""
-    shown: dict[str, object] = {one.setting.name: one.value for one in show_settings(provider)}
+    shown: dict[str, object] = {
+        shown_setting.setting.name: shown_setting.value
+        for shown_setting in show_settings(provider)
+    }
     return {"active": provider.active, "name": provider.name, **shown}

@@ -28,8 +28,11 @@ def webhooks_of_apps(
     with ports.database.reading() as session:
         stored = session.scalars(wanted.order_by(WebhookRecord.id)).all()
         found = read_webhooks(ports, session, stored)
-    webhooks = [visible_webhook(actor, one) for one in found]
-    return {app_id: tuple(one for one in webhooks if one.app_id == app_id) for app_id in app_ids}
+    webhooks = [visible_webhook(actor, webhook) for webhook in found]
+    return {
+        app_id: tuple(webhook for webhook in webhooks if webhook.app_id == app_id)
+        for app_id in app_ids
+    }
 
 
 @staff_and_apps

@@ -156,7 +156,7 @@ def _filtered(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
             WebhookRecord.target_url,
             AppRecord.name,
         )
-        query = query.where(or_(*(contains_text(one, text) for one in columns)))
+        query = query.where(or_(*(contains_text(column, text) for column in columns)))
     if wanted.app_id is not None:
         query = query.where(WebhookRecord.app_id == wanted.app_id)
     if wanted.is_active is not None:

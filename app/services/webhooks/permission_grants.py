@@ -47,17 +47,17 @@ class WebhooksNotConfirmed(Refused):
     """A grant would send ``webhooks`` links and isn't confirmed."""
 
     def __init__(self, webhooks: Sequence[LinkWebhook]) -> None:
-        lacking = in_order(frozenset().union(*(one.lacking for one in webhooks)))
-        told = " ".join(one.problem for one in webhooks)
-        message = "{told} Save the webhook yourself or delete it first."
-        names = tuple(one.value for one in lacking)
+        lacking = in_order(frozenset().union(*(webhook.lacking for webhook in webhooks)))
+        problems = " ".join(webhook.problem for webhook in webhooks)
+        message = "{problems} Save the webhook yourself or delete it first."
+        names = tuple(permission.value for permission in lacking)
         super().__init__(
             Problem(
                 "OUT_OF_SCOPE_PERMISSION",
                 message,
                 "permissions",
                 permissions=names,
-                values={"told": told},
+                values={"problems": problems},
             )
         )
         self.webhooks = tuple(webhooks)
@@ -96,12 +96,12 @@ def confirm_webhooks(
     if found and not confirmed:
         raise WebhooksNotConfirmed(list(found.values()))
     saver = saver_of(actor)
-    for one in stored:
-        if one.id in found:
-            before = {"saved_by": one.saved_by}
-            set_saver(one, saver)
-            after = {"saved_by": one.saved_by}
-            change = Change("webhook.confirm", "Webhook", one.id, one.name, before, after)
+    for webhook in stored:
+        if webhook.id in found:
+            before = {"saved_by": webhook.saved_by}
+            set_saver(webhook, saver)
+            after = {"saved_by": webhook.saved_by}
+            change = Change("webhook.confirm", "Webhook", webhook.id, webhook.name, before, after)
             record(ports, actor, session, change)
 
 

@@ -49,12 +49,12 @@ def read_webhooks(
     A secret is decrypted by ``reveal``, which refuses INVALID on ``secretKey`` if it can't be.
     """
     wanted = select(WebhookEventRecord).where(
-        WebhookEventRecord.webhook_id.in_([one.id for one in stored])
+        WebhookEventRecord.webhook_id.in_([record.id for record in stored])
     )
-    names: dict[int, set[str]] = {one.id: set() for one in stored}
+    names: dict[int, set[str]] = {record.id: set() for record in stored}
     for row in session.scalars(wanted):
         names[row.webhook_id].add(row.event)
-    return tuple(_webhook(ports, one, names[one.id]) for one in stored)
+    return tuple(_webhook(ports, record, names[record.id]) for record in stored)
 
 
 @part
