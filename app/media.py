@@ -27,7 +27,7 @@ def avatar(file: str) -> Response:
     data = None if name is None else show_avatar(installation().ports, anonymous(), *name)
     if data is None:
         abort(404)
-    answer = Response(data, headers=_HEADERS, content_type="image/webp")
-    answer.set_etag(file)
-    answer.make_conditional(request)
-    return answer
+    response = Response(data, headers=_HEADERS, content_type="image/webp")
+    response.set_etag(file)
+    response.make_conditional(request)
+    return response

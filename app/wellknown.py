@@ -50,9 +50,9 @@ def preflight() -> Response:
         methods=_METHODS,
         request_headers=("If-None-Match",),
     )
-    answer = Response(status=204, headers=headers)
-    del answer.headers["Content-Type"]
-    return answer
+    response = Response(status=204, headers=headers)
+    del response.headers["Content-Type"]
+    return response
 
 
 # Encoded once per key set; several are cached for requests during a rotation.

@@ -326,8 +326,8 @@ class _LazyPayloads:
     def check(self, query: str) -> WebhookQuery:
         return self._payloads.check(query)
 
-    def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
-        return self._payloads.make(asking, actor, query, happened)
+    def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
+        return self._payloads.make(asking, actor, query, occurrence)
 
 
 class _LazyImages:

@@ -51,7 +51,7 @@ def printed_access() -> str:
 def _lines() -> Iterator[str]:
     for name, declaration in sorted(REGISTER.items()):
         if declaration.rule is not Rule.PART:
-            proof = "" if declaration.proof is None else declaration.proof.told
+            proof = "" if declaration.proof is None else declaration.proof.condition
             yield f"| `{name}` | {_callers(declaration)} | {proof} |\n"
 
 

@@ -151,9 +151,9 @@ class SqlDatabase:
     def _compile(self, statement: Select[*tuple[object, ...]]) -> _Compiled:
         # By identity: statements are constants, and hashing one costs more than running it.
         key = self._dialect.name, id(statement)
-        known = _compiled.get(key)
-        if known is not None:
-            return known[1]
+        cached = _compiled.get(key)
+        if cached is not None:
+            return cached[1]
         compiled = statement.compile(dialect=self._dialect)
         given_later = {name: None for name, bind in compiled.binds.items() if bind.required}
         # Some constants (a separator, say) stand in the text itself, which is complete only in

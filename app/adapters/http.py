@@ -55,12 +55,12 @@ class GuardedHttp:
             # Connecting is two steps, each of which may take that long.
             timeout = Timeout(connect=deadline.left() / 2, read=deadline.left())
             adapter = self._adapters[urlsplit(prepared.url or "").scheme]
-            answer = adapter.exchange(prepared, verify=self._verify, timeout=timeout)
+            response = adapter.exchange(prepared, verify=self._verify, timeout=timeout)
             try:
-                return _read(answer, request)
+                return _read(response, request)
             finally:
                 # A connection whose answer was read to its end is in the pool already.
-                answer.close()
+                response.close()
 
 
 def _prepared(request: HttpRequest) -> requests.PreparedRequest:
@@ -95,19 +95,19 @@ def _canonical(url: str) -> str | None:
     return prepared.url
 
 
-def _read(answer: BaseHTTPResponse, request: HttpRequest) -> HttpResponse:
-    headers = {name.lower(): value for name, value in answer.headers.items()}
+def _read(response: BaseHTTPResponse, request: HttpRequest) -> HttpResponse:
+    headers = {name.lower(): value for name, value in response.headers.items()}
     if headers.get("content-encoding", "identity").lower() != "identity":
         if request.status_suffices:
-            return HttpResponse(answer.status, headers)
+            return HttpResponse(response.status, headers)
         raise CallFailed(CallFault.MALFORMED, "The answer is compressed, which nobody asked for.")
     max_size, body = request.max_size, bytearray()
     # Until there is nothing more: that is when a body which is too short shows.
-    while piece := answer.read(max_size + 1 - len(body), decode_content=False):
+    while piece := response.read(max_size + 1 - len(body), decode_content=False):
         body += piece
     if len(body) > max_size and not request.status_suffices:
         raise CallFailed(CallFault.TOO_LARGE, f"The answer is longer than {max_size} bytes.")
-    return HttpResponse(answer.status, headers, bytes(body[:max_size]))
+    return HttpResponse(response.status, headers, bytes(body[:max_size]))
 
 
 @contextmanager

@@ -47,7 +47,7 @@ class GuardedAdapter(IPFilterAdapter):  # type: ignore[misc] # it has no types
         connections: Any = self.poolmanager.connection_from_host(**host, pool_kwargs=pool)
         self.cert_verify(connections, request.url, verify, None)
         try:
-            answer: BaseHTTPResponse = connections.urlopen(
+            response: BaseHTTPResponse = connections.urlopen(
                 method=request.method,
                 url=request.path_url,
                 body=request.body,
@@ -63,7 +63,7 @@ class GuardedAdapter(IPFilterAdapter):  # type: ignore[misc] # it has no types
             if isinstance(getattr(error, "reason", error), SSLError):
                 raise requests.exceptions.SSLError(error) from error
             raise requests.ConnectionError(error) from error
-        return answer
+        return response
 
     @override
     def build_connection_pool_key_attributes(

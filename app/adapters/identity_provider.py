@@ -41,8 +41,8 @@ class OpenIdProvider:
             scope=sign_in.scope,
             code_challenge_method="S256",
         )
-        asked = {"audience": sign_in.audience, "prompt": sign_in.prompt}
-        extra = {name: value for name, value in asked.items() if value}
+        optional = {"audience": sign_in.audience, "prompt": sign_in.prompt}
+        extra = {name: value for name, value in optional.items() if value}
         url, _ = client.create_authorization_url(
             sign_in.authorization_url,
             state=sign_in.state,
@@ -82,12 +82,12 @@ class OpenIdProvider:
         if not access_token.isascii() or not access_token.isprintable():
             raise ProviderTokenRejected("No provider gives out such a token.")
         headers = {**_JSON, "Authorization": f"Bearer {access_token}"}
-        answer = self._http.send(
+        response = self._http.send(
             HttpRequest(url, headers=headers, timeout=_SHORT_TIMEOUT, max_size=_MAX_SIZE)
         )
-        if answer.status in _REFUSED:
+        if response.status in _REFUSED:
             raise ProviderTokenRejected("The provider does not accept this token.")
-        return json_members(answer, "The user-info endpoint")
+        return json_members(response, "The user-info endpoint")
 
     def discover(self, issuer: str) -> Mapping[str, object]:
         url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
@@ -131,9 +131,9 @@ class _Transport:
 
 
 class _Response:
-    def __init__(self, answer: HttpResponse) -> None:
-        self._answer = answer
-        self.status_code = answer.status
+    def __init__(self, response: HttpResponse) -> None:
+        self._answer = response
+        self.status_code = response.status
 
     def json(self) -> Mapping[str, object]:
         try:

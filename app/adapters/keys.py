@@ -67,13 +67,13 @@ class RsaKeyStore:
 
     def verify(self, keys: Mapping[str, PublicKey], token: str) -> Mapping[str, object]:
         read = read_token(token)
-        known = keys.get(read.kid)
-        if known is None:
+        key = keys.get(read.kid)
+        if key is None:
             raise TokenRejected(TokenFault.SIGNATURE)
-        public = self._public.get(known)
+        public = self._public.get(key)
         if public is None:
-            public = rsa.RSAPublicNumbers(_number(known.e), _number(known.n)).public_key()
-            self._public.put(known, public)
+            public = rsa.RSAPublicNumbers(_number(key.e), _number(key.n)).public_key()
+            self._public.put(key, public)
         if not _RS256.verify(read.signing_input, public, read.signature):
             raise TokenRejected(TokenFault.SIGNATURE)
         return read_members(read.payload)

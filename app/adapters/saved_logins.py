@@ -43,9 +43,9 @@ class FileProfiles:
         self._write(sorted((*others, profile), key=lambda saved: saved.url))
 
     def forget(self, url: str) -> bool:
-        known = self.every()
-        left = [profile for profile in known if profile.url != url]
-        if len(left) == len(known):
+        profiles = self.every()
+        left = [profile for profile in profiles if profile.url != url]
+        if len(left) == len(profiles):
             return False
         self._write(left)
         return True

@@ -178,18 +178,18 @@ class RedisThrottle:
         of_address, _, touched, _ = self._keys(address)
         oldest = expired_before(now)
         with _reachable():
-            held = self._redis.hgetall(of_address)
-            if float(held.get("updated_at", 0)) > oldest:
+            fields = self._redis.hgetall(of_address)
+            if float(fields.get("updated_at", 0)) > oldest:
                 until = blocked_until_now(
-                    blocked_until=float(held.get("blocked_until", 0)),
-                    counted_at=float(held["updated_at"]),
+                    blocked_until=float(fields.get("blocked_until", 0)),
+                    counted_at=float(fields["updated_at"]),
                     now=now,
                 )
                 return BlockedIp(
                     address,
                     until,
-                    int(held.get("known_failures", 0)),
-                    int(held["failures"]),
+                    int(fields.get("known_failures", 0)),
+                    int(fields["failures"]),
                 )
             against_somebody = self._redis.zcount(touched, f"({oldest}", "+inf")
         return BlockedIp(address, 0.0, 0, 0) if against_somebody else None

@@ -73,13 +73,15 @@ class SqlThrottle:
 
     def fail(self, address: str, lease: str, user_id: int | None, now: float) -> float:
         touch = {"address": address, "now": now, "expired_before": expired_before(now)}
-        known = user_id is not None
+        has_user = user_id is not None
         with self._database.transaction() as session:
             _rebase(session, address, now)
-            known_failures, failures = session.execute(COUNT, {**touch, "known": int(known)}).one()
+            known_failures, failures = session.execute(
+                COUNT, {**touch, "known": int(has_user)}
+            ).one()
             seconds = block_seconds(
                 failures=failures,
-                known_failures=known_failures if known else 0,
+                known_failures=known_failures if has_user else 0,
                 user_failures=_count_against(session, user_id, touch),
             )
             blocked_until: float = session.execute(

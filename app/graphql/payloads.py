@@ -48,8 +48,8 @@ class SchemaPayloads:
         self._limits = limits
         self._runner = SubscriptionRunner(schema, tokens_max=limits.tokens)
 
-    def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
-        return self._runner.run(cast("Ports", asking), actor, query, happened)
+    def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
+        return self._runner.run(cast("Ports", asking), actor, query, occurrence)
 
     def check(self, query: str) -> WebhookQuery:
         document = self._parse(query)

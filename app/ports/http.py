@@ -97,16 +97,16 @@ class Http(Protocol):
         """
 
 
-def json_members(answer: HttpResponse, what: str) -> Mapping[str, object]:
-    """The JSON object in ``answer``; ``what`` names it in the error.
+def json_members(response: HttpResponse, what: str) -> Mapping[str, object]:
+    """The JSON object in ``response``; ``what`` names it in the error.
 
     Raises ``CallFailed``: STATUS for any but 2xx, MALFORMED for what is no JSON object, or one in
     which a member appears twice.
     """
-    if not answer.is_good:
-        raise CallFailed(CallFault.STATUS, f"{what} answered with HTTP {answer.status}.")
+    if not response.is_good:
+        raise CallFailed(CallFault.STATUS, f"{what} answered with HTTP {response.status}.")
     try:
-        return read_members(answer.body)
+        return read_members(response.body)
     except TokenRejected:
         message = f"{what} did not answer with a JSON object."
         raise CallFailed(CallFault.MALFORMED, message) from None

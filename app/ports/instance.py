@@ -108,10 +108,10 @@ class Instance(Protocol):
     def event_types(self) -> Mapping[str, str]:
         """Return the events that webhooks can subscribe to, by name, with descriptions."""
 
-    def create(self, app_id: str, said: WebhookDraft) -> InstanceWebhook:
+    def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
         """Make a webhook of that app; it comes with the app's permissions."""
 
-    def change(self, webhook: InstanceWebhook, said: WebhookDraft) -> InstanceWebhook:
+    def change(self, webhook: InstanceWebhook, draft: WebhookDraft) -> InstanceWebhook:
         """Change a webhook; likewise."""
 
     def delete(self, webhook: InstanceWebhook) -> None:
@@ -125,7 +125,7 @@ class Instance(Protocol):
     def trigger(self, webhook_id: str, object_id: str | None) -> InstanceDelivery:
         """Send a webhook's payload of that object, or of the newest that fits, now."""
 
-    def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
+    def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:
         """Return the webhook's deliveries of the last days."""
 
     def retry(self, delivery_id: str) -> InstanceDelivery:

@@ -17,8 +17,8 @@ class Payloads(Protocol):
         limits.
         """
 
-    def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
-        """Run ``query`` on ``happened`` as ``actor``; return JSON text.
+    def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
+        """Run ``query`` on ``occurrence`` as ``actor``; return JSON text.
 
         The fields of the event itself, byte for byte the same for the same facts. ``asking`` are
         the caller's ``Ports``. Refuses GRAPHQL_ERROR on ``query`` for what ``actor`` can't see and

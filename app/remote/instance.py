@@ -89,18 +89,18 @@ class RemoteInstance:
             payload = self._api.change("webhookTrigger", documents.TRIGGER, **variables)
         return self._read(lambda: to_delivery(payload["delivery"]))
 
-    def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
-        names = {"status": wanted.status, "eventType": wanted.event}
+    def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:
+        names = {"status": query.status, "eventType": query.event}
         data = self._api.ask(
             documents.DELIVERIES,
             id=webhook_id,
-            first=wanted.size,
-            after=wanted.after or None,
+            first=query.size,
+            after=query.after or None,
             filter={name: value for name, value in names.items() if value},
         )
         if self._read(lambda: data["webhook"]) is None:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
-        return self._read(lambda: _page(data["webhook"]["eventDeliveries"], wanted.after))
+        return self._read(lambda: _page(data["webhook"]["eventDeliveries"], query.after))
 
     def retry(self, delivery_id: str) -> InstanceDelivery:
         payload = self._api.change("eventDeliveryRetry", documents.RETRY, id=delivery_id)
@@ -123,10 +123,10 @@ class RemoteInstance:
 
     def key_set(self) -> bytes:
         url = key_set_url(self._api.url)
-        answer = self._api.get(url)
-        if not answer.is_good:
-            raise Unreachable(url, f"it answered with HTTP {answer.status}.")
-        return answer.body
+        response = self._api.get(url)
+        if not response.is_good:
+            raise Unreachable(url, f"it answered with HTTP {response.status}.")
+        return response.body
 
     def _owners(self, own: str, all_of_them: str) -> Iterator[Node]:
         """The apps that the caller can manage; for an app, only itself."""

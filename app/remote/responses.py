@@ -27,20 +27,20 @@ _FAULTS = {fault.value: fault for fault in TokenFault}
 _MAX_MESSAGES = 3
 
 
-def read_data(url: str, answer: HttpResponse) -> Mapping[str, Any]:
+def read_data(url: str, response: HttpResponse) -> Mapping[str, Any]:
     """The data in an answer of ``url``.
 
     Raises what its errors mean: ``TrafficClosed``, ``TokenRejected``, ``PermissionDenied``,
     ``Refused``; ``Unreachable`` for what is no answer of such an API; ``Fault`` where it does not
     understand what it was asked, or failed at it.
     """
-    body = _body(url, answer)
+    body = _body(url, response)
     errors = body.get("errors")
     if isinstance(errors, list) and errors:
-        raise _error(url, answer, errors)
+        raise _error(url, response, errors)
     data = body.get("data")
     if not isinstance(data, dict):
-        raise _not_an_api_error(url, answer)
+        raise _not_an_api_error(url, response)
     return data
 
 
@@ -81,34 +81,38 @@ def _problem(error: Mapping[str, Any]) -> Problem:
     )
 
 
-def _body(url: str, answer: HttpResponse) -> Mapping[str, Any]:
-    if answer.status in _REDIRECTS:
-        where = answer.headers.get("location", "elsewhere")[:200]
+def _body(url: str, response: HttpResponse) -> Mapping[str, Any]:
+    if response.status in _REDIRECTS:
+        where = response.headers.get("location", "elsewhere")[:200]
         raise Unreachable(url, f"it says to look at {where}. Use the address of the API itself.")
     try:
-        body = json.loads(answer.body)
+        body = json.loads(response.body)
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
-        raise _not_an_api_error(url, answer)
+        raise _not_an_api_error(url, response)
     return body
 
 
-def _not_an_api_error(url: str, answer: HttpResponse) -> Exception:
-    if answer.status in _DENYING:
-        message = f"{url} answered with HTTP {answer.status}: something before it lets nobody in."
+def _not_an_api_error(url: str, response: HttpResponse) -> Exception:
+    if response.status in _DENYING:
+        message = (
+            f"{url} answered with HTTP {response.status}: something before it lets nobody in."
+        )
         return PermissionDenied(message=message)
-    if answer.status in _UNAVAILABLE:
-        return Unreachable(url, f"it answered with HTTP {answer.status}: it is not well just now.")
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip()
+    if response.status in _UNAVAILABLE:
+        return Unreachable(
+            url, f"it answered with HTTP {response.status}: it is not well just now."
+        )
+    kind = response.headers.get("content-type", "").partition(";")[0].strip()
     what = {"text/html": "a web page", "application/json": "other JSON"}.get(kind, "something")
     hint = "Is this the address of a GraphQL API? It mostly ends with /graphql/."
     return Unreachable(
-        url, f"it answered with {what} that is no GraphQL (HTTP {answer.status}). {hint}"
+        url, f"it answered with {what} that is no GraphQL (HTTP {response.status}). {hint}"
     )
 
 
-def _error(url: str, answer: HttpResponse, errors: Sequence[object]) -> Exception:
+def _error(url: str, response: HttpResponse, errors: Sequence[object]) -> Exception:
     """Return the exception for the first of ``errors``."""
     messages = [_message(error) for error in errors[:_MAX_MESSAGES]]
     extensions = _extensions(errors[0])
@@ -124,12 +128,12 @@ def _error(url: str, answer: HttpResponse, errors: Sequence[object]) -> Exceptio
         fault = _FAULTS[code]
         what = "has expired there" if fault is TokenFault.EXPIRED else "is not accepted there"
         return TokenRejected(fault, f"{url}: the token {what}. {_sign_in_hint(url)}")
-    if code == "PermissionDenied" or answer.status in _DENYING:
+    if code == "PermissionDenied" or response.status in _DENYING:
         return PermissionDenied(message=messages[0])
-    if code == "GraphQLError" and answer.status == HTTPStatus.OK:
+    if code == "GraphQLError" and response.status == HTTPStatus.OK:
         return Refused(*(Problem("GRAPHQL_ERROR", message) for message in messages))
-    what = f"failed (HTTP {answer.status})"
-    if answer.status == HTTPStatus.BAD_REQUEST:
+    what = f"failed (HTTP {response.status})"
+    if response.status == HTTPStatus.BAD_REQUEST:
         what = "does not know what it was asked; it may be of another version"
     return Fault(f"{url} {what}: {' '.join(messages)}")
 

@@ -41,10 +41,10 @@ def row_key(text: str) -> int:
 
 def day(text: str) -> date:
     """A day such as ``2026-03-01``; a ``ValueError`` for what is none."""
-    found = parse_day(text.strip())
-    if found is None:
+    parsed = parse_day(text.strip())
+    if parsed is None:
         raise ValueError(text)
-    return found
+    return parsed
 
 
 def one_of(words: Collection[str]) -> Callable[[str], str]:

@@ -46,18 +46,18 @@ def page_of(limited: TooManyRequests) -> TooManyRequestsPage:
 
 def show_refusal(refusal: HTTPException) -> Response:
     """A client's mistake, with the headers that its status calls for (``Allow``, say)."""
-    answer = _answer(refusal, str(refusal.description))
+    response = _answer(refusal, str(refusal.description))
     for name, value in refusal.get_headers():
         if name.lower() not in ("content-type", "content-length"):
-            answer.headers[name] = value
-    return answer
+            response.headers[name] = value
+    return response
 
 
 def show_outage(outage: DatabaseUnavailable) -> Response:
     """The database is away: what helps is to come again. The log has heard of it already."""
-    answer = _answer(ServiceUnavailable(), UNAVAILABLE, code=UNAVAILABLE_CODE)
-    answer.headers["Retry-After"] = str(outage.retry_after)
-    return answer
+    response = _answer(ServiceUnavailable(), UNAVAILABLE, code=UNAVAILABLE_CODE)
+    response.headers["Retry-After"] = str(outage.retry_after)
+    return response
 
 
 def show_fault(fault: Exception) -> Response:
@@ -78,11 +78,11 @@ def _answer(
         )
         return Response(page, status, {"Content-Security-Policy": POLICY}, mimetype=_PAGE)
     if code is not None:
-        answer = jsonify(errors=[{"message": message, "extensions": {"code": code}}])
+        response = jsonify(errors=[{"message": message, "extensions": {"code": code}}])
     elif request_id is None:
         kind = {"code": error.name.replace(" ", "")}
-        answer = jsonify(errors=[{"message": message, "extensions": {"exception": kind}}])
+        response = jsonify(errors=[{"message": message, "extensions": {"exception": kind}}])
     else:
-        answer = jsonify(errors=[{"message": MASKED, "extensions": {"requestId": request_id}}])
-    answer.status_code = status
-    return answer
+        response = jsonify(errors=[{"message": MASKED, "extensions": {"requestId": request_id}}])
+    response.status_code = status
+    return response

@@ -8,7 +8,7 @@ from app.domain.commerce.orders import Order, OrderStatus
 from app.domain.values.ids import to_global_id
 from app.models import OrderRecord
 from app.ports import Ports
-from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.cart_lines import LineInput
 from app.services.commerce.checkout_completion import complete_checkout
 from app.services.commerce.checkouts import create_checkout
 from tests.builders.people import NOBODY
@@ -20,7 +20,7 @@ EMAIL = "buyer@example.com"
 def make_cart(ports: Ports, actor: Actor = NOBODY, *products: int, quantity: int = 1) -> Checkout:
     """Begin a cart of these products, of a new one without any."""
     keys = products or (make_product(ports, f"Bowl {ports.randomness.token(8)}"),)
-    wanted = [Wanted(product_id(key), quantity) for key in keys]
+    wanted = [LineInput(product_id(key), quantity) for key in keys]
     return create_checkout(ports, actor, wanted, EMAIL if actor.user_id is None else None)
 
 

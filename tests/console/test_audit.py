@@ -76,7 +76,7 @@ def test_each_change_names_its_field_and_no_secret(
 def test_the_trail_is_narrowed_by_its_address(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MAY)
     update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
-    assert "Closed the storefront" in console.open("/console/audit/?kind=doors&who=operator").text
+    assert "Closed the storefront" in console.open("/console/audit/?kind=access&who=operator").text
     told = console.open("/console/audit/?kind=keys&q=nothing")
     assert "No matching entries" in told.text
     assert console.open("/console/audit/?from=yesterday&after=x&kind=y&on=z").status == 200
@@ -90,7 +90,7 @@ def test_the_trail_is_narrowed_by_its_address(staff_console: StaffConsole, shop:
         ("who=user", ["user.create"]),
         ("who=operator", ["app.create", "shop.update"]),
         ("who=nobody", ["app.create", "user.create", "shop.update"]),
-        ("kind=doors", ["shop.update"]),
+        ("kind=access", ["shop.update"]),
         ("kind=people", ["user.create"]),
         ("kind=apps", ["app.create"]),
         ("from=2026-03-02", ["app.create", "user.create"]),
@@ -145,12 +145,12 @@ def test_one_entry_is_shown_whole(staff_console: StaffConsole, shop: Ports) -> N
 def test_the_trail_is_taken_away_as_csv_and_json(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MAY)
     update_shop(shop, OPERATOR, ShopUpdate(name="=cmd|' /C calc'!A0"))
-    page = console.open("/console/audit/export.csv?kind=doors")
+    page = console.open("/console/audit/export.csv?kind=access")
     assert page.response.headers["Content-Disposition"] == 'attachment; filename="audit.csv"'
     rows = list(csv.DictReader(io.StringIO(page.html)))
     assert rows[0]["action"] == "shop.update"
     assert rows[0]["name"].startswith("'=")
-    found = console.open("/console/audit/export.json?kind=doors").response.json
+    found = console.open("/console/audit/export.json?kind=access").response.json
     assert found is not None
     assert [entry["action"] for entry in found] == ["shop.update"]
     assert console.open("/console/audit/export.json?q=nothing-like-it").response.json == []

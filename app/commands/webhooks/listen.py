@@ -89,14 +89,14 @@ def listen(
         raise click.UsageError("--forward-to must be a whole address: http://localhost:3000/hook")
     chosen = instance()
     webhooks = [find_webhook(chosen, name) for name in names] or list(chosen.webhooks())
-    wanted = DeliveryQuery(event=event_names(chosen, [event])[0] if event else "")
+    query = DeliveryQuery(event=event_names(chosen, [event])[0] if event else "")
     out = output()
     follower = DeliveryFollower(
         chosen,
         webhooks,
         remote_access().clock.now(),
         interval,
-        wanted,
+        query,
         _delivery_key(is_forwarded=bool(forward_to)),
         out.say,
     )

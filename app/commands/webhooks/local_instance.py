@@ -84,11 +84,11 @@ class LocalInstance:
     def trigger(self, webhook_id: str, object_id: str | None) -> InstanceDelivery:
         return self._to_delivery(trigger_webhook(self._ports, self._actor, webhook_id, object_id))
 
-    def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
+    def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:
         request = PageRequest(
-            wanted.size, cursor=read_cursor(wanted.after, "after") if wanted.after else ()
+            query.size, cursor=read_cursor(query.after, "after") if query.after else ()
         )
-        chosen = DeliveryFilter(_status(wanted.status), wanted.event)
+        chosen = DeliveryFilter(_status(query.status), query.event)
         key = key_of(webhook_id, "Webhook")
         page = list_deliveries(self._ports, self._actor, key, request, chosen)
         return DeliveryPage(

@@ -20,7 +20,7 @@ ACTORS: Mapping[str, str] = {"user": "People", "app": "Apps", "operator": "Serve
 """The kinds of actors that the list can be filtered by."""
 
 TOPICS: Mapping[str, str] = {
-    Topic.DOORS: "Access",
+    Topic.ACCESS: "Access",
     Topic.APPS: "Apps and webhooks",
     Topic.PEOPLE: "People",
     Topic.KEYS: "Signing keys",

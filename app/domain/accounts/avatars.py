@@ -14,14 +14,14 @@ NAME_LENGTH = 32
 _FILE = re.compile(r"([A-Za-z0-9]{32})-([1-9][0-9]{1,2})\.webp")
 
 
-def nearest_size(wanted: int | None) -> int:
-    """Return the smallest size that shows ``wanted`` pixels sharply; the largest for ``None``."""
-    return next((size for size in SIZES if wanted is not None and size >= wanted), SIZES[-1])
+def nearest_size(requested: int | None) -> int:
+    """Return the smallest size with ``requested`` pixels or more; the largest for ``None``."""
+    return next((size for size in SIZES if requested is not None and size >= requested), SIZES[-1])
 
 
-def avatar_path(name: str, wanted: int | None) -> str:
+def avatar_path(name: str, requested: int | None) -> str:
     """Where the picture of that name is served, in the size that serves best."""
-    return f"/media/avatars/{name}-{nearest_size(wanted)}.webp"
+    return f"/media/avatars/{name}-{nearest_size(requested)}.webp"
 
 
 def read_file_name(file: str) -> tuple[str, int] | None:

@@ -60,8 +60,8 @@ def read_search(text: str) -> tuple[str, ...] | None:
         return None
     typed = text.split(maxsplit=MAX_WORDS)[:MAX_WORDS]
     words = list({fold(word)[:MAX_WORD_LENGTH] for word in typed})
-    wanted = [word for word in words if word and not _begins_another(word, words)]
-    return tuple(sorted(wanted, key=lambda word: (-len(word), word)))
+    terms = [word for word in words if word and not _begins_another(word, words)]
+    return tuple(sorted(terms, key=lambda word: (-len(word), word)))
 
 
 def end_of(beginning: str) -> str:

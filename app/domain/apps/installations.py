@@ -38,18 +38,18 @@ class Installation:
     updated_at: datetime
 
 
-def refusal_in(answer: Mapping[str, object], *, good: bool) -> str | None:
+def refusal_in(response: Mapping[str, object], *, good: bool) -> str | None:
     """Why an app refuses to be installed, or ``None`` when it does not.
 
-    ``answer`` is the JSON of its token target, empty for none; ``good`` whether the status was
+    ``response`` is the JSON of its token target, empty for none; ``good`` whether the status was
     2xx. ``success: false`` is a refusal whatever the status (contract, "What existing clients hold
     us to": the message is ``error.message``).
     """
-    if good and answer.get("success") is not False:
+    if good and response.get("success") is not False:
         return None
-    error = answer.get("error")
-    told = error.get("message") if isinstance(error, Mapping) else None
-    return shown(told) if isinstance(told, str) and told.strip() else ""
+    error = response.get("error")
+    message = error.get("message") if isinstance(error, Mapping) else None
+    return shown(message) if isinstance(message, str) and message.strip() else ""
 
 
 def shown(message: str) -> str:

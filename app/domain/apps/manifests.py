@@ -50,9 +50,9 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
     members = Members(document, problems)
     app_url = members.address("appUrl")
     home = None if problems else app_url
-    told = len(problems)
+    problem_count = len(problems)
     permissions = members.permissions()
-    asked = None if len(problems) > told else permissions
+    valid_permissions = None if len(problems) > problem_count else permissions
     too_much = grantable_problem(permissions)
     if too_much is not None:
         problems.append(too_much)
@@ -70,7 +70,7 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
         data_privacy_url=members.address("dataPrivacyUrl"),
         homepage_url=members.address("homepageUrl"),
         support_url=members.address("supportUrl"),
-        extensions=read_extensions(members, home, asked),
+        extensions=read_extensions(members, home, valid_permissions),
         webhooks=read_webhooks(members),
     )
     if problems:
@@ -79,12 +79,12 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
 
 
 def _check_version(members: Members, name: str) -> None:
-    wanted = members.line(name)
+    required = members.line(name)
     try:
-        fits = not wanted or is_within(SCHEMA_VERSION, wanted)
+        fits = not required or is_within(SCHEMA_VERSION, required)
     except ValueError:
         members.refuse(name, "INVALID", "Enter a version range, such as ^3.20.")
         return
     if not fits:
-        message = f"The app asks for {wanted}; the interface here is {SCHEMA_VERSION}."
+        message = f"The app asks for {required}; the interface here is {SCHEMA_VERSION}."
         members.refuse(name, "UNSUPPORTED_SALEOR_VERSION", message)

@@ -20,10 +20,10 @@ def is_within(version: str, text: str) -> bool:
     if _LONG_NUMBER.search(text):
         raise ValueError(f"{text!r} is not a version range: a number has at most 6 digits")
     try:
-        wanted = make_range(_SUFFIX.sub("", text), loose=False)
+        range_ = make_range(_SUFFIX.sub("", text), loose=False)
     except ValueError as error:
         raise ValueError(f"{text!r} is not a version range") from error
-    return bool(wanted.test(_with_three_numbers(version)))
+    return bool(range_.test(_with_three_numbers(version)))
 
 
 def _with_three_numbers(version: str) -> str:

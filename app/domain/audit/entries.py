@@ -15,7 +15,7 @@ MAX_SEARCHED = 10_000
 class Topic(StrEnum):
     """The topics of entries; an action's first word decides (``app.create``)."""
 
-    DOORS = "doors"
+    ACCESS = "access"
     APPS = "apps"
     PEOPLE = "people"
     KEYS = "keys"
@@ -28,7 +28,7 @@ class Topic(StrEnum):
 
 
 _BEGINNINGS = {
-    Topic.DOORS: ("shop", "provider", "throttle"),
+    Topic.ACCESS: ("shop", "provider", "throttle"),
     Topic.APPS: ("app", "app_token", "app_installation", "webhook", "delivery"),
     Topic.PEOPLE: (
         "account",

@@ -28,8 +28,8 @@ class ScopeGrant:
 
     def within(self, other: "ScopeGrant") -> "ScopeGrant":
         """As much of this grant as ``other`` holds, too."""
-        held = self.permissions & other.permissions
-        return ScopeGrant(held, self.is_staff and other.is_staff)
+        common = self.permissions & other.permissions
+        return ScopeGrant(common, self.is_staff and other.is_staff)
 
 
 _STAFF = "STAFF"
@@ -60,8 +60,8 @@ def read_grant(stored: object) -> ScopeGrant | None:
     if stored is None:
         return None
     words = str(stored).split()
-    held = frozenset(_BY_VALUE[word] for word in words if word in _BY_VALUE)
-    return ScopeGrant(held, _STAFF in words)
+    permissions = frozenset(_BY_VALUE[word] for word in words if word in _BY_VALUE)
+    return ScopeGrant(permissions, _STAFF in words)
 
 
 _BY_VALUE = {permission.value: permission for permission in Permission}

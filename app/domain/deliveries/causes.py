@@ -34,13 +34,13 @@ def response_detail(response: str) -> str:
     Empty for markup, and for JSON without a message.
     """
     try:
-        told = _message_in(json.loads(response))
+        message = _message_in(json.loads(response))
     except RecursionError:
-        told = ""
+        message = ""
     except ValueError:
         is_text = "<" not in response and not response.lstrip().startswith(("{", "["))
-        told = response if is_text else ""
-    line = " ".join(told.split())
+        message = response if is_text else ""
+    line = " ".join(message.split())
     return line if len(line) <= MAX_DETAIL else f"{line[: MAX_DETAIL - 1]}…"
 
 

@@ -107,16 +107,16 @@ def similar_word(password: str, words: Iterable[str]) -> str | None:
     Also the first of them in a ``password`` that consists of little else.
     """
     folded = _fold(password)
-    known = [(word, _fold(word)) for word in words if len(word) >= _MIN_WORD_LENGTH]
-    for word, plain in known:
+    folded_words = [(word, _fold(word)) for word in words if len(word) >= _MIN_WORD_LENGTH]
+    for word, plain in folded_words:
         if _is_similar(folded, plain):
             return word
     rest = folded
-    for _, plain in sorted(known, key=lambda pair: -len(pair[1])):
+    for _, plain in sorted(folded_words, key=lambda pair: -len(pair[1])):
         rest = rest.replace(plain, " ")
     if sum(character.isalnum() for character in rest) > _MAX_TRIMMED:
         return None
-    return next((word for word, plain in known if plain in folded), None)
+    return next((word for word, plain in folded_words if plain in folded), None)
 
 
 def _is_similar(password: str, word: str) -> bool:

@@ -358,8 +358,8 @@ def effective_permissions(
     """
     if removes_staff_rights(mode, origin):
         return frozenset()
-    held = granted if scopes is None else scopes
-    return held if app is None else held & app
+    permissions = granted if scopes is None else scopes
+    return permissions if app is None else permissions & app
 
 
 def admits(actor: Actor, switches: Switches) -> bool:

@@ -62,5 +62,5 @@ def device_of(user_agent: str) -> str:
     return f"{found[1]} {found[2]}" if found[2] else found[1]
 
 
-def _first(known: tuple[tuple[str, str], ...], user_agent: str) -> str:
-    return next((name for name, pattern in known if re.search(pattern, user_agent)), "")
+def _first(patterns: tuple[tuple[str, str], ...], user_agent: str) -> str:
+    return next((name for name, pattern in patterns if re.search(pattern, user_agent)), "")

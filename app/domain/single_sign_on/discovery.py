@@ -35,11 +35,11 @@ def read_description(
     Its issuer must be ``issuer``, except for a trailing slash (4.3). A document fetched by HTTPS
     must not contain HTTP URLs.
     """
-    told = document.get("issuer")
-    if not isinstance(told, str) or told.rstrip("/") != issuer.rstrip("/"):
+    document_issuer = document.get("issuer")
+    if not isinstance(document_issuer, str) or document_issuer.rstrip("/") != issuer.rstrip("/"):
         message = "The configuration is that of another issuer: {told}."
-        return {}, [Problem("INVALID", message, "issuer", values={"told": repr(told)})]
-    settings, problems = {"issuer": told}, []
+        return {}, [Problem("INVALID", message, "issuer", values={"told": repr(document_issuer)})]
+    settings, problems = {"issuer": document_issuer}, []
     for name, member in _ENDPOINTS.items():
         url = document.get(member)
         if url is None and name not in _NEEDED:
@@ -47,7 +47,7 @@ def read_description(
         read = read_setting(name, url) if isinstance(url, str) and url else None
         if not isinstance(read, str):
             problems.append(_problem(f"{member} is missing, or no address."))
-        elif told.startswith("https:") and not read.startswith("https:"):
+        elif document_issuer.startswith("https:") and not read.startswith("https:"):
             problems.append(_problem(f"{member} leads from https to {read}."))
         else:
             settings[name] = read

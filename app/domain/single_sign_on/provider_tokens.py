@@ -144,10 +144,10 @@ def read_access_token(
     grant = None
     if provider.use_oauth_scope_permissions:
         # Without an audience nobody can tell whether the scopes were granted for this service.
-        known = provider.audience != ""
+        has_audience = provider.audience != ""
         grant = (
             granted_scopes(claims.get("scope"), claims.get("permissions"), shop)
-            if known
+            if has_audience
             else ScopeGrant()
         )
     return AccessToken(issuer, _subject(claims), expires, issued, not_before, grant)
@@ -173,8 +173,8 @@ def read_id_token(
     if "events" in claims or (nonce is not None and claims.get("nonce") != nonce):
         raise ProviderTokenRejected("The ID token belongs to another sign-in.")
     sid = claims.get("sid")
-    known = sid if isinstance(sid, str) and len(sid) <= MAX_SUBJECT_LENGTH else ""
-    return IdToken(issuer, _subject(claims), known, claims, _proved_ago(claims))
+    session_id = sid if isinstance(sid, str) and len(sid) <= MAX_SUBJECT_LENGTH else ""
+    return IdToken(issuer, _subject(claims), session_id, claims, _proved_ago(claims))
 
 
 def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> LogoutToken:

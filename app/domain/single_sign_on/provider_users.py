@@ -32,15 +32,15 @@ def read_person(
     With ``subject`` the claims must be about it (OpenID Connect Core, 5.3.2); raises
     ``ProviderTokenRejected`` otherwise, and for claims without a subject.
     """
-    told = read_subject(claims.get("sub"))
-    if subject is not None and told != subject:
+    subject_claim = read_subject(claims.get("sub"))
+    if subject is not None and subject_claim != subject:
         raise ProviderTokenRejected("The provider tells about somebody else.")
     email = claims.get("email")
     address = normalize_email(email) if isinstance(email, str) else ""
     if email_problem(address) is not None:
         address = ""
     return ExternalPerson(
-        subject=told,
+        subject=subject_claim,
         email=address,
         is_verified=address != "" and _is_verified(claims.get("email_verified"), provider),
         first_name=_name(claims.get("given_name")),
@@ -48,8 +48,8 @@ def read_person(
     )
 
 
-def _is_verified(said: object, provider: Provider) -> bool:
-    return said is True or (said is None and provider.trust_emails)
+def _is_verified(claim: object, provider: Provider) -> bool:
+    return claim is True or (claim is None and provider.trust_emails)
 
 
 def _name(value: object) -> str:

@@ -56,13 +56,13 @@ class Provider:
         word = vendor.lower() if self.slug == DEFAULT_SLUG else self.slug
         return f"{word}.authentication.openidconnect"
 
-    def issuer_here(self, told: str) -> str:
+    def issuer_here(self, issuer: str) -> str:
         """Return the issuer under which identities are stored.
 
         An issuer that isn't configured counts for this provider alone: it must not be able to
         impersonate another one's people.
         """
-        return self.issuer or f"{self.slug}|{told}"
+        return self.issuer or f"{self.slug}|{issuer}"
 
     def makes_staff(self, email: str) -> bool:
         """Whether a person with this verified email is staff by its domain."""

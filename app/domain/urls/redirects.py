@@ -62,12 +62,12 @@ def with_query(url: str, /, **values: str) -> str:
     one. Values of the same names that were in the query before are dropped.
     """
     parts = urlsplit(normalize_url(url))
-    kept = [
+    parameters = [
         pair
         for pair in parts.query.split("&")
         if pair and unquote_plus(pair.partition("=")[0]) not in values
     ]
-    query = "&".join([*kept, *([urlencode(values, quote_via=quote)] if values else [])])
+    query = "&".join([*parameters, *([urlencode(values, quote_via=quote)] if values else [])])
     return urlunsplit((parts.scheme, parts.netloc, parts.path, query, parts.fragment))
 
 

@@ -148,9 +148,9 @@ def origin_of(address: str) -> tuple[str, str, int]:
     return ("", "", 0) if found is None else (found.scheme, found.host, found.port)
 
 
-def is_same_origin(one: str, other: str) -> bool:
+def is_same_origin(url: str, other: str) -> bool:
     """Whether two absolute URLs have the same origin."""
-    origin = origin_of(one)
+    origin = origin_of(url)
     return origin == origin_of(other) and bool(origin[1])
 
 

@@ -44,9 +44,9 @@ class SchemaBehind(Fault):
 
     def __init__(self, current: str | None = None, newest: str | None = None) -> None:
         state = f"is at {current}" if current else "has no tables yet"
-        known = f": it {state}, this version needs {newest}"
+        details = f": it {state}, this version needs {newest}"
         super().__init__(
-            f"The database is not up to date{known if newest else ''}. Run `flask db upgrade`."
+            f"The database is not up to date{details if newest else ''}. Run `flask db upgrade`."
         )
 
 

@@ -92,12 +92,12 @@ def read_page_request(
                 },
             )
         )
-    place, other = ("before", "after") if backwards else ("after", "before")
+    place, opposite = ("before", "after") if backwards else ("after", "before")
     text, stray = (before, after) if backwards else (after, before)
     if stray:
         message = "Argument `{field}` cannot be combined with `{other}`."
         raise Refused(
-            Problem("GRAPHQL_ERROR", message, other, values={"field": field, "other": other})
+            Problem("GRAPHQL_ERROR", message, opposite, values={"field": field, "other": opposite})
         )
     return PageRequest(size, backwards, read_cursor(text, place) if text else ())
 

@@ -5,12 +5,12 @@ gettext does. So a sentence is never pasted from pieces; a number chooses betwee
 """
 
 
-def text(one: str, many: str = "", /, **values: object) -> str:
+def text(singular: str, plural: str = "", /, **values: object) -> str:
     """Return a sentence with its values.
 
     ``text("{count} app", "{count} apps", count=3)`` chooses the plural form by ``count``. A text
     without values is returned as it is, with its braces. ``Markup`` stays markup and escapes
     the values.
     """
-    sentence = one if not many or values["count"] == 1 else many
+    sentence = singular if not plural or values["count"] == 1 else plural
     return sentence.format_map(values) if values else sentence

@@ -46,8 +46,8 @@ def saver_of(actor: Actor) -> Saver:
     """Return ``actor`` as the saver of a webhook."""
     if actor.is_trusted:
         return Saver(actor.kind, actor.name)
-    held = actor.token_limit if actor.is_app else actor.permissions
-    return Saver(actor.kind, actor.name, held)
+    permissions = actor.token_limit if actor.is_app else actor.permissions
+    return Saver(actor.kind, actor.name, permissions)
 
 
 def is_within_limit(actor: Actor, saver: Saver) -> bool:
@@ -62,9 +62,9 @@ def is_within_limit(actor: Actor, saver: Saver) -> bool:
 
 
 def may_receive_link(
-    held: frozenset[Permission], needed: Permission | None, subject: User | None
+    permissions: frozenset[Permission], needed: Permission | None, subject: User | None
 ) -> bool:
-    """Whether a webhook with the permissions ``held`` can receive a link's secret.
+    """Whether a webhook with the permissions ``permissions`` can receive a link's secret.
 
     ``needed`` is the event's permission. ``subject`` is the link's user with all permissions; a
     deleted one holds none, and the link opens nothing. No app holds all of a superuser's
@@ -75,4 +75,4 @@ def may_receive_link(
         rights.add(Permission.MANAGE_STAFF)
     if needed is not None:
         rights.add(needed)
-    return rights <= held
+    return rights <= permissions

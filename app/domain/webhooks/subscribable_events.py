@@ -13,7 +13,9 @@ def required_permission(event: str) -> str | None:
     return EVENTS[EventType(event)].permission.value if event in EVENTS else None
 
 
-def not_permitted(events: Collection[str], held: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+def not_permitted(
+    events: Collection[str], permissions: Collection[str]
+) -> Mapping[str, tuple[str, ...]]:
     """Return those of ``events`` that an app isn't permitted, by the missing permission.
 
     An event is delivered only while the app holds its permission (contract, "Webhooks"). Unknown
@@ -26,14 +28,14 @@ def not_permitted(events: Collection[str], held: Collection[str]) -> Mapping[str
         permission = event.permission.value
         if not (is_any or name.value in events):
             continue
-        if permission not in held:
+        if permission not in permissions:
             found[permission] = (*found.get(permission, ()), name.value)
         elif is_any:
             return {}
     return found
 
 
-def receives_nothing(events: Collection[str], held: Collection[str]) -> bool:
+def receives_nothing(events: Collection[str], permissions: Collection[str]) -> bool:
     """Whether an app with those permissions receives none of these events."""
-    names = {name for group in not_permitted(events, held).values() for name in group}
+    names = {name for group in not_permitted(events, permissions).values() for name in group}
     return bool(names) and (EventType.ANY_EVENTS.value in events or names.issuperset(events))

@@ -74,11 +74,14 @@ def sync_events_problem(names: Iterable[str], field: str = "syncEvents") -> Prob
 
     Contract, "Webhooks": they exist as names only; subscribing to one is never silently accepted.
     """
-    told = ", ".join(names)
-    if not told:
+    listed = ", ".join(names)
+    if not listed:
         return None
     return Problem(
-        "INVALID", "Synchronous events are not sent here: {names}.", field, values={"names": told}
+        "INVALID",
+        "Synchronous events are not sent here: {names}.",
+        field,
+        values={"names": listed},
     )
 
 

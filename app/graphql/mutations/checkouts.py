@@ -8,7 +8,7 @@ from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
-from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.cart_lines import LineInput
 from app.services.commerce.checkout_completion import complete_checkout
 from app.services.commerce.checkouts import (
     add_checkout_lines,
@@ -221,5 +221,5 @@ class CheckoutMutations(graphene.ObjectType):
         return CheckoutComplete(order=complete_checkout(context.ports, context.actor, id))
 
 
-def _line_quantities(lines: Sequence[Mapping[str, Any]]) -> tuple[Wanted, ...]:
-    return tuple(Wanted(line["product_id"], line["quantity"]) for line in lines)
+def _line_quantities(lines: Sequence[Mapping[str, Any]]) -> tuple[LineInput, ...]:
+    return tuple(LineInput(line["product_id"], line["quantity"]) for line in lines)

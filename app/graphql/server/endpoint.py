@@ -90,12 +90,12 @@ class GraphqlEndpoint:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         method: str = environ["REQUEST_METHOD"]
-        answer = self._by_method.get(method, self._refuse_method)(environ)
+        response = self._by_method.get(method, self._refuse_method)(environ)
         start_response(
-            f"{answer.status.value} {answer.status.phrase}",
-            [*answer.headers, ("Content-Length", str(len(answer.body)))],
+            f"{response.status.value} {response.status.phrase}",
+            [*response.headers, ("Content-Length", str(len(response.body)))],
         )
-        return [answer.body] if method != "HEAD" else []
+        return [response.body] if method != "HEAD" else []
 
     def _post(self, environ: Environ) -> Answer:
         strict = wants_graphql_response(environ.get("HTTP_ACCEPT", ""))

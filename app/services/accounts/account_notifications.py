@@ -22,8 +22,8 @@ def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> No
     Only the mailbox's owner learns that the account exists. Inactive accounts, and accounts that
     got a mail within the lock time, get none, after the same work.
     """
-    told = was_mailed(ports, session, user.id, LinkPurpose.NOTICE)
-    with roll_back_unless(session, user.is_active and not told):
+    was_notified = was_mailed(ports, session, user.id, LinkPurpose.NOTICE)
+    with roll_back_unless(session, user.is_active and not was_notified):
         make_link(ports, session, user, LinkPurpose.NOTICE)
         add_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
 

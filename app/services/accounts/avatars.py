@@ -65,9 +65,9 @@ def delete_avatar(ports: Ports, actor: Actor) -> User:
 @public
 def show_avatar(ports: Ports, actor: Actor, name: str, size: int) -> bytes | None:
     """Return the avatar of that name and size as WebP; ``None`` if it doesn't exist."""
-    wanted = select(AvatarRecord.data).where(AvatarRecord.name == name, AvatarRecord.size == size)
+    query = select(AvatarRecord.data).where(AvatarRecord.name == name, AvatarRecord.size == size)
     with ports.database.reading() as session:
-        return session.scalar(wanted)
+        return session.scalar(query)
 
 
 def _own(session: Session, actor: Actor) -> UserRecord:

@@ -67,11 +67,11 @@ def request_email_change(
             _promise(ports, actor, session, user, email, redirect_url)
         change = Change("account.email_change_request", "User", user.id, user.email)
         record(ports, actor, session, change)
-        answer = load_caller(session, actor, user.id)
+        caller = load_caller(session, actor, user.id)
     # On its own: two people who want each other's address must not wait for one another. Where
     # nobody has it, the same work is done for the caller, and undone.
     _notify(ports, account.id if owner is None else owner, keep=owner is not None)
-    return answer
+    return caller
 
 
 @account_owner_only

@@ -82,8 +82,8 @@ def _grants(
     ports: Ports, _actor: Actor, app_id: int, change: AppChange, *, confirmed: bool = False
 ) -> bool:
     with ports.database.reading() as session:
-        held = stored_app(session, app_id, "id").permissions
-    return bool(present(change.permissions, held) - held)
+        permissions = stored_app(session, app_id, "id").permissions
+    return bool(present(change.permissions, permissions) - permissions)
 
 
 @fresh_proof("when it adds permissions", _grants)

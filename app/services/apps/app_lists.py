@@ -40,23 +40,23 @@ def list_apps(
     ports: Ports,
     actor: Actor,
     page: PageRequest,
-    wanted: AppFilter = ANY_APP,
+    filter_: AppFilter = ANY_APP,
     sort_by: AppSortField | None = None,
     *,
     descending: bool = False,
 ) -> Page[App]:
     """The apps (`apps`), without ``sort_by`` in the order they were made."""
-    if not all(map(can_match, (wanted.search, wanted.name))):
+    if not all(map(can_match, (filter_.search, filter_.name))):
         return empty_page()  # no name can hold that
     query = APPS
-    if wanted.search:
-        query = query.where(contains_text(AppRecord.name, wanted.search))
-    if wanted.name:
-        query = query.where(AppRecord.name == wanted.name)
-    if wanted.is_active is not None:
-        query = query.where(AppRecord.is_active.is_(wanted.is_active))
-    if wanted.type is not None:
-        query = query.where(AppRecord.type == wanted.type.value)
+    if filter_.search:
+        query = query.where(contains_text(AppRecord.name, filter_.search))
+    if filter_.name:
+        query = query.where(AppRecord.name == filter_.name)
+    if filter_.is_active is not None:
+        query = query.where(AppRecord.is_active.is_(filter_.is_active))
+    if filter_.type is not None:
+        query = query.where(AppRecord.type == filter_.type.value)
     order = Order(_COLUMNS[sort_by], descending)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_app)

@@ -54,15 +54,15 @@ ANY_TOKEN = WantedToken()
 
 
 def _never_expires(
-    _ports: Ports, _actor: Actor, app_id: int, wanted: WantedToken = ANY_TOKEN
+    _ports: Ports, _actor: Actor, app_id: int, options: WantedToken = ANY_TOKEN
 ) -> bool:
-    return wanted.expires_at is None
+    return options.expires_at is None
 
 
 @fresh_proof("without expiry", _never_expires)
 @requires(Permission.MANAGE_APPS)
 def create_app_token(
-    ports: Ports, actor: Actor, app_id: int, wanted: WantedToken = ANY_TOKEN
+    ports: Ports, actor: Actor, app_id: int, options: WantedToken = ANY_TOKEN
 ) -> NewAppToken:
     """Another token for an app (`appTokenCreate`), good until it expires or is revoked.
 
@@ -71,15 +71,15 @@ def create_app_token(
     INVALID_PERMISSION on ``permissions`` that the app itself does not hold.
     """
     refuse_apps(actor, "app")
-    expires_at = moments(wanted.expires_at, None).gte
+    expires_at = moments(options.expires_at, None).gte
     _refuse(
-        line_problem(wanted.name, "name", max_length=_MAX_NAME_LENGTH),
+        line_problem(options.name, "name", max_length=_MAX_NAME_LENGTH),
         expiry_problem(expires_at, ports.clock.now()),
     )
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "app")
-        _refuse(narrowing_problem(app.permissions, wanted.permissions))
-        new = store_token(ports, session, app_id, wanted.name, expires_at, wanted.permissions)
+        _refuse(narrowing_problem(app.permissions, options.permissions))
+        new = store_token(ports, session, app_id, options.name, expires_at, options.permissions)
         record(ports, actor, session, _creation("app_token.create", app, new.token))
         return new
 
@@ -147,9 +147,9 @@ def tokens_of_apps(
     ports: Ports, actor: Actor, app_ids: Collection[int]
 ) -> Mapping[int, tuple[AppToken, ...]]:
     """The tokens of each of several apps, the oldest first; one statement for all."""
-    wanted = select(AppTokenRecord).where(AppTokenRecord.app_id.in_(app_ids))
+    query = select(AppTokenRecord).where(AppTokenRecord.app_id.in_(app_ids))
     with ports.database.reading() as session:
-        stored = session.scalars(wanted.order_by(AppTokenRecord.id))
+        stored = session.scalars(query.order_by(AppTokenRecord.id))
         tokens = [to_token(token) for token in stored]
     return {
         app_id: tuple(token for token in tokens if token.app_id == app_id) for app_id in app_ids

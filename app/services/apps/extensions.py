@@ -49,17 +49,17 @@ ANY_EXTENSION = ExtensionFilter()
 
 @staff_and_apps
 def list_extensions(
-    ports: Ports, actor: Actor, page: PageRequest, wanted: ExtensionFilter = ANY_EXTENSION
+    ports: Ports, actor: Actor, page: PageRequest, filter_: ExtensionFilter = ANY_EXTENSION
 ) -> Page[Extension]:
     """The extensions of active apps (`appExtensions`), the oldest first."""
-    mounts = [mount.upper() for mount in wanted.mounts]
-    if not all(map(is_storable, (*mounts, wanted.target))):
+    mounts = [mount.upper() for mount in filter_.mounts]
+    if not all(map(is_storable, (*mounts, filter_.target))):
         return empty_page()  # nothing can be called that
     query = _OF_ACTIVE_APPS
     if mounts:
         query = query.where(AppExtensionRecord.mount.in_(mounts))
-    if wanted.target:
-        query = query.where(AppExtensionRecord.target == wanted.target.upper())
+    if filter_.target:
+        query = query.where(AppExtensionRecord.target == filter_.target.upper())
     with ports.database.reading() as session:
         return read_page(ports, session, query, _BY_AGE, page, _of_its_app)
 
@@ -67,9 +67,9 @@ def list_extensions(
 @staff_and_apps
 def show_extension(ports: Ports, actor: Actor, extension_id: int) -> Extension | None:
     """The extension of that key (`appExtension`), of an active app."""
-    wanted = _OF_ACTIVE_APPS.where(AppExtensionRecord.id == extension_id)
+    query = _OF_ACTIVE_APPS.where(AppExtensionRecord.id == extension_id)
     with ports.database.reading() as session:
-        row = session.execute(wanted).one_or_none()
+        row = session.execute(query).one_or_none()
     return None if row is None else _of_its_app(row)
 
 
@@ -79,12 +79,12 @@ def extensions_of_apps(
 ) -> Mapping[int, tuple[Extension, ...]]:
     """The extensions of each of several apps, active or not; one statement for all."""
     by_id = {app.id: app for app in apps}
-    wanted: Select[*tuple[object, ...]] = select(
+    query: Select[*tuple[object, ...]] = select(
         AppExtensionRecord.app_id.label("extended_id"), *_COLUMNS
     )
-    wanted = wanted.where(AppExtensionRecord.app_id.in_(by_id))
+    query = query.where(AppExtensionRecord.app_id.in_(by_id))
     with ports.database.reading() as session:
-        rows = session.execute(wanted.order_by(AppExtensionRecord.id)).all()
+        rows = session.execute(query.order_by(AppExtensionRecord.id)).all()
     found = [_extension(by_id[row.extended_id], row) for row in rows]
     return {
         app_id: tuple(extension for extension in found if extension.app.id == app_id)

@@ -50,20 +50,20 @@ def shake_hands(ports: Ports, handshake: Handshake) -> None:
         max_size=_MAX_SIZE,
     )
     try:
-        answer = ports.http.send(request)
+        response = ports.http.send(request)
     except CallFailed as failed:
         raise HandshakeRefused(f"The app could not be given its token: {failed}") from None
-    refusal = _refusal(answer)
+    refusal = _refusal(response)
     if refusal is not None:
-        unsaid = f"The app refused its token: it answered with HTTP {answer.status}."
+        unsaid = f"The app refused its token: it answered with HTTP {response.status}."
         # Nobody repeats a token to us that we keep for others to read.
         raise HandshakeRefused((refusal or unsaid).replace(handshake.token, "…"))
 
 
-def _refusal(answer: HttpResponse) -> str | None:
-    whatever = HttpResponse(200, answer.headers, answer.body)
+def _refusal(response: HttpResponse) -> str | None:
+    as_success = HttpResponse(200, response.headers, response.body)
     try:
-        told = json_members(whatever, "The app")
+        members = json_members(as_success, "The app")
     except CallFailed:
-        told = {}
-    return refusal_in(told, good=answer.is_good)
+        members = {}
+    return refusal_in(members, good=response.is_good)

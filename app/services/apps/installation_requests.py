@@ -33,21 +33,21 @@ class WantedApp:
     activate: bool = True
 
 
-@fresh_proof("with permissions", lambda _ports, _actor, wanted: bool(wanted.permissions))
+@fresh_proof("with permissions", lambda _ports, _actor, request: bool(request.permissions))
 @requires_person(Permission.MANAGE_APPS)
-def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
+def install_app(ports: Ports, actor: Actor, request: WantedApp) -> Installation:
     """Request an installation (`appInstall`); the worker runs it.
 
     Refuses REQUIRED and INVALID on ``appName``, INVALID_URL_FORMAT on ``manifestUrl``,
     OUT_OF_SCOPE_PERMISSION and INVALID_PERMISSION on ``permissions``. Later failures are stored in
     the installation, which is then FAILED.
     """
-    name = wanted.app_name.strip()
+    name = request.app_name.strip()
     found = [
         line_problem(name, "appName", max_length=_MAX_NAME_LENGTH),
-        manifest_url_problem(wanted.manifest_url),
-        grant_problem(actor, wanted.permissions),
-        grantable_problem(wanted.permissions),
+        manifest_url_problem(request.manifest_url),
+        grant_problem(actor, request.permissions),
+        grantable_problem(request.permissions),
     ]
     if not name:
         found.append(Problem("REQUIRED", "Give the app a name.", "appName"))
@@ -58,9 +58,9 @@ def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
     with ports.database.transaction() as session:
         stored = AppInstallationRecord(
             app_name=name,
-            manifest_url=wanted.manifest_url,
-            permissions=joined_names(wanted.permissions),
-            activate=wanted.activate,
+            manifest_url=request.manifest_url,
+            permissions=joined_names(request.permissions),
+            activate=request.activate,
             status=JobStatus.PENDING.value,
             caller=store_requester(actor),
             created_at=now,
@@ -71,7 +71,7 @@ def install_app(ports: Ports, actor: Actor, wanted: WantedApp) -> Installation:
         session.flush()
         after = {
             "manifest_url": stored.manifest_url,
-            "permissions": sorted(permission.value for permission in wanted.permissions),
+            "permissions": sorted(permission.value for permission in request.permissions),
         }
         record(ports, actor, session, _change("ask", stored, after=after))
         return to_installation(stored)
@@ -119,9 +119,9 @@ def delete_failed_installation(ports: Ports, actor: Actor, installation_id: int)
 @requires_person(Permission.MANAGE_APPS)
 def list_installations(ports: Ports, actor: Actor) -> tuple[Installation, ...]:
     """The installations that are under way or have failed (`appsInstallations`), oldest first."""
-    wanted = select(AppInstallationRecord).order_by(AppInstallationRecord.id)
+    query = select(AppInstallationRecord).order_by(AppInstallationRecord.id)
     with ports.database.reading() as session:
-        return tuple(map(to_installation, session.scalars(wanted)))
+        return tuple(map(to_installation, session.scalars(query)))
 
 
 @part
@@ -141,8 +141,8 @@ def to_installation(stored: AppInstallationRecord) -> Installation:
 
 
 def _failed(session: Session, installation_id: int) -> AppInstallationRecord:
-    wanted = select(AppInstallationRecord).where(AppInstallationRecord.id == installation_id)
-    stored = session.scalar(wanted.with_for_update())
+    query = select(AppInstallationRecord).where(AppInstallationRecord.id == installation_id)
+    stored = session.scalar(query.with_for_update())
     if stored is None:
         raise Refused(Problem("NOT_FOUND", "There is no such installation.", "id"))
     if stored.status != JobStatus.FAILED:

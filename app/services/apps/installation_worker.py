@@ -126,15 +126,15 @@ def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | No
             stored = _held(session, claimed)
             _require_requester(session, stored)
             saver = requesting_saver(stored.caller, granted=split_names(stored.permissions))
-            made = store_app(ports, session, stored, manifest, saver)
-            stored.app_id, stored.updated_at = made.app_id, ports.clock.now()
+            app = store_app(ports, session, stored, manifest, saver)
+            stored.app_id, stored.updated_at = app.app_id, ports.clock.now()
     except IntegrityError:
         # Its identifier is all that can clash: another installation of it was quicker.
         load_manifest(ports, claimed.manifest_url)
         raise
-    if made.token is None:
+    if app.token is None:
         return None
-    return Handshake(manifest.token_target_url, claimed.requested_by.issuer, made.token.secret)
+    return Handshake(manifest.token_target_url, claimed.requested_by.issuer, app.token.secret)
 
 
 def _finish(ports: Ports, claimed: _Claimed) -> None:
@@ -181,10 +181,10 @@ def _fail(ports: Ports, claimed: _Claimed, message: str) -> None:
 
 def _held(session: Session, claimed: _Claimed) -> AppInstallationRecord:
     """The installation, if the lease on it is still ours; raises ``_LeaseLost``."""
-    wanted = select(AppInstallationRecord).where(
+    query = select(AppInstallationRecord).where(
         AppInstallationRecord.id == claimed.id, AppInstallationRecord.lease == claimed.lease
     )
-    stored = session.scalar(wanted.with_for_update())
+    stored = session.scalar(query.with_for_update())
     if stored is None:
         raise _LeaseLost
     return stored
@@ -205,8 +205,8 @@ def _remove_app(session: Session, stored: AppInstallationRecord) -> None:
 
 
 def _explained(refused: Refused) -> str:
-    told = (
+    message = (
         f"{problem.field}: {problem.message}" if problem.field else problem.message
         for problem in refused.problems
     )
-    return " ".join(told)
+    return " ".join(message)

@@ -57,9 +57,9 @@ def summaries_of_apps(
         return {row.id: record_from(AppSummary, row) for row in session.execute(query)}
 
 
-def _of_tokens(told: ColumnElement[Any]) -> ColumnElement[Any]:
+def _of_tokens(column: ColumnElement[Any]) -> ColumnElement[Any]:
     return (
-        select(told)
+        select(column)
         .select_from(AppTokenRecord)
         .where(AppTokenRecord.app_id == AppRecord.id)
         .scalar_subquery()
@@ -112,5 +112,5 @@ def list_webhooks_of_app(ports: Ports, actor: Actor, app_id: int) -> tuple[AppWe
 
 
 def _events(text: str) -> tuple[EventType, ...]:
-    held = json.loads(text)
-    return tuple(event for event in EventType if event.value in held)
+    names = json.loads(text)
+    return tuple(event for event in EventType if event.value in names)

@@ -42,23 +42,29 @@ _ALL = AuditFilter()
 
 @requires_person(Permission.MANAGE_STAFF)
 def list_entries(
-    ports: Ports, actor: Actor, page: PageRequest, wanted: AuditFilter = _ALL
+    ports: Ports, actor: Actor, page: PageRequest, filter_: AuditFilter = _ALL
 ) -> Page[AuditEntry]:
     """Entries, by their time; one statement. Refuses INVALID on ``text`` for a long one.
 
     A text is looked for in the newest 10,000 entries that the other filters leave.
     """
-    if len(wanted.text) > MAX_TEXT_LENGTH:
+    if len(filter_.text) > MAX_TEXT_LENGTH:
         message = "Use at most {max_text_length} characters."
         raise Refused(
             Problem("INVALID", message, "text", values={"max_text_length": MAX_TEXT_LENGTH})
         )
-    words = (wanted.action, wanted.actor_kind, wanted.subject_type, wanted.subject_id, wanted.text)
+    words = (
+        filter_.action,
+        filter_.actor_kind,
+        filter_.subject_type,
+        filter_.subject_id,
+        filter_.text,
+    )
     if not is_storable("".join(words)):
         return empty_page()  # no entry can hold that
-    order = Order(_BY_TIME, descending=not wanted.oldest_first)
+    order = Order(_BY_TIME, descending=not filter_.oldest_first)
     with ports.database.reading() as session:
-        return read_page(ports, session, _query(wanted), order, page, _entry)
+        return read_page(ports, session, _query(filter_), order, page, _entry)
 
 
 @requires_person(Permission.MANAGE_STAFF)
@@ -70,14 +76,16 @@ def show_entry(ports: Ports, actor: Actor, entry_id: int) -> AuditEntry | None:
 
 
 @requires_person(Permission.MANAGE_STAFF)
-def export_entries(ports: Ports, actor: Actor, wanted: AuditFilter = _ALL) -> Iterator[AuditEntry]:
+def export_entries(
+    ports: Ports, actor: Actor, filter_: AuditFilter = _ALL
+) -> Iterator[AuditEntry]:
     """Yield every matching entry in the list's order, reading a few hundred at a time.
 
     Refuses as ``list_entries`` does, when the first is requested.
     """
     cursor: tuple[str | int, ...] = ()
     while True:
-        page = list_entries(ports, actor, PageRequest(_EXPORTED_AT_ONCE, cursor=cursor), wanted)
+        page = list_entries(ports, actor, PageRequest(_EXPORTED_AT_ONCE, cursor=cursor), filter_)
         yield from page.items
         if not page.has_next:
             return
@@ -91,14 +99,16 @@ def last_entries(session: Session, number: int) -> tuple[AuditEntry, ...]:
     return tuple(map(_entry, session.execute(select(*_COLUMNS).order_by(*newest).limit(number))))
 
 
-def _query(wanted: AuditFilter) -> Select[*tuple[object, ...]]:
-    query: Select[*tuple[object, ...]] = select(*_COLUMNS).where(*_conditions(wanted))
-    text = wanted.text.strip()
+def _query(filter_: AuditFilter) -> Select[*tuple[object, ...]]:
+    query: Select[*tuple[object, ...]] = select(*_COLUMNS).where(*_conditions(filter_))
+    text = filter_.text.strip()
     if not text:
         return query
     newest = (column.desc() for column in _BY_TIME)
     # Bounded: whatever is looked for, the trail is never read from end to end.
-    near = select(AuditRecord.id).where(*_conditions(wanted)).order_by(*newest).limit(MAX_SEARCHED)
+    near = (
+        select(AuditRecord.id).where(*_conditions(filter_)).order_by(*newest).limit(MAX_SEARCHED)
+    )
     searched = (
         AuditRecord.actor_name,
         AuditRecord.subject_name,
@@ -111,25 +121,25 @@ def _query(wanted: AuditFilter) -> Select[*tuple[object, ...]]:
     )
 
 
-def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
+def _conditions(filter_: AuditFilter) -> list[ColumnElement[bool]]:
     equal = {
-        AuditRecord.actor_user_id: wanted.user_id,
-        AuditRecord.actor_app_id: wanted.app_id,
-        AuditRecord.actor_kind: wanted.actor_kind or None,
-        AuditRecord.action: wanted.action or None,
-        AuditRecord.subject_type: wanted.subject_type or None,
-        AuditRecord.subject_id: wanted.subject_id or None,
+        AuditRecord.actor_user_id: filter_.user_id,
+        AuditRecord.actor_app_id: filter_.app_id,
+        AuditRecord.actor_kind: filter_.actor_kind or None,
+        AuditRecord.action: filter_.action or None,
+        AuditRecord.subject_type: filter_.subject_type or None,
+        AuditRecord.subject_id: filter_.subject_id or None,
     }
     conditions = [column == value for column, value in equal.items() if value is not None]
-    if wanted.topic is not None:
-        words = wanted.topic.beginnings
+    if filter_.topic is not None:
+        words = filter_.topic.beginnings
         conditions.append(
             or_(*(AuditRecord.action.startswith(f"{word}.", autoescape=True) for word in words))
         )
-    if wanted.since is not None:
-        conditions.append(AuditRecord.at >= wanted.since)
-    if wanted.until is not None:
-        conditions.append(AuditRecord.at <= wanted.until)
+    if filter_.since is not None:
+        conditions.append(AuditRecord.at >= filter_.since)
+    if filter_.until is not None:
+        conditions.append(AuditRecord.at <= filter_.until)
     return conditions
 
 

@@ -44,49 +44,49 @@ def store_requester(actor: Actor) -> dict[str, object]:
 
 
 @part
-def requester(kept: Mapping[str, object]) -> Actor:
+def requester(stored: Mapping[str, object]) -> Actor:
     """Return the stored requester as an actor for audit and events, without permissions.
 
     An earlier version may have stored less.
     """
-    user_id, app_id, address = kept.get("user_id"), kept.get("app_id"), kept.get("address")
+    user_id, app_id, address = stored.get("user_id"), stored.get("app_id"), stored.get("address")
     return Actor(
-        ActorKind(str(kept.get("kind", ActorKind.ANONYMOUS.value))),
+        ActorKind(str(stored.get("kind", ActorKind.ANONYMOUS.value))),
         user_id=user_id if isinstance(user_id, int) else None,
         app_id=app_id if isinstance(app_id, int) else None,
-        name=str(kept.get("name", "")),
+        name=str(stored.get("name", "")),
         address=None if address is None else str(address),
-        issuer=str(kept.get("issuer", "")),
+        issuer=str(stored.get("issuer", "")),
     )
 
 
 @part
-def requesting_saver(kept: Mapping[str, object], *, granted: frozenset[Permission]) -> Saver:
+def requesting_saver(stored: Mapping[str, object], *, granted: frozenset[Permission]) -> Saver:
     """Return the stored requester as the saver of the webhooks that are created.
 
     If their permissions weren't stored, ``granted`` counts: no one can grant more than they hold.
     """
-    held = known(kept["permissions"]) if "permissions" in kept else granted
-    return saver_of(replace(requester(kept), permissions=held))
+    permissions = known(stored["permissions"]) if "permissions" in stored else granted
+    return saver_of(replace(requester(stored), permissions=permissions))
 
 
 @part
 def require_requester(
-    session: Session, kept: Mapping[str, object], granted: frozenset[Permission]
+    session: Session, stored: Mapping[str, object], granted: frozenset[Permission]
 ) -> None:
     """Refuse OUT_OF_SCOPE_PERMISSION unless the person who asked could still grant ``granted``.
 
     They are active and hold it, and MANAGE_APPS, in the current login mode. Whether the session in
     which they asked goes on doesn't matter: people sign out while an app is being installed.
     """
-    if kept.get("kind", ActorKind.USER.value) != ActorKind.USER.value:
+    if stored.get("kind", ActorKind.USER.value) != ActorKind.USER.value:
         return
-    is_asker = UserRecord.id == kept.get("user_id"), UserRecord.is_active
+    is_asker = UserRecord.id == stored.get("user_id"), UserRecord.is_active
     row = session.execute(select(*USER_COLUMNS).where(*is_asker)).one_or_none()
     if row is None:
         raise Refused(_LOST)
     switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
-    origin = SessionOrigin(str(kept.get("origin", SessionOrigin.NONE.value)))
-    user = with_effective_rights(read_user(row), origin, switches, read_grant(kept.get("grant")))
+    origin = SessionOrigin(str(stored.get("origin", SessionOrigin.NONE.value)))
+    user = with_effective_rights(read_user(row), origin, switches, read_grant(stored.get("grant")))
     if not granted | {Permission.MANAGE_APPS} <= user.permissions:
         raise Refused(_LOST)

@@ -84,10 +84,10 @@ def require_current_rights(ports: Ports, actor: Actor) -> None:
     ``TokenRejected`` INVALID if the credential is no longer valid, ``PermissionDenied`` with the
     lost permissions: use cases rely on those of ``actor``.
     """
-    is_staff, held = _current(ports, actor)
+    is_staff, permissions = _current(ports, actor)
     if actor.is_staff and not is_staff:
         raise PermissionDenied(Caller.STAFF)
-    lost = actor.permissions - held
+    lost = actor.permissions - permissions
     if lost:
         raise PermissionDenied(*in_order(lost))
 

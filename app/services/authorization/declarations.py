@@ -52,10 +52,10 @@ _IS: Mapping[Caller, Callable[[Actor], bool]] = MappingProxyType(
 class FreshProof:
     """When staff at the console must reauthenticate before a use case.
 
-    ``when`` gets the use case's arguments; ``told`` says the same in words.
+    ``when`` gets the use case's arguments; ``condition`` says the same in words.
     """
 
-    told: str
+    condition: str
     when: Callable[..., bool]
 
 

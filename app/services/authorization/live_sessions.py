@@ -190,8 +190,8 @@ def with_effective_rights(
         return user
     is_staff = not stripped and (user.is_staff if grant is None else grant.is_staff)
     scopes = None if grant is None else grant.permissions
-    held = effective_permissions(user.permissions, mode=mode, origin=origin, scopes=scopes)
-    return replace(user, is_staff=is_staff, permissions=held)
+    permissions = effective_permissions(user.permissions, mode=mode, origin=origin, scopes=scopes)
+    return replace(user, is_staff=is_staff, permissions=permissions)
 
 
 @part

@@ -107,16 +107,16 @@ def public(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
 
 
 def fresh_proof(
-    told: str, when: Callable[Concatenate[Ports, Actor, Arguments], bool]
+    condition: str, when: Callable[Concatenate[Ports, Actor, Arguments], bool]
 ) -> Callable[[UseCase[Arguments, Result]], UseCase[Arguments, Result]]:
     """Make staff at the console reauthenticate; used above another declaration.
 
     Raises ``ProofRequired`` while the actor's ``proof_is_old`` and ``when`` accepts the arguments;
-    ``told`` describes it on the access page.
+    ``condition`` describes it on the access page.
     """
 
     def decorate(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-        declaration = replace(REGISTER[name_of(use_case)], proof=FreshProof(told, when))
+        declaration = replace(REGISTER[name_of(use_case)], proof=FreshProof(condition, when))
         register(declaration)
 
         @wraps(use_case)

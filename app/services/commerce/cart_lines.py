@@ -17,7 +17,7 @@ from app.services.commerce.stored_products import PRODUCTS, to_product
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LineInput:
     """So many of the product of that global id."""
 
     product_id: str
@@ -25,22 +25,22 @@ class Wanted:
 
 
 @part
-def read_wanted(wanted: Sequence[Wanted], *, is_total: bool) -> dict[int, int]:
+def read_quantities(lines: Sequence[LineInput], *, is_total: bool) -> dict[int, int]:
     """How many of which product, by key.
 
     Without ``is_total`` they are more of what the cart holds, and a product may be named twice.
     Refuses what no cart can hold.
     """
-    refuse(size_problem(len(wanted)))
-    asked: dict[int, int] = {}
-    for line in wanted:
+    refuse(size_problem(len(lines)))
+    quantities: dict[int, int] = {}
+    for line in lines:
         key = key_of(line.product_id, "Product", field="productId")
         refuse(quantity_problem(line.quantity, minimum=0 if is_total else 1))
-        if is_total and key in asked:
+        if is_total and key in quantities:
             message = "Name each product once."
             raise Refused(Problem("DUPLICATED_INPUT_ITEM", message, "lines"))
-        asked[key] = asked.get(key, 0) + line.quantity
-    return asked
+        quantities[key] = quantities.get(key, 0) + line.quantity
+    return quantities
 
 
 @part
@@ -48,29 +48,29 @@ def put_lines(
     session: Session,
     actor: Actor,
     cart: CheckoutRecord,
-    asked: Mapping[int, int],
+    quantities: Mapping[int, int],
     *,
     is_total: bool,
 ) -> None:
-    """Make ``cart``, which is locked, hold ``asked`` of each product at its present price."""
-    held = {
+    """Make ``cart``, which is locked, hold ``quantities`` of each product at its present price."""
+    lines = {
         line.product_id: line
         for line in session.scalars(
             select(CheckoutLineRecord).where(CheckoutLineRecord.checkout_id == cart.id)
         )
     }
     if is_total:
-        for key in asked.keys() & held.keys():
-            if not asked[key]:
-                session.delete(held.pop(key))
-        asked = {key: quantity for key, quantity in asked.items() if quantity}
+        for key in quantities.keys() & lines.keys():
+            if not quantities[key]:
+                session.delete(lines.pop(key))
+        quantities = {key: quantity for key, quantity in quantities.items() if quantity}
         session.flush()
-    refuse(size_problem(len(held.keys() | asked.keys())))
-    products = _products(session, asked)
-    for key, quantity in asked.items():
+    refuse(size_problem(len(lines.keys() | quantities.keys())))
+    products = _products(session, quantities)
+    for key, quantity in quantities.items():
         product = products.get(key)
         refuse(product_problem(product, actor))
-        line = held.get(key)
+        line = lines.get(key)
         already = 0 if line is None or is_total else line.quantity
         refuse(quantity_problem(already + quantity))
         if line is None:
@@ -89,8 +89,8 @@ def refuse(problem: Problem | None) -> None:
 
 def _products(session: Session, keys: Iterable[int]) -> dict[int, Product]:
     """The products of these keys, none of which is deleted until this transaction is done."""
-    wanted = PRODUCTS.where(ProductRecord.id.in_(list(keys))).order_by(ProductRecord.id)
-    rows = session.execute(wanted.with_for_update(read=True, key_share=True))
+    query = PRODUCTS.where(ProductRecord.id.in_(list(keys))).order_by(ProductRecord.id)
+    rows = session.execute(query.with_for_update(read=True, key_share=True))
     return {product.id: product for product in map(to_product, rows)}
 
 

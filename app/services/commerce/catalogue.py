@@ -54,7 +54,7 @@ def list_products(
     ports: Ports,
     actor: Actor,
     page: PageRequest,
-    wanted: ProductFilter = ANY_PRODUCT,
+    filter_: ProductFilter = ANY_PRODUCT,
     sort_by: ProductSortField | None = None,
     *,
     descending: bool = False,
@@ -63,9 +63,9 @@ def list_products(
 
     Without ``sort_by`` in the order they were made. Refuses what is no id of a product.
     """
-    if not all(map(can_match, (wanted.search, *(wanted.slugs or ())))):
+    if not all(map(can_match, (filter_.search, *(filter_.slugs or ())))):
         return empty_page()
-    query = PRODUCTS.where(*_conditions(wanted))
+    query = PRODUCTS.where(*_conditions(filter_))
     if not sees_unpublished(actor):
         query = query.where(ProductRecord.is_published.is_(True))
     order = Order(_COLUMNS[sort_by], descending)
@@ -97,16 +97,16 @@ def show_product(
     return product
 
 
-def _conditions(wanted: ProductFilter) -> Iterator[ColumnElement[bool]]:
-    if wanted.search:
-        yield ProductRecord.folded.contains(fold(wanted.search), autoescape=True)
-    if wanted.ids is not None:
-        yield ProductRecord.id.in_(keys_of(wanted.ids, "Product"))
-    if wanted.slugs is not None:
-        yield ProductRecord.slug.in_(limit_values(wanted.slugs, "slugs"))
-    if wanted.is_published is not None:
-        yield ProductRecord.is_published.is_(wanted.is_published)
-    if wanted.price is not None:
-        yield from in_range(ProductRecord.price, units_within(wanted.price))
-    if wanted.updated_at is not None:
-        yield from in_range(ProductRecord.updated_at, wanted.updated_at)
+def _conditions(filter_: ProductFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.search:
+        yield ProductRecord.folded.contains(fold(filter_.search), autoescape=True)
+    if filter_.ids is not None:
+        yield ProductRecord.id.in_(keys_of(filter_.ids, "Product"))
+    if filter_.slugs is not None:
+        yield ProductRecord.slug.in_(limit_values(filter_.slugs, "slugs"))
+    if filter_.is_published is not None:
+        yield ProductRecord.is_published.is_(filter_.is_published)
+    if filter_.price is not None:
+        yield from in_range(ProductRecord.price, units_within(filter_.price))
+    if filter_.updated_at is not None:
+        yield from in_range(ProductRecord.updated_at, filter_.updated_at)

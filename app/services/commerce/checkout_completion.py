@@ -63,10 +63,10 @@ def _keep_owner(session: Session, checkout_id: str) -> None:
 
 def _keep_products(session: Session, cart: CheckoutRecord) -> None:
     """Lock the cart's products against deletion."""
-    held = select(CheckoutLineRecord.product_id).where(CheckoutLineRecord.checkout_id == cart.id)
+    query = select(CheckoutLineRecord.product_id).where(CheckoutLineRecord.checkout_id == cart.id)
     session.execute(
         select(ProductRecord.id)
-        .where(ProductRecord.id.in_(held))
+        .where(ProductRecord.id.in_(query))
         .order_by(ProductRecord.id)
         .with_for_update(read=True, key_share=True)
     )

@@ -15,14 +15,14 @@ from app.domain.values.ids import key_of
 from app.models import CheckoutLineRecord, CheckoutRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import public, users_only
-from app.services.commerce.cart_lines import Wanted, put_lines, read_wanted, refuse
+from app.services.commerce.cart_lines import LineInput, put_lines, read_quantities, refuse
 from app.services.commerce.stored_checkouts import gone, load_checkout, open_checkout
 from app.services.outbox.publisher import add_event
 
 
 @public
 def create_checkout(
-    ports: Ports, actor: Actor, wanted: Sequence[Wanted] = (), email: str | None = None
+    ports: Ports, actor: Actor, lines: Sequence[LineInput] = (), email: str | None = None
 ) -> Checkout:
     """Create a cart (`checkoutCreate`), a person's own or one identified by its token.
 
@@ -30,55 +30,55 @@ def create_checkout(
     and QUANTITY_GREATER_THAN_LIMIT on ``quantity``, NOT_FOUND, PRODUCT_NOT_PUBLISHED and
     PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``productId``.
     """
-    asked = read_wanted(wanted, is_total=False)
-    said = _address(email) if email else ""
+    quantities = read_quantities(lines, is_total=False)
+    address = _address(email) if email else ""
     now = ports.clock.now()
     with ports.database.transaction() as session:
         own = "" if actor.user_id is None else _own_email(session, actor.user_id)
         stored = CheckoutRecord(
             token=ports.randomness.token(TOKEN_LENGTH),
             user_id=actor.user_id,
-            email=said or own,
+            email=address or own,
             created_at=now,
             updated_at=now,
         )
         session.add(stored)
         session.flush()
-        put_lines(session, actor, stored, asked, is_total=False)
+        put_lines(session, actor, stored, quantities, is_total=False)
         add_event(ports, actor, session, CheckoutCreated(stored.id))
         return _loaded(session, actor, stored)
 
 
 @public
 def add_checkout_lines(
-    ports: Ports, actor: Actor, checkout_id: str, wanted: Sequence[Wanted]
+    ports: Ports, actor: Actor, checkout_id: str, lines: Sequence[LineInput]
 ) -> Checkout:
     """Put more products into a cart (`checkoutLinesAdd`).
 
     What it holds already of a product takes the present price. Refuses NOT_FOUND on ``id``, and
     what ``create_checkout`` refuses.
     """
-    refuse(lines_problem(len(wanted)))
-    asked = read_wanted(wanted, is_total=False)
+    refuse(lines_problem(len(lines)))
+    quantities = read_quantities(lines, is_total=False)
     with ports.database.transaction() as session:
         stored = open_checkout(session, actor, checkout_id)
-        put_lines(session, actor, stored, asked, is_total=False)
+        put_lines(session, actor, stored, quantities, is_total=False)
         return _changed(ports, actor, session, stored)
 
 
 @public
 def update_checkout_lines(
-    ports: Ports, actor: Actor, checkout_id: str, wanted: Sequence[Wanted]
+    ports: Ports, actor: Actor, checkout_id: str, lines: Sequence[LineInput]
 ) -> Checkout:
     """Say how many of each product a cart is to hold (`checkoutLinesUpdate`); 0 takes it out.
 
     Refuses as ``add_checkout_lines`` does, and DUPLICATED_INPUT_ITEM on ``lines``.
     """
-    refuse(lines_problem(len(wanted)))
-    asked = read_wanted(wanted, is_total=True)
+    refuse(lines_problem(len(lines)))
+    quantities = read_quantities(lines, is_total=True)
     with ports.database.transaction() as session:
         stored = open_checkout(session, actor, checkout_id)
-        put_lines(session, actor, stored, asked, is_total=True)
+        put_lines(session, actor, stored, quantities, is_total=True)
         return _changed(ports, actor, session, stored)
 
 
@@ -94,10 +94,10 @@ def delete_checkout_lines(
     keys = {key_of(line_id, "CheckoutLine", field="linesIds") for line_id in line_ids}
     with ports.database.transaction() as session:
         stored = open_checkout(session, actor, checkout_id)
-        wanted = select(CheckoutLineRecord).where(
+        query = select(CheckoutLineRecord).where(
             CheckoutLineRecord.checkout_id == stored.id, CheckoutLineRecord.id.in_(keys)
         )
-        lines = session.scalars(wanted).all()
+        lines = session.scalars(query).all()
         if len(lines) < len(keys):
             raise Refused(Problem("NOT_FOUND", "There is no such line.", "linesIds"))
         for line in lines:
@@ -149,8 +149,8 @@ def _address(email: str) -> str:
 
 def _own_email(session: Session, user_id: int) -> str:
     """The caller's email; the account is not deleted until this transaction is done."""
-    wanted = select(UserRecord.email).where(UserRecord.id == user_id)
-    email = session.scalar(wanted.with_for_update(read=True, key_share=True))
+    query = select(UserRecord.email).where(UserRecord.id == user_id)
+    email = session.scalar(query.with_for_update(read=True, key_share=True))
     if email is None:
         raise PermissionDenied(Caller.USER)
     return email

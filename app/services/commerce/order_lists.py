@@ -61,7 +61,7 @@ def list_orders(
     ports: Ports,
     actor: Actor,
     page: PageRequest,
-    wanted: OrderFilter = ANY_ORDER,
+    filter_: OrderFilter = ANY_ORDER,
     sort_by: OrderSortField | None = None,
     *,
     descending: bool = False,
@@ -70,10 +70,10 @@ def list_orders(
 
     Refuses ids that aren't an order's.
     """
-    if not can_match(wanted.search) or not can_match(wanted.customer):
+    if not can_match(filter_.search) or not can_match(filter_.customer):
         return empty_page()
     order = _NEWEST_FIRST if sort_by is None else paging.Order(_COLUMNS[sort_by], descending)
-    return _page(ports, actor, ORDERS.where(*_conditions(wanted)), order, page)
+    return _page(ports, actor, ORDERS.where(*_conditions(filter_)), order, page)
 
 
 @users_or(Permission.MANAGE_ORDERS)
@@ -118,25 +118,25 @@ def _page(
         return with_items(found, to_orders(session, actor, found.items))
 
 
-def _conditions(wanted: OrderFilter) -> Iterator[ColumnElement[bool]]:
-    if wanted.search:
-        number = parse_key(wanted.search.strip())
-        named = _begins_email(wanted.search)
+def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.search:
+        number = parse_key(filter_.search.strip())
+        named = _begins_email(filter_.search)
         yield named if number is None else named | (OrderRecord.id == number)
-    if wanted.customer:
-        yield _begins_email(wanted.customer)
-    if wanted.ids is not None:
-        yield OrderRecord.id.in_(keys_of(wanted.ids, "Order"))
-    if wanted.statuses is not None:
-        yield OrderRecord.status.in_([status.value for status in wanted.statuses])
-    if wanted.payments is not None:
+    if filter_.customer:
+        yield _begins_email(filter_.customer)
+    if filter_.ids is not None:
+        yield OrderRecord.id.in_(keys_of(filter_.ids, "Order"))
+    if filter_.statuses is not None:
+        yield OrderRecord.status.in_([status.value for status in filter_.statuses])
+    if filter_.payments is not None:
         yield OrderRecord.is_paid.in_(
-            [payment is PaymentStatus.FULLY_CHARGED for payment in wanted.payments]
+            [payment is PaymentStatus.FULLY_CHARGED for payment in filter_.payments]
         )
-    if wanted.created_at is not None:
-        yield from in_range(OrderRecord.created_at, wanted.created_at)
-    if wanted.updated_at is not None:
-        yield from in_range(OrderRecord.updated_at, wanted.updated_at)
+    if filter_.created_at is not None:
+        yield from in_range(OrderRecord.created_at, filter_.created_at)
+    if filter_.updated_at is not None:
+        yield from in_range(OrderRecord.updated_at, filter_.updated_at)
 
 
 def _begins_email(text: str) -> ColumnElement[bool]:

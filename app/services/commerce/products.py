@@ -52,7 +52,7 @@ class ProductInput:
 
 
 @requires(Permission.MANAGE_PRODUCTS)
-def create_product(ports: Ports, actor: Actor, said: ProductInput) -> Product:
+def create_product(ports: Ports, actor: Actor, input_: ProductInput) -> Product:
     """Make a product (`productCreate`): only the name is required, unpublished unless said.
 
     Refuses REQUIRED and INVALID on ``name``, INVALID and UNIQUE on ``slug`` (made from the name
@@ -61,7 +61,7 @@ def create_product(ports: Ports, actor: Actor, said: ProductInput) -> Product:
     now = ports.clock.now()
     product = _applied(
         Product(0, "", "", "", None, is_published=False, created_at=now, updated_at=now),
-        replace(said, name=_text(said.name), slug=_text(said.slug) or ABSENT),
+        replace(input_, name=_text(input_.name), slug=_text(input_.slug) or ABSENT),
     )
     try:
         return _store(ports, actor, product, is_contested=False)
@@ -72,7 +72,7 @@ def create_product(ports: Ports, actor: Actor, said: ProductInput) -> Product:
 
 
 @requires(Permission.MANAGE_PRODUCTS)
-def update_product(ports: Ports, actor: Actor, product_id: str, said: ProductInput) -> Product:
+def update_product(ports: Ports, actor: Actor, product_id: str, input_: ProductInput) -> Product:
     """Change a product (`productUpdate`); absent fields stay, null clears optional ones.
 
     Refuses NOT_FOUND on ``id``, REQUIRED on ``name`` and ``slug``, and what ``create_product``
@@ -83,7 +83,7 @@ def update_product(ports: Ports, actor: Actor, product_id: str, said: ProductInp
         with ports.database.transaction() as session:
             stored = locked_product(session, key)
             before = product_of(stored)
-            after = _applied(before, said)
+            after = _applied(before, input_)
             if after != before:
                 after = replace(after, updated_at=ports.clock.now())
                 for name, value in _columns(after).items():
@@ -115,16 +115,18 @@ def _text(value: str | Absent | None) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _applied(product: Product, said: ProductInput) -> Product:
+def _applied(product: Product, input_: ProductInput) -> Product:
     """``product`` with what was said, or the refusal of it."""
-    name = product.name if said.name is ABSENT else _text(said.name).strip()
-    slug = product.slug if said.slug is ABSENT else _text(said.slug)
-    description = product.description if said.description is ABSENT else _text(said.description)
-    found = [name_problem(name), _slug_problem(slug, said)]
+    name = product.name if input_.name is ABSENT else _text(input_.name).strip()
+    slug = product.slug if input_.slug is ABSENT else _text(input_.slug)
+    description = (
+        product.description if input_.description is ABSENT else _text(input_.description)
+    )
+    found = [name_problem(name), _slug_problem(slug, input_)]
     found.append(prose_problem(description, "description", max_length=MAX_DESCRIPTION_LENGTH))
-    if isinstance(said.price, Decimal) or said.currency is not None:
-        amount = said.price if isinstance(said.price, Decimal) else Decimal(0)
-        found.append(price_problem(amount, said.currency))
+    if isinstance(input_.price, Decimal) or input_.currency is not None:
+        amount = input_.price if isinstance(input_.price, Decimal) else Decimal(0)
+        found.append(price_problem(amount, input_.currency))
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)
@@ -133,21 +135,21 @@ def _applied(product: Product, said: ProductInput) -> Product:
         name=name,
         slug=slug,
         description=description,
-        price=_price(product.price, said.price),
-        is_published=product.is_published if said.is_published is None else said.is_published,
+        price=_price(product.price, input_.price),
+        is_published=product.is_published if input_.is_published is None else input_.is_published,
     )
 
 
-def _slug_problem(slug: str, said: ProductInput) -> Problem | None:
-    if said.slug is ABSENT:
+def _slug_problem(slug: str, input_: ProductInput) -> Problem | None:
+    if input_.slug is ABSENT:
         return None
     return slug_problem(slug) if slug else Problem("REQUIRED", "Give it a slug.", "slug")
 
 
-def _price(before: Money | None, said: Decimal | Absent | None) -> Money | None:
-    if isinstance(said, Absent):
+def _price(before: Money | None, new: Decimal | Absent | None) -> Money | None:
+    if isinstance(new, Absent):
         return before
-    return None if said is None else price(said)
+    return None if new is None else price(new)
 
 
 def _store(ports: Ports, actor: Actor, product: Product, *, is_contested: bool) -> Product:
@@ -155,14 +157,14 @@ def _store(ports: Ports, actor: Actor, product: Product, *, is_contested: bool) 
         slug = product.slug or free_slug(
             ports, session, slug_of(product.name), is_contested=is_contested
         )
-        made = replace(product, slug=slug)
-        stored = ProductRecord(created_at=made.created_at, **_columns(made))
+        new_product = replace(product, slug=slug)
+        stored = ProductRecord(created_at=new_product.created_at, **_columns(new_product))
         session.add(stored)
         session.flush()
-        made = replace(made, id=stored.id)
-        add_event(ports, actor, session, ProductCreated(made.id))
-        _audit(ports, actor, session, "product.create", None, made)
-        return made
+        new_product = replace(new_product, id=stored.id)
+        add_event(ports, actor, session, ProductCreated(new_product.id))
+        _audit(ports, actor, session, "product.create", None, new_product)
+        return new_product
 
 
 def _columns(product: Product) -> dict[str, object]:

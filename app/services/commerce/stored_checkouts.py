@@ -58,8 +58,8 @@ def lines_of(
     A product that ``actor`` does not get to see counts as gone.
     """
     found: dict[int, tuple[CheckoutLine, ...]] = {}
-    wanted = _LINES.where(CheckoutLineRecord.checkout_id.in_(list(checkout_ids)))
-    for row in session.execute(wanted):
+    query = _LINES.where(CheckoutLineRecord.checkout_id.in_(list(checkout_ids)))
+    for row in session.execute(query):
         line = record_from(
             CheckoutLine,
             row,
@@ -105,8 +105,8 @@ def locked_checkout(session: Session, actor: Actor, checkout_id: str) -> Checkou
     Refuses NOT_FOUND on ``id``, for other people's carts too.
     """
     token = token_in(checkout_id)
-    wanted = select(CheckoutRecord).where(CheckoutRecord.token == token).with_for_update()
-    stored = session.scalars(wanted).one_or_none()
+    query = select(CheckoutRecord).where(CheckoutRecord.token == token).with_for_update()
+    stored = session.scalars(query).one_or_none()
     if stored is None or not may_open(actor, stored.user_id):
         raise gone()
     return stored

@@ -88,8 +88,8 @@ def _lines_of(
     session: Session, actor: Actor, order_ids: Iterable[int]
 ) -> Mapping[int, tuple[OrderLine, ...]]:
     found: dict[int, tuple[OrderLine, ...]] = {}
-    wanted = _LINES.where(OrderLineRecord.order_id.in_(list(order_ids)))
-    for row in session.execute(wanted):
+    query = _LINES.where(OrderLineRecord.order_id.in_(list(order_ids)))
+    for row in session.execute(query):
         line = record_from(
             OrderLine,
             row,

@@ -63,17 +63,17 @@ def locked_product(session: Session, product_id: int) -> ProductRecord:
 
 
 @part
-def free_slug(ports: Ports, session: Session, wanted: str, *, is_contested: bool) -> str:
-    """Return ``wanted``, with a number or random letters if a product has that slug.
+def free_slug(ports: Ports, session: Session, preferred: str, *, is_contested: bool) -> str:
+    """Return ``preferred``, with a number or random letters if a product has that slug.
 
     Another transaction can still take it first; when it has (``is_contested``), only random
     letters end the race.
     """
-    candidates = [wanted, *(f"{wanted}-{number}" for number in range(2, _NUMBERED))]
+    candidates = [preferred, *(f"{preferred}-{number}" for number in range(2, _NUMBERED))]
     taken = set(
         session.scalars(select(ProductRecord.slug).where(ProductRecord.slug.in_(candidates)))
     )
     free = [slug for slug in candidates if slug not in taken]
     if free and not is_contested:
         return free[0]
-    return f"{wanted}-{ports.randomness.token(_RANDOM_LENGTH).lower()}"
+    return f"{preferred}-{ports.randomness.token(_RANDOM_LENGTH).lower()}"

@@ -195,19 +195,19 @@ def find_console_caller(
 ) -> ConsoleCaller | None:
     """Return the caller of a console cookie if the session is alive; one statement."""
     session = find_session(ports, token, user_id)
-    shop_state, found = session.shop_state, session.found
-    if found is None or (not found.user.is_staff and found.grant is None):
+    shop_state, live_session = session.shop_state, session.found
+    if live_session is None or (not live_session.user.is_staff and live_session.grant is None):
         return None
     mode = shop_state.switches.password_login_mode
     access = SessionAccess.FULL
-    if rejects_password_sessions(mode, found.origin):
+    if rejects_password_sessions(mode, live_session.origin):
         access = SessionAccess.NOTHING
-    elif removes_staff_rights(mode, found.origin):
+    elif removes_staff_rights(mode, live_session.origin):
         access = SessionAccess.NO_STAFF_RIGHTS
-    user = effective_user(found, shop_state.switches)
+    user = effective_user(live_session, shop_state.switches)
     if access is SessionAccess.FULL and not user.is_staff:
         return None
-    return ConsoleCaller(session_actor(visitor, found, user), user, shop_state.shop, access)
+    return ConsoleCaller(session_actor(visitor, live_session, user), user, shop_state.shop, access)
 
 
 def _find_provider(ports: Ports, plugin_id: str) -> Provider:

@@ -105,8 +105,8 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
     manages_apps = actor.holds(Permission.MANAGE_APPS)
     now = ports.clock.now()
     with ports.database.reading() as session:
-        asked = _numbers(ports, actor)
-        counted = session.execute(count_by_hour(asked, now) if manages_apps else asked)
+        numbers = _numbers(ports, actor)
+        counted = session.execute(count_by_hour(numbers, now) if manages_apps else numbers)
         rows = counted.all()
         deliveries = read_day(session, now, rows) if manages_apps else None
         changes = last_entries(session, _CHANGES) if manages_staff else None
@@ -160,11 +160,11 @@ def _traffic(row: NamedRow) -> TrafficCounts:
 def _provider(ports: Ports, provider: Provider) -> ProviderStatus:
     memory = ports.cache.providers
     url = provider.json_web_key_set_url
-    known = memory.keys.get(url)
+    cached = memory.keys.get(url)
     return ProviderStatus(
         provider.slug,
         provider.name,
         provider.active,
-        None if known is None else datetime.fromtimestamp(known.fetched, UTC),
+        None if cached is None else datetime.fromtimestamp(cached.fetched, UTC),
         ports.clock.timestamp() < (memory.paused.get(url) or 0.0),
     )

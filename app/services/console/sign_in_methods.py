@@ -74,10 +74,10 @@ def _methods(ports: Ports) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _of_sessions(ports: Ports, told: ColumnElement[Any]) -> ColumnElement[Any]:
+def _of_sessions(ports: Ports, column: ColumnElement[Any]) -> ColumnElement[Any]:
     alive = SessionRecord.expires_at > ports.clock.now()
     return (
-        select(told)
+        select(column)
         .select_from(SessionRecord)
         .where(SessionRecord.user_id == UserRecord.id, alive)
         .scalar_subquery()

@@ -132,8 +132,8 @@ def _held(session: Session, webhook_id: int, *, arrived: bool) -> WebhookRecord 
     Before its deliveries, in the order of deletions, to avoid deadlocks. Against changes too,
     unless all attempts succeeded: then batches don't wait for each other.
     """
-    wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
-    return session.scalars(wanted.with_for_update(key_share=True, read=arrived)).one_or_none()
+    query = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
+    return session.scalars(query.with_for_update(key_share=True, read=arrived)).one_or_none()
 
 
 def _schedule_next(

@@ -40,50 +40,50 @@ def send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Attemp
         max_size=MAX_RESPONSE_SIZE,
         status_suffices=True,
     )
-    answer, problem, fault = None, "", None
+    response, problem, fault = None, "", None
     try:
-        answer = ports.http.send(request)
+        response = ports.http.send(request)
     except CallFailed as failed:
         problem = str(failed)
     except Exception as error:  # noqa: BLE001 - raised by the caller once all is written down
         what = f"the delivery {delivery.id} of {delivery.event}"
         problem, fault = problem_of(ports, error, what, "the delivery from being made"), error
-    kept_headers, kept_body = _redacted(endpoint, delivery, answer)
+    kept_headers, kept_body = _redacted(endpoint, delivery, response)
     return AttemptResult(
         delivery=delivery,
         at=at,
         # A clock that is put back meanwhile makes no time negative.
         duration=max(0.0, (ports.clock.now() - at).total_seconds()),
         request_headers=endpoint.shown(headers),
-        answered=None if answer is None else answer.status,
+        answered=None if response is None else response.status,
         response_headers=kept_headers,
-        response=problem if answer is None else kept_body,
-        retry_after=_retry_after(ports, answer),
+        response=problem if response is None else kept_body,
+        retry_after=_retry_after(ports, response),
         fault=fault,
     )
 
 
-def _retry_after(ports: Ports, answer: HttpResponse | None) -> float | None:
-    asked = None if answer is None else answer.headers.get("retry-after")
-    return read_retry_after(asked, ports.clock.now())
+def _retry_after(ports: Ports, response: HttpResponse | None) -> float | None:
+    header = None if response is None else response.headers.get("retry-after")
+    return read_retry_after(header, ports.clock.now())
 
 
 def _redacted(
-    endpoint: Endpoint, delivery: Delivery, answer: HttpResponse | None
+    endpoint: Endpoint, delivery: Delivery, response: HttpResponse | None
 ) -> tuple[dict[str, str], str]:
     """Return a response's headers and body as stored, without the request's secrets.
 
     An endpoint may echo what it got in any form. For events with a link nothing is stored: the
     link gives access to an account.
     """
-    if answer is None:
+    if response is None:
         return {}, ""
     if holds_secret(delivery.event):
         return {}, _LINK_ANSWER
     redact = endpoint.redactor
-    body = answer.body.decode("utf-8", "replace")
-    is_cut = len(answer.body) >= MAX_RESPONSE_SIZE
-    return _shown(answer.headers, redact), _storable(redact(body, is_cut=is_cut))
+    body = response.body.decode("utf-8", "replace")
+    is_cut = len(response.body) >= MAX_RESPONSE_SIZE
+    return _shown(response.headers, redact), _storable(redact(body, is_cut=is_cut))
 
 
 def _shown(headers: Mapping[str, str], redact: Redactor) -> dict[str, str]:
@@ -97,8 +97,8 @@ def _shown(headers: Mapping[str, str], redact: Redactor) -> dict[str, str]:
         room -= len(name) + len(value)
         if room < 0:
             break
-        told = REDACTED if name.lower() in _PRIVATE else _storable(redact(value))
-        shown[_storable(redact(name))] = told
+        text = REDACTED if name.lower() in _PRIVATE else _storable(redact(value))
+        shown[_storable(redact(name))] = text
     return shown
 
 

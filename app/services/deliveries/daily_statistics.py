@@ -47,16 +47,16 @@ def count_by_hour(query: Select[*Columns], now: datetime) -> Select[*tuple[Any, 
         .data(spans)
         .cte("spans")
     )
-    made = select(func.count()).where(
+    created = select(func.count()).where(
         _delivery.created_at >= span.c.began, _delivery.created_at < span.c.ended
     )
     arrived, failed, pending = (
-        made.where(_delivery.status == status.value)
+        created.where(_delivery.status == status.value)
         for status in (DeliveryStatus.SUCCESS, DeliveryStatus.FAILED, DeliveryStatus.PENDING)
     )
     # Spelled out, not as parameters: or no database could tell that its index holds just these.
     arrived_later = literal_column("status = 'SUCCESS' AND attempts > 1", Boolean)
-    retried = made.where(arrived_later)
+    retried = created.where(arrived_later)
     waiting = pending.where(_delivery.attempts == 0)
     counted = {
         "arrived": arrived,

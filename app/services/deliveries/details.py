@@ -100,16 +100,16 @@ def show_latest_delivery(
 
     ``subject_id`` narrows it to one object, by key (``DryRun.subject_id``).
     """
-    wanted = select(DeliveryRecord.id).where(
+    query = select(DeliveryRecord.id).where(
         DeliveryRecord.webhook_id == webhook_id,
         DeliveryRecord.event == event.value,
         DeliveryRecord.note_id.is_not(None),
         DeliveryRecord.payload != "",
     )
     if subject_id is not None:
-        wanted = wanted.where(DeliveryRecord.subject_id == subject_id)
+        query = query.where(DeliveryRecord.subject_id == subject_id)
     with ports.database.reading() as session:
-        key = session.scalar(wanted.order_by(DeliveryRecord.id.desc()).limit(1))
+        key = session.scalar(query.order_by(DeliveryRecord.id.desc()).limit(1))
     return None if key is None else show_delivery_details(ports, actor, key)
 
 
@@ -129,9 +129,9 @@ class _Check:
         body = self.payload.encode()
         if "." in signature:
             return self._of_key(signature, body)
-        made = [hex_signature(secret, body) for secret in self.secrets]
+        signatures = [hex_signature(secret, body) for secret in self.secrets]
         is_known = any(
-            hmac.compare_digest(signature.encode(), expected.encode()) for expected in made
+            hmac.compare_digest(signature.encode(), expected.encode()) for expected in signatures
         )
         return Signed.VERIFIED if is_known else Signed.KEY_GONE
 

@@ -85,9 +85,9 @@ def trigger_webhook(
     issuer = issuer_of(ports, actor.issuer)
     new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, issuer)
     with ports.database.transaction() as session:
-        made = store_delivery(ports, session, new, ports.clock.now())
-        wanted = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == made)
-        row = session.execute(wanted).one()
+        delivery_id = store_delivery(ports, session, new, ports.clock.now())
+        statement = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == delivery_id)
+        row = session.execute(statement).one()
         delivery = replace(to_delivery(row), payload=ran.payload)
         change = Change("webhook.trigger", "Webhook", webhook.id, webhook.name)
         record(ports, actor, session, change)
@@ -122,7 +122,7 @@ def _run(
         message = "That is no id of an object that the query is about."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
     event = _sample(ports, actor, _permitted(actor, reader, kinds), object_id)
-    happened = Occurrence(
+    occurrence = Occurrence(
         event,
         issued_at=ports.clock.now(),
         principal_type="User" if actor.is_user else "",
@@ -130,12 +130,12 @@ def _run(
         recipient_id=reader.app_id,
     )
     try:
-        made = make_payload(ports, reader, query, happened)
+        payload = make_payload(ports, reader, query, occurrence)
     except PermissionDenied as denied:
         raise Refused(Problem("MISSING_PERMISSION", str(denied))) from None
-    if made.problem:
-        raise Refused(Problem("GRAPHQL_ERROR", made.problem, "query"))
-    return DryRun(event.type, event.subject_id, made.text)
+    if payload.problem:
+        raise Refused(Problem("GRAPHQL_ERROR", payload.problem, "query"))
+    return DryRun(event.type, event.subject_id, payload.text)
 
 
 def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:

@@ -64,26 +64,24 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     notes, subscribers = _claim(ports)
     if not notes:
         return 0
-    told = [_make_payloads(ports, note, subscribers.get(note.type, ())) for note in notes]
+    results = [_make_payloads(ports, note, subscribers.get(note.type, ())) for note in notes]
     with ports.database.transaction() as session:
         now = ports.clock.now()
         insert_deliveries(
             ports,
             session,
-            [delivery for fanned_out in told for delivery in fanned_out.deliveries],
+            [delivery for result in results for delivery in result.deliveries],
             now,
         )
         _close(
             session,
-            [fanned_out.note.id for fanned_out in told if fanned_out.retry_delay is None],
+            [result.note.id for result in results if result.retry_delay is None],
             now,
         )
-        for fanned_out in told:
-            if fanned_out.retry_delay is not None:
-                _postpone(
-                    session, fanned_out.note, now + timedelta(seconds=fanned_out.retry_delay)
-                )
-    faults = [fault for fanned_out in told for fault in fanned_out.faults]
+        for result in results:
+            if result.retry_delay is not None:
+                _postpone(session, result.note, now + timedelta(seconds=result.retry_delay))
+    faults = [fault for result in results for fault in result.faults]
     if faults:
         raise ExceptionGroup(_FAULTS, faults)
     return len(notes)
@@ -134,11 +132,11 @@ def make_missing_deliveries(
 
     Raises what kept a payload from being made, if that was a fault of ours.
     """
-    told = [_make_payloads(ports, note, [subscriber]) for note in notes]
-    faults = [fault for fanned_out in told for fault in fanned_out.faults]
+    results = [_make_payloads(ports, note, [subscriber]) for note in notes]
+    faults = [fault for result in results for fault in result.faults]
     if faults:
         raise ExceptionGroup(_FAULTS, faults)
-    return [delivery for fanned_out in told for delivery in fanned_out.deliveries]
+    return [delivery for result in results for delivery in result.deliveries]
 
 
 def _make_payloads(
@@ -162,22 +160,22 @@ def _make_payloads(
         problem = problem_of(ports, fault, f"the event {note.id} of the outbox, a {note.type}")
         failed = tuple(_failed(note, subscriber, issuer, problem) for subscriber in subscribers)
         return _PayloadResult(note, failed if is_last else (), (fault,))
-    known: dict[tuple[Actor, str, bool], Payload] = {}
+    payloads: dict[tuple[Actor, str, bool], Payload] = {}
     deliveries = []
     for subscriber in subscribers:
         reader = subscriber.actor(issuer)
-        told = event_for_subscriber(subscriber, event, subject)
-        asked = (reader, subscriber.query, told is event)
-        if asked not in known:
-            known[asked] = try_payload(
-                ports, reader, subscriber.query, _occurrence(note, told, reader.app_id)
+        visible_event = event_for_subscriber(subscriber, event, subject)
+        key = (reader, subscriber.query, visible_event is event)
+        if key not in payloads:
+            payloads[key] = try_payload(
+                ports, reader, subscriber.query, _occurrence(note, visible_event, reader.app_id)
             )
-        made = known[asked]
-        if not made.problem:
-            deliveries.append(_pending(note, subscriber, issuer, made.text))
-        elif made.fault is None or is_last:
-            deliveries.append(_failed(note, subscriber, issuer, made.problem))
-    faults = tuple(made.fault for made in known.values() if made.fault is not None)
+        payload = payloads[key]
+        if not payload.problem:
+            deliveries.append(_pending(note, subscriber, issuer, payload.text))
+        elif payload.fault is None or is_last:
+            deliveries.append(_failed(note, subscriber, issuer, payload.problem))
+    faults = tuple(payload.fault for payload in payloads.values() if payload.fault is not None)
     return _PayloadResult(note, tuple(deliveries), faults)
 
 

@@ -50,7 +50,7 @@ class DeliveryFilter:
 
 @staff_and_apps
 def list_deliveries(
-    ports: Ports, actor: Actor, webhook_id: int, page: PageRequest, wanted: DeliveryFilter
+    ports: Ports, actor: Actor, webhook_id: int, page: PageRequest, filter_: DeliveryFilter
 ) -> Page[EventDelivery]:
     """The deliveries of a webhook (`Webhook.eventDeliveries`), the newest first.
 
@@ -60,10 +60,10 @@ def list_deliveries(
     if webhook is None or not is_within_limit(actor, webhook.saver):
         return empty_page()
     query = select(*DELIVERY_COLUMNS).where(DeliveryRecord.webhook_id == webhook_id)
-    if wanted.status is not None:
-        query = query.where(DeliveryRecord.status == wanted.status.value)
-    if wanted.event:
-        query = query.where(DeliveryRecord.event == wanted.event)
+    if filter_.status is not None:
+        query = query.where(DeliveryRecord.status == filter_.status.value)
+    if filter_.event:
+        query = query.where(DeliveryRecord.event == filter_.event)
     order = Order((DeliveryRecord.id,), descending=True)
     with ports.database.reading() as session:
         found = read_page(ports, session, query, order, page, to_delivery)
@@ -89,10 +89,10 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
 
     By a limited app token only one of a webhook that it may change.
     """
-    wanted = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == delivery_id)
+    query = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == delivery_id)
     with ports.database.reading() as session:
         row = session.execute(
-            wanted.join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+            query.join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
         ).one_or_none()
         found = [] if row is None else _shown(ports, actor, session, [to_delivery(row)])
     if not found:

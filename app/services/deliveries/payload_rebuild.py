@@ -40,16 +40,16 @@ def _rebuild(ports: Ports, key: int) -> bool:
     subscriber = next((candidate for candidate in heard if candidate.webhook_id == webhook), None)
     if subscriber is None:
         return False
-    (made,) = make_missing_deliveries(ports, [note], subscriber)
-    is_due = made.status is DeliveryStatus.PENDING
+    (rebuilt,) = make_missing_deliveries(ports, [note], subscriber)
+    is_due = rebuilt.status is DeliveryStatus.PENDING
     with ports.database.transaction() as session:
         session.execute(
             update(DeliveryRecord)
             .where(DeliveryRecord.id == key)
             .values(
-                payload=encrypted_payload(ports, made.event, made.payload),
-                status=made.status.value,
-                given_up=made.given_up[:256],
+                payload=encrypted_payload(ports, rebuilt.event, rebuilt.payload),
+                status=rebuilt.status.value,
+                given_up=rebuilt.given_up[:256],
                 next_attempt_at=ports.clock.now() if is_due else None,
             )
         )

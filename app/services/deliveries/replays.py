@@ -79,10 +79,10 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
         )
         change = Change("delivery.retry", "EventDelivery", key, delivery.event)
         record(ports, actor, session, change)
-    again = show_delivery(ports, actor, key)
-    if again is None:
+    retried = show_delivery(ports, actor, key)
+    if retried is None:
         raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
-    return again
+    return retried
 
 
 @requires_person(Permission.MANAGE_APPS)
@@ -96,20 +96,20 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
     if len(delivery_ids) > MAX_AT_ONCE:
         message = "Choose {max_at_once} at most, or replay what failed since a time."
         raise Refused(Problem("INVALID", message, "ids", values={"max_at_once": MAX_AT_ONCE}))
-    asked = DeliveryRecord.id.in_(delivery_ids)
-    wanted = asked & DeliveryRecord.webhook_id.in_(_ACTIVE)
+    requested = DeliveryRecord.id.in_(delivery_ids)
+    selected = requested & DeliveryRecord.webhook_id.in_(_ACTIVE)
     with ports.database.reading() as session:
         disabled = session.scalar(
-            select(func.count()).where(asked, DeliveryRecord.webhook_id.not_in(_ACTIVE))
+            select(func.count()).where(requested, DeliveryRecord.webhook_id.not_in(_ACTIVE))
         )
         empty = session.scalars(
-            select(DeliveryRecord.id).where(wanted, DeliveryRecord.payload == "")
+            select(DeliveryRecord.id).where(selected, DeliveryRecord.payload == "")
         ).all()
     rebuild_payloads(ports, empty)
     with ports.database.transaction() as session:
         due = session.scalars(
             update(DeliveryRecord)
-            .where(wanted, DeliveryRecord.payload != "")
+            .where(selected, DeliveryRecord.payload != "")
             .values(_due_again(ports))
             .returning(DeliveryRecord.id)
         ).all()
@@ -144,9 +144,9 @@ def replay_deliveries(
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
         after = {"since": since.isoformat(), "with_failed": failed, "with_missing": missing}
         record(ports, actor, session, Change("webhook.replay", "Webhook", webhook_id, after=after))
-    again = _replay_failed(ports, webhook_id, since) if failed else 0
-    made = _replay_undelivered(ports, webhook_id, since) if missing else 0
-    return ReplayResult(again, made, has_more=made >= MAX_MISSING)
+    retried = _replay_failed(ports, webhook_id, since) if failed else 0
+    created = _replay_undelivered(ports, webhook_id, since) if missing else 0
+    return ReplayResult(retried, created, has_more=created >= MAX_MISSING)
 
 
 def _refuse_disabled(ports: Ports, webhook_id: int) -> None:
@@ -171,21 +171,21 @@ def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
         empty = session.scalars(
             _failed(webhook_id, since).where(DeliveryRecord.payload == "")
         ).all()
-    made = rebuild_payloads(ports, empty)
+    count = rebuild_payloads(ports, empty)
     keys: Sequence[int] = (0,)
     # Up to the last of the beginning: what fails meanwhile is not made due without end.
-    known = _failed(webhook_id, since).where(
+    replayable = _failed(webhook_id, since).where(
         DeliveryRecord.id <= last, DeliveryRecord.payload != ""
     )
     while keys:
         with ports.database.transaction() as session:
-            wanted = known.where(DeliveryRecord.id > keys[-1]).limit(_DUE_AT_ONCE)
-            keys = session.scalars(wanted).all()
+            batch = replayable.where(DeliveryRecord.id > keys[-1]).limit(_DUE_AT_ONCE)
+            keys = session.scalars(batch).all()
             session.execute(
                 update(DeliveryRecord).where(DeliveryRecord.id.in_(keys)).values(_due_again(ports))
             )
-        made += len(keys)
-    return made
+        count += len(keys)
+    return count
 
 
 def _failed(webhook_id: int, since: datetime) -> Select[int]:
@@ -220,8 +220,8 @@ def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime) -> int:
         for subscriber in subscribers
         if subscriber.webhook_id == webhook_id
     }
-    made, last = 0, 0
-    while made < MAX_MISSING and (notes := _missing(ports, webhook_id, heard, since, last)):
+    count, last = 0, 0
+    while count < MAX_MISSING and (notes := _missing(ports, webhook_id, heard, since, last)):
         last = notes[-1].id
         missing = [
             delivery
@@ -230,8 +230,8 @@ def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime) -> int:
         ]
         with ports.database.transaction() as session:
             insert_deliveries(ports, session, missing, ports.clock.now())
-        made += len(missing)
-    return made
+        count += len(missing)
+    return count
 
 
 def _missing(
@@ -239,7 +239,7 @@ def _missing(
 ) -> list[OutboxEventRecord]:
     """Closed notes behind ``last`` that the webhook has no delivery of."""
     had = aliased(DeliveryRecord)
-    wanted = (
+    query = (
         select(OutboxEventRecord)
         .outerjoin(had, and_(had.note_id == OutboxEventRecord.id, had.webhook_id == webhook_id))
         .where(
@@ -253,6 +253,6 @@ def _missing(
         .limit(_AT_ONCE)
     )
     with ports.database.reading() as session:
-        notes = list(session.scalars(wanted))
+        notes = list(session.scalars(query))
         session.expunge_all()
     return notes

@@ -128,21 +128,21 @@ class DeliverySearch:
 
 @requires_person(Permission.MANAGE_APPS)
 def search_deliveries(
-    ports: Ports, actor: Actor, page: PageRequest, wanted: DeliverySearch
+    ports: Ports, actor: Actor, page: PageRequest, search: DeliverySearch
 ) -> Page[DeliveryLine]:
     """Search deliveries by creation time; one statement a page.
 
     Refuses INVALID_ID on ``objectId`` for a type that events don't have.
     """
-    if not can_match(wanted.text):
+    if not can_match(search.text):
         return empty_page()
-    query = select_lines().where(*_conditions(wanted))
-    if wanted.text.strip():
-        query = query.where(*_mentions_object(wanted))
+    query = select_lines().where(*_conditions(search))
+    if search.text.strip():
+        query = query.where(*_mentions_object(search))
     by_time: tuple[Column, ...] = (DeliveryRecord.created_at, DeliveryRecord.id)
     # All indexes but that of a webhook's own deliveries go by time.
-    columns = by_time if wanted.webhook_id is None else (DeliveryRecord.id,)
-    order = Order(columns, descending=not wanted.oldest_first)
+    columns = by_time if search.webhook_id is None else (DeliveryRecord.id,)
+    order = Order(columns, descending=not search.oldest_first)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_line)
 
@@ -172,28 +172,28 @@ def to_line(row: NamedRow) -> DeliveryLine:
     )
 
 
-def _conditions(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
-    if wanted.webhook_id is not None:
-        yield DeliveryRecord.webhook_id == wanted.webhook_id
-    if wanted.app_id is not None:
+def _conditions(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
+    if search.webhook_id is not None:
+        yield DeliveryRecord.webhook_id == search.webhook_id
+    if search.app_id is not None:
         yield DeliveryRecord.webhook_id.in_(
-            select(WebhookRecord.id).where(WebhookRecord.app_id == wanted.app_id)
+            select(WebhookRecord.id).where(WebhookRecord.app_id == search.app_id)
         )
-    if wanted.event is not None:
+    if search.event is not None:
         # Few wait or have failed: what is left of those is the quickest to go through.
-        few = wanted.status in (DeliveryStatus.PENDING, DeliveryStatus.FAILED)
+        few = search.status in (DeliveryStatus.PENDING, DeliveryStatus.FAILED)
         event = without_index(DeliveryRecord.event) if few else DeliveryRecord.event
-        yield event == wanted.event.value
-    if wanted.status is not None:
-        yield DeliveryRecord.status == wanted.status.value
-    if wanted.response_status == NO_ANSWER:
+        yield event == search.event.value
+    if search.status is not None:
+        yield DeliveryRecord.status == search.status.value
+    if search.response_status == NO_ANSWER:
         yield DeliveryRecord.response_status.is_(None)
         yield DeliveryRecord.attempts > literal_column("0")
-    elif wanted.response_status is not None:
-        yield DeliveryRecord.response_status == wanted.response_status
-    yield from in_range(DeliveryRecord.created_at, wanted.created)
-    if wanted.object_id:
-        yield from _matches_text(wanted.object_id)
+    elif search.response_status is not None:
+        yield DeliveryRecord.response_status == search.response_status
+    yield from in_range(DeliveryRecord.created_at, search.created)
+    if search.object_id:
+        yield from _matches_text(search.object_id)
 
 
 def _matches_text(object_id: str) -> Iterator[ColumnElement[bool]]:
@@ -211,11 +211,11 @@ def _matches_text(object_id: str) -> Iterator[ColumnElement[bool]]:
         yield DeliveryRecord.subject_id == number
 
 
-def _mentions_object(wanted: DeliverySearch) -> Iterator[ColumnElement[bool]]:
-    text = wanted.text.strip()
+def _mentions_object(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
+    text = search.text.strip()
     newest = (
         select(DeliveryRecord.id)
-        .where(*_conditions(wanted))
+        .where(*_conditions(search))
         .order_by(DeliveryRecord.id.desc())
         .limit(MAX_SEARCHED)
     )

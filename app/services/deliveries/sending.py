@@ -70,14 +70,14 @@ def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     if receiver is None:
         fail_all(ports, batch.lease, _reason_not_to_send(ports, batch))
         return 0
-    wanted = _permitted(ports, batch, receiver, deliveries)
-    made = _send(ports, batch, receiver.endpoint, wanted)
-    if len(made) < len(wanted):
+    permitted = _permitted(ports, batch, receiver, deliveries)
+    results = _send(ports, batch, receiver.endpoint, permitted)
+    if len(results) < len(permitted):
         release_batch(ports, actor, batch)
-    faults = [result.fault for result in made if result.fault is not None]
+    faults = [result.fault for result in results if result.fault is not None]
     if faults:
         raise ExceptionGroup("deliveries could not be made", faults)
-    return len(made)
+    return len(results)
 
 
 def _send(
@@ -85,21 +85,21 @@ def _send(
 ) -> Sequence[AttemptResult]:
     """Attempts until time is up, or the endpoint is gone; all of them written down."""
     began = ports.clock.now()
-    made: list[AttemptResult] = []
+    results: list[AttemptResult] = []
     written = 0
     try:
         for delivery in deliveries:
             if ports.clock.now() - began > _MAX_BATCH_TIME:
                 break
-            made.append(send_attempt(ports, endpoint, delivery))
-            if made[-1].duration > _SLOW_SECONDS:
-                save_results(ports, batch, endpoint.url, made[written:])
-                written = len(made)
-            if made[-1].answered == GONE:
+            results.append(send_attempt(ports, endpoint, delivery))
+            if results[-1].duration > _SLOW_SECONDS:
+                save_results(ports, batch, endpoint.url, results[written:])
+                written = len(results)
+            if results[-1].answered == GONE:
                 break
     finally:
-        save_results(ports, batch, endpoint.url, made[written:])
-    return made
+        save_results(ports, batch, endpoint.url, results[written:])
+    return results
 
 
 def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
@@ -117,8 +117,8 @@ def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
     if row is None:
         return None
     webhook = row.WebhookRecord
-    held = read_permissions(row.app_permissions)
-    permitted = read_saver(webhook).payload_permissions(held)
+    permissions = read_permissions(row.app_permissions)
+    permitted = read_saver(webhook).payload_permissions(permissions)
     return _Receiver(endpoint_of(ports, webhook), permitted)
 
 

@@ -82,8 +82,8 @@ def _detached(ports: Ports, body: bytes) -> str:
     """The JWS of a body: made once per key, however many webhooks and attempts it goes to."""
     signer = ring(ports).signer
     name = (signer.public.kid, hashlib.sha256(body).digest())
-    known = ports.cache.signatures.get(name)
-    if known is None:
-        known = ports.keys.sign_detached(signer, body)
-        ports.cache.signatures.put(name, known)
-    return known
+    signature = ports.cache.signatures.get(name)
+    if signature is None:
+        signature = ports.keys.sign_detached(signer, body)
+        ports.cache.signatures.put(name, signature)
+    return signature

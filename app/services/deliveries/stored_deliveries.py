@@ -43,12 +43,12 @@ def insert_deliveries(
 
     A webhook that has been deleted meanwhile gets none.
     """
-    wanted = {delivery.webhook_id for delivery in deliveries}
-    if not wanted:
+    webhook_ids = {delivery.webhook_id for delivery in deliveries}
+    if not webhook_ids:
         return
     # Locked against a deletion between this look and the end of the transaction.
-    held = select(WebhookRecord.id).where(WebhookRecord.id.in_(wanted))
-    alive = set(session.scalars(held.with_for_update(read=True, key_share=True)))
+    query = select(WebhookRecord.id).where(WebhookRecord.id.in_(webhook_ids))
+    alive = set(session.scalars(query.with_for_update(read=True, key_share=True)))
     rows = [_row(ports, delivery, now) for delivery in deliveries if delivery.webhook_id in alive]
     if not rows:
         return

@@ -55,10 +55,10 @@ def block_guesser(past: Past, victim: int | None) -> None:
 def write_traces(past: Past, session: Session, app_id: int | None) -> None:
     """Everything that the passing of time alone leaves; ``app_id`` is the app that comes often."""
     _count_traffic(past, session)
-    known = made_here(session, [person.email for person in PEOPLE])
+    users = made_here(session, [person.email for person in PEOPLE])
     for person in PEOPLE:
-        if person.email in known:
-            _seen(past, session, known[person.email], person)
+        if person.email in users:
+            _seen(past, session, users[person.email], person)
     _use_tokens(past, session, app_id)
 
 
@@ -102,8 +102,8 @@ def _count_traffic(past: Past, session: Session) -> None:
     counted = select(TrafficRecord.began_at, TrafficRecord.kind).where(
         TrafficRecord.began_at >= began
     )
-    known = {(row.began_at, row.kind) for row in session.execute(counted)}
-    rows = [row for row in _traffic(past) if (row["began_at"], row["kind"]) not in known]
+    existing = {(row.began_at, row.kind) for row in session.execute(counted)}
+    rows = [row for row in _traffic(past) if (row["began_at"], row["kind"]) not in existing]
     if rows:
         session.execute(insert(TrafficRecord), rows)
 

@@ -150,7 +150,7 @@ def demo_webhooks() -> Iterator[tuple[str, DemoWebhook]]:
 @part
 def app_made_here(past: Past, name: str) -> int | None:
     """The key of the app of that name which was made for the demo: no other is touched."""
-    wanted = (
+    query = (
         select(AppRecord.id)
         .join(AuditRecord, AuditRecord.subject_id == cast(AppRecord.id, String))
         .where(
@@ -161,7 +161,7 @@ def app_made_here(past: Past, name: str) -> int | None:
         )
     )
     with past.ports.database.reading() as session:
-        return session.scalar(wanted.order_by(AppRecord.id).limit(1))
+        return session.scalar(query.order_by(AppRecord.id).limit(1))
 
 
 def _make(app: _App, past: Past) -> None:
@@ -185,11 +185,11 @@ def _wanted(past: Past, name: str) -> WantedToken:
 
 
 def _has_token(past: Past, app_id: int, name: str) -> bool:
-    wanted = select(AppTokenRecord.id).where(
+    query = select(AppTokenRecord.id).where(
         AppTokenRecord.app_id == app_id, AppTokenRecord.name == name
     )
     with past.ports.database.reading() as session:
-        return session.scalar(wanted.limit(1)) is not None
+        return session.scalar(query.limit(1)) is not None
 
 
 def _add_webhook(app: _App, webhook: DemoWebhook, past: Past) -> None:
@@ -198,7 +198,7 @@ def _add_webhook(app: _App, webhook: DemoWebhook, past: Past) -> None:
     if app_id is None or _has_webhook(past, app_id, webhook.name):
         return
     secret = f"demo-{past.ports.randomness.token(32)}" if webhook.is_secret else ""
-    said = WebhookInput(
+    input_ = WebhookInput(
         name=webhook.name,
         target_url=webhook.target,
         query=webhook.query,
@@ -207,15 +207,15 @@ def _add_webhook(app: _App, webhook: DemoWebhook, past: Past) -> None:
         custom_headers=dict(webhook.headers),
         secret_key=secret,
     )
-    create_webhook(past.at(app.made - 0.5), past.staff(MANAGER), said, app_id)
+    create_webhook(past.at(app.made - 0.5), past.staff(MANAGER), input_, app_id)
 
 
 def _has_webhook(past: Past, app_id: int, name: str) -> bool:
-    wanted = select(WebhookRecord.id).where(
+    query = select(WebhookRecord.id).where(
         WebhookRecord.app_id == app_id, WebhookRecord.name == name
     )
     with past.ports.database.reading() as session:
-        return session.scalar(wanted.limit(1)) is not None
+        return session.scalar(query.limit(1)) is not None
 
 
 def _deactivate(app: _App, past: Past) -> None:

@@ -140,7 +140,7 @@ def _webhooks(past: Past) -> list[tuple[WebhookRecord, AppRecord, frozenset[str]
                 events = select(WebhookEventRecord.event).where(
                     WebhookEventRecord.webhook_id == webhook.id
                 )
-                held = select(AppPermissionRecord.permission).where(
+                query = select(AppPermissionRecord.permission).where(
                     AppPermissionRecord.app_id == webhook.app_id
                 )
                 found.append(
@@ -148,7 +148,7 @@ def _webhooks(past: Past) -> list[tuple[WebhookRecord, AppRecord, frozenset[str]
                         webhook,
                         session.get_one(AppRecord, webhook.app_id),
                         frozenset(session.scalars(events)),
-                        ",".join(session.scalars(held)),
+                        ",".join(session.scalars(query)),
                         failing_since or 0.0,
                     )
                 )
@@ -175,13 +175,13 @@ def _listener(
 
 
 def _notes(past: Past) -> Sequence[OutboxEventRecord]:
-    wanted = select(OutboxEventRecord).where(
+    query = select(OutboxEventRecord).where(
         OutboxEventRecord.issued_at >= past.moment(_FAILING_RESPONSE),
         OutboxEventRecord.closed_at.is_not(None),
     )
     with past.ports.database.reading() as session:
         notes = session.scalars(
-            wanted.order_by(OutboxEventRecord.issued_at, OutboxEventRecord.id)
+            query.order_by(OutboxEventRecord.issued_at, OutboxEventRecord.id)
         ).all()
         session.expunge_all()
     return notes
@@ -217,29 +217,29 @@ def _past_delivery(
 
 
 def _attempt(
-    past: Past, endpoint: Endpoint, delivery: DeliveryRecord, answer: Answer
+    past: Past, endpoint: Endpoint, delivery: DeliveryRecord, response: Answer
 ) -> DeliveryAttemptRecord:
     sent = Delivery(0, delivery.event, delivery.message_id, delivery.payload, delivery.issuer, 0)
     body = delivery.payload.encode()
-    headers = sign_delivery(past.ports, endpoint, sent, body, int(answer.at.timestamp()))
-    is_good = answer.status == 200  # noqa: PLR2004
+    headers = sign_delivery(past.ports, endpoint, sent, body, int(response.at.timestamp()))
+    is_good = response.status == 200  # noqa: PLR2004
     return DeliveryAttemptRecord(
-        created_at=answer.at,
-        duration=answer.duration,
+        created_at=response.at,
+        duration=response.duration,
         status=(DeliveryStatus.SUCCESS if is_good else DeliveryStatus.FAILED).value,
         request_headers=endpoint.shown(headers),
-        response_status=answer.status,
-        response_headers=_headers(answer),
-        response=answer.body,
+        response_status=response.status,
+        response_headers=_headers(response),
+        response=response.body,
     )
 
 
-def _headers(answer: Answer) -> Mapping[str, object]:
-    if answer.status is None:
+def _headers(response: Answer) -> Mapping[str, object]:
+    if response.status is None:
         return {}
-    kind = "application/json" if answer.body.startswith("{") else "text/html"
+    kind = "application/json" if response.body.startswith("{") else "text/html"
     return {
         "content-type": kind,
-        "content-length": str(len(answer.body)),
-        "date": format_datetime(answer.at, usegmt=True),
+        "content-length": str(len(response.body)),
+        "date": format_datetime(response.at, usegmt=True),
     }

@@ -58,13 +58,13 @@ def _install(past: Past) -> None:
         taken = select(AppRecord.id).where(AppRecord.identifier == IDENTIFIER)
         if session.scalar(taken) is not None:
             return
-        wanted = AppInstallationRecord(
+        installation = AppInstallationRecord(
             app_name=NAME,
             manifest_url=f"{_HOME}/api/manifest",
             permissions=joined_names(_PERMISSIONS),
         )
-        made = store_app(ports, session, wanted, manifest, saver_of(manager))
-        app = session.get_one(AppRecord, made.app_id)
+        created = store_app(ports, session, installation, manifest, saver_of(manager))
+        app = session.get_one(AppRecord, created.app_id)
         app.is_installed = app.is_active = True
         add_event(ports, manager, session, AppInstalled(app.id))
         after = {

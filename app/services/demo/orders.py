@@ -12,7 +12,7 @@ from app.domain.values.ids import to_global_id
 from app.models import CheckoutRecord, OrderRecord
 from app.ports import Ports
 from app.services.authorization.register import part
-from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.cart_lines import LineInput
 from app.services.commerce.checkout_completion import complete_checkout
 from app.services.commerce.checkouts import create_checkout
 from app.services.commerce.orders import (
@@ -58,8 +58,8 @@ def _sales() -> Iterator[Sale]:
     for place in reversed(range(_COUNT)):
         # Ten in the last day, fewer a day the longer ago.
         hours_ago = 0.6 + 0.27 * place**2
-        here = [person for person in CUSTOMERS if person.joined > hours_ago + 1]
-        email = here[place * 7 % len(here)].email
+        joined = [person for person in CUSTOMERS if person.joined > hours_ago + 1]
+        email = joined[place * 7 % len(joined)].email
         turns[email] = turns.get(email, -1) + 1
         goods = {
             PUBLISHED[(place * 5 + more * 8) % len(PUBLISHED)].slug: 1 + (place + more) % 4
@@ -92,14 +92,14 @@ def sales() -> Iterator[Happening]:
 
 
 def _fill_cart(sale: Sale, past: Past) -> None:
-    buyer, known = customer(past, sale.email), goods_on_sale(past)
-    wanted = [
-        Wanted(to_global_id("Product", known[slug]), quantity)
+    buyer, products = customer(past, sale.email), goods_on_sale(past)
+    lines = [
+        LineInput(to_global_id("Product", products[slug]), quantity)
         for slug, quantity in sale.goods.items()
-        if slug in known
+        if slug in products
     ]
-    if buyer is not None and wanted and _state(past, buyer, sale) is None:
-        create_checkout(past.at(sale.hours_ago), buyer, wanted)
+    if buyer is not None and lines and _state(past, buyer, sale) is None:
+        create_checkout(past.at(sale.hours_ago), buyer, lines)
 
 
 def _take(sale: Sale, step: str, past: Past) -> None:
@@ -131,7 +131,7 @@ def _work_on(ports: Ports, past: Past, step: str, key: int, state: _State) -> No
 
 def _state(past: Past, buyer: Actor, sale: Sale) -> _State | None:
     """How far a sale has come; ``None`` before its cart. A person's carts keep their order."""
-    wanted = (
+    query = (
         select(CheckoutRecord.token, OrderRecord.id, OrderRecord.status, OrderRecord.is_paid)
         .outerjoin(OrderRecord, OrderRecord.checkout_id == CheckoutRecord.id)
         .where(CheckoutRecord.user_id == buyer.user_id)
@@ -140,5 +140,5 @@ def _state(past: Past, buyer: Actor, sale: Sale) -> _State | None:
         .limit(1)
     )
     with past.ports.database.reading() as session:
-        row = session.execute(wanted).one_or_none()
+        row = session.execute(query).one_or_none()
     return None if row is None else _State(*row)

@@ -163,7 +163,7 @@ def customer(past: Past, email: str) -> Actor | None:
 @part
 def made_here(session: Session, addresses: Collection[str]) -> Mapping[str, int]:
     """Return the keys of the demo's people by email; no one else is changed."""
-    wanted = (
+    query = (
         select(UserRecord.email, UserRecord.id)
         .join(AuditRecord, AuditRecord.subject_id == cast(UserRecord.id, String))
         .where(
@@ -173,7 +173,7 @@ def made_here(session: Session, addresses: Collection[str]) -> Mapping[str, int]
             AuditRecord.actor_name == MAKER.name,
         )
     )
-    return {row.email: row.id for row in session.execute(wanted)}
+    return {row.email: row.id for row in session.execute(query)}
 
 
 def _add_group(name: str, past: Past) -> None:

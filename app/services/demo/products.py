@@ -102,7 +102,7 @@ def goods_on_sale(past: Past) -> Mapping[str, int]:
 def _add(goods: _Goods, past: Past) -> None:
     if goods.slug in _known(past):
         return
-    said = ProductInput(
+    input_ = ProductInput(
         name=goods.name,
         slug=goods.slug,
         description=goods.description,
@@ -110,7 +110,7 @@ def _add(goods: _Goods, past: Past) -> None:
         is_published=goods in PUBLISHED,
     )
     hours_ago = OPENED - 6 - GOODS.index(goods) / 4
-    create_product(past.at(hours_ago), past.staff(EDITOR), said)
+    create_product(past.at(hours_ago), past.staff(EDITOR), input_)
 
 
 def _set_price(slug: str, price: str, past: Past) -> None:
@@ -128,11 +128,11 @@ def _set_price(slug: str, price: str, past: Past) -> None:
 
 def _known(past: Past) -> Mapping[str, tuple[int, int, bool]]:
     """Return key, price and publication of existing products, by slug."""
-    wanted = select(
+    query = select(
         ProductRecord.slug, ProductRecord.id, ProductRecord.price, ProductRecord.is_published
     ).where(ProductRecord.slug.in_([goods.slug for goods in GOODS]))
     with past.ports.database.reading() as session:
         return {
             slug: (key, price, is_published)
-            for slug, key, price, is_published in session.execute(wanted)
+            for slug, key, price, is_published in session.execute(query)
         }

@@ -38,11 +38,13 @@ def answers(host: str, issued_at: datetime, place: int, now: datetime) -> tuple[
     began = issued_at + _FIRST
     quick = 0.04 + place * 37 % 160 / 1000
     if place % _EVERY_LATE == _EVERY_LATE // 2:
-        late = Answer(began, TIMEOUT, None, f"{host} did not answer within {TIMEOUT:g} seconds.")
-        again = began + timedelta(seconds=TIMEOUT + 5.2)
-        well = again + timedelta(seconds=SCHEDULE[2] * 1.06)
+        timed_out = Answer(
+            began, TIMEOUT, None, f"{host} did not answer within {TIMEOUT:g} seconds."
+        )
+        retried_at = began + timedelta(seconds=TIMEOUT + 5.2)
+        well = retried_at + timedelta(seconds=SCHEDULE[2] * 1.06)
         if well < now:
-            return (late, Answer(again, quick, *_BROKEN), Answer(well, quick, *_OK))
+            return (timed_out, Answer(retried_at, quick, *_BROKEN), Answer(well, quick, *_OK))
     if place % _EVERY_BUSY == _EVERY_BUSY // 2:
         return (
             Answer(began, quick, *_BUSY),

@@ -86,8 +86,8 @@ def sign_in_people(ports: Ports, actor: Actor) -> tuple[Person, ...]:
     """Those who were made for the demo to sign in as, and are there still."""
     emails = [person.email for person in PEOPLE if person.role]
     with ports.database.reading() as session:
-        known = made_here(session, emails)
-    return tuple(person for person in PEOPLE if person.email in known)
+        users = made_here(session, emails)
+    return tuple(person for person in PEOPLE if person.email in users)
 
 
 def _is_filled(ports: Ports) -> bool:
@@ -111,12 +111,14 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
     deliveries = past_deliveries(past) if is_new else ()
     app = app_made_here(past, WAREHOUSE) if is_new else None
     token = make_app_token(ports.randomness.token(RANDOM_LENGTH))
-    made = [SignIn(person.role, person.email, password) for person, password in passwords.items()]
+    sign_ins = [
+        SignIn(person.role, person.email, password) for person, password in passwords.items()
+    ]
     if app is not None:
-        made.append(SignIn("app", WAREHOUSE, token))
+        sign_ins.append(SignIn("app", WAREHOUSE, token))
     if is_new:
         block_guesser(past, next(iter(waiting.values()), None))
-    tell(made)
+    tell(sign_ins)
     with ports.database.transaction() as session:
         for person, hashed in hashes.items():
             session.get_one(UserRecord, waiting[person]).password_hash = hashed
@@ -132,12 +134,12 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
 def _without_password(ports: Ports) -> Mapping[Person, int]:
     """Those of the demo's own people who cannot sign in yet, in the order of their list."""
     with ports.database.reading() as session:
-        known = made_here(session, [person.email for person in PEOPLE])
-        wanted = select(UserRecord.id).where(
-            UserRecord.id.in_(known.values()), UserRecord.password_hash.is_(None)
+        users = made_here(session, [person.email for person in PEOPLE])
+        query = select(UserRecord.id).where(
+            UserRecord.id.in_(users.values()), UserRecord.password_hash.is_(None)
         )
-        waiting = set(session.scalars(wanted))
-    return {person: known[person.email] for person in PEOPLE if known.get(person.email) in waiting}
+        waiting = set(session.scalars(query))
+    return {person: users[person.email] for person in PEOPLE if users.get(person.email) in waiting}
 
 
 def _token(past: Past, app_id: int, token: str) -> AppTokenRecord:

@@ -65,9 +65,9 @@ def identify(ports: Ports, visitor: Visitor) -> Identity:
         return _identify_app(ports, visitor, credential)
     digest = digest_of_token(credential)
     seen = ports.cache.providers.tokens.get(digest)
-    known = None if seen is None else _bearer(ports, visitor, seen)
-    if known is not None:
-        return known
+    bearer = None if seen is None else _bearer(ports, visitor, seen)
+    if bearer is not None:
+        return bearer
     shop_state = None
     try:
         verified = verify_own_token(ports, credential, visitor.issuer, digest)
@@ -84,28 +84,28 @@ def person(visitor: Visitor, session: Lookup[LiveSession | None]) -> Identity:
 
     Raises ``TokenRejected`` INVALID without a session, or if the login mode rejects it.
     """
-    shop_state, found = session.shop_state, session.found
+    shop_state, live_session = session.shop_state, session.found
     mode = shop_state.switches.password_login_mode
-    if found is None or rejects_password_sessions(mode, found.origin):
+    if live_session is None or rejects_password_sessions(mode, live_session.origin):
         raise TokenRejected(TokenFault.INVALID)
-    user = effective_user(found, shop_state.switches)
-    return Identity(session_actor(visitor, found, user), shop_state.shop, user)
+    user = effective_user(live_session, shop_state.switches)
+    return Identity(session_actor(visitor, live_session, user), shop_state.shop, user)
 
 
 @part
-def session_actor(visitor: Visitor, found: LiveSession, user: User) -> Actor:
+def session_actor(visitor: Visitor, live_session: LiveSession, user: User) -> Actor:
     """The caller in a session of ``user``, who is as the login mode leaves them."""
     return Actor(
         ActorKind.USER,
         user_id=user.id,
-        app_id=None if found.app is None else found.app.id,
-        session_id=found.session_id,
-        provider_token=found.provider_token,
+        app_id=None if live_session.app is None else live_session.app.id,
+        session_id=live_session.session_id,
+        provider_token=live_session.provider_token,
         name=user.email,
         is_staff=user.is_staff,
-        origin=found.origin,
+        origin=live_session.origin,
         permissions=user.permissions,
-        grant=found.grant,
+        grant=live_session.grant,
         address=visitor.address,
         user_agent=visitor.user_agent,
         issuer=visitor.issuer,
@@ -141,9 +141,9 @@ def _identify_other(
         except TokenRejected as rejected:
             fault = rejected.fault
         else:
-            known = None if seen is None else _bearer(ports, visitor, seen)
-            if known is not None:
-                return known
+            bearer = None if seen is None else _bearer(ports, visitor, seen)
+            if bearer is not None:
+                return bearer
     return Identity(_anonymous(visitor, fault), shop_state.shop)
 
 

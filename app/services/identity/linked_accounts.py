@@ -131,16 +131,16 @@ def _known(
     session: Session, provider_person: ProviderPerson
 ) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
     """The identity and its account, locked first: under that lock identities are dropped."""
-    kept = ExternalIdentityRecord
+    identities = ExternalIdentityRecord
     is_it = and_(
-        kept.issuer == provider_person.provider.issuer_here(provider_person.issuer),
-        kept.subject == provider_person.person.subject,
+        identities.issuer == provider_person.provider.issuer_here(provider_person.issuer),
+        identities.subject == provider_person.person.subject,
     )
-    user_id = session.scalar(select(kept.user_id).where(is_it))
+    user_id = session.scalar(select(identities.user_id).where(is_it))
     if user_id is None:
         return None, None
     user = session.get(UserRecord, user_id, with_for_update=True)
-    identity = session.scalar(select(kept).where(is_it, kept.user_id == user_id))
+    identity = session.scalar(select(identities).where(is_it, identities.user_id == user_id))
     return (None, None) if identity is None or user is None else (identity, user)
 
 

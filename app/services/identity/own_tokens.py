@@ -74,9 +74,9 @@ def _verify_session(
         configured=bool(ports.configuration.issuer),
     )
     session = find(ports, verified.claims)
-    known = ring(ports, session.shop_state.keys_version)
-    if verified.ring is not known.ring:
-        verified = _verify(ports, known, token)
+    key_ring = ring(ports, session.shop_state.keys_version)
+    if verified.ring is not key_ring.ring:
+        verified = _verify(ports, key_ring, token)
     return VerifiedOwnToken(verified.claims, session.shop_state, session.found)
 
 
@@ -97,25 +97,25 @@ def _find_alive(ports: Ports, claims: Claims) -> Lookup[bool]:
 
 def _verified(ports: Ports, token: str, digest: bytes) -> VerifiedToken:
     """Verify ``token`` with the cached key ring, or a newer one if necessary."""
-    known = ports.cache.ring or ring(ports)
+    key_ring = ports.cache.ring or ring(ports)
     remembered = ports.cache.verified.get(digest)
-    if remembered is not None and remembered.ring is known.ring:
+    if remembered is not None and remembered.ring is key_ring.ring:
         return remembered
     try:
-        return _verify(ports, known, token)
+        return _verify(ports, key_ring, token)
     except TokenRejected as rejected:
         if rejected.fault is not TokenFault.SIGNATURE:
             raise
         newer = ring(ports)
-        if newer.ring is known.ring:
+        if newer.ring is key_ring.ring:
             raise
         return _verify(ports, newer, token)
 
 
-def _verify(ports: Ports, known: CachedKeyRing, token: str) -> VerifiedToken:
-    everything = ports.keys.verify(known.ring.published, token)
+def _verify(ports: Ports, key_ring: CachedKeyRing, token: str) -> VerifiedToken:
+    everything = ports.keys.verify(key_ring.ring.published, token)
     claims = read_claims(everything, ports.configuration.owner)
-    verified = VerifiedToken(claims, known.ring)
+    verified = VerifiedToken(claims, key_ring.ring)
     ports.cache.verified.put(digest_of_token(token), verified)
     return verified
 

@@ -38,20 +38,20 @@ def _keys(ports: Ports, url: str, kid: str | None) -> tuple[ProviderKey, ...]:
     Only those whose key isn't among the last ones wait for it, a few of them and not for long.
     """
     memory = ports.cache.providers
-    known = memory.keys.get(url)
-    if known is not None and not _is_due(ports, known, kid):
-        return known.keys
+    cached = memory.keys.get(url)
+    if cached is not None and not _is_due(ports, cached, kid):
+        return cached.keys
     lane = memory.key_lanes.of(url)
-    waits = QUEUE_SECONDS if known is None or not known.has(kid) else 0.0
+    waits = QUEUE_SECONDS if cached is None or not cached.has(kid) else 0.0
     if not lane.enter(waits):
         return _last_known(
             ports, url, CallFailed(CallFault.NOT_CALLED, f"{url} is being fetched.")
         )
     try:
         # Whoever had the turn before may have fetched them.
-        known = memory.keys.get(url)
-        if known is not None and not _is_due(ports, known, kid):
-            return known.keys
+        cached = memory.keys.get(url)
+        if cached is not None and not _is_due(ports, cached, kid):
+            return cached.keys
         return _fetch(ports, url)
     except CallFailed as failed:
         return _last_known(ports, url, failed)
@@ -73,16 +73,16 @@ def _fetch(ports: Ports, url: str) -> tuple[ProviderKey, ...]:
 
 
 def _last_known(ports: Ports, url: str, failed: CallFailed) -> tuple[ProviderKey, ...]:
-    known = ports.cache.providers.keys.get(url)
-    if known is None or _age(ports, known) > _AT_LONGEST:
+    cached = ports.cache.providers.keys.get(url)
+    if cached is None or _age(ports, cached) > _AT_LONGEST:
         raise failed
-    return known.keys
+    return cached.keys
 
 
-def _is_due(ports: Ports, known: CachedProviderKeys, kid: str | None) -> bool:
-    age = _age(ports, known)
-    return age >= _GOOD_FOR or (age >= COOL_DOWN and not known.has(kid))
+def _is_due(ports: Ports, cached: CachedProviderKeys, kid: str | None) -> bool:
+    age = _age(ports, cached)
+    return age >= _GOOD_FOR or (age >= COOL_DOWN and not cached.has(kid))
 
 
-def _age(ports: Ports, known: CachedProviderKeys) -> float:
-    return ports.clock.timestamp() - known.fetched
+def _age(ports: Ports, cached: CachedProviderKeys) -> float:
+    return ports.clock.timestamp() - cached.fetched

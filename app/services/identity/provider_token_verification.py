@@ -140,8 +140,8 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     shop = ports.configuration.owner
     now = ports.clock.timestamp()
     access = read_access_token(signed, provider, now=now, shop=shop)
-    told = _ask(ports, provider, token, CallPurpose.VERIFIED)
-    person = read_person(told, provider, access.subject)
+    claims = _ask(ports, provider, token, CallPurpose.VERIFIED)
+    person = read_person(claims, provider, access.subject)
     provider_person = ProviderPerson(provider, access.issuer, person, access.grant)
     return _Bearer(provider_person, access.expires, access.issued, access.not_before)
 
@@ -204,10 +204,10 @@ def _store(
 
 def _first_seen(ports: Ports, session: Session, digest: bytes, identity_id: int) -> float:
     """Return when a token without ``iat`` was first seen by any process."""
-    known = session.get(ProviderTokenRecord, digest.hex())
-    if known is None:
-        known = ProviderTokenRecord(
+    record = session.get(ProviderTokenRecord, digest.hex())
+    if record is None:
+        record = ProviderTokenRecord(
             digest=digest.hex(), identity_id=identity_id, first_seen_at=ports.clock.now()
         )
-        session.add(known)
-    return known.first_seen_at.timestamp()
+        session.add(record)
+    return record.first_seen_at.timestamp()

@@ -57,17 +57,17 @@ def update_from_provider(
 
     A verified email equal to the account's verifies the ``identity`` and confirms the account.
     """
-    told: dict[str, object] = {
+    details: dict[str, object] = {
         "first_name": person.first_name or user.first_name,
         "last_name": person.last_name or user.last_name,
     }
     if person.is_verified:
         if person.email != user.email and not _is_taken(session, person.email):
-            told["email"] = person.email
-        if told.get("email", user.email) == person.email:
+            details["email"] = person.email
+        if details.get("email", user.email) == person.email:
             identity.is_verified = True
-            told["is_confirmed"] = True
-    after = {name: value for name, value in told.items() if getattr(user, name) != value}
+            details["is_confirmed"] = True
+    after = {name: value for name, value in details.items() if getattr(user, name) != value}
     if not after:
         return
     before = {name: getattr(user, name) for name in after}

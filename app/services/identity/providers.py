@@ -31,15 +31,15 @@ def known_providers(ports: Ports, version: int | None = None) -> tuple[Provider,
     """Every provider at ``version``, which the caller has just read from the shop's row."""
     if version is None:
         version = int(ports.database.read(_VERSION, {})[0].version)
-    known = ports.cache.providers.known
-    if known is None or known.version != version:
+    cached = ports.cache.providers.known
+    if cached is None or cached.version != version:
         with ports.database.reading() as session:
             records = session.scalars(
                 select(IdentityProviderRecord).order_by(IdentityProviderRecord.id)
             )
-            known = CachedProviders(version, tuple(to_provider(record) for record in records))
-        ports.cache.providers.known = known
-    return known.providers
+            cached = CachedProviders(version, tuple(to_provider(record) for record in records))
+        ports.cache.providers.known = cached
+    return cached.providers
 
 
 @part

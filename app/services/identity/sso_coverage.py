@@ -48,14 +48,14 @@ def has_sign_on(
     ``rights_kept_here`` excludes providers that rule permissions: those held here don't count in
     their sessions.
     """
-    known = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY, works(without))
+    linked = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY, works(without))
     if rights_kept_here:
-        known = known.where(_provider.use_oauth_scope_permissions == false())
-    return known.correlate(UserRecord)
+        linked = linked.where(_provider.use_oauth_scope_permissions == false())
+    return linked.correlate(UserRecord)
 
 
 @part
 def is_known_to_provider() -> ColumnElement[bool]:
     """Whether the person of ``UserRecord`` has an identity at any provider, active or not."""
-    known = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY)
-    return known.correlate(UserRecord)
+    linked = exists().where(_identity.user_id == UserRecord.id, KNOWN_BY)
+    return linked.correlate(UserRecord)

@@ -33,7 +33,7 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
     if not is_app_token(token):
         text = "It begins as an app token does, but is not whole: its checksum is wrong."
         return Inspection(TokenKind.APP, (failed(CheckName.FORM, text),))
-    whole = passed(CheckName.FORM, "A whole app token: its checksum is right.")
+    check = passed(CheckName.FORM, "A whole app token: its checksum is right.")
     query = (
         ALL_APPS.add_columns(*_OF_TOKEN)
         .join(AppTokenRecord, AppTokenRecord.app_id == AppRecord.id)
@@ -43,7 +43,7 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
         row = session.execute(query).one_or_none()
     if row is None:
         text = "No app has this token: it was revoked, or is another installation's."
-        return Inspection(TokenKind.APP, (whole, failed(CheckName.SESSION, text)))
+        return Inspection(TokenKind.APP, (check, failed(CheckName.SESSION, text)))
     app = to_app(row)
     expires_at, limit = row.token_expires_at, row.token_permissions
     ends = failed(CheckName.TIME, "It has expired.")
@@ -52,7 +52,7 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
     return Inspection(
         TokenKind.APP,
         (
-            whole,
+            check,
             passed(CheckName.SESSION, "The app has this token."),
             ends,
             _active(app, is_installed=row.is_installed),

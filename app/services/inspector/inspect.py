@@ -45,8 +45,8 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
         return inspect_app_token(ports, text)
     if not is_signed(text):
         return _unreadable("It has no form of ours. If it is a provider's, only they can read it.")
-    found = _inspect_signed(ports, actor, text)
-    return replace(found, header=peek_header(text), claims=peek(text))
+    inspection = _inspect_signed(ports, actor, text)
+    return replace(inspection, header=peek_header(text), claims=peek(text))
 
 
 def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
@@ -56,9 +56,9 @@ def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
     is_ours = key is not None and key.status is not KeyStatus.UNKNOWN
     if is_ours or _is_own_issuer(ports, actor, text):
         return inspect_own_token(ports, actor, text, key)
-    found = inspect_provider_token(ports, actor, text)
-    if found is not None:
-        return found
+    inspection = inspect_provider_token(ports, actor, text)
+    if inspection is not None:
+        return inspection
     nobody = failed(CheckName.ISSUER, "Neither this service nor a provider here has issued it.")
     return Inspection(TokenKind.FOREIGN, (nobody,), key=key)
 

@@ -79,16 +79,16 @@ class _Checks:
 @part
 def inspect_own_token(ports: Ports, actor: Actor, token: str, key: NamedKey | None) -> Inspection:
     """Inspect a signed token with our issuer or one of our keys. Never raises."""
-    found = Inspection(TokenKind.ACCESS, (), claims=peek(token), key=key)
+    inspection = Inspection(TokenKind.ACCESS, (), claims=peek(token), key=key)
     findings = _Checks()
     everything = _signed(ports, token, key, findings)
     claims = None if everything is None else _own_claims(ports, everything, findings)
     if claims is not None:
-        found = replace(found, kind=_KINDS.get(TokenType(claims.type), TokenKind.ACCESS))
+        inspection = replace(inspection, kind=_KINDS.get(TokenType(claims.type), TokenKind.ACCESS))
         if _issued_here(ports, actor, claims, findings) and _in_time(ports, claims, findings):
             trace = load_token_trace(ports, claims)
-            found = _add_session(actor, found, trace, claims, findings)
-    return replace(found, checks=tuple(findings.checks))
+            inspection = _add_session(actor, inspection, trace, claims, findings)
+    return replace(inspection, checks=tuple(findings.checks))
 
 
 @part
@@ -99,8 +99,8 @@ def find_named_key(ports: Ports, token: str) -> NamedKey | None:
         return None
     fixed = ports.keys.fixed()
     if fixed is not None:
-        known = kid == fixed.public.kid
-        return NamedKey(kid, KeyStatus.ACTIVE if known else KeyStatus.UNKNOWN)
+        is_fixed = kid == fixed.public.kid
+        return NamedKey(kid, KeyStatus.ACTIVE if is_fixed else KeyStatus.UNKNOWN)
     ring(ports)
     for key in stored_ring(ports).keys:
         if key.pair.public.kid != kid:
@@ -145,15 +145,15 @@ def _own_claims(
     try:
         claims = read_claims(everything, owner)
     except TokenRejected:
-        told = everything.get("owner")
+        owner_claim = everything.get("owner")
         bad = "A claim is missing that tokens of ours have, or is of another form."
-        if isinstance(told, str) and told != owner:
+        if isinstance(owner_claim, str) and owner_claim != owner:
             bad = "It belongs to another owner: VENDOR was changed since."
         findings.note(CheckName.CLAIMS, None, bad)
         return None
-    known = claims.type in list(TokenType)
+    has_known_type = claims.type in list(TokenType)
     bad = "It is neither an access token, nor a refresh token, nor an extension's."
-    good = f"Every claim is there; it is of the type {claims.type}." if known else None
+    good = f"Every claim is there; it is of the type {claims.type}." if has_known_type else None
     return claims if findings.note(CheckName.CLAIMS, good, bad) else None
 
 
@@ -179,9 +179,9 @@ def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
 
 
 def _add_session(
-    actor: Actor, found: Inspection, trace: TokenTrace, claims: Claims, findings: _Checks
+    actor: Actor, inspection: Inspection, trace: TokenTrace, claims: Claims, findings: _Checks
 ) -> Inspection:
-    """``found`` with the session, the person and the app that the token speaks for."""
+    """``inspection`` with the session, the person and the app that the token speaks for."""
     session, user = trace.session, trace.user
     origin = SessionOrigin.NONE if session is None else session.origin
     good = (
@@ -200,18 +200,21 @@ def _add_session(
         findings.note(CheckName.APP, "The app is active." if on else None, bad)
     if session is not None:
         findings.checks.append(mode_check(trace.mode, origin))
-    found = replace(
-        found, session=session, app=trace.app, bearer=None if user is None else bearer_of(user)
+    inspection = replace(
+        inspection,
+        session=session,
+        app=trace.app,
+        bearer=None if user is None else bearer_of(user),
     )
     if user is None or session is None:
-        return found
+        return inspection
     if not may_see_rights(actor, user):
-        return replace(found, rights_hidden=True)
+        return replace(inspection, rights_hidden=True)
     app = extension_permissions(trace.granted) if is_extension else None
     scopes = None if trace.grant is None else trace.grant.permissions
-    held = user.permissions
-    rights = person_rights(held, mode=trace.mode, origin=origin, scopes=scopes, app=app)
-    return replace(found, rights=rights, by_sign_on=_by_sign_on(held, scopes, app))
+    permissions = user.permissions
+    rights = person_rights(permissions, mode=trace.mode, origin=origin, scopes=scopes, app=app)
+    return replace(inspection, rights=rights, by_sign_on=_by_sign_on(permissions, scopes, app))
 
 
 @part

@@ -67,17 +67,17 @@ def inspect_provider_token(ports: Ports, actor: Actor, token: str) -> Inspection
         for candidate in providers
         if not candidate.issuer and candidate.json_web_key_set_url
     ]
-    found = None
+    inspection = None
     for provider in candidates:
-        found = _inspect(ports, actor, token, provider)
-        if found.is_valid or named:
-            return found
-    return found
+        inspection = _inspect(ports, actor, token, provider)
+        if inspection.is_valid or named:
+            return inspection
+    return inspection
 
 
 def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Inspection:
     kid = claimed_key(token)
-    found = Inspection(
+    inspection = Inspection(
         TokenKind.PROVIDER,
         (),
         key=None if kid is None else NamedKey(kid, KeyStatus.UNKNOWN),
@@ -85,18 +85,20 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
     )
     if not (provider.active and provider.takes_tokens):
         text = _SWITCHED_OFF if not provider.active else _NOT_SET_UP
-        return replace(found, checks=(failed(CheckName.ISSUER, text),))
-    known = passed(CheckName.ISSUER, "A provider that is set up here.")
+        return replace(inspection, checks=(failed(CheckName.ISSUER, text),))
+    check = passed(CheckName.ISSUER, "A provider that is set up here.")
     try:
         signed = verify_with(ports, provider, token)
     except CallFailed:
         text = "The provider does not answer, so its keys are not known."
-        return replace(found, checks=(known, Check(CheckName.KEY, CheckOutcome.UNKNOWN, text)))
+        return replace(
+            inspection, checks=(check, Check(CheckName.KEY, CheckOutcome.UNKNOWN, text))
+        )
     except TokenRejected as rejected:
-        return replace(found, checks=(known, _broken(rejected)))
+        return replace(inspection, checks=(check, _broken(rejected)))
     if kid is not None:
-        found = replace(found, key=NamedKey(kid, KeyStatus.PROVIDER))
-    checks = (known, passed(CheckName.SIGNATURE, "Signed by the provider."))
+        inspection = replace(inspection, key=NamedKey(kid, KeyStatus.PROVIDER))
+    checks = (check, passed(CheckName.SIGNATURE, "Signed by the provider."))
     try:
         access = read_access_token(
             signed,
@@ -108,9 +110,11 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
         name = CheckName.CLAIMS
         if rejected.fault in (TokenFault.EXPIRED, TokenFault.IMMATURE):
             name = CheckName.TIME
-        return replace(found, checks=(*checks, failed(name, rejected.reason)))
+        return replace(inspection, checks=(*checks, failed(name, rejected.reason)))
     read = passed(CheckName.CLAIMS, "In time, for this audience, and an access token.")
-    return _with_person(ports, actor, replace(found, checks=(*checks, read)), provider, access)
+    return _with_person(
+        ports, actor, replace(inspection, checks=(*checks, read)), provider, access
+    )
 
 
 def _broken(rejected: TokenRejected) -> Check:
@@ -120,9 +124,9 @@ def _broken(rejected: TokenRejected) -> Check:
 
 
 def _with_person(
-    ports: Ports, actor: Actor, found: Inspection, provider: Provider, access: AccessToken
+    ports: Ports, actor: Actor, inspection: Inspection, provider: Provider, access: AccessToken
 ) -> Inspection:
-    """Add the person known by that subject, and their permissions, to ``found``."""
+    """Add the person known by that subject, and their permissions, to ``inspection``."""
     identity = ExternalIdentityRecord
     query = (
         select(
@@ -141,17 +145,17 @@ def _with_person(
     if row is None:
         text = "Nobody has come in with it yet: whoever does first is made or linked then."
         check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
-        return replace(found, checks=(*found.checks, check))
+        return replace(inspection, checks=(*inspection.checks, check))
     user = read_user(row)
-    checks = [*found.checks, _alive(active=user.is_active)]
+    checks = [*inspection.checks, _alive(active=user.is_active)]
     if access.issued is not None and is_signed_out(
         access.issued, row.signed_out_here, row.signed_out_there
     ):
         text = "It was issued before its person signed out everywhere."
         checks.append(failed(CheckName.SESSION, text))
-    found = replace(found, checks=tuple(checks), bearer=bearer_of(user))
+    inspection = replace(inspection, checks=tuple(checks), bearer=bearer_of(user))
     if not may_see_rights(actor, user):
-        return replace(found, rights_hidden=True)
+        return replace(inspection, rights_hidden=True)
     scopes = None if access.grant is None else access.grant.permissions
     rights = person_rights(
         user.permissions,
@@ -159,8 +163,8 @@ def _with_person(
         origin=SessionOrigin.OIDC,
         scopes=scopes,
     )
-    held = in_order(user.permissions if scopes is None else scopes)
-    return replace(found, rights=rights, by_sign_on=held)
+    permissions = in_order(user.permissions if scopes is None else scopes)
+    return replace(inspection, rights=rights, by_sign_on=permissions)
 
 
 def _alive(*, active: bool) -> Check:

@@ -45,9 +45,9 @@ def ring(ports: Ports, version: int | None = None) -> CachedKeyRing:
         return _fixed_ring(ports, fixed)
     if version is None and ports.cache.ring is not None:
         version = int(ports.database.read(_VERSION, {})[0].version)
-    known = _cached(ports, version)
-    if known is not None:
-        return known
+    cached = _cached(ports, version)
+    if cached is not None:
+        return cached
     with ports.cache.ring_lock:
         return _cached(ports, version) or _reload(ports)
 
@@ -59,13 +59,13 @@ def published_keys(ports: Ports) -> tuple[PublicKey, ...]:
     While the database does not answer, those that this process read last, until one of them ends.
     """
     try:
-        known = ring(ports)
+        cached = ring(ports)
     except DatabaseUnavailable:
         last = ports.cache.ring
         if last is None or ports.clock.timestamp() >= last.good_until:
             raise
-        known = last
-    return tuple(known.ring.published.values())
+        cached = last
+    return tuple(cached.ring.published.values())
 
 
 @requires_person(Permission.MANAGE_SETTINGS)
@@ -89,25 +89,25 @@ def list_keys(ports: Ports, actor: Actor) -> tuple[SigningKey, ...]:
 
 
 def _fixed_ring(ports: Ports, pair: KeyPair) -> CachedKeyRing:
-    known = ports.cache.ring
-    if known is None or known.signer != pair:
+    cached = ports.cache.ring
+    if cached is None or cached.signer != pair:
         kid = pair.public.kid
-        known = CachedKeyRing(Ring(0, kid, MappingProxyType({kid: pair.public})), pair)
-        _cache(ports, known)
-    return known
+        cached = CachedKeyRing(Ring(0, kid, MappingProxyType({kid: pair.public})), pair)
+        _cache(ports, cached)
+    return cached
 
 
 def _cached(ports: Ports, version: int | None) -> CachedKeyRing | None:
-    known = ports.cache.ring
-    if known is None or known.ring.version != version:
+    cached = ports.cache.ring
+    if cached is None or cached.ring.version != version:
         return None
-    return known if ports.clock.timestamp() < known.good_until else None
+    return cached if ports.clock.timestamp() < cached.good_until else None
 
 
-def _cache(ports: Ports, known: CachedKeyRing) -> None:
+def _cache(ports: Ports, cached: CachedKeyRing) -> None:
     before = ports.cache.ring
-    ports.cache.ring = known
-    if before is None or before.ring != known.ring:
+    ports.cache.ring = cached
+    if before is None or before.ring != cached.ring:
         ports.cache.verified.clear()
 
 
@@ -123,11 +123,11 @@ def _reload(ports: Ports) -> CachedKeyRing:
     # The active key leads: some verifiers look no further than the first of a key set.
     listed = sorted(keys, key=lambda key: key.state is not KeyState.ACTIVE)
     published = MappingProxyType({key.pair.public.kid: key.pair.public for key in listed})
-    known = CachedKeyRing(
+    cached = CachedKeyRing(
         Ring(stored.version, signer.public.kid, published), signer, min(ends, default=inf)
     )
-    _cache(ports, known)
-    return known
+    _cache(ports, cached)
+    return cached
 
 
 def _make(ports: Ports, version: int, missing: Iterable[KeyState]) -> None:

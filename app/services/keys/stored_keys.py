@@ -110,14 +110,14 @@ def _span(ports: Ports) -> timedelta:
     return timedelta(seconds=ports.configuration.jwt_ttl_refresh)
 
 
-def _key(found: SigningKeyRecord) -> StoredKey:
-    public = PublicKey(found.kid, found.modulus, found.exponent)
+def _key(record: SigningKeyRecord) -> StoredKey:
+    public = PublicKey(record.kid, record.modulus, record.exponent)
     return StoredKey(
-        KeyPair(public, found.private_key),
-        KeyState(found.state),
-        found.published_at,
-        found.activated_at,
-        found.retired_at,
+        KeyPair(public, record.private_key),
+        KeyState(record.state),
+        record.published_at,
+        record.activated_at,
+        record.retired_at,
     )
 
 

@@ -62,14 +62,14 @@ def read_rows(
     neither grouped nor distinct. Refuses another list's cursor.
     """
     descending = order.descending is not request.backwards
-    wanted = query.add_columns(*(column.label(None) for column in order.columns))
+    statement = query.add_columns(*(column.label(None) for column in order.columns))
     if request.cursor:
         places, values = tuple_(*order.columns), tuple_(*_typed(order, request))
-        wanted = wanted.where(places < values if descending else places > values)
-    wanted = wanted.order_by(
+        statement = statement.where(places < values if descending else places > values)
+    statement = statement.order_by(
         *(column.desc() if descending else column.asc() for column in order.columns)
     ).limit(request.size + 1)
-    rows = session.execute(wanted).all()
+    rows = session.execute(statement).all()
     more = len(rows) > request.size
     rows = rows[: request.size]
     if request.backwards:

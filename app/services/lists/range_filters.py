@@ -21,13 +21,13 @@ Bound = TypeVar("Bound", int, datetime)
 
 @part
 def in_range(
-    column: InstrumentedAttribute[Bound], wanted: Range[Bound]
+    column: InstrumentedAttribute[Bound], bounds: Range[Bound]
 ) -> Iterator[ColumnElement[bool]]:
-    """Return the conditions for values of ``column`` within ``wanted``."""
-    if wanted.gte is not None:
-        yield column >= wanted.gte
-    if wanted.lte is not None:
-        yield column <= wanted.lte
+    """Return the conditions for values of ``column`` within ``bounds``."""
+    if bounds.gte is not None:
+        yield column >= bounds.gte
+    if bounds.lte is not None:
+        yield column <= bounds.lte
 
 
 @part

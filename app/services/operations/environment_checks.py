@@ -67,14 +67,14 @@ def provider_findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
     active = [provider for provider in known_providers(ports) if provider.active]
     for provider in active:
         subject = f"provider {provider.slug}"
-        found = check_provider(ports, actor, provider.slug)
-        wrong = [finding for finding in found if finding.state is not State.FINE]
+        findings = check_provider(ports, actor, provider.slug)
+        wrong = [finding for finding in findings if finding.state is not State.FINE]
         for finding in wrong:
             yield Finding(
                 subject, finding.state, f"{finding.subject}: {finding.message}", finding.remedy
             )
         if not wrong:
-            yield Finding(subject, State.FINE, f"Answers; {len(found)} things were tried.")
+            yield Finding(subject, State.FINE, f"Answers; {len(findings)} things were tried.")
 
 
 @part
@@ -91,17 +91,17 @@ def worker_findings(ports: Ports) -> Iterator[Finding]:
         ((moment, what) for what, moment in waiting.items() if moment is not None),
         default=(now, ""),
     )
-    late = f" {what} has waited for {_span(now, since)}." if now - since > _SLOW else ""
+    delay = f" {what} has waited for {_span(now, since)}." if now - since > _SLOW else ""
     if status.beat_at is None:
-        state = State.FAILED if late else State.WARNING
-        yield Finding("worker", state, f"No background worker has run yet.{late}", _START)
+        state = State.FAILED if delay else State.WARNING
+        yield Finding("worker", state, f"No background worker has run yet.{delay}", _START)
     elif now - status.beat_at > _ALIVE:
-        message = f"The last sign of life is {_span(now, status.beat_at)} old.{late}"
+        message = f"The last sign of life is {_span(now, status.beat_at)} old.{delay}"
         yield Finding("worker", State.FAILED, message, _START)
-    elif late:
+    elif delay:
         state = State.FAILED if now - since > _STUCK else State.WARNING
         remedy = "Look at what the worker logs; more workers, on other machines too, do more."
-        yield Finding("worker", state, f"Alive, but it does not keep up.{late}", remedy)
+        yield Finding("worker", state, f"Alive, but it does not keep up.{delay}", remedy)
     else:
         yield Finding("worker", State.FINE, "Alive, and nothing waits for it.")
 

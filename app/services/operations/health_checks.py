@@ -74,13 +74,13 @@ def _database(ports: Ports) -> Finding:
 def _keys(ports: Ports) -> Finding:
     subject = "signing keys"
     try:
-        known = ring(ports)
-        ports.keys.sign(known.signer, {})
+        key_ring = ring(ports)
+        ports.keys.sign(key_ring.signer, {})
     except KeyUnreadable as error:
         remedy = "Set SECRET_KEY back, or run `flask keys rotate --force`."
         return Finding(subject, State.FAILED, str(error), remedy)
-    count = len(known.ring.published)
-    return Finding(subject, State.FINE, f"{known.signer.public.kid} signs; {count} published.")
+    count = len(key_ring.ring.published)
+    return Finding(subject, State.FINE, f"{key_ring.signer.public.kid} signs; {count} published.")
 
 
 def _clock(ports: Ports) -> Iterator[Finding]:

@@ -28,14 +28,14 @@ def read_snapshot(
     types = get_type_hints(kind)
     values: dict[str, Any] = {}
     for field in fields(kind):
-        stored, wanted = snapshot.get(field.name), types[field.name]
+        stored, type_ = snapshot.get(field.name), types[field.name]
         if stored is None:
             if field.default is MISSING:
-                values[field.name] = deleted_at if wanted is datetime else _EMPTY[wanted]
-        elif wanted == tuple[Group, ...]:
+                values[field.name] = deleted_at if type_ is datetime else _EMPTY[type_]
+        elif type_ == tuple[Group, ...]:
             values[field.name] = tuple(read_snapshot(Group, group, deleted_at) for group in stored)
         else:
-            values[field.name] = _READ.get(wanted, _unchanged)(stored)
+            values[field.name] = _READ.get(type_, _unchanged)(stored)
     return kind(**values)
 
 

@@ -55,9 +55,9 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)
-    made = NewUser(email, new.first_name, new.last_name, is_active=new.is_active)
+    new_user = NewUser(email, new.first_name, new.last_name, is_active=new.is_active)
     with emails_unique(ports, email), ports.database.transaction() as session:
-        user = store_user(ports, actor, session, made)
+        user = store_user(ports, actor, session, new_user)
         if new.redirect_url and user.is_active:
             invite(ports, actor, session, user, new.redirect_url)
         return load_user(session, user.id)

@@ -70,18 +70,18 @@ def list_users(
 
 @requires(Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
 def list_customers(
-    ports: Ports, actor: Actor, page: PageRequest, wanted: UserFilter = _EVERYBODY
+    ports: Ports, actor: Actor, page: PageRequest, filter_: UserFilter = _EVERYBODY
 ) -> Page[User]:
     """List customers (`customers`); refuses GRAPHQL_ERROR on ``sortBy`` with a search."""
-    return _list(ports, page, [False], wanted)
+    return _list(ports, page, [False], filter_)
 
 
 @requires(Permission.MANAGE_STAFF)
 def list_staff(
-    ports: Ports, actor: Actor, page: PageRequest, wanted: UserFilter = _EVERYBODY
+    ports: Ports, actor: Actor, page: PageRequest, filter_: UserFilter = _EVERYBODY
 ) -> Page[User]:
     """Members of the staff (`staffUsers`); refuses as ``list_customers`` does."""
-    return _list(ports, page, [True], wanted)
+    return _list(ports, page, [True], filter_)
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -135,31 +135,31 @@ def _has_email(email: str) -> ColumnElement[bool]:
 
 
 def _list(
-    ports: Ports, page: PageRequest, kinds: Collection[bool], wanted: UserFilter
+    ports: Ports, page: PageRequest, kinds: Collection[bool], filter_: UserFilter
 ) -> Page[User]:
-    words = read_search(wanted.search)
+    words = read_search(filter_.search)
     if words is None or not kinds:
         return empty_page()
-    if words and wanted.sort is not None:
+    if words and filter_.sort is not None:
         message = "Whoever is found goes by the word that matched: leave `sortBy` out of a search."
         raise Refused(Problem("GRAPHQL_ERROR", message, "sortBy"))
     with ports.database.reading() as session:
         if words:
             query, order = _found(kinds, _rarest_first(session, kinds, words, page))
         else:
-            query, order = _everybody(kinds, wanted)
-        if wanted.is_active is not None:
-            query = query.where(UserRecord.is_active.is_(_SAID[wanted.is_active]))
-        if wanted.ids is not None:
-            query = query.where(UserRecord.id.in_(_keys(wanted.ids)))
-        query = query.where(*_membership(wanted), *_signs_in_by(wanted))
+            query, order = _everybody(kinds, filter_)
+        if filter_.is_active is not None:
+            query = query.where(UserRecord.is_active.is_(_SAID[filter_.is_active]))
+        if filter_.ids is not None:
+            query = query.where(UserRecord.id.in_(_keys(filter_.ids)))
+        query = query.where(*_membership(filter_), *_signs_in_by(filter_))
         return read_page(ports, session, query, order, page, read_user)
 
 
-def _everybody(kinds: Collection[bool], wanted: UserFilter) -> tuple[_Query, Order]:
+def _everybody(kinds: Collection[bool], filter_: UserFilter) -> tuple[_Query, Order]:
     query = _of_kinds(select(*USER_COLUMNS), UserRecord.is_staff, kinds)
-    columns = _BY_AGE if wanted.sort is None else _SORTS[wanted.sort]
-    return query, Order(columns, descending=wanted.descending)
+    columns = _BY_AGE if filter_.sort is None else _SORTS[filter_.sort]
+    return query, Order(columns, descending=filter_.descending)
 
 
 def _found(kinds: Collection[bool], words: Sequence[str]) -> tuple[_Query, Order]:
@@ -185,12 +185,12 @@ def _found(kinds: Collection[bool], words: Sequence[str]) -> tuple[_Query, Order
         )
     )
     for word in others:
-        other = aliased(UserWordRecord)
-        asked = select(other.user_id).where(
-            other.user_id == UserWordRecord.user_id, _begins(other.word, word)
+        other_word = aliased(UserWordRecord)
+        statement = select(other_word.user_id).where(
+            other_word.user_id == UserWordRecord.user_id, _begins(other_word.word, word)
         )
         # The limit keeps PostgreSQL from gathering everybody who has the other word first.
-        query = query.where(asked.limit(1).scalar_subquery().is_not(None))
+        query = query.where(statement.limit(1).scalar_subquery().is_not(None))
     return query, Order(_BY_WORD)
 
 
@@ -228,16 +228,16 @@ def _begins(column: InstrumentedAttribute[str], beginning: str) -> ColumnElement
     return (column >= beginning) & (column < end_of(beginning))
 
 
-def _membership(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
-    if wanted.group_id is not None:
+def _membership(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.group_id is not None:
         # By another name: the subqueries of a person's own groups use the table too.
         member = aliased(GroupMemberRecord)
-        in_group = select(member.user_id).where(member.group_id == wanted.group_id)
+        in_group = select(member.user_id).where(member.group_id == filter_.group_id)
         yield UserRecord.id.in_(in_group)
 
 
-def _signs_in_by(wanted: UserFilter) -> Iterator[ColumnElement[bool]]:
-    way = wanted.signs_in_by
+def _signs_in_by(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+    way = filter_.signs_in_by
     if way is SignInMethod.NO_SIGN_ON:
         yield ~has_sign_on()
     elif way is not None:

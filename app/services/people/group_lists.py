@@ -95,17 +95,17 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
 
 @requires(Permission.MANAGE_STAFF)
 def list_groups(
-    ports: Ports, actor: Actor, page: PageRequest, wanted: GroupFilter = _ALL
+    ports: Ports, actor: Actor, page: PageRequest, filter_: GroupFilter = _ALL
 ) -> Page[PermissionGroup]:
     """The groups (`permissionGroups`); refuses NOT_FOUND on ``ids`` for what is no id."""
-    if not can_match(wanted.search):
+    if not can_match(filter_.search):
         return empty_page()
     # There are few groups: reading them all is quicker than any index would be.
-    query = GROUPS.where(contains_text(GroupRecord.name, wanted.search.strip()))
-    if wanted.ids is not None:
-        query = query.where(GroupRecord.id.in_(_keys(wanted.ids)))
-    columns = _BY_MEMBERS if wanted.by_members else _BY_NAME
-    order = Order(columns, descending=wanted.descending)
+    query = GROUPS.where(contains_text(GroupRecord.name, filter_.search.strip()))
+    if filter_.ids is not None:
+        query = query.where(GroupRecord.id.in_(_keys(filter_.ids)))
+    columns = _BY_MEMBERS if filter_.by_members else _BY_NAME
+    order = Order(columns, descending=filter_.descending)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_group)
 
@@ -125,11 +125,11 @@ def show_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup | N
 @requires(Permission.MANAGE_STAFF)
 def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group, ...]:
     """The groups with exactly these names; refuses NOT_FOUND on ``group`` for any other name."""
-    wanted = frozenset(names)
+    name_set = frozenset(names)
     with ports.database.reading() as session:
-        rows = session.execute(GROUPS.where(GroupRecord.name.in_(filter(is_storable, wanted))))
+        rows = session.execute(GROUPS.where(GroupRecord.name.in_(filter(is_storable, name_set))))
         groups = [to_group(row) for row in rows]
-    missing = sorted(wanted - {group.name for group in groups})
+    missing = sorted(name_set - {group.name for group in groups})
     if missing:
         message = "There is no group {missing}."
         raise Refused(

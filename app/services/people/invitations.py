@@ -37,6 +37,6 @@ def invite(
         add_event(ports, actor, session, event)
     else:
         mail = Mail(MailKind.CUSTOMER_INVITATION, user.email, values)
-        asked = AccountSetPasswordRequested(user.id, token=token, redirect_url=page)
-        add_event(ports, actor, session, asked)
+        request_event = AccountSetPasswordRequested(user.id, token=token, redirect_url=page)
+        add_event(ports, actor, session, request_event)
     add_mail(ports, session, mail)

@@ -83,7 +83,7 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
             _promote(ports, actor, session, existing, new, groups)
             user = existing
         else:
-            made = NewUser(
+            new_user = NewUser(
                 email,
                 new.first_name,
                 new.last_name,
@@ -91,7 +91,7 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
                 is_active=new.is_active is not False,
                 groups=groups,
             )
-            user = store_user(ports, actor, session, made)
+            user = store_user(ports, actor, session, new_user)
         if new.redirect_url and user.password_hash is None and user.is_active:
             invite(ports, actor, session, user, new.redirect_url)
         return load_user(session, user.id)

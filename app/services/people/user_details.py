@@ -82,13 +82,13 @@ def change_details(
     there stop working. A confirmed account loses its unverified identities (``account_trust``).
     Doesn't change whether the user is active.
     """
-    wanted: dict[str, str | Absent | None] = {
+    values: dict[str, str | Absent | None] = {
         "first_name": details.first_name,
         "last_name": details.last_name,
         "email": ABSENT if details.wanted_email is None else details.wanted_email,
     }
     old_email = user.email
-    for name, value in wanted.items():
+    for name, value in values.items():
         new = "" if value is None else value
         old = getattr(user, name)
         if not isinstance(new, Absent) and new != old:

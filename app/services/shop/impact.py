@@ -118,14 +118,14 @@ class Impact:
 @requires(Permission.MANAGE_SETTINGS)
 def show_impact(ports: Ports, actor: Actor) -> Impact:
     """Return the impact of each position of both switches; four statements."""
-    asked = select(
+    query = select(
         ShopRecord.password_login_mode,
         ShopRecord.allow_storefront_traffic,
         *settings_manager_columns(ports),
         *sign_in_count_columns(ports),
     )
     with ports.database.reading() as session:
-        row = session.execute(asked).one()
+        row = session.execute(query).one()
         named = _by_password(ports, session)
         changed = _last_changes(session)
     numbers = read_sign_in_counts(row)

@@ -51,14 +51,14 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
     INVALID on ``customerSetPasswordUrl`` for a host that ``ALLOWED_CLIENT_HOSTS`` doesn't list,
     and INVALID for a note or an opening time of an open storefront, or a time in the past.
     """
-    given = tuple(given_values(update))
-    found = [_problem(ports, setting, value) for setting, value in given]
+    given_settings = tuple(given_values(update))
+    found = [_problem(ports, setting, value) for setting, value in given_settings]
     if isinstance(update.password_login_mode, PasswordLoginMode):
         found.append(mode_change_problem(actor, update.password_login_mode))
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)
-    values: dict[str, Any] = {setting.name: value for setting, value in given}
+    values: dict[str, Any] = {setting.name: value for setting, value in given_settings}
     with ports.database.transaction() as session:
         before = settings_of(_locked(session))
         after = replace(before, **values)

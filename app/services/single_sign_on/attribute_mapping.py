@@ -139,7 +139,7 @@ def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
     person = read.provider_person.person
     user, ended, verified = _account(ports, read)
     linked = verified is not None
-    found = MappingPreview(
+    preview = MappingPreview(
         read.kind,
         MappedTo.KNOWN if linked else MappedTo.MADE if user is None else MappedTo.LINKED,
         person=person,
@@ -150,8 +150,8 @@ def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
     problem = _problem(read.provider_person, user, is_verified=verified)
     if problem is not None or ended:
         reason = _SIGNED_OUT if problem is None else problem.message
-        return replace(found, outcome=MappedTo.NOBODY, reason=reason)
-    return _with_rights(ports, actor, read, found, user)
+        return replace(preview, outcome=MappedTo.NOBODY, reason=reason)
+    return _with_rights(ports, actor, read, preview, user)
 
 
 def _problem(
@@ -200,15 +200,15 @@ def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]
 
 
 def _with_rights(
-    ports: Ports, actor: Actor, read: _Read, found: MappingPreview, user: User | None
+    ports: Ports, actor: Actor, read: _Read, preview: MappingPreview, user: User | None
 ) -> MappingPreview:
     provider_person = read.provider_person
     was_staff = user is not None and user.is_staff
     becomes = provider_person.is_staff and not was_staff
     joins = provider_person.provider.default_group_name_for_new_staff_users if becomes else ""
     name = f"{provider_person.person.first_name} {provider_person.person.last_name}".strip()
-    found = replace(
-        found,
+    preview = replace(
+        preview,
         name=name or ("" if user is None else f"{user.first_name} {user.last_name}".strip()),
         is_staff=was_staff or becomes,
         becomes_staff=becomes,
@@ -216,13 +216,13 @@ def _with_rights(
         joins=joins,
     )
     if not read.tells_rights:
-        return replace(found, permissions=None)
+        return replace(preview, permissions=None)
     if provider_person.grant is not None:
-        return replace(found, permissions=in_order(provider_person.grant.permissions))
+        return replace(preview, permissions=in_order(provider_person.grant.permissions))
     if user is not None and not may_see_rights(actor, user):
-        return replace(found, permissions=None, rights_hidden=True, groups=())
-    held = frozenset[Permission]() if user is None else user.permissions
-    return replace(found, permissions=in_order(held | _of_group(ports, joins)))
+        return replace(preview, permissions=None, rights_hidden=True, groups=())
+    permissions = frozenset[Permission]() if user is None else user.permissions
+    return replace(preview, permissions=in_order(permissions | _of_group(ports, joins)))
 
 
 def _of_group(ports: Ports, name: str) -> frozenset[Permission]:

@@ -101,14 +101,14 @@ def _modes(provider: Provider) -> Finding:
 
 
 def _issuer(ports: Ports, provider: Provider) -> Finding:
-    told = ports.identity_provider.discover(provider.issuer)
-    settings, problems = read_description(told, provider.issuer)
+    metadata = ports.identity_provider.discover(provider.issuer)
+    settings, problems = read_description(metadata, provider.issuer)
     remedy = f"flask oidc discover {provider.issuer}"
     if problems:
         return Finding("issuer", State.FAILED, problems[0].message, remedy)
-    other = [name for name, value in settings.items() if getattr(provider, name) != value]
-    if other:
-        message = f"The provider tells something else by now: {', '.join(other)}."
+    differing = [name for name, value in settings.items() if getattr(provider, name) != value]
+    if differing:
+        message = f"The provider tells something else by now: {', '.join(differing)}."
         return Finding("issuer", State.WARNING, message, remedy)
     return Finding("issuer", State.FINE, "Its description agrees with the settings.")
 

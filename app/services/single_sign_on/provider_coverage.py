@@ -62,12 +62,12 @@ def show_provider_coverage(
 
     What grows without bound is counted up to ``MAX_COUNTED``. A slug that none has is left out.
     """
-    known = [provider for provider in known_providers(ports) if provider.slug in slugs]
-    if not known:
+    providers = [provider for provider in known_providers(ports) if provider.slug in slugs]
+    if not providers:
         return {}
     columns = [
         column
-        for provider in known
+        for provider in providers
         for column in (people_of(provider), _sessions(ports, provider))
     ]
     with ports.database.reading() as session:
@@ -75,7 +75,8 @@ def show_provider_coverage(
     counted = [_bounded_count(int(number)) for number in row]
     pairs = zip(counted[::2], counted[1::2], strict=True)
     return {
-        provider.slug: ProviderCoverage(*pair) for provider, pair in zip(known, pairs, strict=True)
+        provider.slug: ProviderCoverage(*pair)
+        for provider, pair in zip(providers, pairs, strict=True)
     }
 
 

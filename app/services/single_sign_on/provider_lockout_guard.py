@@ -80,13 +80,13 @@ def _count(
 ) -> _AccessState:
     staff = select(func.count()).select_from(UserRecord)
     staff = staff.where(UserRecord.is_staff, UserRecord.is_active, signed_in_with(provider))
-    asked = select(
+    query = select(
         ShopRecord.password_login_mode,
         people_of(provider).label("people"),
         staff.scalar_subquery().label("staff"),
         *settings_manager_columns(ports, without=without),
     )
-    row = session.execute(asked).one()
+    row = session.execute(query).one()
     mode = PasswordLoginMode(row.password_login_mode)
     return _AccessState(mode, read_settings_managers(row), row.people, row.staff)
 

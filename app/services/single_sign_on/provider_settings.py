@@ -78,10 +78,10 @@ def list_plugins(
         return empty_page()
     if search:
         query = query.where(contains_text(IdentityProviderRecord.name, search))
-    known = {provider.slug: provider for provider in known_providers(ports)}
+    providers = {provider.slug: provider for provider in known_providers(ports)}
 
     def plugin(row: NamedRow) -> Plugin:
-        provider = known[row.slug]
+        provider = providers[row.slug]
         return _plugin(provider, provider.plugin_id(ports.configuration.vendor))
 
     with ports.database.reading() as session:
@@ -136,14 +136,14 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
             .where(ShopRecord.id == SHOP_ID)
             .values(providers_version=ShopRecord.providers_version + 1)
         )
-        kept = session.scalar(
+        stored = session.scalar(
             select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
         )
-        if kept is None:
-            kept = IdentityProviderRecord(slug=slug, name=slug)
-            session.add(kept)
+        if stored is None:
+            stored = IdentityProviderRecord(slug=slug, name=slug)
+            session.add(stored)
             session.flush()
-        before = to_provider(kept)
+        before = to_provider(stored)
         after = replace(before, **values)
         problem = activation_problem(after)
         if problem is not None:
@@ -151,7 +151,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         guarded = prevent_lockout(ports, actor, session, before, after)
         with guarded if changes.asks_first else nullcontext():
             for name, value in values.items():
-                setattr(kept, name, value)
+                setattr(stored, name, value)
             if after.issuer and not before.issuer:
                 _know_by_issuer(session, before, after.issuer)
         _note(ports, actor, session, before, after)
@@ -187,13 +187,15 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
 
 def _know_by_issuer(session: Session, before: Provider, issuer: str) -> None:
     """Move identities to the provider's issuer when that becomes known."""
-    other = aliased(ExternalIdentityRecord)
-    for told in (issuer, ""):
+    other_identity = aliased(ExternalIdentityRecord)
+    for known_issuer in (issuer, ""):
         record_of = ExternalIdentityRecord
-        taken = exists().where(other.issuer == issuer, other.subject == record_of.subject)
+        taken = exists().where(
+            other_identity.issuer == issuer, other_identity.subject == record_of.subject
+        )
         session.execute(
             update(record_of)
-            .where(record_of.issuer == before.issuer_here(told), ~taken)
+            .where(record_of.issuer == before.issuer_here(known_issuer), ~taken)
             .values(issuer=issuer)
         )
 

@@ -97,27 +97,29 @@ def _refresh_session(
     if not token:
         raise Refused(Problem("JWT_MISSING_TOKEN", "A refresh token is needed.", _FIELD))
     verified = verify_argument_token(ports, actor, token, _FIELD)
-    claims, found = verified.claims, verified.found
+    claims, live_session = verified.claims, verified.found
     if claims.type != TokenType.REFRESH:
         raise Refused(_invalid("This is no refresh token."))
-    if found is None:
+    if live_session is None:
         raise Refused(SESSION_ENDED)
-    if found.provider_id != provider.id or not provider.enable_refresh_token:
+    if live_session.provider_id != provider.id or not provider.enable_refresh_token:
         raise Refused(_invalid("This session cannot be refreshed at this provider."))
-    turn = _take_turn(ports, actor, claims, found.user.email)
+    turn = _take_turn(ports, actor, claims, live_session.user.email)
     if turn is None:
-        return _follow(ports, actor, token, verified, found)
-    return _refresh(ports, actor, provider, verified, found, turn)
+        return _follow(ports, actor, token, verified, live_session)
+    return _refresh(ports, actor, provider, verified, live_session, turn)
 
 
 def _follow(
-    ports: Ports, actor: Actor, token: str, verified: VerifiedSession, found: LiveSession
+    ports: Ports, actor: Actor, token: str, verified: VerifiedSession, live_session: LiveSession
 ) -> ExternalTokens:
     """Another tab is at it, or has just been: this one goes on with the session as it is."""
     claims = verified.claims
     now, successor = ports.clock.timestamp(), successor_of(claims.csrf_token)
-    going_on = OpenedSession(claims.session, found.origin, now, claims.exp, successor, found.grant)
-    pair = sign_pair(ports, actor, going_on, found.user, verified.shop_state.switches)
+    going_on = OpenedSession(
+        claims.session, live_session.origin, now, claims.exp, successor, live_session.grant
+    )
+    pair = sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
     follows = ports.configuration.single_use_refresh_tokens
     return ExternalTokens(pair.access, pair.refresh if follows else token, pair.user)
 
@@ -127,11 +129,11 @@ def _refresh(
     actor: Actor,
     provider: Provider,
     verified: VerifiedSession,
-    found: LiveSession,
+    live_session: LiveSession,
     turn: _Turn,
 ) -> ExternalTokens:
     claims = verified.claims
-    before = found.grant or ScopeGrant()
+    before = live_session.grant or ScopeGrant()
 
     def refresh(client: Client) -> TokenResponse:
         return ports.identity_provider.refresh(client, turn.refresh_token)
@@ -146,15 +148,15 @@ def _refresh(
             raise Refused(
                 Problem("INVALID", "{refused}.", values={"refused": refused})
             ) from refused
-        said = str(refused) if isinstance(refused, GrantRefused) else reason_of(refused)
-        _end(ports, actor, claims, found.user.email, said)
-        raise Refused(_invalid(said)) from refused
+        reason = str(refused) if isinstance(refused, GrantRefused) else reason_of(refused)
+        _end(ports, actor, claims, live_session.user.email, reason)
+        raise Refused(_invalid(reason)) from refused
     except (CallFailed, Refused) as failed:
         _give_up(ports, claims)
         raise unavailable(failed) if isinstance(failed, CallFailed) else failed from failed
     grant = None if granted is None else granted.within(before)
-    going_on = _keep(ports, claims, found, tokens.refresh_token, grant)
-    pair = sign_pair(ports, actor, going_on, found.user, verified.shop_state.switches)
+    going_on = _keep(ports, claims, live_session, tokens.refresh_token, grant)
+    pair = sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
     return ExternalTokens(pair.access, pair.refresh, pair.user)
 
 
@@ -177,19 +179,19 @@ def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn 
         ).one_or_none()
         if row is None:
             raise Refused(SESSION_ENDED)
-        kept, identity = row
-        used = ports.configuration.single_use_refresh_tokens and not is_current(kept, claims)
-        if used and was_just_used(ports, kept, claims):
+        stored, identity = row
+        used = ports.configuration.single_use_refresh_tokens and not is_current(stored, claims)
+        if used and was_just_used(ports, stored, claims):
             return None
         if not used:
-            until = kept.refreshing_until
+            until = stored.refreshing_until
             # No turn ends later than twice its length: the clock has been put back since.
             if until is not None and now < until <= now + 2 * _TURN:
                 return None
-            refresh_token = load_refresh_token(ports, kept)
+            refresh_token = load_refresh_token(ports, stored)
             if not refresh_token:
                 raise Refused(_invalid("The provider gave nothing to refresh this session with."))
-            kept.refreshing_until = now + _TURN
+            stored.refreshing_until = now + _TURN
             return _Turn(refresh_token, identity.issuer, identity.subject)
     use_up(ports, actor, claims, email)
     raise Refused(SESSION_ENDED)
@@ -217,29 +219,33 @@ def _give_up(ports: Ports, claims: Claims) -> None:
 
 def _end(ports: Ports, actor: Actor, claims: Claims, email: str, reason: str) -> None:
     with ports.database.transaction() as session:
-        kept = session.scalar(select(SessionRecord).where(SessionRecord.token == claims.session))
-        if kept is not None:
-            session.delete(kept)
-            change = Change("session.end", "User", kept.user_id, email, after={"reason": reason})
+        session_record = session.scalar(
+            select(SessionRecord).where(SessionRecord.token == claims.session)
+        )
+        if session_record is not None:
+            session.delete(session_record)
+            change = Change(
+                "session.end", "User", session_record.user_id, email, after={"reason": reason}
+            )
             record(ports, actor, session, change)
 
 
 def _keep(
     ports: Ports,
     claims: Claims,
-    found: LiveSession,
+    live_session: LiveSession,
     refresh_token: str,
     grant: ScopeGrant | None,
 ) -> OpenedSession:
     with ports.database.transaction() as session:
-        kept = session.scalar(
+        stored = session.scalar(
             select(SessionRecord).where(SessionRecord.token == claims.session).with_for_update()
         )
-        if kept is None:
+        if stored is None:
             raise Refused(SESSION_ENDED)
-        store_refresh_token(ports, kept, refresh_token)
-        kept.refreshing_until = None
-        kept.scope = write_grant(grant)
-        successor = replace_token(ports, kept, claims)
+        store_refresh_token(ports, stored, refresh_token)
+        stored.refreshing_until = None
+        stored.scope = write_grant(grant)
+        successor = replace_token(ports, stored, claims)
     now = ports.clock.timestamp()
-    return OpenedSession(claims.session, found.origin, now, claims.exp, successor, grant)
+    return OpenedSession(claims.session, live_session.origin, now, claims.exp, successor, grant)

@@ -79,8 +79,8 @@ def read_details(
     if is_said or not provider.user_info_url:
         return read_person(identity.claims, provider)
     with calling(ports, provider.user_info_url, CallPurpose.VERIFIED):
-        told = ports.identity_provider.fetch_person(provider.user_info_url, tokens.access_token)
-    return read_person({**identity.claims, **told}, provider, identity.subject)
+        claims = ports.identity_provider.fetch_person(provider.user_info_url, tokens.access_token)
+    return read_person({**identity.claims, **claims}, provider, identity.subject)
 
 
 @part

@@ -61,16 +61,16 @@ class WebhookInput:
 
 
 def _subscribes_to_links(
-    ports: Ports, _actor: Actor, said: WebhookInput, app_id: int | None = None
+    ports: Ports, _actor: Actor, input_: WebhookInput, app_id: int | None = None
 ) -> bool:
-    query, events = present(said.query, ""), present(said.events, ())
+    query, events = present(input_.query, ""), present(input_.events, ())
     return carries_links(ports.payloads.check(query).events if query else events)
 
 
 @fresh_proof("for events that carry links", _subscribes_to_links)
 @staff_and_apps
 def create_webhook(
-    ports: Ports, actor: Actor, said: WebhookInput, app_id: int | None = None
+    ports: Ports, actor: Actor, input_: WebhookInput, app_id: int | None = None
 ) -> Webhook:
     """Create a webhook (`webhookCreate`): an app's own, or any app's for staff with MANAGE_APPS.
 
@@ -83,34 +83,34 @@ def create_webhook(
     owner = _owner(actor, app_id)
     now = ports.clock.now()
     empty = Webhook(0, owner, "", "", "", True, "", (), {}, now)  # noqa: FBT003
-    webhook = replace(_applied(ports, empty, said), saver=saver_of(actor))
+    webhook = replace(_applied(ports, empty, input_), saver=saver_of(actor))
     try:
         with ports.database.transaction() as session:
             app = stored_app(session, owner, "app")
             require_link_permission(actor, app, webhook, "app")
             key = store_webhook(ports, session, owner, webhook, now)
-            made = replace(webhook, id=key, app_id=owner)
-            _audit(ports, actor, session, "webhook.create", made, {}, facts_of(made))
-            return made
+            created = replace(webhook, id=key, app_id=owner)
+            _audit(ports, actor, session, "webhook.create", created, {}, facts_of(created))
+            return created
     except IntegrityError:
         raise Refused(_UNIQUE) from None
 
 
 def _keeps_links(
-    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, said: WebhookInput
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, input_: WebhookInput
 ) -> bool:
-    if said == WebhookInput(is_active=False):
+    if input_ == WebhookInput(is_active=False):
         return False
     found = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         before = _only(ports, session, session.scalars(found).all())
-    return carries_links((*before.events, *_events(ports, before, said)))
+    return carries_links((*before.events, *_events(ports, before, input_)))
 
 
 @fresh_proof("for events that carry links, unless it only disables", _keeps_links)
 @staff_and_apps
 def update_webhook(
-    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, said: WebhookInput
+    ports: Ports, actor: Actor, webhook_id: str | None, identifier: str, input_: WebhookInput
 ) -> Webhook:
     """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
 
@@ -123,14 +123,14 @@ def update_webhook(
     found = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         # The query is read against the schema before anything is locked.
-        known = _only(ports, session, session.scalars(found).all())
-    _applied(ports, known, said)
+        webhook = _only(ports, session, session.scalars(found).all())
+    _applied(ports, webhook, input_)
     try:
         with ports.database.transaction() as session:
             stored = session.scalars(found.with_for_update()).all()
             before = _only(ports, session, stored)
             require_within_limit(actor, before)
-            after = _applied(ports, before, said, events=_events(ports, before, said))
+            after = _applied(ports, before, input_, events=_events(ports, before, input_))
             after = replace(after, saver=next_saver(actor, before, after))
             require_link_permission(actor, stored_app(session, before.app_id, "id"), after, "id")
             change_webhook(ports, session, stored[0], before, after)
@@ -186,13 +186,13 @@ def _found(actor: Actor, webhook_id: str | None, identifier: str) -> Select[Webh
         raise PermissionDenied(Permission.MANAGE_APPS)
     if webhook_id is None and not identifier:
         raise Refused(Problem("GRAPHQL_ERROR", "Give the id of a webhook.", "id"))
-    wanted = select(WebhookRecord)
+    query = select(WebhookRecord)
     if webhook_id is None:
-        wanted = wanted.where(WebhookRecord.identifier == identifier).limit(2)
+        query = query.where(WebhookRecord.identifier == identifier).limit(2)
     else:
         key = key_of(webhook_id, "Webhook", code="GRAPHQL_ERROR")
-        wanted = wanted.where(WebhookRecord.id == key)
-    return wanted.where(WebhookRecord.app_id == actor.app_id) if actor.is_app else wanted
+        query = query.where(WebhookRecord.id == key)
+    return query.where(WebhookRecord.app_id == actor.app_id) if actor.is_app else query
 
 
 def _only(ports: Ports, session: Session, stored: Sequence[WebhookRecord]) -> Webhook:
@@ -207,30 +207,30 @@ def _only(ports: Ports, session: Session, stored: Sequence[WebhookRecord]) -> We
 def _applied(
     ports: Ports,
     before: Webhook,
-    said: WebhookInput,
+    input_: WebhookInput,
     events: tuple[EventType, ...] | None = None,
 ) -> Webhook:
     """``before`` with what was said, or the refusal of it; ``events`` when they are known."""
-    headers = present(said.custom_headers, before.custom_headers)
+    headers = present(input_.custom_headers, before.custom_headers)
     after = replace(
         before,
-        name=present(said.name, before.name).strip(),
-        identifier=present(said.identifier, before.identifier).strip(),
-        target_url=present(said.target_url, before.target_url).strip(),
-        is_active=present(said.is_active, before.is_active),
-        query=present(said.query, "") or before.query,
+        name=present(input_.name, before.name).strip(),
+        identifier=present(input_.identifier, before.identifier).strip(),
+        target_url=present(input_.target_url, before.target_url).strip(),
+        is_active=present(input_.is_active, before.is_active),
+        query=present(input_.query, "") or before.query,
     )
-    if not isinstance(said.secret_key, Absent):
+    if not isinstance(input_.secret_key, Absent):
         after = replace(
-            after, has_secret=bool(said.secret_key), reveal=partial(str, said.secret_key)
+            after, has_secret=bool(input_.secret_key), reveal=partial(str, input_.secret_key)
         )
     found = [
-        _target_problem(ports, before, after, said),
+        _target_problem(ports, before, after, input_),
         line_problem(after.name, "name", max_length=_MAX_NAME_LENGTH),
         line_problem(after.identifier, "identifier", max_length=_MAX_NAME_LENGTH),
-        line_problem(present(said.secret_key, ""), "secretKey", max_length=_MAX_SECRET_LENGTH),
+        line_problem(present(input_.secret_key, ""), "secretKey", max_length=_MAX_SECRET_LENGTH),
         query_problem(after.query),
-        sync_events_problem(said.sync_events),
+        sync_events_problem(input_.sync_events),
         headers_problem(headers),
     ]
     problems = [problem for problem in found if problem is not None]
@@ -239,28 +239,28 @@ def _applied(
     return replace(
         after,
         custom_headers={name: str(value) for name, value in headers.items()},
-        events=_events(ports, before, said) if events is None else events,
+        events=_events(ports, before, input_) if events is None else events,
     )
 
 
 def _target_problem(
-    ports: Ports, before: Webhook, after: Webhook, said: WebhookInput
+    ports: Ports, before: Webhook, after: Webhook, input_: WebhookInput
 ) -> Problem | None:
     """Check the target if it is given, or if the webhook is being enabled.
 
     A webhook whose network is no longer allowed can still be disabled.
     """
     is_switched_on = after.is_active and not before.is_active
-    if before.target_url and said.target_url is ABSENT and not is_switched_on:
+    if before.target_url and input_.target_url is ABSENT and not is_switched_on:
         return None
     return target_problem(after.target_url, ports.configuration.outgoing_allowed_networks)
 
 
-def _events(ports: Ports, before: Webhook, said: WebhookInput) -> tuple[EventType, ...]:
-    query = present(said.query, "")
+def _events(ports: Ports, before: Webhook, input_: WebhookInput) -> tuple[EventType, ...]:
+    query = present(input_.query, "")
     if query:
         return ports.payloads.check(query).events
-    return before.events if before.query else present(said.events, before.events)
+    return before.events if before.query else present(input_.events, before.events)
 
 
 def _audit(
@@ -274,5 +274,5 @@ def _audit(
 ) -> None:
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     sides = [{name: side[name] for name in names if name in side} for side in (before, after)]
-    told = webhook.name or webhook.target_url
-    record(ports, actor, session, Change(action, "Webhook", webhook.id, told, *sides))
+    label = webhook.name or webhook.target_url
+    record(ports, actor, session, Change(action, "Webhook", webhook.id, label, *sides))

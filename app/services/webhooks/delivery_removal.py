@@ -18,10 +18,10 @@ def remove_deliveries(ports: Ports, of: ColumnElement[bool]) -> None:
     inside one; a crash in between leaves a webhook whose oldest deliveries are forgotten, and
     which can be deleted again.
     """
-    wanted = select(DeliveryRecord.id).where(of).order_by(DeliveryRecord.id).limit(BATCH_SIZE + 1)
+    query = select(DeliveryRecord.id).where(of).order_by(DeliveryRecord.id).limit(BATCH_SIZE + 1)
     while True:
         with ports.database.transaction() as session:
-            keys = session.scalars(wanted).all()
+            keys = session.scalars(query).all()
             if len(keys) <= BATCH_SIZE:
                 return
             session.execute(delete(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:BATCH_SIZE])))

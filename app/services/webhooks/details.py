@@ -24,9 +24,9 @@ def webhooks_of_apps(
     For an app its own, without any permission; for staff those of all apps with MANAGE_APPS.
     """
     _require_reach(actor.viewer, app_ids)
-    wanted = select(WebhookRecord).where(WebhookRecord.app_id.in_(app_ids))
+    query = select(WebhookRecord).where(WebhookRecord.app_id.in_(app_ids))
     with ports.database.reading() as session:
-        stored = session.scalars(wanted.order_by(WebhookRecord.id)).all()
+        stored = session.scalars(query.order_by(WebhookRecord.id)).all()
         found = read_webhooks(ports, session, stored)
     webhooks = [visible_webhook(actor, webhook) for webhook in found]
     return {
@@ -44,11 +44,11 @@ def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
     viewer = actor.viewer
     if not viewer.is_app and not viewer.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
-    wanted = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
+    query = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
     if viewer.is_app:
-        wanted = wanted.where(WebhookRecord.app_id == viewer.app_id)
+        query = query.where(WebhookRecord.app_id == viewer.app_id)
     with ports.database.reading() as session:
-        found = read_webhooks(ports, session, session.scalars(wanted).all())
+        found = read_webhooks(ports, session, session.scalars(query).all())
     return visible_webhook(actor, found[0]) if found else None
 
 

@@ -33,28 +33,28 @@ Subject = User | Group | App | Product | Checkout | Order
 
 
 @staff_and_apps
-def subject_of(ports: Ports, actor: Actor, happened: Occurrence) -> Subject | None:
+def subject_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> Subject | None:
     """Return the event's object: as it is now, or its snapshot if it was deleted.
 
     Raises ``PermissionDenied`` naming the event's permission.
     """
-    event = happened.event
+    event = occurrence.event
     if not actor.holds(event.permission):
         raise PermissionDenied(event.permission)
     if isinstance(event, Deletion):
-        return _SNAPSHOTS[event.subject](event.snapshot, happened.issued_at)
+        return _SNAPSHOTS[event.subject](event.snapshot, occurrence.issued_at)
     with ports.database.reading() as session:
         return _READ[event.subject](session, actor, event.subject_id)
 
 
 @staff_and_apps
-def principal_of(ports: Ports, actor: Actor, happened: Occurrence) -> User | App | None:
+def principal_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> User | App | None:
     """Return who caused the event; ``None`` if no one did or the caller can't see them."""
-    key = happened.principal_id
+    key = occurrence.principal_id
     if key is None:
         return None
     with ports.database.reading() as session:
-        if happened.principal_type == "App":
+        if occurrence.principal_type == "App":
             may = key == actor.app_id or actor.holds(Permission.MANAGE_APPS)
             return _app(session, key) if may else None
         user = _user(session, key)
@@ -65,12 +65,12 @@ def principal_of(ports: Ports, actor: Actor, happened: Occurrence) -> User | App
 
 
 @staff_and_apps
-def recipient_of(ports: Ports, actor: Actor, happened: Occurrence) -> App | None:
+def recipient_of(ports: Ports, actor: Actor, occurrence: Occurrence) -> App | None:
     """Return the app that receives the event."""
-    if happened.recipient_id is None:
+    if occurrence.recipient_id is None:
         return None
     with ports.database.reading() as session:
-        return _app(session, happened.recipient_id)
+        return _app(session, occurrence.recipient_id)
 
 
 def _product(session: Session, _actor: Actor, key: int) -> Product | None:

@@ -48,9 +48,9 @@ def link_subject(ports: Ports, event: Event) -> User | None:
     """Return the user of a requested link; ``None`` for other events or a deleted user."""
     if not isinstance(event, LinkRequested):
         return None
-    wanted = select(*USER_COLUMNS).where(UserRecord.id == event.subject_id)
+    query = select(*USER_COLUMNS).where(UserRecord.id == event.subject_id)
     with ports.database.reading() as session:
-        row = session.execute(wanted).one_or_none()
+        row = session.execute(query).one_or_none()
     return None if row is None else read_user(row)
 
 
@@ -59,8 +59,8 @@ def event_for_subscriber(subscriber: Subscriber, event: Event, subject: User | N
     """Return ``event``, without the link's secret if ``subscriber`` may not have it."""
     if not isinstance(event, LinkRequested):
         return event
-    held = subscriber.saver.link_permissions(subscriber.app_permissions)
-    is_allowed = may_receive_link(held, event.permission, subject)
+    permissions = subscriber.saver.link_permissions(subscriber.app_permissions)
+    is_allowed = may_receive_link(permissions, event.permission, subject)
     return event if is_allowed else replace(event, token=None)
 
 
@@ -91,10 +91,10 @@ def sent_links(
 
 
 def _sent_link(ports: Ports, row: NamedRow) -> SentLink:
-    held = read_saver(row).link_permissions(read_permissions(row.app_permissions))
+    permissions = read_saver(row).link_permissions(read_permissions(row.app_permissions))
     subject = None if row.user_id is None else read_user(row)
     return SentLink(
-        _decrypted(ports, row.sealed), may_receive_link(held, _needed(row.event), subject)
+        _decrypted(ports, row.sealed), may_receive_link(permissions, _needed(row.event), subject)
     )
 
 

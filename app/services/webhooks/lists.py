@@ -119,7 +119,7 @@ def list_webhooks(
     ports: Ports,
     actor: Actor,
     page: PageRequest,
-    wanted: WebhookFilter = ANY_WEBHOOK,
+    filter_: WebhookFilter = ANY_WEBHOOK,
     sort: WebhookSort = WebhookSort.NEWEST,
 ) -> Page[ListedWebhook]:
     """The webhooks of all apps, each with its events and its health.
@@ -127,10 +127,10 @@ def list_webhooks(
     Three statements, however many a page has; the cost of the health is that of the last day's
     deliveries of these webhooks, not of all that were ever made.
     """
-    if not can_match(wanted.search):
+    if not can_match(filter_.search):
         return empty_page()
     with ports.database.reading() as session:
-        found = read_rows(ports, session, _filtered(wanted), _ORDERS[sort], page)
+        found = read_rows(ports, session, _filtered(filter_), _ORDERS[sort], page)
         return with_items(found, _listed(ports, session, found.items))
 
 
@@ -146,10 +146,10 @@ def _select() -> Select[*tuple[Any, ...]]:
     return select(*_COLUMNS).join(AppRecord, AppRecord.id == WebhookRecord.app_id)
 
 
-def _filtered(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
+def _filtered(filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
     query = _select()
-    if wanted.search.strip():
-        text = wanted.search.strip()
+    if filter_.search.strip():
+        text = filter_.search.strip()
         columns = (
             WebhookRecord.name,
             WebhookRecord.identifier,
@@ -157,15 +157,15 @@ def _filtered(wanted: WebhookFilter) -> Select[*tuple[Any, ...]]:
             AppRecord.name,
         )
         query = query.where(or_(*(contains_text(column, text) for column in columns)))
-    if wanted.app_id is not None:
-        query = query.where(WebhookRecord.app_id == wanted.app_id)
-    if wanted.is_active is not None:
-        query = query.where(WebhookRecord.is_active.is_(wanted.is_active))
-    if wanted.event is not None:
-        names = (wanted.event.value, EventType.ANY_EVENTS.value)
+    if filter_.app_id is not None:
+        query = query.where(WebhookRecord.app_id == filter_.app_id)
+    if filter_.is_active is not None:
+        query = query.where(WebhookRecord.is_active.is_(filter_.is_active))
+    if filter_.event is not None:
+        names = (filter_.event.value, EventType.ANY_EVENTS.value)
         hears = select(WebhookEventRecord.webhook_id).where(WebhookEventRecord.event.in_(names))
         query = query.where(WebhookRecord.id.in_(hears))
-    if wanted.is_failing:
+    if filter_.is_failing:
         fails = WebhookRecord.failing_since.is_not(None) & WebhookRecord.is_active.is_(True)
         query = query.where(or_(fails, WebhookRecord.disabled_reason != ""))
     return query
@@ -184,9 +184,9 @@ def _webhook(row: NamedRow, events: tuple[EventType, ...], health: Health) -> Li
 
 
 def _events(session: Session, keys: Collection[int]) -> Mapping[int, tuple[EventType, ...]]:
-    wanted = select(WebhookEventRecord).where(WebhookEventRecord.webhook_id.in_(keys))
+    query = select(WebhookEventRecord).where(WebhookEventRecord.webhook_id.in_(keys))
     names: dict[int, set[str]] = {key: set() for key in keys}
-    for row in session.scalars(wanted):
+    for row in session.scalars(query):
         names[row.webhook_id].add(row.event)
     return {
         key: tuple(event for event in EventType if event.value in held)

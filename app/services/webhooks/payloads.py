@@ -29,16 +29,16 @@ def make_payload(
     ports: Ports,
     app: Actor,
     query: str,
-    happened: Occurrence,
+    occurrence: Occurrence,
 ) -> Payload:
-    """Make the payload of what ``happened`` for ``app``; never inside a transaction.
+    """Make the payload of ``occurrence`` for ``app``; never inside a transaction.
 
     What the rules refuse is a problem of this payload alone. An unreachable store raises:
     everything is tried again.
     """
-    wanted = query or default_query(type(happened.event))
+    document = query or default_query(type(occurrence.event))
     try:
-        text = ports.payloads.make(ports, app, wanted, happened)
+        text = ports.payloads.make(ports, app, document, occurrence)
     except (Refused, PermissionDenied) as refused:
         return Payload(problem=str(refused))
     return Payload(text)
@@ -49,16 +49,16 @@ def try_payload(
     ports: Ports,
     app: Actor,
     query: str,
-    happened: Occurrence,
+    occurrence: Occurrence,
 ) -> Payload:
     """Make a payload as ``make_payload`` does, with faults of ours returned under a request id.
 
     The caller raises the fault after handling the others.
     """
     try:
-        return make_payload(ports, app, query, happened)
+        return make_payload(ports, app, query, occurrence)
     except Exception as fault:  # noqa: BLE001 - raised by the caller once the others are told
-        event = happened.event.type.value
+        event = occurrence.event.type.value
         problem = problem_of(ports, fault, f"{event} for the app {app.name!r}")
         return Payload(problem=problem, fault=fault)
 

@@ -80,8 +80,8 @@ def confirm_webhooks(
     """
     if not added:
         return
-    wanted = select(WebhookRecord).where(WebhookRecord.app_id == app_id).order_by(WebhookRecord.id)
-    stored = session.scalars(wanted.with_for_update()).all()
+    query = select(WebhookRecord).where(WebhookRecord.app_id == app_id).order_by(WebhookRecord.id)
+    stored = session.scalars(query.with_for_update()).all()
     found = {
         webhook.id: LinkWebhook(
             webhook.id,

@@ -33,9 +33,11 @@ from app.services.people.stored_groups import group_snapshot, load_group
 @part
 def kinds_of(events: Iterable[EventType]) -> tuple[type[Event], ...]:
     """The classes of these events; ``ANY_EVENTS`` is all of them."""
-    wanted = set(events)
+    selected = set(events)
     return tuple(
-        kind for name, kind in EVENTS.items() if EventType.ANY_EVENTS in wanted or name in wanted
+        kind
+        for name, kind in EVENTS.items()
+        if EventType.ANY_EVENTS in selected or name in selected
     )
 
 
@@ -61,11 +63,11 @@ def sample_event(
 
     A deletion has the snapshot of a deletion now. Only people whom ``actor`` can see are found.
     """
-    wanted = _newest(actor, kind)
+    query = _newest(actor, kind)
     if object_id is not None:
-        wanted = wanted.where(_is(kind.subject, object_id))
+        query = query.where(_is(kind.subject, object_id))
     with ports.database.reading() as session:
-        key = session.scalar(wanted.limit(1))
+        key = session.scalar(query.limit(1))
         if key is None:
             return None
         if issubclass(kind, Deletion):
@@ -75,16 +77,16 @@ def sample_event(
 
 def _newest(actor: Actor, kind: type[Event]) -> Select[int]:
     key = _KEYS[kind.subject]
-    wanted = select(key).order_by(key.desc())
+    query = select(key).order_by(key.desc())
     if kind.subject == "App":
-        return wanted.where(AppRecord.is_installed.is_(True))
+        return query.where(AppRecord.is_installed.is_(True))
     if kind.subject != "User":
-        return wanted
+        return query
     if kind.of_staff is not None:
-        return wanted.where(UserRecord.is_staff.is_(kind.of_staff))
+        return query.where(UserRecord.is_staff.is_(kind.of_staff))
     # Whoever manages customers alone must not look at the staff in this way.
     is_anybody = actor.holds(Permission.MANAGE_STAFF)
-    return wanted if is_anybody else wanted.where(UserRecord.is_staff.is_(False))
+    return query if is_anybody else query.where(UserRecord.is_staff.is_(False))
 
 
 def _is(subject: str, object_id: str) -> ColumnElement[bool]:

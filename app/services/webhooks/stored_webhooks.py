@@ -48,11 +48,11 @@ def read_webhooks(
 
     A secret is decrypted by ``reveal``, which refuses INVALID on ``secretKey`` if it can't be.
     """
-    wanted = select(WebhookEventRecord).where(
+    query = select(WebhookEventRecord).where(
         WebhookEventRecord.webhook_id.in_([record.id for record in stored])
     )
     names: dict[int, set[str]] = {record.id: set() for record in stored}
-    for row in session.scalars(wanted):
+    for row in session.scalars(query):
         names[row.webhook_id].add(row.event)
     return tuple(_webhook(ports, record, names[record.id]) for record in stored)
 
@@ -85,8 +85,8 @@ def set_saver(stored: WebhookRecord, saver: Saver) -> None:
     """Let ``saver`` be who saved the webhook last."""
     stored.saved_by_kind = saver.kind.value if saver.kind else ""
     stored.saved_by = saver.name[:_MAX_NAME_LENGTH]
-    held = saver.permissions
-    stored.saved_permissions = None if held is None else joined_names(held)
+    permissions = saver.permissions
+    stored.saved_permissions = None if permissions is None else joined_names(permissions)
 
 
 @part
@@ -94,8 +94,8 @@ def read_saver(row: NamedRow | WebhookRecord) -> Saver:
     """Who saved a webhook last, from a row that has ``SAVER_COLUMNS``."""
     if not row.saved_by_kind:
         return UNKNOWN_SAVER
-    held = None if row.saved_permissions is None else split_names(row.saved_permissions)
-    return Saver(ActorKind(row.saved_by_kind), row.saved_by, held)
+    permissions = None if row.saved_permissions is None else split_names(row.saved_permissions)
+    return Saver(ActorKind(row.saved_by_kind), row.saved_by, permissions)
 
 
 @part

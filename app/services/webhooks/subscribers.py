@@ -82,8 +82,8 @@ def subscribers_of(
             app_permissions=read_permissions(row.app_permissions),
             saver=read_saver(row),
         )
-        wanted = types if row.event == EventType.ANY_EVENTS.value else [EventType(row.event)]
-        for kind in wanted:
+        subscribed = types if row.event == EventType.ANY_EVENTS.value else [EventType(row.event)]
+        for kind in subscribed:
             if EVENTS[kind].permission in subscriber.permissions:
                 found[kind][row.webhook_id] = subscriber
     return {kind: tuple(by_webhook.values()) for kind, by_webhook in found.items()}

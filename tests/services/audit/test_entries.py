@@ -81,7 +81,7 @@ def test_newest_change_is_listed_first_with_its_values(trail: Ports, clock: Fake
         (AuditFilter(actor_kind="operator"), ["keys.rotate"]),
         (AuditFilter(action="app.update"), ["app.update"]),
         (AuditFilter(topic=Topic.APPS), ["app_token.create", "app.update"]),
-        (AuditFilter(topic=Topic.DOORS, user_id=1), ["shop.update"]),
+        (AuditFilter(topic=Topic.ACCESS, user_id=1), ["shop.update"]),
         (AuditFilter(subject_type="App", subject_id="2"), ["app_token.create"]),
         (AuditFilter(text="INES"), ["user.sign_out", "app_token.create", "shop.update"]),
         (AuditFilter(text=" ledger "), ["app_token.create"]),
@@ -124,7 +124,7 @@ def test_text_search_covers_only_the_newest_entries(
 ) -> None:
     monkeypatch.setattr(audit_lists, "MAX_SEARCHED", 2)
     assert actions(trail, AuditFilter(text="ines")) == ["user.sign_out", "app_token.create"]
-    assert actions(trail, AuditFilter(text="ines", topic=Topic.DOORS)) == ["shop.update"]
+    assert actions(trail, AuditFilter(text="ines", topic=Topic.ACCESS)) == ["shop.update"]
 
 
 def test_overlong_search_text_is_refused(ports: Ports) -> None:

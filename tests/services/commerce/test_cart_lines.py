@@ -13,7 +13,7 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord
 from app.ports import Ports
-from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.cart_lines import LineInput
 from app.services.commerce.checkouts import (
     add_checkout_lines,
     create_checkout,
@@ -42,7 +42,7 @@ STOREKEEPER = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
 )
 def test_excessive_quantity_is_refused(ports: Ports, quantity: int, code: str) -> None:
     cart = make_cart(ports)
-    wanted = [Wanted(product_id(make_product(ports)), quantity)]
+    wanted = [LineInput(product_id(make_product(ports)), quantity)]
     attempts: list[Callable[[], object]] = [
         lambda: create_checkout(ports, NOBODY, wanted),
         lambda: add_checkout_lines(ports, NOBODY, checkout_id(cart), wanted),
@@ -69,10 +69,10 @@ def test_unavailable_product_cannot_be_added(ports: Ports) -> None:
         ("nonsense", NOBODY, "NOT_FOUND"),
     ):
         with pytest.raises(Refused) as excinfo:
-            create_checkout(ports, actor, [Wanted(id_, 1)])
+            create_checkout(ports, actor, [LineInput(id_, 1)])
         assert codes(excinfo) == [("productId", code)]
         with pytest.raises(Refused) as excinfo:
-            add_checkout_lines(ports, actor, checkout_id(cart), [Wanted(id_, 1)])
+            add_checkout_lines(ports, actor, checkout_id(cart), [LineInput(id_, 1)])
         assert codes(excinfo) == [("productId", code)]
     with ports.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(CheckoutRecord)) == 1
@@ -84,10 +84,14 @@ def test_product_added_twice_is_merged_at_the_current_price(ports: Ports) -> Non
     cart = make_cart(ports, NOBODY, bowl, quantity=2)
     reprice(ports, bowl, "10")
     reprice(ports, cup, "4")
-    again = [Wanted(product_id(bowl), 1), Wanted(product_id(cup), 1), Wanted(product_id(cup), 2)]
+    again = [
+        LineInput(product_id(bowl), 1),
+        LineInput(product_id(cup), 1),
+        LineInput(product_id(cup), 2),
+    ]
     after = add_checkout_lines(ports, NOBODY, checkout_id(cart), again)
     assert contents(after) == [("Bowl", 3, Decimal("10.00")), ("Cup", 3, Decimal("4.00"))]
-    full = [Wanted(product_id(bowl), MAX_QUANTITY - 2)]
+    full = [LineInput(product_id(bowl), MAX_QUANTITY - 2)]
     with pytest.raises(Refused) as excinfo:
         add_checkout_lines(ports, NOBODY, checkout_id(cart), full)
     assert codes(excinfo) == [("quantity", "QUANTITY_GREATER_THAN_LIMIT")]
@@ -97,9 +101,11 @@ def test_price_stays_until_the_line_changes(ports: Ports) -> None:
     bowl, cup = make_product(ports, "Bowl", "12.50"), make_product(ports, "Cup", "5")
     cart = make_cart(ports, NOBODY, bowl)
     reprice(ports, bowl, "99")
-    after = add_checkout_lines(ports, NOBODY, checkout_id(cart), [Wanted(product_id(cup), 1)])
+    after = add_checkout_lines(ports, NOBODY, checkout_id(cart), [LineInput(product_id(cup), 1)])
     assert contents(after)[0] == ("Bowl", 1, Decimal("12.50"))
-    after = update_checkout_lines(ports, NOBODY, checkout_id(cart), [Wanted(product_id(bowl), 1)])
+    after = update_checkout_lines(
+        ports, NOBODY, checkout_id(cart), [LineInput(product_id(bowl), 1)]
+    )
     assert contents(after)[0] == ("Bowl", 1, Decimal("99.00"))
 
 
@@ -107,29 +113,29 @@ def test_update_sets_the_quantity(ports: Ports, clock: FakeClock) -> None:
     bowl, cup, jug = (make_product(ports, name) for name in ("Bowl", "Cup", "Jug"))
     cart = make_cart(ports, NOBODY, bowl, cup, quantity=5)
     clock.pass_(seconds=9)
-    wanted = [Wanted(product_id(key), n) for key, n in ((bowl, 2), (cup, 0), (jug, 1))]
+    wanted = [LineInput(product_id(key), n) for key, n in ((bowl, 2), (cup, 0), (jug, 1))]
     after = update_checkout_lines(ports, NOBODY, checkout_id(cart), wanted)
     assert [(name, quantity) for name, quantity, _ in contents(after)] == [("Bowl", 2), ("Jug", 1)]
     assert after.updated_at == clock.now()
-    twice = [Wanted(product_id(bowl), 1), Wanted(product_id(bowl), 2)]
+    twice = [LineInput(product_id(bowl), 1), LineInput(product_id(bowl), 2)]
     with pytest.raises(Refused) as excinfo:
         update_checkout_lines(ports, NOBODY, checkout_id(cart), twice)
     assert codes(excinfo) == [("lines", "DUPLICATED_INPUT_ITEM")]
-    absent = [Wanted(product_id(cup), 0)]
+    absent = [LineInput(product_id(cup), 0)]
     assert update_checkout_lines(ports, NOBODY, checkout_id(cart), absent).quantity == 3
 
 
 def test_number_of_cart_lines_is_limited(ports: Ports) -> None:
     keys = [make_product(ports, f"Bowl {number}") for number in range(MAX_LINES + 1)]
     with pytest.raises(Refused) as excinfo:
-        create_checkout(ports, NOBODY, [Wanted(product_id(key), 1) for key in keys])
+        create_checkout(ports, NOBODY, [LineInput(product_id(key), 1) for key in keys])
     assert codes(excinfo) == [("lines", "INVALID")]
-    cart = create_checkout(ports, NOBODY, [Wanted(product_id(key), 1) for key in keys[1:]])
+    cart = create_checkout(ports, NOBODY, [LineInput(product_id(key), 1) for key in keys[1:]])
     assert len(cart.lines) == MAX_LINES
     with pytest.raises(Refused) as excinfo:
-        add_checkout_lines(ports, NOBODY, checkout_id(cart), [Wanted(product_id(keys[0]), 1)])
+        add_checkout_lines(ports, NOBODY, checkout_id(cart), [LineInput(product_id(keys[0]), 1)])
     assert codes(excinfo) == [("lines", "INVALID")]
-    swap = [Wanted(product_id(keys[1]), 0), Wanted(product_id(keys[0]), 1)]
+    swap = [LineInput(product_id(keys[1]), 0), LineInput(product_id(keys[0]), 1)]
     assert len(update_checkout_lines(ports, NOBODY, checkout_id(cart), swap).lines) == MAX_LINES
 
 

@@ -14,7 +14,7 @@ from app.domain.commerce.orders import OrderStatus
 from app.domain.values.errors import Refused
 from app.models import CheckoutRecord, OrderRecord, ProductRecord, UserRecord
 from app.ports import Ports
-from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.cart_lines import LineInput
 from app.services.commerce.checkout_completion import complete_checkout
 from app.services.commerce.checkout_lists import show_checkout
 from app.services.commerce.checkouts import add_checkout_lines, attach_checkout, create_checkout
@@ -62,7 +62,7 @@ def test_completing_an_ordered_cart_returns_the_same_order(ports: Ports) -> None
     assert len(events(ports)) == before
     assert show_checkout(ports, NOBODY, checkout_id(cart)) is None
     with pytest.raises(Refused) as excinfo:
-        add_checkout_lines(ports, NOBODY, checkout_id(cart), [Wanted(product_id(1), 1)])
+        add_checkout_lines(ports, NOBODY, checkout_id(cart), [LineInput(product_id(1), 1)])
     assert codes(excinfo) == [("id", "NOT_FOUND")]
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     with pytest.raises(Refused):

@@ -14,7 +14,7 @@ from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.commerce.cart_lines import Wanted
+from app.services.commerce.cart_lines import LineInput
 from app.services.commerce.checkouts import (
     add_checkout_lines,
     attach_checkout,
@@ -36,7 +36,7 @@ CLERK = Actor(ActorKind.APP, app_id=1, permissions=frozenset({Permission.HANDLE_
 
 def test_anonymous_cart_opens_by_its_token_only(ports: Ports) -> None:
     bowl = make_product(ports, "Bowl", "12.50")
-    first = create_checkout(ports, NOBODY, [Wanted(product_id(bowl), 2)], " Ann@Example.com ")
+    first = create_checkout(ports, NOBODY, [LineInput(product_id(bowl), 2)], " Ann@Example.com ")
     assert contents(first) == [("Bowl", 2, Decimal("12.50"))]
     assert (first.total, first.quantity) == (of_units(2500), 2)
     assert (first.user_id, first.email) == (None, "ann@example.com")
@@ -81,11 +81,11 @@ def test_other_peoples_carts_cannot_be_changed(ports: Ports) -> None:
     bowl = make_product(ports, "Bowl")
     cart = make_cart(ports, ann, bowl)
     before = len(events(ports))
-    wanted = [Wanted(product_id(bowl), 1)]
+    wanted = [LineInput(product_id(bowl), 1)]
     for actor in (NOBODY, OTHER, Actor(ActorKind.APP, app_id=1)):
         attempts: list[Callable[[str], object]] = [
-            partial(add_checkout_lines, ports, actor, wanted=wanted),
-            partial(update_checkout_lines, ports, actor, wanted=wanted),
+            partial(add_checkout_lines, ports, actor, lines=wanted),
+            partial(update_checkout_lines, ports, actor, lines=wanted),
             partial(delete_checkout_lines, ports, actor, line_ids=[line_id(cart)]),
             partial(update_checkout_email, ports, actor, email=EMAIL),
         ]
@@ -133,9 +133,9 @@ def test_only_real_changes_are_published(ports: Ports) -> None:
     ann = actor_of(ports, make_user(ports, "ann@example.com"))
     bowl = make_product(ports)
     cart = create_checkout(ports, NOBODY)
-    id_, one = checkout_id(cart), [Wanted(product_id(bowl), 1)]
+    id_, one = checkout_id(cart), [LineInput(product_id(bowl), 1)]
     filled = add_checkout_lines(ports, NOBODY, id_, one)
-    update_checkout_lines(ports, NOBODY, id_, [Wanted(product_id(bowl), 2)])
+    update_checkout_lines(ports, NOBODY, id_, [LineInput(product_id(bowl), 2)])
     delete_checkout_lines(ports, NOBODY, id_, [line_id(filled)])
     for _ in range(2):
         update_checkout_email(ports, NOBODY, id_, EMAIL)

@@ -104,7 +104,7 @@ def test_audit_log_is_sorted_by_time_in_both_directions(ports: Ports, clock: Fak
     since = clock.now() - timedelta(hours=2, minutes=30)
 
     def names(wanted: AuditFilter) -> list[object]:
-        listing = partial(list_entries, ports, OPERATOR, wanted=wanted)
+        listing = partial(list_entries, ports, OPERATOR, filter_=wanted)
         return [one.after["name"] for one in turned(listing)]
 
     assert names(AuditFilter()) == ["three", "two", "one"]
@@ -121,7 +121,7 @@ def test_groups_are_sorted_by_name_or_size(ports: Ports) -> None:
     make_user(ports, "two@example.com", is_staff=True, groups=[large, same])
 
     def names(**wanted: Any) -> list[str]:
-        listing = partial(list_groups, ports, OPERATOR, wanted=GroupFilter(**wanted))
+        listing = partial(list_groups, ports, OPERATOR, filter_=GroupFilter(**wanted))
         return [one.name for one in turned(listing)]
 
     assert names() == ["a", "b", "c", "d"]

@@ -79,15 +79,15 @@ class Executor(ExecutionContext):
     ) -> dict[str, Any]:
         data: dict[str, Any] = {}
         for name, nodes in fields.items():
-            here = Path(path, name, parent_type.name)
+            field_path = Path(path, name, parent_type.name)
             try:
                 if data and self.readmit is not None:
                     self.context_value = self.readmit()
             except (TokenRejected, TrafficClosed, DatabaseUnavailable) as refusal:
-                self._fail(refusal, parent_type, nodes, here)
+                self._fail(refusal, parent_type, nodes, field_path)
                 data[name] = None
             else:
-                data[name] = self.execute_field(parent_type, source_value, nodes, here)
+                data[name] = self.execute_field(parent_type, source_value, nodes, field_path)
         return data
 
     @override

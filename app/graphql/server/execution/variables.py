@@ -29,7 +29,7 @@ class _TooManyErrors(Exception):
 
 
 def coerce_variables(
-    operation: Operation, given: Mapping[str, Any]
+    operation: Operation, inputs: Mapping[str, Any]
 ) -> dict[str, Any] | list[GraphQLError]:
     """The values of the operation's variables, or what is wrong with those that were given.
 
@@ -41,7 +41,7 @@ def coerce_variables(
     for definition in operation.node.variable_definitions:
         name = definition.variable.name.value
         kind = cast("GraphQLInputType", type_from_ast(operation.schema, definition.type))
-        value = given.get(name, Undefined)
+        value = inputs.get(name, Undefined)
         if value is Undefined and definition.default_value is not None:
             values[name] = value_from_ast(definition.default_value, kind)
         elif value is not Undefined or is_non_null_type(kind):
@@ -77,10 +77,10 @@ def _problem(
     kind: GraphQLInputType, path: list[str | int], value: Any, error: GraphQLError
 ) -> str:
     """Return what is wrong without the value; only the errors of scalars and enums quote it."""
-    wanted = _type_at(kind, path)
-    if value is None or not is_leaf_type(wanted):
+    type_ = _type_at(kind, path)
+    if value is None or not is_leaf_type(type_):
         return error.message
-    return f"Expected type '{wanted}'."
+    return f"Expected type '{type_}'."
 
 
 def _type_at(kind: GraphQLInputType, path: list[str | int]) -> GraphQLNamedType:
