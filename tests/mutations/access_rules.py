@@ -41,8 +41,8 @@ AUTHORIZATION = (
     Mutant(
         "Nobody grants what they don't hold",
         "app/domain/authorization/grants.py",
-        "for one in set(permissions) - actor.permissions))",
-        "for one in set(permissions) - set(permissions)))",
+        "for permission in set(permissions) - actor.permissions))",
+        "for permission in set(permissions) - set(permissions)))",
         "domain/authorization/test_grants.py",
     ),
     Mutant(
@@ -142,8 +142,8 @@ SWITCHES = (
     Mutant(
         "The provider's scopes rule alone",
         "app/domain/shop/settings.py",
-        "held = granted if scopes is None else scopes",
-        "held = granted if scopes is None else granted | scopes",
+        "permissions = granted if scopes is None else scopes",
+        "permissions = granted if scopes is None else granted | scopes",
         "domain/shop/test_settings.py",
     ),
     Mutant(

@@ -114,8 +114,8 @@ SINGLE_SIGN_ON = (
     Mutant(
         "Scopes count with an audience only",
         "app/domain/single_sign_on/provider_tokens.py",
-        'known = provider.audience != ""',
-        "known = True",
+        'has_audience = provider.audience != ""',
+        "has_audience = True",
         "domain/single_sign_on/test_provider_tokens.py"
         " services/single_sign_on/test_provider_permissions.py",
     ),
@@ -150,8 +150,8 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A provider's silence about an email verifies nothing",
         "app/domain/single_sign_on/provider_users.py",
-        "return said is True or (said is None and provider.trust_emails)",
-        "return said is not False",
+        "return claim is True or (claim is None and provider.trust_emails)",
+        "return claim is not False",
         "domain/single_sign_on/test_provider_users.py",
     ),
     Mutant(

@@ -13,7 +13,7 @@ WEBHOOKS = (
     Mutant(
         "A link's secret goes to whoever holds the subject's rights",
         "app/domain/webhooks/permissions.py",
-        "return rights <= held",
+        "return rights <= permissions",
         "return True",
         "domain/webhooks/test_permissions.py",
     ),
@@ -27,8 +27,8 @@ WEBHOOKS = (
     Mutant(
         "Nothing is delivered to a private address",
         "app/domain/urls/delivery_targets.py",
-        "if address is None or is_public(address) or any(address in one for one in allowed):",
-        "if address is None or address.is_private or any(address in one for one in allowed):",
+        "if address is None or is_public(address) or any(",
+        "if address is None or address.is_private or any(",
         "domain/urls/test_delivery_targets.py",
     ),
     Mutant(
@@ -104,8 +104,8 @@ WEBHOOKS = (
     Mutant(
         "Short secrets stay in what is shown, long ones don't",
         "app/domain/deliveries/redaction.py",
-        "if len(one) >= MIN_SECRET_LENGTH",
-        "if len(one) > 64",
+        "if len(part) >= MIN_SECRET_LENGTH",
+        "if len(part) > 64",
         "domain/deliveries/test_redaction.py",
     ),
 )
