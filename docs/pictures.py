@@ -37,7 +37,7 @@ def _home(page: Page, url: str) -> None:
 def _access_dialog(page: Page, url: str) -> None:
     page.goto(f"{url}/console/access/")
     page.get_by_role("radio", name="Customers only").check()
-    page.get_by_role("button", name="Review the change").first.click()
+    page.get_by_role("button", name="Review change").first.click()
     page.get_by_role("dialog").wait_for()
 
 

@@ -1,4 +1,4 @@
-"""Access: the two switches that decide who gets in, each with its live consequences."""
+"""Access: password login and storefront traffic, each with its consequences."""
 
 from collections.abc import Sequence
 
@@ -14,23 +14,23 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import Problem, Refused, problem_text
+from app.domain.values.text import text
 from app.services.authorization.register import needs_proof
 from app.services.shop.impact import Impact, show_impact
 from app.services.shop.lockout_guard import lockout
 from app.services.shop.settings import update_shop
 
 PHRASE = "NOBODY"
-"""What is typed before password login is switched off for everybody."""
+"""What must be typed to turn off password login."""
 
 _DONE_MODE = {
-    PasswordLoginMode.ENABLED: "Everyone may sign in by password again.",
-    PasswordLoginMode.CUSTOMERS_ONLY: "Passwords are for customers only now; staff come in by "
-    "single sign-on.",
-    PasswordLoginMode.DISABLED: "Password login is switched off for everybody.",
+    PasswordLoginMode.ENABLED: "Everyone can sign in with a password.",
+    PasswordLoginMode.CUSTOMERS_ONLY: "Password login is limited to customers.",
+    PasswordLoginMode.DISABLED: "Password login is off.",
 }
 _DONE_OPEN = {
-    True: "The storefront is open: everybody reaches the API again.",
-    False: "The storefront is closed: only staff and apps with a valid token pass.",
+    True: "Storefront opened.",
+    False: "Storefront closed.",
 }
 _OPEN = {"true": True, "false": False}
 
@@ -70,7 +70,9 @@ def set_mode() -> BaseResponse:
         return go("console.access.index")
     mode, phrase = asked.mode, request.form.get("phrase", "").strip().upper()
     if mode is PasswordLoginMode.DISABLED and phrase != PHRASE:
-        return _refuse(asked, [f"Type {PHRASE} to go on. Nothing was changed."])
+        return _refuse(
+            asked, [text("Type {phrase} to confirm. Nothing was changed.", phrase=PHRASE)]
+        )
     return _change(asked)
 
 

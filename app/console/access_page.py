@@ -1,6 +1,6 @@
 """The access page's view model: both switches, who is affected, and the question asked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -44,7 +44,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class StaffMember:
-    """Someone of the staff who knows only a password."""
+    """A staff member who signs in with a password only."""
 
     name: str
     sessions: str
@@ -72,9 +72,10 @@ class Viewer:
     by_sign_on: bool
 
 
-_ALREADY = "That is how it is already"
-_EFFECT = "It takes effect at once. Counted {moment}."
-_STOREFRONT_EFFECT = "It takes effect on the very next request. Counted {moment}."
+_ALREADY = "No change to review"
+_EFFECT = "Applies immediately. Numbers as of {moment}."
+_IS_OPEN = "The storefront is open."
+_IS_CLOSED = "The storefront is closed."
 _TIME = Markup('<time datetime="{}">{}</time>')
 
 
@@ -111,16 +112,17 @@ def _changed(change: LastChange | None, found: Impact, viewer: Viewer) -> str:
     if change.user_id == viewer.user_id:
         return html_text("Changed by you, {moment}", moment=moment)
     if change.actor_kind == "operator":
-        return html_text("Changed by whoever runs the server, {moment}", moment=moment)
+        return html_text("Changed by a server administrator, {moment}", moment=moment)
     return html_text("Changed by {name}, {moment}", name=change.actor_name, moment=moment)
 
 
 def _staff_member(person: PasswordStaff) -> StaffMember:
-    name = f"{person.first_name} {person.last_name}".strip() or person.email
+    full_name = text("{first} {last}", first=person.first_name, last=person.last_name)
+    name = full_name.strip() or person.email
     if not person.sessions:
-        return StaffMember(name, "signed out")
+        return StaffMember(name, "No active sessions")
     return StaffMember(
-        name, text("{count:,} open session", "{count:,} open sessions", count=person.sessions)
+        name, text("{count:,} active session", "{count:,} active sessions", count=person.sessions)
     )
 
 
@@ -135,8 +137,8 @@ def _question(found: Impact, viewer: Viewer, asked: AccessChange, *, is_new: boo
     allow = bool(asked.allow_storefront_traffic)
     storefront = found.storefront_traffic(allow=allow)
     if storefront.is_current and is_new:
-        return Question(_ALREADY, f"The storefront is {'open' if allow else 'closed'}.")
-    detail = html_text(_STOREFRONT_EFFECT, moment=moment)
+        return Question(_ALREADY, _IS_OPEN if allow else _IS_CLOSED)
+    detail = html_text(_EFFECT, moment=moment)
     return _opening(detail) if allow else _closing(storefront, detail)
 
 
@@ -161,21 +163,20 @@ def _mode_question(
 
 _PASSWORDS_WORK = Consequence(
     "ok",
-    "Passwords work again for everybody, and open sessions have their rights back. Nobody is "
-    "signed out.",
+    "Everyone can sign in with a password again. Sessions that lost access get it back.",
 )
 _KEPT = (
-    Markup("<b>{staff:,} staff</b> with a single sign-on identity and <b>{apps} app</b> go on."),
-    Markup("<b>{staff:,} staff</b> with a single sign-on identity and <b>{apps} apps</b> go on."),
+    Markup("<b>{staff:,} staff</b> with an SSO identity and <b>{apps} app</b> keep access."),
+    Markup("<b>{staff:,} staff</b> with an SSO identity and <b>{apps} apps</b> keep access."),
 )
 _KEPT_WITH_VIEWER = (
     Markup(
-        "<b>{staff:,} staff</b> with a single sign-on identity and <b>{apps} app</b> go on, you "
-        "among them."
+        "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} app</b> keep "
+        "access."
     ),
     Markup(
-        "<b>{staff:,} staff</b> with a single sign-on identity and <b>{apps} apps</b> go on, you "
-        "among them."
+        "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} apps</b> keep "
+        "access."
     ),
 )
 
@@ -193,7 +194,7 @@ def _kept(numbers: SignInCounts, viewer: Viewer) -> Consequence:
 
 
 def _opening(detail: str) -> Question:
-    back = Consequence("ok", "Visitors, customers and their apps reach the API again.")
+    back = Consequence("ok", "Visitors and customers can reach the API again.")
     return Question(
         title="Open the storefront?",
         detail=detail,
@@ -201,45 +202,47 @@ def _opening(detail: str) -> Question:
         name="open",
         value="true",
         consequences=(back,),
-        action="Open the storefront",
+        action="Open storefront",
         is_harmless=True,
     )
 
 
 def _closing(impact: StorefrontImpact, detail: str) -> Question:
-    refused = html_text(
-        Markup("In the last hour that would have been <b>{count:,} request</b>."),
-        Markup("In the last hour that would have been <b>{count:,} requests</b>."),
-        count=impact.would_refuse,
-    )
-    passed = html_text(
-        Markup(
-            "Staff and apps with a valid token go on: <b>{count:,} request</b> in the last hour."
-        ),
-        Markup(
-            "Staff and apps with a valid token go on: <b>{count:,} requests</b> in the last hour."
-        ),
-        count=impact.lets_through,
-    )
     return Question(
         title="Close the storefront?",
         detail=detail,
         endpoint="console.access.set_storefront",
         name="open",
         value="false",
-        consequences=(
-            Consequence(
-                "bad",
-                "Customers and visitors are answered 401, whatever they ask: signing in and "
-                "resetting a password too.",
-            ),
-            Consequence("bad" if impact.would_refuse else "ok", refused),
-            Consequence(
-                "bad",
-                "Staff who have no valid token yet cannot get one over the API; they sign in to "
-                "this console as usual.",
-            ),
-            Consequence("ok", passed),
-        ),
-        action="Close the storefront",
+        consequences=tuple(_consequences_of_closing(impact)),
+        action="Close storefront",
     )
+
+
+def _consequences_of_closing(impact: StorefrontImpact) -> Iterable[Consequence]:
+    yield Consequence(
+        "bad",
+        "Customers and visitors get a 401 error, also when they sign in or reset a password.",
+    )
+    if impact.would_refuse:
+        refused = html_text(
+            Markup("In the last hour, that would have been <b>{count:,} request</b>."),
+            Markup("In the last hour, that would have been <b>{count:,} requests</b>."),
+            count=impact.would_refuse,
+        )
+        yield Consequence("bad", refused)
+    yield Consequence(
+        "bad", "Staff can't sign in over the API. They can still sign in to this console."
+    )
+    passed = html_text(
+        Markup(
+            "Staff and apps with a valid token keep access: <b>{count:,} request</b> in the last "
+            "hour."
+        ),
+        Markup(
+            "Staff and apps with a valid token keep access: <b>{count:,} requests</b> in the last "
+            "hour."
+        ),
+        count=impact.lets_through,
+    )
+    yield Consequence("ok", passed)

@@ -1,5 +1,6 @@
 """The positions of both switches in words, each with its consequences."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -40,27 +41,24 @@ class ModeWords:
 MODES = {
     PasswordLoginMode.ENABLED: ModeWords(
         "Everyone",
-        "Customers and staff sign in by email and password, or by single sign-on.",
-        "Let everybody sign in by password?",
-        "Allow passwords for everyone",
-        "Password login is set to everyone. Choose another position to see what it would do.",
+        "Customers and staff sign in with email and password, or with SSO.",
+        "Let everyone sign in with a password?",
+        "Let everyone sign in",
+        "Password login is set to Everyone. Choose another option to see what it changes.",
     ),
     PasswordLoginMode.CUSTOMERS_ONLY: ModeWords(
         "Customers only",
-        "Staff must use single sign-on. With a password they get in, but with no more rights than "
-        "a customer.",
-        "Keep password login for customers only?",
-        "Keep passwords for customers",
-        "Password login is set to customers only. Choose another position to see what it would "
-        "do.",
+        "Staff must use SSO. Password sign-ins get customer-level access only.",
+        "Limit password login to customers?",
+        "Limit to customers",
+        "Password login is limited to customers. Choose another option to see what it changes.",
     ),
     PasswordLoginMode.DISABLED: ModeWords(
         "Nobody",
-        "Password login, refresh, change and reset are all refused. Single sign-on and apps go "
-        "on.",
-        "Turn off password login for everybody?",
+        "Nobody can sign in, refresh, or reset with a password. SSO and apps keep working.",
+        "Turn off password login?",
         "Turn off password login",
-        "Password login is set to nobody. Choose another position to see what it would do.",
+        "Password login is off. Choose another option to see what it changes.",
     ),
 }
 
@@ -84,7 +82,7 @@ def mode_position(
 
 def _obstacle(impact: LoginModeImpact) -> str:
     if impact.refusal:
-        return "Someone who signed in by password cannot choose this."
+        return "You signed in with a password. Sign in with SSO to restrict password login."
     return _reason(impact.lockout)
 
 
@@ -93,77 +91,91 @@ def _reason(lockout: Lockout) -> str:
 
 
 def mode_consequences(impact: LoginModeImpact, numbers: SignInCounts) -> tuple[Consequence, ...]:
-    """Return what a password login mode takes from people and sessions."""
+    """Return what a password login mode takes from people and sessions, or has taken."""
     if impact.mode is PasswordLoginMode.ENABLED:
         return ()
     if impact.mode is PasswordLoginMode.DISABLED:
-        return _consequences_of_disabling(impact, numbers)
-    return (
-        Consequence(
-            "warn" if impact.staff_losing_rights else "ok",
-            html_text(
-                Markup(
-                    "<b>{count:,} of {all:,} staff</b> has no single sign-on identity and would "
-                    "lose their rights."
-                ),
-                Markup(
-                    "<b>{count:,} of {all:,} staff</b> have no single sign-on identity and would "
-                    "lose their rights."
-                ),
-                count=impact.staff_losing_rights,
-                all=numbers.staff_active,
-            ),
-        ),
-        Consequence(
-            "warn" if impact.staff_sessions else "ok",
-            html_text(
-                Markup(
-                    "<b>{count:,} open session</b> of staff began with a password and would lose "
-                    "its rights."
-                ),
-                Markup(
-                    "<b>{count:,} open sessions</b> of staff began with a password and would lose "
-                    "their rights."
-                ),
-                count=impact.staff_sessions,
-            ),
-        ),
-    )
+        return tuple(_consequences_of_disabling(impact, numbers))
+    return tuple(_consequences_of_limiting(impact, numbers))
+
+
+def _consequences_of_limiting(
+    impact: LoginModeImpact, numbers: SignInCounts
+) -> Iterable[Consequence]:
+    if impact.staff_losing_rights:
+        one, many = _STAFF_LIMITED if impact.is_current else _STAFF_WILL_BE_LIMITED
+        staff = html_text(one, many, count=impact.staff_losing_rights, all=numbers.staff_active)
+        yield Consequence("warn", staff)
+    else:
+        yield Consequence("ok", "All active staff can sign in with SSO.")
+    if impact.staff_sessions:
+        one, many = _SESSIONS_LIMITED if impact.is_current else _SESSIONS_WILL_BE_LIMITED
+        yield Consequence("warn", html_text(one, many, count=impact.staff_sessions))
+
+
+_STAFF_WILL_BE_LIMITED = (
+    Markup("<b>{count:,} of {all:,} staff</b> has no SSO identity and will lose staff access."),
+    Markup("<b>{count:,} of {all:,} staff</b> have no SSO identity and will lose staff access."),
+)
+_STAFF_LIMITED = (
+    Markup("<b>{count:,} of {all:,} staff</b> has no SSO identity and no staff access."),
+    Markup("<b>{count:,} of {all:,} staff</b> have no SSO identity and no staff access."),
+)
+_SESSIONS_WILL_BE_LIMITED = (
+    Markup("<b>{count:,} staff session</b> started with a password and will lose staff access."),
+    Markup("<b>{count:,} staff sessions</b> started with a password and will lose staff access."),
+)
+_SESSIONS_LIMITED = (
+    Markup("<b>{count:,} staff session</b> started with a password and has no staff access."),
+    Markup("<b>{count:,} staff sessions</b> started with a password and have no staff access."),
+)
 
 
 def _consequences_of_disabling(
     impact: LoginModeImpact, numbers: SignInCounts
-) -> tuple[Consequence, ...]:
+) -> Iterable[Consequence]:
     customers, sessions = impact.customers_losing_access, impact.sessions_rejected
-    return (
-        Consequence(
-            "bad" if customers.number else "ok",
-            html_text(
-                Markup(
-                    "<b>{some} of {all} customers</b> know only a password and could not sign in."
-                ),
-                some=tally(customers),
-                all=tally(numbers.customers),
-            ),
-        ),
-        Consequence(
-            "bad" if impact.staff_losing_rights else "ok",
-            html_text(
-                Markup("<b>{some:,} of {all:,} staff</b> could not sign in."),
-                some=impact.staff_losing_rights,
-                all=numbers.staff_active,
-            ),
-        ),
-        Consequence(
-            "bad" if sessions.number else "ok",
-            html_text(
-                Markup("<b>{tally} open session</b> would be worth nothing while it lasts."),
-                Markup("<b>{tally} open sessions</b> would be worth nothing while it lasts."),
-                count=sessions.number,
-                tally=tally(sessions),
-            ),
-        ),
-    )
+    if customers.number:
+        one, many = _CUSTOMERS_REJECTED if impact.is_current else _CUSTOMERS_WILL_BE_REJECTED
+        values = {"some": tally(customers), "all": tally(numbers.customers)}
+        yield Consequence("bad", html_text(one, many, count=customers.number, **values))
+    if impact.staff_losing_rights:
+        one, many = _STAFF_REJECTED if impact.is_current else _STAFF_WILL_BE_REJECTED
+        staff = html_text(one, many, count=impact.staff_losing_rights, all=numbers.staff_active)
+        yield Consequence("bad", staff)
+    if sessions.number:
+        one, many = _SESSIONS_REJECTED if impact.is_current else _SESSIONS_WILL_BE_REJECTED
+        yield Consequence(
+            "bad", html_text(one, many, count=sessions.number, tally=tally(sessions))
+        )
+    if not (customers.number or impact.staff_losing_rights or sessions.number):
+        yield Consequence("ok", "All accounts with a password also have an SSO identity.")
+
+
+_CUSTOMERS_WILL_BE_REJECTED = (
+    Markup("<b>{some} of {all} customers</b> has no other way to sign in."),
+    Markup("<b>{some} of {all} customers</b> have no other way to sign in."),
+)
+_CUSTOMERS_REJECTED = (
+    Markup("<b>{some} of {all} customers</b> can't sign in: they have only a password."),
+    Markup("<b>{some} of {all} customers</b> can't sign in: they have only a password."),
+)
+_STAFF_WILL_BE_REJECTED = (
+    Markup("<b>{count:,} of {all:,} staff</b> has no other way to sign in."),
+    Markup("<b>{count:,} of {all:,} staff</b> have no other way to sign in."),
+)
+_STAFF_REJECTED = (
+    Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have only a password."),
+    Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have only a password."),
+)
+_SESSIONS_WILL_BE_REJECTED = (
+    Markup("<b>{tally} session</b> will stop working until you turn passwords back on."),
+    Markup("<b>{tally} sessions</b> will stop working until you turn passwords back on."),
+)
+_SESSIONS_REJECTED = (
+    Markup("<b>{tally} session</b> doesn't work until you turn passwords back on."),
+    Markup("<b>{tally} sessions</b> don't work until you turn passwords back on."),
+)
 
 
 def storefront_position(impact: StorefrontImpact, *, is_open: bool) -> Position:
@@ -172,9 +184,9 @@ def storefront_position(impact: StorefrontImpact, *, is_open: bool) -> Position:
     return Position(
         value="true" if allow else "false",
         label="Open" if allow else "Closed",
-        sentence="Everybody reaches the API: visitors, customers, staff and apps."
+        sentence="Anyone can reach the API: visitors, customers, staff and apps."
         if allow
-        else "Only staff and apps with a valid token pass; everyone else is answered 401.",
+        else "Only staff and apps with a valid token can reach the API. Others get a 401 error.",
         state="ok" if allow else "warn",
         is_chosen=allow is is_open,
         is_current=impact.is_current,
@@ -183,28 +195,32 @@ def storefront_position(impact: StorefrontImpact, *, is_open: bool) -> Position:
 
 
 def _refused_requests(impact: StorefrontImpact) -> Consequence:
-    one, many = _REFUSED_NOW if impact.is_current else _WOULD_BE_REFUSED
+    """Return how many requests are rejected, or would have been.
+
+    A storefront that has just closed let requests of the last hour through.
+    """
+    one, many = _REJECTED_NOW if impact.is_current else _WOULD_BE_REJECTED
     sentence = html_text(one, many, count=impact.would_refuse, passed=impact.lets_through)
     return Consequence("warn" if impact.would_refuse else "ok", sentence)
 
 
-_WOULD_BE_REFUSED = (
+_WOULD_BE_REJECTED = (
     Markup(
-        "In the last hour <b>{count:,} request</b> of customers and visitors would have been "
-        "refused, {passed:,} of staff and apps let through."
+        "In the last hour, <b>{count:,} request</b> from customers and visitors would have been "
+        "rejected, and {passed:,} from staff and apps accepted."
     ),
     Markup(
-        "In the last hour <b>{count:,} requests</b> of customers and visitors would have been "
-        "refused, {passed:,} of staff and apps let through."
+        "In the last hour, <b>{count:,} requests</b> from customers and visitors would have been "
+        "rejected, and {passed:,} from staff and apps accepted."
     ),
 )
-_REFUSED_NOW = (
+_REJECTED_NOW = (
     Markup(
-        "In the last hour <b>{count:,} request</b> of customers and visitors was refused or would "
-        "have been refused, {passed:,} of staff and apps let through."
+        "Customers and visitors sent <b>{count:,} request</b> in the last hour. Requests are "
+        "rejected while the storefront is closed."
     ),
     Markup(
-        "In the last hour <b>{count:,} requests</b> of customers and visitors were refused or "
-        "would have been refused, {passed:,} of staff and apps let through."
+        "Customers and visitors sent <b>{count:,} requests</b> in the last hour. Requests are "
+        "rejected while the storefront is closed."
     ),
 )

@@ -1,4 +1,4 @@
-"""Home: what the shop's doors look like now, and what wants a look first."""
+"""Home: the state of access, what needs attention, and the last day."""
 
 from werkzeug.wrappers import Response as BaseResponse
 

@@ -1,7 +1,7 @@
 """The first page's view model: its sentences, states and numbers, made of an overview."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from markupsafe import Markup
@@ -17,6 +17,22 @@ from app.services.webhooks.failing_webhooks import FailingWebhook
 
 _LABELLED_HOURS = (0, 6, 12, 18)
 _NO_NUMBER = "\N{EN DASH}"
+_UNNAMED = "Unnamed webhook"
+_ANYONE = "Anyone can reach the API."
+_ONLY_STAFF = "Only staff and apps can reach the API."
+_WITHOUT_SIGN_ON = {
+    PasswordLoginMode.ENABLED: (
+        "They sign in with a password only. Identities of disabled providers don't count."
+    ),
+    PasswordLoginMode.CUSTOMERS_ONLY: (
+        "They have no staff access while password login is limited to customers. Identities of "
+        "disabled providers don't count."
+    ),
+    PasswordLoginMode.DISABLED: (
+        "They can't sign in while password login is off. Identities of disabled providers don't "
+        "count."
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +113,9 @@ def make_home_page(seen: Overview) -> HomePage:
     active = [provider for provider in seen.providers if provider.is_active]
     attention = (
         *(_webhook_item(webhook, seen.at) for webhook in seen.webhooks or ()),
+        *_switch_items(seen.switches, can_change=seen.traffic is not None),
         *(_provider_item(provider) for provider in active if provider.is_paused),
-        *_people_items(seen.people, sign_on_is_used=bool(active)),
+        *_people_items(seen.people, seen.switches, sign_on_is_used=bool(active)),
     )
     return HomePage(
         at=seen.at,
@@ -115,17 +132,17 @@ def make_home_page(seen: Overview) -> HomePage:
 
 def _summary(items: int) -> str:
     if not items:
-        return html_text("Nothing wants a look.")
-    return html_text("One thing wants a look.", "{count} things want a look.", count=items)
+        return "All clear."
+    return html_text("{count} item needs attention.", "{count} items need attention.", count=items)
 
 
 def _webhook_item(webhook: FailingWebhook, now: datetime) -> AttentionItem:
-    values = {"name": webhook.name or "A webhook", "app": webhook.app_name}
+    values = {"name": webhook.name or _UNNAMED, "app": webhook.app_name}
     if webhook.is_disabled:
-        title = html_text("{name} of {app} was switched off.", **values)
+        title = html_text("Webhook “{name}” ({app}) is disabled.", **values)
         detail = webhook.disabled_reason
     else:
-        title = html_text("{name} of {app} is failing.", **values)
+        title = html_text("Webhook “{name}” ({app}) is failing.", **values)
         detail = _failure(webhook, now)
     return AttentionItem(
         "bad",
@@ -133,8 +150,8 @@ def _webhook_item(webhook: FailingWebhook, now: datetime) -> AttentionItem:
         detail,
         "console.webhooks.show",
         {"key": webhook.id},
-        "Look at it",
-        html_text("Look at it: {name}", name=webhook.name or "a webhook"),
+        "View webhook",
+        html_text("View webhook {name}", name=webhook.name or _UNNAMED),
     )
 
 
@@ -142,28 +159,50 @@ def _failure(webhook: FailingWebhook, now: datetime) -> str:
     since = time_element(webhook.failing_since, now) if webhook.failing_since else ""
     if webhook.last_status:
         return html_text(
-            "Its endpoint answered {status} since {since}; tried again on schedule, switched off "
-            "after five days.",
+            "Last response: {status}. Failing since {since}. We'll keep retrying and disable it "
+            "after 5 days.",
             status=webhook.last_status,
             since=since,
         )
     return html_text(
-        "Its endpoint did not answer since {since}; tried again on schedule, switched off after "
-        "five days.",
+        "No response since {since}. We'll keep retrying and disable it after 5 days.",
         since=since,
     )
+
+
+def _switch_items(switches: Switches, *, can_change: bool) -> Iterable[AttentionItem]:
+    if not switches.allow_storefront_traffic:
+        item = AttentionItem(
+            "warn", "The storefront is closed.", "Only staff and apps can reach the API."
+        )
+        question = {"ask": "storefront", "open": "true"}
+        yield _with_action(item, question, "Open storefront …") if can_change else item
+    if switches.password_login_mode is PasswordLoginMode.DISABLED:
+        item = AttentionItem(
+            "bad",
+            "Password login is off.",
+            "Nobody can sign in, refresh, or reset with a password.",
+        )
+        question = {"ask": "mode", "mode": PasswordLoginMode.ENABLED.value}
+        yield _with_action(item, question, "Turn on password login …") if can_change else item
+
+
+def _with_action(
+    item: AttentionItem, question: Mapping[str, object], action: str
+) -> AttentionItem:
+    return replace(item, endpoint="console.access.index", arguments=question, action=action)
 
 
 def _provider_item(provider: ProviderStatus) -> AttentionItem:
     return AttentionItem(
         "bad",
-        html_text("{provider} does not answer.", provider=provider.name),
-        "Nobody can come in by it at the moment. Passwords and apps are not concerned.",
+        html_text("{provider} doesn't respond.", provider=provider.name),
+        "Nobody can sign in with it right now. Passwords and apps keep working.",
     )
 
 
 def _people_items(
-    people: PeopleCounts | None, *, sign_on_is_used: bool
+    people: PeopleCounts | None, switches: Switches, *, sign_on_is_used: bool
 ) -> Iterable[AttentionItem]:
     if people is None:
         return
@@ -171,53 +210,56 @@ def _people_items(
         yield AttentionItem(
             "warn",
             html_text(
-                "{count:,} member of the staff has no single sign-on identity.",
-                "{count:,} of the staff have no single sign-on identity.",
+                "{count:,} staff member has no SSO identity.",
+                "{count:,} staff members have no SSO identity.",
                 count=people.staff_without_sign_on,
             ),
-            "They would lose their rights if passwords were for customers only.",
+            _WITHOUT_SIGN_ON[switches.password_login_mode],
             "console.staff.index",
             {"status": "active", "by": "no-sso"},
-            "See who",
+            "View staff",
         )
     if people.untrusted_peers:
         yield AttentionItem(
             "warn",
             html_text(
-                "{count:,} machine that nobody named as a proxy passes on requests.",
-                "{count:,} machines that nobody named as a proxy pass on requests.",
+                "{count:,} unknown proxy forwards requests.",
+                "{count:,} unknown proxies forward requests.",
                 count=people.untrusted_peers,
             ),
-            "If it is your own, everybody behind it shares one wait after wrong passwords.",
+            "If it's yours, trust it. Until then, everyone behind it shares one rate limit.",
             "console.throttle.index",
-            action="Look at it",
-            label="Look at it: machines that pass on requests",
+            action="View proxies",
         )
     if people.blocked_ips:
         yield AttentionItem(
             "warn",
             html_text(
-                "{count:,} address is blocked from signing in.",
-                "{count:,} addresses are blocked from signing in.",
+                "{count:,} IP address is blocked.",
+                "{count:,} IP addresses are blocked.",
                 count=people.blocked_ips,
             ),
-            "After wrong passwords; each block ends by itself.",
+            "Too many failed sign-ins. Blocks expire.",
             "console.throttle.index",
-            action="Look at blocks",
+            action="View blocked IPs",
         )
 
 
 _PASSWORD_LOGIN = {
-    PasswordLoginMode.ENABLED: ("ok", "Everyone", "Customers and staff sign in by password."),
+    PasswordLoginMode.ENABLED: (
+        "ok",
+        "Everyone",
+        "Customers and staff can sign in with a password.",
+    ),
     PasswordLoginMode.CUSTOMERS_ONLY: (
         "warn",
         "Customers only",
-        "Staff need single sign-on; a password gives them no rights.",
+        "Staff sign in with SSO. Passwords give customer-level access only.",
     ),
     PasswordLoginMode.DISABLED: (
         "bad",
         "Nobody",
-        "Password login, refresh, change and reset are refused.",
+        "Nobody can sign in, refresh, or reset with a password.",
     ),
 }
 
@@ -227,8 +269,8 @@ def _password_login(mode: PasswordLoginMode, people: PeopleCounts | None) -> Sta
     if people is None or not people.staff_sessions:
         return StatusCard(state, label, (sentence,))
     sessions = html_text(
-        "{count:,} password session of staff is open.",
-        "{count:,} password sessions of staff are open.",
+        "{count:,} staff session started with a password.",
+        "{count:,} staff sessions started with a password.",
         count=people.staff_sessions,
     )
     return StatusCard(state, label, (sentence, sessions))
@@ -237,30 +279,24 @@ def _password_login(mode: PasswordLoginMode, people: PeopleCounts | None) -> Sta
 def _storefront(switches: Switches, traffic: TrafficCounts | None) -> StatusCard:
     is_open = switches.allow_storefront_traffic
     state, label = ("ok", "Open") if is_open else ("warn", "Closed")
+    sentence = _ANYONE if is_open else _ONLY_STAFF
     if traffic is None or not traffic.from_outside:
-        sentence = "Everybody reaches the API." if is_open else "Only staff and apps pass."
-    elif is_open:
-        sentence = html_text(
-            "{count:,} request by customers and visitors in the last hour.",
-            "{count:,} requests by customers and visitors in the last hour.",
-            count=traffic.from_outside,
-        )
-    else:
-        sentence = html_text(
-            "{count:,} request by customers and visitors in the last hour, refused.",
-            "{count:,} requests by customers and visitors in the last hour, all refused.",
-            count=traffic.from_outside,
-        )
-    return StatusCard(state, label, (sentence,))
+        return StatusCard(state, label, (sentence,))
+    requests = html_text(
+        "Customers and visitors sent {count:,} request in the last hour.",
+        "Customers and visitors sent {count:,} requests in the last hour.",
+        count=traffic.from_outside,
+    )
+    return StatusCard(state, label, (sentence, requests))
 
 
 def _single_sign_on(active: list[ProviderStatus], now: datetime) -> StatusCard:
     if not active:
-        sentence = "No identity provider is active, so everybody comes in by password."
+        sentence = "No identity provider is active. Everyone signs in with a password."
         return StatusCard("off", "Not set up", (sentence,))
     answers = tuple(_provider_answer(provider, now) for provider in active)
     if any(provider.is_paused for provider in active):
-        return StatusCard("bad", "Not reachable", answers)
+        return StatusCard("bad", "Unreachable", answers)
     return StatusCard("ok", "On", answers)
 
 
@@ -268,7 +304,7 @@ def _provider_answer(provider: ProviderStatus, now: datetime) -> Markup:
     if provider.answered_at is None:
         return html_text("{provider} is active.", provider=provider.name)
     moment = time_element(provider.answered_at, now)
-    return html_text("{provider} answered {moment}.", provider=provider.name, moment=moment)
+    return html_text("{provider} responded {moment}.", provider=provider.name, moment=moment)
 
 
 def _delivery_statistics(day: DeliveryDay | None) -> Iterable[Statistic]:
@@ -278,38 +314,38 @@ def _delivery_statistics(day: DeliveryDay | None) -> Iterable[Statistic]:
     yield Statistic("Deliveries", amount(day.made), _growth(day), line)
     share, before = day.first_try_share, day.first_try_share_before
     yield Statistic(
-        "Arrived at first try",
+        "Delivered on first attempt",
         _NO_NUMBER if share is None else percent(share, 1),
-        "nothing to compare with"
+        "No earlier deliveries"
         if before is None
-        else html_text("the day before {share}", share=percent(before, 1)),
+        else html_text("Previous day: {share}", share=percent(before, 1)),
     )
     if day.times is None:
-        yield Statistic("Median answer", _NO_NUMBER, "nothing has answered")
+        yield Statistic("Median response time", _NO_NUMBER, "No responses")
         return
     slowest = html_text(
-        "slowest: {app}, {duration}",
+        "Slowest: {app}, {duration}",
         app=day.times.slowest.app_name,
         duration=milliseconds(1000 * day.times.slowest.duration),
     )
-    yield Statistic("Median answer", milliseconds(1000 * day.times.median), slowest)
+    yield Statistic("Median response time", milliseconds(1000 * day.times.median), slowest)
 
 
 def _growth(day: DeliveryDay) -> str:
     if day.growth is None:
-        return "none the day before"
+        return "None the previous day"
     share = percent(abs(day.growth))
     if day.growth >= 0:
-        return html_text("{share} more than the day before", share=share)
-    return html_text("{share} fewer than the day before", share=share)
+        return html_text("{share} more than the previous day", share=share)
+    return html_text("{share} fewer than the previous day", share=share)
 
 
 def _traffic_statistics(traffic: TrafficCounts | None) -> Iterable[Statistic]:
     if traffic is None:
         return
-    refused = "none with a bad credential"
+    refused = "None unauthorized"
     if traffic.refused:
-        refused = html_text("{number:,} with a bad credential", number=traffic.refused)
+        refused = html_text("{number:,} unauthorized", number=traffic.refused)
     yield Statistic("API requests", amount(traffic.requests), refused)
 
 
@@ -317,12 +353,12 @@ def _chart(day: DeliveryDay) -> Chart:
     bars = stacked([(hour.arrived, hour.not_arrived) for hour in day.hours])
     made, failed = amount(day.made), amount(day.not_arrived)
     return Chart(
-        arrived=html_text("{number:,} arrived", number=day.arrived),
+        arrived=html_text("{number:,} delivered", number=day.arrived),
         failed=html_text("{number} failed", number=failed),
         summary=html_text(
-            "Deliveries by hour, {made} in all, {failed} failed.", made=made, failed=failed
+            "Deliveries by hour: {made} in total, {failed} failed.", made=made, failed=failed
         ),
-        top=html_text("{number:,} an hour", number=bars.top),
+        top=html_text("{number:,} per hour", number=bars.top),
         bars=bars if day.made else None,
         hours=tuple(
             f"{day.hours[place].began:%a %H:%M}"

@@ -24,13 +24,21 @@ from app.console.assets import asset_url
 from app.console.formatting import exact, html_text, relative, time_element
 from app.console.navigation import Place, can_open, place_groups
 from app.console.session import IDLE, SignedInBy, caller, is_signed_in, now, ports, signed_in_by
+from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import resolved_path
 from app.domain.values.errors import Refused, problem_text
 from app.domain.values.text import text
+from app.services.authorization.register import may
 from app.services.console.navigation_badges import Badges, show_badges
+from app.services.shop.settings import update_shop
 from app.web.caller import base_url
 
 THEMES = ("auto", "light", "dark")
+_CLOSED = "The storefront is closed. Only staff and apps can reach the API."
+_LIMITED = {
+    PasswordLoginMode.CUSTOMERS_ONLY: "Password login is limited to customers.",
+    PasswordLoginMode.DISABLED: "Password login is off.",
+}
 _YEAR = 365 * 24 * 3600
 _PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -125,6 +133,8 @@ def frame_values() -> dict[str, Any]:
             "place_groups": place_groups(caller().actor),
             "can_open": partial(can_open, caller().actor),
             "shop_name": caller().shop.name,
+            "banner": banner_text(caller().shop.switches),
+            "can_change_access": may(caller().actor, update_shop),
         }
     return values
 
@@ -139,6 +149,12 @@ def _session_summary(email: str, by: SignedInBy) -> str:
     if by.provider:
         return html_text("Signed in as {email} with {provider} (SSO), {since}.", **values)
     return html_text("Signed in as {email} with a password, {since}.", **values)
+
+
+def banner_text(switches: Switches) -> str:
+    """Return what every page says while a switch is off its default; empty if none is."""
+    closed = "" if switches.allow_storefront_traffic else _CLOSED
+    return " ".join(filter(None, (closed, _LIMITED.get(switches.password_login_mode))))
 
 
 def _is_current(place: Place) -> bool:

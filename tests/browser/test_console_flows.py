@@ -32,20 +32,20 @@ def test_the_storefront_is_closed_and_opened_and_the_api_obeys(
     admin.goto(f"{small_shop.url}/console/access/")
     storefront = admin.get_by_role("region", name="Storefront traffic")
     storefront.get_by_role("radio", name="Closed").check()
-    storefront.get_by_role("button", name="Review the change").click()
+    storefront.get_by_role("button", name="Review change").click()
     question = admin.get_by_role("dialog", name="Close the storefront?")
     expect(question).to_be_visible()
-    question.get_by_role("link", name="Keep it").click()
+    question.get_by_role("link", name="Cancel").click()
     expect(question).to_be_hidden()
     assert ask(small_shop, SHOP) != 401
-    storefront.get_by_role("button", name="Review the change").click()
+    storefront.get_by_role("button", name="Review change").click()
     question.get_by_role("button", name="Close").click()
-    expect(admin.get_by_role("status").filter(has_text="The storefront is closed")).to_be_visible()
+    expect(admin.get_by_role("status").filter(has_text="Storefront closed.")).to_be_visible()
     assert ask(small_shop, SHOP) == 401
     storefront.get_by_role("radio", name="Open").check()
-    storefront.get_by_role("button", name="Review the change").click()
+    storefront.get_by_role("button", name="Review change").click()
     admin.get_by_role("dialog").get_by_role("button", name="Open").click()
-    expect(admin.get_by_role("status").filter(has_text="The storefront is open")).to_be_visible()
+    expect(admin.get_by_role("status").filter(has_text="Storefront opened.")).to_be_visible()
     assert ask(small_shop, SHOP) != 401
 
 
@@ -67,18 +67,20 @@ def test_sso_session_can_restrict_password_login(
     page.goto(f"{small_shop.url}/console/access/")
     login = page.get_by_role("region", name="Password login")
     login.get_by_role("radio", name="Customers only").check()
-    login.get_by_role("button", name="Review the change").click()
+    login.get_by_role("button", name="Review change").click()
     question = page.get_by_role("dialog")
     expect(question).to_contain_text("1")
     question.get_by_role("button").last.click()
-    expect(page.get_by_text("Passwords are for customers only now")).to_be_visible()
+    expect(
+        page.get_by_role("status").filter(has_text="Password login is limited to customers.")
+    ).to_be_visible()
     made = ask(small_shop, SIGN_IN, email="staff@example.com", password=PASSWORD)["tokenCreate"]
     assert (made["errors"], made["user"]["userPermissions"]) == ([], [])
     login.get_by_role("radio", name="Nobody").check()
-    login.get_by_role("button", name="Review the change").click()
+    login.get_by_role("button", name="Review change").click()
     question.get_by_role("textbox").fill("NOBODY")
     question.get_by_role("button").last.click()
-    expect(page.get_by_text("Password login is switched off for everybody")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Password login is off.")).to_be_visible()
     refused = ask(small_shop, SIGN_IN, email="staff@example.com", password=PASSWORD)["tokenCreate"]
     assert [error["code"] for error in refused["errors"]] == ["DISABLED_AUTHENTICATION_METHOD"]
 

@@ -94,7 +94,7 @@ def test_an_address_that_is_let_go_signs_in_at_once(admin: Page, small_shop: Run
     assert login(small_shop, "customer@example.com") == "LOGIN_ATTEMPT_DELAYED"
     admin.goto(f"{small_shop.url}/console/")
     expect(admin.get_by_text("1 address is blocked from signing in")).to_be_visible()
-    admin.get_by_role("link", name="Look at blocks").click()
+    admin.get_by_role("link", name="View blocked IPs").click()
     admin.get_by_role("link", name="Unblock 127.0.0.1").click()
     admin.get_by_role("dialog").get_by_role("button", name="Unblock IP address").click()
     expect(admin.get_by_text("Unblocked 127.0.0.1")).to_be_visible()

@@ -139,9 +139,11 @@ def test_staff_come_in_through_a_provider_and_restrict_password_login(
     page.get_by_role("button", name="Continue").click()
     login = page.get_by_role("region", name="Password login")
     login.get_by_role("radio", name="Customers only").check()
-    login.get_by_role("button", name="Review the change").click()
-    page.get_by_role("dialog").get_by_role("button", name="Keep passwords for customers").click()
-    expect(page.get_by_text("Passwords are for customers only now")).to_be_visible()
+    login.get_by_role("button", name="Review change").click()
+    page.get_by_role("dialog").get_by_role("button", name="Limit to customers").click()
+    expect(
+        page.get_by_role("status").filter(has_text="Password login is limited to customers.")
+    ).to_be_visible()
     expect(page.get_by_text(PROVIDER).first).to_be_visible()
     assert [one for one in watch.complaints if small_shop.url in one] == []
 

@@ -50,7 +50,7 @@ def test_signing_in_and_closing_the_storefront(
     tab_to(page, storefront.get_by_role("radio", name="Open"))
     page.keyboard.press("ArrowDown")
     expect(storefront.get_by_role("radio", name="Closed")).to_be_checked()
-    review = storefront.get_by_role("button", name="Review the change")
+    review = storefront.get_by_role("button", name="Review change")
     press(page, review)
     question = page.get_by_role("dialog", name="Close the storefront?")
     expect(question).to_be_visible()
@@ -58,15 +58,15 @@ def test_signing_in_and_closing_the_storefront(
     expect(question).to_be_hidden()
     expect(review).to_be_focused()
     page.keyboard.press("Enter")
-    press(page, question.get_by_role("button", name="Close the storefront"))
-    expect(page.get_by_text("The storefront is closed")).to_be_visible()
+    press(page, question.get_by_role("button", name="Close storefront"))
+    expect(page.get_by_text("Storefront closed.")).to_be_visible()
     assert ask(small_shop, "{ shop { name } }") == 401
 
 
 def test_creating_an_app(admin: Page, small_shop: RunningShop) -> None:
     admin.goto(f"{small_shop.url}/console/")
     press(admin, admin.get_by_role("link", name="Skip to content"))
-    press(admin, admin.get_by_role("link", name="Connect an app"))
+    press(admin, admin.get_by_role("link", name="Create app"))
     tab_to(admin, admin.get_by_label("Name", exact=True))
     admin.keyboard.type("Labels")
     press(admin, admin.get_by_role("checkbox", name="Manage orders", exact=True), "Space")

@@ -40,20 +40,20 @@ def test_the_storefront_is_closed_by_a_question_of_the_servers(
     plain.get_by_role("link", name="Access").click()
     storefront = plain.get_by_role("region", name="Storefront traffic")
     storefront.get_by_role("radio", name="Closed").check()
-    storefront.get_by_role("button", name="Review the change").click()
+    storefront.get_by_role("button", name="Review change").click()
     question = plain.get_by_role("dialog", name="Close the storefront?")
-    question.get_by_role("link", name="Keep it as it is").click()
+    question.get_by_role("link", name="Cancel").click()
     expect(question).to_have_count(0)
     assert ask(small_shop, "{ shop { name } }") != 401
     storefront.get_by_role("radio", name="Closed").check()
-    storefront.get_by_role("button", name="Review the change").click()
-    question.get_by_role("button", name="Close the storefront").click()
-    expect(plain.get_by_text("The storefront is closed")).to_be_visible()
+    storefront.get_by_role("button", name="Review change").click()
+    question.get_by_role("button", name="Close storefront").click()
+    expect(plain.get_by_text("Storefront closed.")).to_be_visible()
     assert ask(small_shop, "{ shop { name } }") == 401
 
 
 def test_an_app_is_created(plain: Page, small_shop: RunningShop) -> None:
-    plain.get_by_role("link", name="Connect an app").click()
+    plain.get_by_role("link", name="Create app").click()
     plain.get_by_label("Name", exact=True).fill("Labels")
     plain.get_by_role("button", name="Create app").click()
     expect(plain.get_by_role("button", name=re.compile("^Copy"))).to_have_count(0)

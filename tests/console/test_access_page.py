@@ -107,20 +107,58 @@ def test_mode_for_customers_counts_staff_and_sessions() -> None:
     assert customers_only.consequences == (
         Consequence(
             "warn",
-            "<b>1 of 3 staff</b> has no single sign-on identity and would lose their rights.",
+            "<b>1 of 3 staff</b> has no SSO identity and will lose staff access.",
         ),
         Consequence(
             "warn",
-            "<b>2 open sessions</b> of staff began with a password and would lose their rights.",
+            "<b>2 staff sessions</b> started with a password and will lose staff access.",
         ),
     )
+
+
+def test_current_mode_describes_the_present() -> None:
+    limited = make_access_page(with_mode(replace(CUSTOMERS_ONLY, is_current=True)), VIEWER)
+    assert [one.sentence for one in limited.modes[1].consequences] == [
+        "<b>1 of 3 staff</b> has no SSO identity and no staff access.",
+        "<b>2 staff sessions</b> started with a password and have no staff access.",
+    ]
+    off = make_access_page(with_mode(replace(DISABLED, is_current=True)), VIEWER)
+    assert [one.sentence.partition("</b>")[2] for one in off.modes[2].consequences] == [
+        " can't sign in: they have only a password.",
+        " can't sign in: they have only a password.",
+        " doesn't work until you turn passwords back on.",
+    ]
+
+
+def test_mode_that_takes_nothing_leaves_zeros_out() -> None:
+    harmless = replace(
+        CUSTOMERS_ONLY,
+        staff_losing_rights=0,
+        staff_sessions=0,
+        customers_losing_access=NONE,
+        sessions_rejected=NONE,
+    )
+    page = make_access_page(with_mode(harmless), VIEWER)
+    assert page.modes[1].consequences == (
+        Consequence("ok", "All active staff can sign in with SSO."),
+    )
+    disabled = replace(harmless, mode=PasswordLoginMode.DISABLED)
+    (consequence,) = make_access_page(with_mode(disabled), VIEWER).modes[2].consequences
+    assert consequence.state == "ok"
+
+
+def test_question_about_closing_leaves_out_that_there_were_no_requests() -> None:
+    calm = replace(CLOSED, would_refuse=0)
+    page = make_access_page(replace(IMPACT, storefront=(OPEN, calm)), VIEWER, CLOSING)
+    assert page.question is not None
+    assert [one.state for one in page.question.consequences] == ["bad", "bad", "ok"]
 
 
 def test_disabled_mode_tells_how_far_was_counted() -> None:
     customers, staff, sessions = make_access_page(IMPACT, VIEWER).modes[2].consequences
     assert customers.sentence.startswith("<b>more than 10,000 of more than 10,000 customers</b>")
-    assert staff.sentence == "<b>1 of 3 staff</b> could not sign in."
-    assert sessions.sentence.startswith("<b>1 open session</b> would be worth nothing")
+    assert staff.sentence == "<b>1 of 3 staff</b> has no other way to sign in."
+    assert sessions.sentence.startswith("<b>1 session</b> will stop working")
     assert {customers.state, staff.state, sessions.state} == {"bad"}
 
 
@@ -130,7 +168,7 @@ def test_disabled_mode_tells_how_far_was_counted() -> None:
         (CUSTOMERS_ONLY, ""),
         (
             replace(CUSTOMERS_ONLY, refusal=Problem("DENIED", "No.")),
-            "Someone who signed in by password cannot choose this.",
+            "You signed in with a password. Sign in with SSO to restrict password login.",
         ),
         (
             replace(CUSTOMERS_ONLY, lockout=Lockout(0, 0, LockoutReason.NO_PROVIDER)),
@@ -149,13 +187,13 @@ def test_position_tells_why_it_cannot_be_chosen(mode: LoginModeImpact, obstacle:
         (
             CLOSED,
             "warn",
-            "<b>1,240 requests</b> of customers and visitors would have been refused",
+            "<b>1,240 requests</b> from customers and visitors would have been rejected",
         ),
         (replace(CLOSED, would_refuse=0), "ok", "<b>0 requests</b>"),
         (
             replace(CLOSED, would_refuse=1, is_current=True),
             "warn",
-            "<b>1 request</b> of customers and visitors was refused or would have been refused",
+            "sent <b>1 request</b> in the last hour. Requests are rejected while",
         ),
     ],
 )
@@ -166,7 +204,6 @@ def test_closed_storefront_counts_refused_requests(
     (consequence,) = page.storefront[1].consequences
     assert consequence.state == state
     assert sentence in consequence.sentence
-    assert consequence.sentence.endswith("refused, 1 of staff and apps let through.")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +212,7 @@ def test_closed_storefront_counts_refused_requests(
         (None, ""),
         (LastChange(NOW, "user", "Ada", 1), "Changed by you, <time "),
         (LastChange(NOW, "user", "<Ada>", 2), "Changed by &lt;Ada&gt;, <time "),
-        (LastChange(NOW, "operator", "root", None), "Changed by whoever runs the server, <time "),
+        (LastChange(NOW, "operator", "root", None), "Changed by a server administrator, <time "),
     ],
 )
 def test_last_change_names_who_made_it(change: LastChange | None, sentence: str) -> None:
@@ -194,8 +231,8 @@ def test_staff_are_named_as_far_as_they_are_known() -> None:
     numbers = replace(NUMBERS, staff_without_sign_on=5)
     page = make_access_page(replace(IMPACT, staff_by_password=staff, numbers=numbers), VIEWER)
     assert [(one.name, one.sessions) for one in page.staff] == [
-        ("Ada", "signed out"),
-        ("bob@example.com", "2 open sessions"),
+        ("Ada", "No active sessions"),
+        ("bob@example.com", "2 active sessions"),
     ]
     assert page.more == "3 more"
 
@@ -203,13 +240,13 @@ def test_staff_are_named_as_far_as_they_are_known() -> None:
 def test_nobody_is_left_out_when_all_are_named() -> None:
     staff = (PasswordStaff(1, "ada@example.com", "Ada", "", sessions=1),)
     page = make_access_page(replace(IMPACT, staff_by_password=staff), VIEWER)
-    assert (page.staff[0].sessions, page.more) == ("1 open session", "")
+    assert (page.staff[0].sessions, page.more) == ("1 active session", "")
 
 
 @pytest.mark.parametrize(
     ("mode", "action", "needs_phrase"),
     [
-        (PasswordLoginMode.CUSTOMERS_ONLY, "Keep passwords for customers", False),
+        (PasswordLoginMode.CUSTOMERS_ONLY, "Limit to customers", False),
         (PasswordLoginMode.DISABLED, "Turn off password login", True),
     ],
 )
@@ -225,7 +262,7 @@ def test_question_about_a_mode_repeats_its_consequences(
     position = next(one for one in page.modes if one.value == mode.value)
     assert question.consequences[:-1] == position.consequences
     assert question.consequences[-1].sentence == (
-        "<b>2 staff</b> with a single sign-on identity and <b>1 app</b> go on."
+        "<b>2 staff</b> with an SSO identity and <b>1 app</b> keep access."
     )
 
 
@@ -233,7 +270,9 @@ def test_question_counts_a_viewer_by_sign_on_among_those_who_go_on() -> None:
     asked = AccessChange(password_login_mode=PasswordLoginMode.DISABLED)
     page = make_access_page(IMPACT, replace(VIEWER, by_sign_on=True), asked)
     assert page.question is not None
-    assert page.question.consequences[-1].sentence.endswith("go on, you among them.")
+    assert page.question.consequences[-1].sentence.startswith(
+        "<b>2 staff</b> with an SSO identity, including you,"
+    )
 
 
 def test_question_about_closing_counts_requests() -> None:
@@ -251,8 +290,8 @@ def test_question_about_closing_counts_requests() -> None:
     [
         (
             AccessChange(password_login_mode=PasswordLoginMode.ENABLED),
-            "Password login is set to everyone. Choose another position to see what it would do.",
-            "Let everybody sign in by password?",
+            "Password login is set to Everyone. Choose another option to see what it changes.",
+            "Let everyone sign in with a password?",
         ),
         (
             AccessChange(allow_storefront_traffic=True),
@@ -266,7 +305,7 @@ def test_current_position_is_asked_about_only_after_a_refusal(
 ) -> None:
     question = make_access_page(IMPACT, VIEWER, asked).question
     assert question is not None
-    assert (question.title, question.action) == ("That is how it is already", "")
+    assert (question.title, question.action) == ("No change to review", "")
     assert question.detail == detail
     refused = make_access_page(IMPACT, VIEWER, asked, ["No."]).question
     assert refused is not None

@@ -1,4 +1,4 @@
-"""The first page: what the doors look like, and what wants a look."""
+"""Home: the state of access and what needs attention."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,6 +20,7 @@ from app.web.installation import install, installation_of
 from tests.builders.apps import make_app
 from tests.builders.people import make_user
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
+from tests.builders.shop import close_storefront
 from tests.builders.webhooks import change_webhook, make_webhook
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
@@ -40,14 +41,14 @@ def test_the_bare_address_leads_to_the_console(anonymous_console: ConsoleClient)
     assert anonymous_console.open("/").leads_to == "/console/"
 
 
-def test_staff_without_permissions_see_the_doors_and_no_numbers(
+def test_staff_without_permissions_see_the_switches_and_no_numbers(
     staff_console: StaffConsole,
 ) -> None:
     page = staff_console().open("/console/")
     assert page.status == 200
-    assert "Customers and staff sign in by password." in page.text
+    assert "Customers and staff can sign in with a password." in page.text
     assert "Last 24 hours" not in page.text
-    assert "Last changes" not in page.text
+    assert "Recent activity" not in page.text
 
 
 def test_who_may_see_everything_sees_it_with_six_statements(
@@ -56,7 +57,7 @@ def test_who_may_see_everything_sees_it_with_six_statements(
     with statements() as seen:
         page = admin.open("/console/")
     assert "Deliveries by hour" in page.text
-    assert "1 password session of staff is open." in page.text
+    assert "1 staff session started with a password." in page.text
     assert len(seen) <= 6
 
 
@@ -64,34 +65,43 @@ def test_attention_items_are_sorted_by_severity(
     admin: ConsoleClient, shop: Ports, statements: Statements
 ) -> None:
     calm = admin.open("/console/").text
-    assert "Nothing wants a look." in calm
+    assert "All clear." in calm
     assert "Needs attention" not in calm
     url = make_failures(shop)
     admin.open("/console/")  # this process reads the providers once
     with statements() as seen:
         page = admin.open("/console/").text
     assert len(seen) <= 6
-    assert "5 things want a look." in page
+    assert "5 items need attention." in page
     order = [
         "Needs attention",
-        "Stock feed of Labels is failing.",
-        "Harbour ID does not answer.",
-        "1 member of the staff has no single sign-on identity.",
-        "1 machine that nobody named as a proxy passes on requests.",
-        "1 address is blocked from signing in.",
-        "The doors",
+        "Webhook “Stock feed” (Labels) is failing.",
+        "Harbour ID doesn't respond.",
+        "1 staff member has no SSO identity.",
+        "1 unknown proxy forwards requests.",
+        "1 IP address is blocked.",
+        "Storefront traffic",
         "Last 24 hours",
-        "Last changes",
+        "Recent activity",
     ]
     assert sorted(order, key=page.index) == order
     shop.cache.providers.paused.put(url, 0.0)
     shop.throttle.unblock("203.0.113.7")
-    assert "3 things want a look." in admin.open("/console/").text
+    assert "3 items need attention." in admin.open("/console/").text
 
 
-def test_see_who_opens_the_list_of_just_those_who_were_counted(
+def test_every_page_has_a_banner_while_the_storefront_is_closed(
     admin: ConsoleClient, shop: Ports
 ) -> None:
+    sentence = "The storefront is closed. Only staff and apps can reach the API."
+    assert sentence not in admin.open("/console/apps/").text
+    close_storefront(shop)
+    for path in ("/console/", "/console/apps/", "/console/nowhere"):
+        assert sentence in admin.open(path).text
+    assert "all refused" not in admin.open("/console/").text
+
+
+def test_view_staff_lists_the_people_who_were_counted(admin: ConsoleClient, shop: Ports) -> None:
     make_provider(shop)
     make_provider(shop, "resting", issuer="https://resting.invalid", active=False)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
@@ -104,8 +114,8 @@ def test_see_who_opens_the_list_of_just_those_who_were_counted(
         if issuer:
             link_identity(shop, key, issuer=issuer)
     home = admin.open("/console/")
-    assert "2 of the staff have no single sign-on identity." in home.text
-    link = re.search(r'href="([^"]+)"[^>]*>See who<', home.html)
+    assert "2 staff members have no SSO identity." in home.text
+    link = re.search(r'href="([^"]+)"[^>]*>View staff<', home.html)
     assert link is not None
     page = admin.open(unescape(link[1]))
     assert "2 people" in page.text
@@ -115,7 +125,7 @@ def test_see_who_opens_the_list_of_just_those_who_were_counted(
 
 
 def make_failures(shop: Ports) -> str:
-    """Everything that can want a look, once; returns what the provider does not answer at."""
+    """Make each item once; return the URL at which the provider doesn't respond."""
     now = shop.clock.now()
     hook = make_webhook(shop, make_app(shop, "Labels")[0])
     change_webhook(shop, hook, failing_since=now, name="Stock feed")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.console.home_page import make_home_page
+from app.console.page_layout import banner_text
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.shop.traffic import TrafficKind
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
@@ -45,17 +46,17 @@ WEBHOOK = FailingWebhook(
 
 def test_calm_shop_needs_no_attention() -> None:
     page = make_home_page(CALM)
-    assert page.summary == "Nothing wants a look."
+    assert page.summary == "All clear."
     assert (page.attention, page.statistics, page.chart, page.changes) == ((), (), None, None)
 
 
 @pytest.mark.parametrize(
     ("people", "summary"),
     [
-        (replace(PEOPLE, untrusted_peers=3), "One thing wants a look."),
-        (replace(PEOPLE, untrusted_peers=3, blocked_ips=1), "2 things want a look."),
-        (replace(PEOPLE, blocked_ips=None), "Nothing wants a look."),
-        (replace(PEOPLE, staff_without_sign_on=2), "Nothing wants a look."),
+        (replace(PEOPLE, untrusted_peers=3), "1 item needs attention."),
+        (replace(PEOPLE, untrusted_peers=3, blocked_ips=1), "2 items need attention."),
+        (replace(PEOPLE, blocked_ips=None), "All clear."),
+        (replace(PEOPLE, staff_without_sign_on=2), "All clear."),
     ],
 )
 def test_summary_counts_what_needs_attention(people: PeopleCounts, summary: str) -> None:
@@ -65,43 +66,117 @@ def test_summary_counts_what_needs_attention(people: PeopleCounts, summary: str)
 def test_staff_without_sign_on_need_attention_where_sign_on_is_used() -> None:
     people = replace(PEOPLE, staff_without_sign_on=1)
     page = make_home_page(replace(CALM, people=people, providers=(PROVIDER,)))
-    assert [item.title for item in page.attention] == [
-        "1 member of the staff has no single sign-on identity."
-    ]
+    assert [item.title for item in page.attention] == ["1 staff member has no SSO identity."]
 
 
 def test_failing_webhook_comes_first_with_its_escaped_name() -> None:
     paused = replace(PROVIDER, is_paused=True)
     page = make_home_page(replace(CALM, webhooks=(WEBHOOK,), providers=(paused,)))
     webhook, provider = page.attention
-    assert webhook.title == "&lt;Stock&gt; of Labels is failing."
-    assert webhook.detail.startswith("Its endpoint answered 503 since <time ")
+    assert webhook.title == "Webhook “&lt;Stock&gt;” (Labels) is failing."
+    assert webhook.detail.startswith("Last response: 503. Failing since <time ")
     assert webhook.arguments == {"key": 7}
-    assert provider.title == "Harbour ID does not answer."
+    assert provider.title == "Harbour ID doesn&#39;t respond."
 
 
 def test_disabled_webhook_tells_its_reason() -> None:
     webhook = replace(WEBHOOK, disabled_reason="It failed for five days.")
     (item,) = make_home_page(replace(CALM, webhooks=(webhook,))).attention
-    assert item.title == "&lt;Stock&gt; of Labels was switched off."
+    assert item.title == "Webhook “&lt;Stock&gt;” (Labels) is disabled."
     assert item.detail == "It failed for five days."
 
 
 @pytest.mark.parametrize(
-    ("is_open", "requests", "sentence"),
+    ("is_open", "requests", "sentences"),
     [
-        (True, 0, "Everybody reaches the API."),
-        (False, 0, "Only staff and apps pass."),
-        (True, 1, "1 request by customers and visitors in the last hour."),
-        (True, 1240, "1,240 requests by customers and visitors in the last hour."),
-        (False, 2, "2 requests by customers and visitors in the last hour, all refused."),
+        (True, 0, ("Anyone can reach the API.",)),
+        (False, 0, ("Only staff and apps can reach the API.",)),
+        (
+            True,
+            1,
+            (
+                "Anyone can reach the API.",
+                "Customers and visitors sent 1 request in the last hour.",
+            ),
+        ),
+        (
+            False,
+            1240,
+            (
+                "Only staff and apps can reach the API.",
+                "Customers and visitors sent 1,240 requests in the last hour.",
+            ),
+        ),
     ],
 )
-def test_storefront_card_counts_requests(is_open: bool, requests: int, sentence: str) -> None:
+def test_storefront_card_counts_requests(
+    is_open: bool, requests: int, sentences: tuple[str, ...]
+) -> None:
     switches = Switches(PasswordLoginMode.ENABLED, allow_storefront_traffic=is_open)
     traffic = TrafficCounts(dict.fromkeys(TrafficKind, 0), requests)
     page = make_home_page(replace(CALM, switches=switches, traffic=traffic))
-    assert page.storefront.sentences == (sentence,)
+    assert page.storefront.sentences == sentences
+
+
+@pytest.mark.parametrize(
+    ("switches", "titles"),
+    [
+        (Switches(), []),
+        (Switches(PasswordLoginMode.CUSTOMERS_ONLY), []),
+        (Switches(PasswordLoginMode.DISABLED), ["Password login is off."]),
+        (Switches(allow_storefront_traffic=False), ["The storefront is closed."]),
+        (
+            Switches(PasswordLoginMode.DISABLED, allow_storefront_traffic=False),
+            ["The storefront is closed.", "Password login is off."],
+        ),
+    ],
+)
+def test_closed_storefront_and_disabled_passwords_need_attention(
+    switches: Switches, titles: list[str]
+) -> None:
+    page = make_home_page(replace(CALM, switches=switches))
+    assert [item.title for item in page.attention] == titles
+    assert not any(item.endpoint for item in page.attention)
+    traffic = TrafficCounts(dict.fromkeys(TrafficKind, 0), 0)
+    page = make_home_page(replace(CALM, switches=switches, traffic=traffic))
+    assert all(item.endpoint == "console.access.index" for item in page.attention)
+
+
+@pytest.mark.parametrize(
+    ("mode", "detail"),
+    [
+        (PasswordLoginMode.ENABLED, "They sign in with a password only."),
+        (PasswordLoginMode.CUSTOMERS_ONLY, "They have no staff access while"),
+        (PasswordLoginMode.DISABLED, "They can't sign in while"),
+    ],
+)
+def test_staff_without_sign_on_are_described_as_the_mode_treats_them(
+    mode: PasswordLoginMode, detail: str
+) -> None:
+    people = replace(PEOPLE, staff_without_sign_on=2)
+    overview = replace(CALM, people=people, providers=(PROVIDER,), switches=Switches(mode))
+    item = make_home_page(overview).attention[-1]
+    assert item.detail.startswith(detail)
+    assert "disabled providers don't count" in item.detail
+
+
+@pytest.mark.parametrize(
+    ("switches", "text"),
+    [
+        (Switches(), ""),
+        (Switches(PasswordLoginMode.CUSTOMERS_ONLY), "Password login is limited to customers."),
+        (Switches(PasswordLoginMode.DISABLED), "Password login is off."),
+        (
+            Switches(PasswordLoginMode.DISABLED, allow_storefront_traffic=False),
+            (
+                "The storefront is closed. Only staff and apps can reach the API. Password login "
+                "is off."
+            ),
+        ),
+    ],
+)
+def test_banner_names_each_switch_that_is_off_its_default(switches: Switches, text: str) -> None:
+    assert banner_text(switches) == text
 
 
 @pytest.mark.parametrize(
@@ -117,16 +192,16 @@ def test_password_login_card_shows_the_mode(mode: PasswordLoginMode, state: str)
     people = replace(PEOPLE, staff_sessions=1)
     card = make_home_page(replace(CALM, switches=switches, people=people)).password_login
     assert card.state == state
-    assert card.sentences[1] == "1 password session of staff is open."
+    assert card.sentences[1] == "1 staff session started with a password."
 
 
 @pytest.mark.parametrize(
     ("providers", "state", "sentence"),
     [
-        ((), "off", "No identity provider is active, so everybody comes in by password."),
+        ((), "off", "No identity provider is active. Everyone signs in with a password."),
         ((replace(PROVIDER, is_active=False),), "off", "No identity provider is active"),
-        ((PROVIDER,), "ok", "Harbour ID answered <time "),
-        ((replace(PROVIDER, is_paused=True),), "bad", "Harbour ID answered"),
+        ((PROVIDER,), "ok", "Harbour ID responded <time "),
+        ((replace(PROVIDER, is_paused=True),), "bad", "Harbour ID responded"),
         ((replace(PROVIDER, answered_at=None),), "ok", "Harbour ID is active."),
     ],
 )

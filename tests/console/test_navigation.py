@@ -59,8 +59,8 @@ def test_home_links_only_to_pages_that_open(
 def test_actions_are_for_those_who_can_take_them(staff_console: StaffConsole) -> None:
     few = staff_console(Permission.MANAGE_ORDERS)
     many = staff_console(Permission.MANAGE_APPS, email="apps@example.com")
-    assert "Connect an app" not in few.open("/console/").text
-    assert "Connect an app" in many.open("/console/").text
+    assert "Create app" not in few.open("/console/").text
+    assert "Create app" in many.open("/console/").text
     assert "Change password login" not in many.open("/console/").text
     for wanted, label in (("invite", "Invite staff member"), ("new", "Create group")):
         assert label not in few.open(f"/console/search/?q={wanted}").text
