@@ -113,3 +113,12 @@ def test_a_group_is_deleted_after_a_question_that_counts(
     gone = console.follow(console.send(f"{here}/delete", seen_at=here)).text
     assert "Deleted the group Support." in gone
     assert console.open(here).status == 404
+
+
+def test_group_sent_twice_is_created_once(staff_console: StaffConsole) -> None:
+    console = staff_console(STAFF)
+    form = {"name": "Support", "submission": "k" * 32}
+    first, second = console.send(f"{LIST}new", form), console.send(f"{LIST}new", form)
+    assert first.status == second.status == 303
+    assert console.follow(second).leads_to == first.leads_to
+    assert "1 group" in console.open(LIST).text

@@ -37,6 +37,7 @@ LISTS = {
         account_actions.sign_out audit.export audit.index audit.show staff.groups.add_member
         staff.groups.delete staff.groups.index staff.groups.new staff.groups.remove_member
         staff.groups.save staff.groups.show staff.index staff.invitations.index
+        staff.invitations.make_link staff.invitations.resend
         staff.permission_matrix.index staff.save_details staff.save_groups staff.show
         throttle.index throttle.unblock""",
     (SETTINGS,): """

@@ -1,6 +1,8 @@
 """Staff in the console: found, invited, put into groups, locked out."""
 
+import html
 import re
+from urllib.parse import urlsplit
 
 from app.domain.accounts.mail import MailKind
 from app.domain.authorization.permissions import Permission
@@ -242,3 +244,41 @@ def test_the_pages_cost_six_statements_at_most(
         with statements() as seen:
             console.open(path)
         assert len(seen) <= 6, path
+
+
+def test_invitation_is_sent_again_and_its_link_can_be_copied(
+    staff_console: StaffConsole, shop: Ports, anonymous_console: ConsoleClient
+) -> None:
+    console = staff_console(STAFF)
+    sent = console.send(INVITE, {"email": "sofia@example.com"})
+    page = console.follow(sent)
+    assert "Signs in with Invited" in page.text
+    key = sent.leads_to.rpartition("/")[2]
+    again = console.send(f"{INVITE}{key}/resend", seen_at=sent.leads_to)
+    assert "Invitation sent again." in console.follow(again).text
+    assert [mail.kind for mail in mails(shop)] == [MailKind.STAFF_INVITATION] * 2
+    early = console.follow(console.send(f"{INVITE}{key}/resend", seen_at=sent.leads_to))
+    assert "wait before you send another" in early.text
+    made = console.send(f"{INVITE}{key}/link", seen_at=sent.leads_to)
+    shown = console.follow(made)
+    link = html.unescape(shown.html.split('id="link"')[1].split('value="')[1].split('"')[0])
+    assert "Anyone who opens it can choose the password." in shown.text
+    assert link not in html.unescape(console.follow(made).html)
+    address = urlsplit(link)
+    anonymous_console.follow(anonymous_console.open(f"{address.path}?{address.query}"))
+    chosen = anonymous_console.send(
+        "/console/new-password", {"password": "an otter in the harbour"}
+    )
+    assert chosen.status == 303
+    assert "Resend invitation" not in console.open(sent.leads_to).text
+
+
+def test_invitation_sent_twice_creates_one_person(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(STAFF)
+    form = {"email": "sofia@example.com", "submission": "k" * 32}
+    first, second = console.send(INVITE, form), console.send(INVITE, form)
+    assert first.status == second.status == 303
+    assert console.follow(second).leads_to == first.leads_to
+    assert len(mails(shop)) == 1

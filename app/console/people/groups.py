@@ -5,6 +5,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
+from app.console.creations import Created, CreatingForm, create_once
 from app.console.forms import ConsoleForm
 from app.console.lists import RowCount, Turns, asked_page, tags, told, turns
 from app.console.navigation import Entry, PageGroup
@@ -49,7 +50,7 @@ blueprint = PageGroup(
 
 
 class GroupForm(ConsoleForm):
-    """A new group, or another name and permissions."""
+    """A group's name and permissions."""
 
     names = {  # noqa: RUF012
         "addPermissions": "permissions",
@@ -57,6 +58,10 @@ class GroupForm(ConsoleForm):
     }
     name = StringField("Name", validators=[InputRequired("Enter a name.")])
     permissions = PermissionsField("Permissions")
+
+
+class NewGroupForm(GroupForm, CreatingForm):
+    """A new group."""
 
 
 class MemberForm(ConsoleForm):
@@ -86,19 +91,14 @@ def index() -> BaseResponse:
 
 @blueprint.route("/new", methods=["GET", "POST"])
 def new() -> BaseResponse:
-    """Make a group."""
+    """Create a group."""
     require(Permission.MANAGE_STAFF)
-    form = GroupForm()
+    form = NewGroupForm()
     if form.validate_on_submit():
         try:
-            made = create_group(
-                ports(), actor(), NewGroup(form.name.data, form.permissions.chosen)
-            )
+            return create_once(form, lambda: _create(form))
         except Refused as refused:
             form.refuse(refused)
-        else:
-            message = text("Created the group {name}. Add its members below.", name=made.name)
-            return done(message, "console.staff.groups.show", key=made.id)
     show_ = refused_page if form.is_submitted() else page
     return show_("groups/new.html", form=form, chips=chips(actor(), form.permissions.chosen))
 
@@ -181,6 +181,13 @@ def group_names(chosen: int | None) -> dict[str, str]:
         group = show_group(ports(), actor(), to_global_id("Group", chosen))
         names[str(chosen)] = "Deleted group" if group is None else group.name
     return names
+
+
+def _create(form: NewGroupForm) -> Created:
+    new = NewGroup(form.name.data, form.permissions.chosen)
+    group = create_group(ports(), actor(), new)
+    message = text("Created the group {name}. Add its members below.", name=group.name)
+    return Created(message, "console.staff.groups.show", {"key": group.id})
 
 
 def _group(key: int) -> PermissionGroup:

@@ -5,9 +5,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
-from app.console.forms import ConsoleForm
+from app.console.creations import Created, CreatingForm, create_once
 from app.console.navigation import Entry, PageGroup
-from app.console.page_layout import done, page, refused_page, set_password_address
+from app.console.page_layout import done, not_done, page, refused_page, set_password_address
 from app.console.people.group_pages import group_choice
 from app.console.people.groups import every_group
 from app.console.session import actor, ports, require
@@ -15,6 +15,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
+from app.services.people.invitations import create_invitation_link, resend_invitation
 from app.services.people.staff import NewStaff, create_staff
 
 blueprint = PageGroup(
@@ -25,7 +26,7 @@ blueprint = PageGroup(
 )
 
 
-class InvitationForm(ConsoleForm):
+class InvitationForm(CreatingForm):
     """The person to invite."""
 
     email = EmailField("Email", validators=[InputRequired("Enter an email.")])
@@ -40,21 +41,51 @@ def index() -> BaseResponse:
     form = InvitationForm()
     ticked = tuple(request.form.getlist("groups"))
     if form.validate_on_submit():
-        new = NewStaff(
-            form.email.data,
-            form.first_name.data or "",
-            form.last_name.data or "",
-            groups=ticked,
-            redirect_url=set_password_address(),
-        )
         try:
-            user = create_staff(ports(), actor(), new)
+            return create_once(form, lambda: _invite(form, ticked))
         except Refused as refused:
             form.refuse(refused)
-        else:
-            message = text("Invitation sent to {email}.", email=user.email)
-            return done(message, "console.staff.show", key=user.id)
     groups = every_group()
     chosen = [one.id for one in groups if to_global_id("Group", one.id) in ticked]
     show = refused_page if form.is_submitted() else page
     return show("staff/invite.html", form=form, groups=group_choice(groups, chosen, actor()))
+
+
+@blueprint.post("/<key:key>/resend")
+def resend(key: int) -> BaseResponse:
+    """Mail the invitation again."""
+    try:
+        resend_invitation(ports(), actor(), key, set_password_address())
+    except Refused as refused:
+        return not_done(refused, "console.staff.show", key=key)
+    return done(
+        "Invitation sent again. Earlier links stopped working.", "console.staff.show", key=key
+    )
+
+
+@blueprint.post("/<key:key>/link")
+def make_link(key: int) -> BaseResponse:
+    """Create a link to copy, which the person's page shows once."""
+    try:
+        return create_once(CreatingForm(), lambda: _link(key))
+    except Refused as refused:
+        return not_done(refused, "console.staff.show", key=key)
+
+
+def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
+    new = NewStaff(
+        form.email.data,
+        form.first_name.data or "",
+        form.last_name.data or "",
+        groups=groups,
+        redirect_url=set_password_address(),
+    )
+    user = create_staff(ports(), actor(), new)
+    message = text("Invitation sent to {email}.", email=user.email)
+    return Created(message, "console.staff.show", {"key": user.id})
+
+
+def _link(key: int) -> Created:
+    link = create_invitation_link(ports(), actor(), key, set_password_address())
+    message = "Invitation link created. Earlier links stopped working."
+    return Created(message, "console.staff.show", {"key": key}, link)

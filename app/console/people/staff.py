@@ -3,6 +3,7 @@
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.creations import CreatingForm, shown_once
 from app.console.lists import RowCount, asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, not_done, page, refused_page
@@ -134,4 +135,6 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
         "user": user,
         "member": make_staff_page(person, actor(), groups, methods, asked),
         "form": form_of(user),
+        "link_form": CreatingForm(formdata=None),
+        "link": shown_once(),
     }

@@ -85,6 +85,7 @@ class StaffPage:
     sign_in_method: str
     sessions: SessionsTable
     actions: AccountActions
+    can_invite_again: bool
     dialog: Question | None
 
 
@@ -130,8 +131,14 @@ def make_staff_page(
         sign_in_method=_method(user, methods),
         sessions=sessions_table(person),
         actions=account_actions(person, is_manageable=can_edit, is_self=is_viewer),
+        can_invite_again=can_edit and user.is_active and _is_invited(user, methods),
         dialog=account_dialog(asked, person) if can_ask else None,
     )
+
+
+def _is_invited(user: User, methods: SignInMethods | None) -> bool:
+    has_method = methods is not None and (methods.has_password or bool(methods.providers))
+    return not has_method and user.last_login is None
 
 
 def _groups(user: User) -> str:

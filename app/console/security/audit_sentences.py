@@ -53,6 +53,8 @@ _DID = {
     "shop.update": "edited the settings of",
     "staff.create": "created the staff member",
     "staff.delete": "deleted the staff member",
+    "staff.invite": "sent an invitation to",
+    "staff.invite_link": "created an invitation link for",
     "staff.promote": "gave staff status to",
     "staff.update": "edited the staff member",
     "throttle.unblock": "unblocked the IP address",

@@ -41,7 +41,7 @@ def send_reset_link(ports: Ports, actor: Actor, user_id: int, *, redirect_url: s
             raise Refused(Problem("INACTIVE", "Activate this account first.", "id"))
         user = claim_reset(ports, session, UserRecord.id == user_id)
         if user is None:
-            raise Refused(_too_early(ports))
+            raise Refused(too_early(ports))
         create_link(ports, actor, session, user, redirect_url)
 
 
@@ -86,7 +86,9 @@ def create_link(
     record(ports, requested_by, session, change)
 
 
-def _too_early(ports: Ports) -> Problem:
+@part
+def too_early(ports: Ports) -> Problem:
+    """Return why no other link can be sent yet."""
     minutes = -(-ports.configuration.reset_password_lock_time // 60)
     message = (
         "A link was sent within the last {minutes} minutes. "
