@@ -1,5 +1,8 @@
 """The dry run in the console: what would be sent, or why nothing would."""
 
+import re
+
+from app.console.integrations.dry_run_page import indented_query
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
@@ -18,6 +21,22 @@ PAGE = "/console/dry-run/"
 
 def run(console: ConsoleClient, **data: str) -> Page:
     return console.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "run", **data})
+
+
+def query_in(page: Page) -> str:
+    found = re.search(r'<textarea id="query".*?>(.*?)</textarea>', page.html, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def fields_in(page: Page) -> dict[str, list[str]]:
+    """Return the hidden fields of the form that the page keeps."""
+    form = page.html.partition("data-pane")[2].partition("</form>")[0]
+    fields: dict[str, list[str]] = {}
+    for name, value in re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form):
+        if name != "csrf_token":
+            fields.setdefault(name, []).append(value)
+    return fields
 
 
 def test_a_query_runs_on_the_newest_object_and_writes_nothing(
@@ -101,3 +120,92 @@ def test_the_page_costs_six_statements_at_most(
     with statements() as seen:
         assert console.open(PAGE).status == 200
     assert len(seen) <= 6
+
+
+def test_chosen_event_is_run(staff_console: StaffConsole, shop: Ports) -> None:
+    make_product(shop, "Kettle")
+    console = staff_console(*MAY, Permission.MANAGE_ORDERS)
+    told = run(console, event="ORDER_PAID", query=QUERY)
+    assert "Query failed" in told.text
+    assert "The query doesn't subscribe to Order paid, but to Product updated." in told.text
+    both = QUERY.replace("} } } }", "} } ... on ProductCreated { product { slug } } } }")
+    assert "Event Product created" in run(console, event="PRODUCT_CREATED", query=both).text
+    assert "Event Product updated" in run(console, event="PRODUCT_UPDATED", query=both).text
+
+
+def test_default_query_follows_the_event_unless_it_was_edited(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(*MAY, Permission.MANAGE_ORDERS)
+    default = indented_query(EventType.PRODUCT_UPDATED)
+    swapped = run(console, event="ORDER_PAID", query=default)
+    assert "... on OrderPaid" in query_in(swapped)
+    edited = run(console, event="ORDER_PAID", query=f"{default}# mine")
+    assert "... on ProductUpdated" in query_in(edited)
+    check = {"event": "ORDER_PAID", "query": default}
+    answer = console.send("/console/webhooks/check", check, seen_at=PAGE).response.json
+    assert answer is not None
+    assert answer["message"] == (
+        "The query doesn't subscribe to Order paid, but to Product updated."
+    )
+
+
+ENTERED = {
+    "app": "1",
+    "name": "Stock feed",
+    "target_url": "https://labels.example.com/hooks",
+    "custom_headers": "X-Shop: harbour",
+    "events": ["PRODUCT_CREATED"],
+    "query": QUERY,
+    "secret_key": "a secret of theirs",
+}
+
+
+def test_webhook_form_keeps_its_fields_during_a_dry_run(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    console = staff_console(*MAY)
+    tried = console.send(PAGE, {**ENTERED, "from": "webhook"}, seen_at="/console/webhooks/new")
+    assert "Back to webhook" in tried.text
+    assert "a secret of theirs" not in tried.html
+    ran = console.send(PAGE, {**fields_in(tried), "query": QUERY, "act": "run"})
+    assert fields_in(ran) == fields_in(tried)
+    data = {**fields_in(ran), "app": "1", "query": QUERY, "from": "dry-run"}
+    form = console.send("/console/webhooks/new", data)
+    assert form.status == 200
+    assert 'value="Stock feed"' in form.html
+    assert 'value="https://labels.example.com/hooks"' in form.html
+    assert "X-Shop: harbour" in form.text
+    assert "Enter the secret again." in form.text
+    assert re.search(r'value="PRODUCT_CREATED" checked', form.html)
+    assert not re.search(r'name="is_active"[^>]*checked|checked[^>]*name="is_active"', form.html)
+
+
+def test_edited_webhook_keeps_its_fields_during_a_dry_run(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
+    console = staff_console(*MAY)
+    data = {**ENTERED, "webhook": str(hook), "from": "webhook"}
+    tried = console.send(PAGE, data, seen_at=f"/console/webhooks/{hook}/edit")
+    assert "Use in webhook" in tried.text
+    back = {**fields_in(tried), "app": "1", "query": QUERY, "from": "dry-run"}
+    form = console.send(f"/console/webhooks/{hook}/edit", back)
+    assert 'value="Stock feed"' in form.html
+    opened = console.open(f"{PAGE}?webhook={hook}")
+    only_query = {**fields_in(opened), "query": QUERY, "from": "dry-run"}
+    form = console.send(f"/console/webhooks/{hook}/edit", only_query)
+    assert 'value="hook"' in form.html
+    assert "... on ProductUpdated" in query_in(form)
+
+
+def test_dry_run_of_a_form_takes_the_form_s_event(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    console = staff_console(*MAY)
+    data = {**ENTERED, "query": "", "from": "webhook"}
+    tried = console.send(PAGE, data, seen_at="/console/webhooks/new")
+    assert "... on ProductCreated" in query_in(tried)

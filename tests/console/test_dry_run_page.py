@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from app.console.integrations.dry_run_page import DryRunPage, Outcome, make_dry_run_page
+from app.console.integrations.dry_run_page import (
+    Draft,
+    DryRunPage,
+    Outcome,
+    indented_query,
+    is_default_query,
+    make_dry_run_page,
+)
 from app.console.integrations.sample_objects import FoundObject
 from app.domain.events import EventType
 from app.domain.values.errors import Problem
@@ -24,7 +31,7 @@ def test_event_and_app_are_chosen() -> None:
     page = page_of()
     assert [one.label for one in page.events if one.is_chosen] == ["Order paid"]
     assert [one.label for one in page.apps if one.is_chosen] == ["Labels"]
-    assert page.event_hint.endswith(" Requires Manage orders.")
+    assert page.event.hint.endswith(" Requires Manage orders.")
 
 
 @pytest.mark.parametrize(
@@ -38,8 +45,8 @@ def test_event_and_app_are_chosen() -> None:
 )
 def test_subject_is_named(event: EventType, subject: str, latest: str) -> None:
     page = page_of(event=event)
-    assert page.subject == subject
-    assert page.object_hint.endswith(latest)
+    assert page.event.subject == subject
+    assert page.event.object_hint.endswith(latest)
 
 
 def test_page_without_a_run_has_no_result() -> None:
@@ -97,3 +104,35 @@ def test_run_of_another_event_keeps_its_own_name() -> None:
     payload = page_of(Outcome(replace(RAN, event=EventType.APP_DELETED))).payload
     assert payload is not None
     assert payload.event == "App deleted"
+
+
+def test_every_event_has_its_default_query() -> None:
+    (paid,) = [option for option in page_of().events if option.value == "ORDER_PAID"]
+    assert "... on OrderPaid" in paid.query
+    assert page_of().event == paid
+
+
+@pytest.mark.parametrize(
+    ("query", "is_default"),
+    [
+        (indented_query(EventType.ORDER_PAID), True),
+        (indented_query(EventType.APP_DELETED).replace("\n", "\r\n   "), True),
+        (indented_query(EventType.ORDER_PAID) + "# mine", False),
+        ("", False),
+    ],
+)
+def test_default_query_is_recognized(query: str, is_default: bool) -> None:
+    assert is_default_query(query) is is_default
+
+
+@pytest.mark.parametrize(
+    ("draft", "save"),
+    [
+        (Draft(), "Save as webhook"),
+        (Draft(fields=(("draft", "yes"),)), "Back to webhook"),
+        (Draft(webhook_id=7), "Use in webhook"),
+    ],
+)
+def test_query_is_taken_to_its_webhook(draft: Draft, save: str) -> None:
+    page = make_dry_run_page(EventType.ORDER_PAID, [LABELS], None, draft=draft)
+    assert (page.save, page.webhook_id, page.draft) == (save, draft.webhook_id, draft.fields)

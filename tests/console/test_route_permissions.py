@@ -30,7 +30,7 @@ LISTS = {
         app_tokens.rotate apps.activate apps.deactivate apps.remove apps.save_details
         apps.save_permissions deliveries.index deliveries.redeliver deliveries.redeliver_chosen
         deliveries.replay deliveries.show webhook_editing.edit webhook_editing.new webhooks.delete
-        webhooks.index webhooks.pause webhooks.resume webhooks.show""",
+        webhooks.grant webhooks.index webhooks.pause webhooks.resume webhooks.show""",
     (STAFF,): """
         account_actions.activate account_actions.deactivate account_actions.end_one
         account_actions.remove account_actions.send_link account_actions.show

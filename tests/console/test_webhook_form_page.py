@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from app.console.integrations.event_catalog import NOUNS, Group
+from app.console.integrations.missing_permissions import MissingPermissions
 from app.console.integrations.webhook_form_page import WebhookFormPage, make_webhook_form_page
 from app.domain.apps.apps import App, AppType
 from app.domain.authorization.permissions import Permission
@@ -102,3 +103,19 @@ def test_group_tells_the_missing_permission() -> None:
 @pytest.mark.parametrize(("chosen", "is_any"), [((), False), (("ANY_EVENTS",), True)])
 def test_all_events_can_be_selected(chosen: tuple[str, ...], is_any: bool) -> None:
     assert page_of(None, *chosen).chooses_any_event is is_any
+
+
+def test_missing_permission_can_be_granted_with_the_form() -> None:
+    orders = frozenset({Permission.MANAGE_ORDERS})
+    missing = MissingPermissions(orders, "Title", "Detail", "Grant Manage orders")
+    apps = [LABELS]
+    assert page_of(None).grant_label == ""
+    page = make_webhook_form_page(None, LABELS, apps, (), missing=missing)
+    assert (page.missing, page.grant_label) == (missing, "Grant Manage orders and save")
+    not_grantable = replace(missing, grant="")
+    assert make_webhook_form_page(None, LABELS, apps, (), missing=not_grantable).grant_label == ""
+
+
+def test_lost_secret_is_asked_for_again() -> None:
+    page = make_webhook_form_page(None, LABELS, [LABELS], (), lost_secret=True)
+    assert page.secret_hint.startswith("Enter the secret again.")

@@ -13,6 +13,7 @@ from app.console.integrations.webhook_page import (
     webhook_health,
 )
 from app.console.parts import Pill
+from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.services.webhooks.lists import Health, ListedWebhook
 from tests.console.test_deliveries_page import FAILED
@@ -35,6 +36,7 @@ HOOK = ListedWebhook(
     last_failure="",
     disabled_at=None,
     disabled_reason="",
+    app_permissions=frozenset({Permission.MANAGE_ORDERS}),
     events=(EventType.ORDER_PAID,),
     health=Health(delivered=3),
 )
@@ -112,13 +114,27 @@ def test_traffic_leaves_out_zeros(health: Health, traffic: str, waiting: str, da
         ((), ("No events",)),
         ((EventType.ORDER_PAID,), ("Order paid",)),
         (
-            (EventType.ORDER_PAID, EventType.ORDER_CREATED, EventType.APP_DELETED),
+            (EventType.ORDER_PAID, EventType.ORDER_CREATED, EventType.ORDER_UPDATED),
             ("Order paid", "Order created", "+1"),
         ),
     ],
 )
 def test_row_names_the_first_events(events: tuple[EventType, ...], shown: tuple[str, ...]) -> None:
     assert row_of(replace(HOOK, events=events)).events == shown
+
+
+@pytest.mark.parametrize(
+    ("held", "missing"),
+    [
+        ((Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS), ""),
+        ((Permission.MANAGE_ORDERS,), "Missing permission: Manage products"),
+        ((), "Missing permission: Manage orders and Manage products"),
+    ],
+)
+def test_row_names_missing_permissions(held: tuple[Permission, ...], missing: str) -> None:
+    events = (EventType.ORDER_PAID, EventType.PRODUCT_UPDATED)
+    hook = replace(HOOK, events=events, app_permissions=frozenset(held))
+    assert row_of(hook).missing == missing
 
 
 def test_unnamed_webhook_is_known_by_its_app() -> None:

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from app.console.integrations.event_catalog import NOUNS
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -9,10 +11,11 @@ from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
+from app.services.apps.app_lists import show_app
 from app.services.deliveries.attempt_results import FAILING_REASON
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.disabling import disable_webhook
-from tests.builders.apps import make_app
+from tests.builders.apps import change_app, make_app
 from tests.builders.products import make_product
 from tests.builders.webhooks import change_webhook, make_webhook
 from tests.console.conftest import StaffConsole, Statements
@@ -20,6 +23,12 @@ from tests.console.conftest import StaffConsole, Statements
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 QUERY = "subscription {\r\n  event { ... on ProductUpdated { product { name } } }\r\n}"
 TARGET = "https://labels.example.com/hooks"
+
+
+def permissions_of(shop: Ports, app_id: int) -> set[Permission]:
+    app = show_app(shop, OPERATOR, app_id)
+    assert app is not None
+    return set(app.permissions)
 
 
 def test_the_page_needs_manage_apps(staff_console: StaffConsole) -> None:
@@ -184,3 +193,98 @@ def test_events_are_grouped_and_groups_with_selected_events_are_open(
     offered = re.findall(r'name="events"\s+id="[^"]+"\s+value="(\w+)"', page.html)
     assert sorted(offered) == sorted(event.value for event in EventType)
     assert " open>" not in console.open("/console/webhooks/new").html
+
+
+def test_missing_permission_is_shown_and_granted(staff_console: StaffConsole, shop: Ports) -> None:
+    app_id, _ = make_app(shop, "Labels")
+    make_webhook(shop, app_id, EventType.ORDER_PAID)
+    console = staff_console(*MAY, Permission.MANAGE_ORDERS)
+    assert "Missing permission: Manage orders" in console.open("/console/webhooks/").text
+    page = console.open("/console/webhooks/1")
+    assert "Labels doesn't receive “Order paid”." in page.text
+    assert "Grant Manage orders" in page.text
+    granted = console.send("/console/webhooks/1/grant", seen_at="/console/webhooks/1")
+    told = console.follow(granted).text
+    assert "Permissions of Labels saved." in told
+    assert "doesn't receive" not in told
+    assert permissions_of(shop, app_id) == {Permission.MANAGE_ORDERS}
+    console.send("/console/webhooks/1/grant", seen_at="/console/webhooks/1")
+    assert permissions_of(shop, app_id) == {Permission.MANAGE_ORDERS}
+
+
+def test_person_without_the_permission_cannot_grant_it(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels")
+    make_webhook(shop, app_id, EventType.ORDER_PAID)
+    console = staff_console(*MAY)
+    assert "Grant Manage orders" not in console.open("/console/webhooks/1").text
+    refused = console.send("/console/webhooks/1/grant", seen_at="/console/webhooks/1")
+    assert "MANAGE_ORDERS" in console.follow(refused).text
+    assert permissions_of(shop, app_id) == set()
+    assert console.send("/console/webhooks/9/grant", seen_at="/console/webhooks/1").status == 404
+
+
+@pytest.mark.parametrize(
+    ("grants", "held"), [({}, set()), ({"grants": "y"}, {Permission.MANAGE_ORDERS})]
+)
+def test_form_warns_of_a_missing_permission(
+    staff_console: StaffConsole, shop: Ports, grants: dict[str, str], held: set[Permission]
+) -> None:
+    app_id, _ = make_app(shop, "Labels")
+    console = staff_console(*MAY, Permission.MANAGE_ORDERS)
+    data = {"app": str(app_id), "name": "Paid", "target_url": TARGET, "events": ["ORDER_PAID"]}
+    warned = console.send("/console/webhooks/new", data)
+    assert warned.status == 422
+    assert "Labels doesn't receive “Order paid”." in warned.text
+    assert "Grant Manage orders and save" in warned.text
+    assert show_webhook(shop, OPERATOR, 1) is None
+    done = console.send("/console/webhooks/new", {**data, "warned": "yes", **grants})
+    assert done.leads_to == "/console/webhooks/1"
+    assert permissions_of(shop, app_id) == held
+
+
+def test_edited_webhook_warns_of_a_missing_permission(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
+    console = staff_console(*MAY, Permission.MANAGE_ORDERS)
+    path = "/console/webhooks/1/edit"
+    paid = QUERY.replace("ProductUpdated { product { name } }", "OrderPaid { order { number } }")
+    data = {"target_url": TARGET, "query": paid}
+    assert "Labels doesn't receive “Order paid”." in console.send(path, data).text
+    console.send(path, {**data, "warned": "yes", "grants": "y"})
+    assert permissions_of(shop, app_id) == {Permission.MANAGE_ORDERS, Permission.MANAGE_PRODUCTS}
+
+
+def test_form_chooses_the_first_active_app(staff_console: StaffConsole, shop: Ports) -> None:
+    off, _ = make_app(shop, "Off")
+    on, _ = make_app(shop, "On")
+    change_app(shop, off, is_active=False)
+    console = staff_console(*MAY)
+    page = console.open("/console/webhooks/new")
+    assert "Off (inactive)" in page.text
+    assert re.findall(r'<option value="(\d+)" selected>', page.html) == [str(on)]
+    asked = console.open(f"/console/webhooks/new?app={off}")
+    assert re.findall(r'<option value="(\d+)" selected>', asked.html) == [str(off)]
+
+
+def test_form_that_is_sent_twice_creates_one_webhook(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    console = staff_console(*MAY)
+    form = console.open("/console/webhooks/new").html
+    key = re.search(r'name="submission"[^>]*value="([^"]+)"', form)
+    assert key is not None
+    data = {
+        "app": str(app_id),
+        "target_url": TARGET,
+        "events": ["PRODUCT_UPDATED"],
+        "submission": key[1],
+    }
+    first = console.send("/console/webhooks/new", data)
+    again = console.follow(console.send("/console/webhooks/new", data))
+    assert first.leads_to == again.leads_to == "/console/webhooks/1"
+    assert show_webhook(shop, OPERATOR, 2) is None

@@ -234,7 +234,7 @@ def test_dry_run_names_the_missing_permission(ports: Ports, manager: Actor) -> N
     with pytest.raises(Refused) as refused:
         dry_run_webhook(ports, manager, object_id=product.id, app=to_global_id("App", key))
     assert codes(refused) == [(None, "MISSING_PERMISSION")]
-    assert "The app 'till' lacks MANAGE_PRODUCTS" in str(refused.value)
+    assert "The app till needs MANAGE_PRODUCTS" in str(refused.value)
     with pytest.raises(Refused) as refused:
         trigger_webhook(ports, manager, webhook, product.id)
     assert codes(refused) == [(None, "MISSING_PERMISSION")]

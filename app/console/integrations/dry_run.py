@@ -6,7 +6,13 @@ from wtforms import SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
 from app.console.forms import ConsoleForm, KeyField
-from app.console.integrations.dry_run_page import Outcome, make_dry_run_page
+from app.console.integrations.dry_run_page import (
+    Draft,
+    Outcome,
+    indented_query,
+    is_default_query,
+    make_dry_run_page,
+)
 from app.console.integrations.sample_objects import FoundObject, find_objects
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
@@ -25,14 +31,17 @@ from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
 
 _MAX_APPS = 100
-_QUERY = """subscription {{
-  event {{
-    ... on {kind} {{
-      {selection}
-    }}
-  }}
-}}
-"""
+_KEPT = (
+    "name",
+    "target_url",
+    "events",
+    "custom_headers",
+    "is_active",
+    "drops_secret",
+    "lost_secret",
+    "draft",
+)
+"""The fields of a webhook's form that a dry run hands back to it."""
 
 blueprint = PageGroup(
     "dry_run",
@@ -72,7 +81,7 @@ def index() -> BaseResponse:
         heard = [event for event in hook.events if event in EVENTS]
         form.event.data = heard[0].value if heard else form.event.data
     if not form.query.data:
-        form.query.data = _default_query(form)
+        form.query.data = indented_query(form.event_type)
     return _show(form)
 
 
@@ -82,9 +91,15 @@ def run() -> BaseResponse:
     form = DryRunForm()
     act = request.form.get("act", "run")
     if act == "default":
-        form.query.data = _default_query(form)
+        form.query.data = indented_query(form.event_type)
         return _show(form)
-    if act == "find" or request.form.get("from") == "webhook":
+    if request.form.get("from") == "webhook":
+        form.event.data = _first_event(form).value
+        form.query.data = (form.query.data or "").strip() or indented_query(form.event_type)
+        return _show(form)
+    if is_default_query(form.query.data or ""):
+        form.query.data = indented_query(form.event_type)
+    if act == "find":
         return _show(form, found=find_objects(ports(), actor(), form.event_type, _text(form)))
     return _show(form, outcome=_outcome(form))
 
@@ -102,6 +117,7 @@ def _outcome(form: DryRunForm) -> Outcome:
             object_id=wanted or None,
             query=query if query.strip() else default_query(EVENTS[form.event_type]),
             app=None if form.app.data is None else to_global_id("App", form.app.data),
+            event=form.event_type,
         )
     except Refused as refused:
         return Outcome(problems=_placed(refused, query))
@@ -134,6 +150,7 @@ def _show(
         object_id=form.object.data or "",
         found=found,
         outcome=outcome,
+        draft=Draft(form.webhook.data, _entered()),
     )
     return page("dry_run/index.html", form=form, dry_run=dry_run)
 
@@ -142,10 +159,23 @@ def _apps() -> tuple[App, ...]:
     return list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
 
 
-def _default_query(form: DryRunForm) -> str:
-    """Return the event's default query, indented."""
-    kind = EVENTS[form.event_type]
-    return _QUERY.format(kind=kind.__name__, selection=kind.selection)
+def _first_event(form: DryRunForm) -> EventType:
+    """Return the first event of a webhook's form: of its query, or of those selected."""
+    query = (form.query.data or "").strip()
+    subscribed = check_query(ports(), actor(), query).events if query else ()
+    selected = [EventType(name) for name in request.form.getlist("events") if name in EVENTS]
+    return next(iter((*subscribed, *selected)), EventType.PRODUCT_UPDATED)
+
+
+def _entered() -> tuple[tuple[str, str], ...]:
+    """Return what was entered in a webhook's form, to go back to it; never a secret."""
+    is_form = request.form.get("from") == "webhook"
+    if not is_form and "draft" not in request.form:
+        return ()
+    kept = [(name, value) for name, value in request.form.items(multi=True) if name in _KEPT]
+    if is_form and request.form.get("secret_key"):
+        kept.append(("lost_secret", "yes"))
+    return (*kept, ("draft", "yes")) if is_form else tuple(kept)
 
 
 def _text(form: DryRunForm) -> str:

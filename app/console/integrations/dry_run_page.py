@@ -16,6 +16,14 @@ from app.services.deliveries.details import DeliveryDetails
 from app.services.deliveries.dry_runs import DryRun
 
 _SUBJECTS = {"User": "Person", "Group": "Permission group", "Checkout": "Cart"}
+_QUERY = """subscription {{
+  event {{
+    ... on {kind} {{
+      {selection}
+    }}
+  }}
+}}
+"""
 _KINDS = {"-": "del", "+": "ins", " ": ""}
 
 
@@ -29,12 +37,33 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class EventOption(Option):
+    """An event, with what the page says when it is chosen."""
+
+    query: str
+    hint: str
+    subject: str
+    object_hint: str
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run came to: the payload, or the problems; ``last`` is the last real delivery."""
 
     ran: DryRun | None = None
     problems: tuple[Problem, ...] = ()
     last: DeliveryDetails | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What was entered in the form of the webhook ``webhook_id``, or of a new one."""
+
+    webhook_id: int | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+
+
+_NO_DRAFT = Draft()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +106,9 @@ class Comparison:
 class DryRunPage:
     """The form and its result; ``has_run`` tells an empty result from none."""
 
-    events: tuple[Option, ...]
-    event_hint: str
+    events: tuple[EventOption, ...]
+    event: EventOption
     apps: tuple[Option, ...]
-    subject: str
-    object_hint: str
     searched: bool
     found: Sequence[FoundObject]
     has_run: bool
@@ -90,6 +117,9 @@ class DryRunPage:
     comparison: Comparison | None
     bad_lines: tuple[int, ...]
     command: str
+    webhook_id: int | None
+    save: str
+    draft: tuple[tuple[str, str], ...]
 
 
 def make_dry_run_page(
@@ -100,22 +130,19 @@ def make_dry_run_page(
     object_id: str = "",
     found: Sequence[FoundObject] | None = None,
     outcome: Outcome | None = None,
+    draft: Draft = _NO_DRAFT,
 ) -> DryRunPage:
     """Return the page for ``event`` run as the app ``app_id``.
 
-    ``found`` are the matches of a search for an object, ``None`` without one.
+    ``found`` are the matches of a search for an object, ``None`` without one. ``draft`` is the
+    webhook that the query is for.
     """
     came_to = outcome or Outcome()
-    subject = _SUBJECTS.get(EVENTS[event].subject, EVENTS[event].subject)
+    events = tuple(_event_option(one, is_chosen=one is event) for one in EVENTS)
     return DryRunPage(
-        events=tuple(Option(one.value, one.label, one is event) for one in EVENTS),
-        event_hint=_event_hint(event),
+        events=events,
+        event=next(option for option in events if option.is_chosen),
         apps=tuple(Option(str(app.id), app.name, app.id == app_id) for app in apps),
-        subject=subject,
-        object_hint=text(
-            "Name, number, email or ID. Leave empty for the latest {subject}.",
-            subject=subject.lower(),
-        ),
         searched=found is not None,
         found=found or (),
         has_run=outcome is not None,
@@ -124,7 +151,44 @@ def make_dry_run_page(
         comparison=_comparison(came_to.ran, came_to.last),
         bad_lines=tuple(line for problem in came_to.problems for line in problem.lines),
         command=_command(object_id),
+        webhook_id=draft.webhook_id,
+        save=_save(draft),
+        draft=draft.fields,
     )
+
+
+def indented_query(event: EventType) -> str:
+    """Return the event's default query, indented."""
+    kind = EVENTS[event]
+    return _QUERY.format(kind=kind.__name__, selection=kind.selection)
+
+
+def is_default_query(query: str) -> bool:
+    """Return whether ``query`` is the default query of any event."""
+    words = query.split()
+    return any(indented_query(event).split() == words for event in EVENTS)
+
+
+def _event_option(event: EventType, *, is_chosen: bool) -> EventOption:
+    subject = _SUBJECTS.get(EVENTS[event].subject, EVENTS[event].subject)
+    return EventOption(
+        value=event.value,
+        label=event.label,
+        is_chosen=is_chosen,
+        query=indented_query(event),
+        hint=_event_hint(event),
+        subject=subject,
+        object_hint=text(
+            "Name, number, email or ID. Leave empty for the latest {subject}.",
+            subject=subject.lower(),
+        ),
+    )
+
+
+def _save(draft: Draft) -> str:
+    if draft.webhook_id is not None:
+        return "Use in webhook"
+    return "Back to webhook" if draft.fields else "Save as webhook"
 
 
 def _event_hint(event: EventType) -> str:

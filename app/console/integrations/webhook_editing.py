@@ -1,11 +1,12 @@
 """The form that creates or edits a webhook; its query is checked as it is typed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from flask import Response, abort, jsonify, request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import (
     BooleanField,
+    HiddenField,
     PasswordField,
     SelectMultipleField,
     StringField,
@@ -15,7 +16,12 @@ from wtforms import (
 from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
+from app.console.creations import Created, CreatingForm, create_once
 from app.console.forms import ConsoleForm, KeyField
+from app.console.integrations.missing_permissions import (
+    MissingPermissions,
+    missing_permissions,
+)
 from app.console.integrations.webhook_form_page import make_webhook_form_page
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
@@ -30,6 +36,7 @@ from app.domain.values.pages import PageRequest
 from app.domain.values.text import text
 from app.domain.values.unset import ABSENT, Absent
 from app.domain.webhooks.webhooks import Webhook
+from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_lists import list_apps, show_app
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
 from app.services.webhooks.details import show_webhook
@@ -62,42 +69,48 @@ class WebhookForm(ConsoleForm):
     secret_key = PasswordField("Secret")
     drops_secret = BooleanField("Remove the secret and sign with the shop's key")
     is_active = BooleanField("Enabled", default=True)
+    warned = HiddenField()
+    grants = BooleanField("Grant the missing permissions")
+
+
+class NewWebhookForm(WebhookForm, CreatingForm):
+    """A new webhook."""
 
 
 @blueprint.route("/new", methods=["GET", "POST"])
 def new() -> BaseResponse:
-    """Create a webhook for an app; a dry run passes its query and its app."""
+    """Create a webhook for an app; a dry run passes what was entered before it."""
     require(Permission.MANAGE_APPS)
-    if request.form.get("from") == "dry-run":
-        taken = WebhookForm(
-            formdata=None,
-            query=request.form.get("query", ""),
-            app=request.form.get("app", type=row_key),
-        )
-        return _page(taken, None)
-    form = WebhookForm(
-        query=request.values.get("query", ""), app=request.args.get("app", type=row_key)
-    )
+    apps = list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
+    if _is_from_dry_run():
+        return _page(_draft({}, NewWebhookForm), None, apps)
+    form = NewWebhookForm(query=request.values.get("query", ""), app=_default_app(apps))
     if form.validate_on_submit():
+        missing = _missing(form, _owner(form, None))
+        if missing is not None and not form.warned.data:
+            return _page(form, None, apps, missing)
         try:
-            made = create_webhook(ports(), actor(), _said(form), form.app.data)
+            return create_once(form, lambda: _create(form, missing))
         except Refused as refused:
             form.refuse(refused)
-        else:
-            created = text("Webhook “{webhook}” created.", webhook=made.name or made.target_url)
-            return done(created, "console.webhooks.show", key=made.id)
-    return _page(form, None)
+    return _page(form, None, apps)
 
 
 @blueprint.route("/<key:key>/edit", methods=["GET", "POST"])
 def edit(key: int) -> BaseResponse:
-    """Edit a webhook."""
+    """Edit a webhook; a dry run passes what was entered before it."""
     hook = show_webhook(ports(), actor(), key)
     if hook is None:
         abort(404)
+    if _is_from_dry_run():
+        return _page(_draft(_shown(hook), WebhookForm), hook)
     form = WebhookForm(data=_shown(hook))
     if form.validate_on_submit():
+        missing = _missing(form, _owner(form, hook))
+        if missing is not None and not form.warned.data:
+            return _page(form, hook, missing=missing)
         try:
+            _grant(form, hook.app_id, missing)
             update_webhook(ports(), actor(), to_global_id("Webhook", key), "", _said(form, hook))
         except Refused as refused:
             form.refuse(refused)
@@ -114,32 +127,92 @@ def check() -> Response:
         return jsonify(marks=[], message="")
     found = check_query(ports(), actor(), query)
     if found.problem is None:
-        events = enumeration([event.label for event in found.events])
-        return jsonify(
-            marks=[], message=text("Valid query. Subscribes to {events}.", events=events)
-        )
+        return jsonify(marks=[], message=_valid(found.events))
     marks = [
         {"line": line, "message": problem_text(found.problem)} for line in found.problem.lines
     ]
     return jsonify(marks=marks, message=problem_text(found.problem))
 
 
-def _page(form: WebhookForm, hook: Webhook | None) -> Response:
-    show = refused_page if form.errors else page
-    owner = _owner(form, hook)
-    apps = () if hook is not None else _apps()
-    chosen = form.events.data or ()
-    webhook = make_webhook_form_page(hook, owner, apps, chosen, _problem_lines(form))
+def _valid(events: tuple[EventType, ...]) -> str:
+    """Return what a valid query subscribes to, and whether the event of a dry run is in it."""
+    subscribed = enumeration([event.label for event in events])
+    chosen = request.form.get("event", type=EventType)
+    if chosen is None or chosen in events:
+        return text("Valid query. Subscribes to {events}.", events=subscribed)
+    return text(
+        "The query doesn't subscribe to {event}, but to {events}.",
+        event=chosen.label,
+        events=subscribed,
+    )
+
+
+def _page(
+    form: WebhookForm,
+    hook: Webhook | None,
+    apps: tuple[App, ...] = (),
+    missing: MissingPermissions | None = None,
+) -> Response:
+    show = refused_page if form.errors or missing else page
+    webhook = make_webhook_form_page(
+        hook,
+        _owner(form, hook),
+        apps,
+        form.events.data or (),
+        _problem_lines(form),
+        missing,
+        lost_secret="lost_secret" in request.form,
+    )
     return show("webhooks/edit.html", form=form, webhook=webhook)
+
+
+def _create(form: WebhookForm, missing: MissingPermissions | None) -> Created:
+    _grant(form, form.app.data, missing)
+    made = create_webhook(ports(), actor(), _said(form), form.app.data)
+    created = text("Webhook “{webhook}” created.", webhook=made.name or made.target_url)
+    return Created(created, "console.webhooks.show", {"key": made.id})
+
+
+def _grant(form: WebhookForm, app_id: int | None, missing: MissingPermissions | None) -> None:
+    """Grant the app what it lacks, if the form asks for it."""
+    app = None if app_id is None else show_app(ports(), actor(), app_id)
+    if app is None or missing is None or not form.grants.data:
+        return
+    change = AppChange(permissions=app.permissions | missing.permissions)
+    update_app(ports(), actor(), app.id, change)
+
+
+def _missing(form: WebhookForm, owner: App | None) -> MissingPermissions | None:
+    """Return what the app can't receive of the form's events."""
+    if owner is None:
+        return None
+    query = (form.query.data or "").strip()
+    chosen = tuple(map(EventType, form.events.data or ()))
+    events = check_query(ports(), actor(), query).events if query else chosen
+    return missing_permissions(actor(), owner.name, events, owner.permissions)
+
+
+def _is_from_dry_run() -> bool:
+    return request.form.get("from") == "dry-run"
+
+
+def _draft(stored: Mapping[str, object], kind: type[WebhookForm]) -> WebhookForm:
+    """Return the form as it was before a dry run, with the query and the app of the dry run."""
+    if "draft" in request.form:
+        return kind()
+    taken = {"query": request.form.get("query", ""), "app": request.form.get("app", type=row_key)}
+    return kind(formdata=None, data={**taken, **stored, "query": taken["query"]})
+
+
+def _default_app(apps: Iterable[App]) -> int | None:
+    """Return the app of the URL, or the first active one."""
+    active = (app.id for app in apps if app.is_active)
+    return request.args.get("app", type=row_key) or next(active, None)
 
 
 def _owner(form: WebhookForm, hook: Webhook | None) -> App | None:
     chosen = hook.app_id if hook is not None else form.app.data
     return None if chosen is None else show_app(ports(), actor(), chosen)
-
-
-def _apps() -> tuple[App, ...]:
-    return list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
 
 
 def _problem_lines(form: WebhookForm) -> tuple[int, ...]:

@@ -4,10 +4,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from app.console.integrations.event_catalog import Group, catalogue
+from app.console.integrations.missing_permissions import MissingPermissions
 from app.domain.apps.apps import App
 from app.domain.events import EventType
 from app.domain.values.text import text
 from app.domain.webhooks.webhooks import Webhook
+
+_ENTER_AGAIN = "Enter the secret again. It isn't kept during a dry run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,8 @@ class WebhookFormPage:
     has_secret: bool
     secret_hint: str
     bad_lines: Collection[int]
+    missing: MissingPermissions | None
+    grant_label: str
 
 
 def make_webhook_form_page(
@@ -42,10 +47,14 @@ def make_webhook_form_page(
     apps: Iterable[App],
     chosen: Collection[str],
     bad_lines: Collection[int] = (),
+    missing: MissingPermissions | None = None,
+    *,
+    lost_secret: bool = False,
 ) -> WebhookFormPage:
     """Return the form's page; ``chosen`` are the names of the selected events.
 
-    ``bad_lines`` are the lines of the query with errors.
+    ``bad_lines`` are the lines of the query with errors. ``missing`` is what the app can't receive
+    of it. ``lost_secret`` says that a secret was entered, and has to be entered again.
     """
     has_secret = hook is not None and hook.has_secret
     return WebhookFormPage(
@@ -58,8 +67,10 @@ def make_webhook_form_page(
         chooses_any_event=EventType.ANY_EVENTS.value in chosen,
         groups=catalogue(owner, chosen),
         has_secret=has_secret,
-        secret_hint=_secret_hint(has_secret=has_secret),
+        secret_hint=_ENTER_AGAIN if lost_secret else _secret_hint(has_secret=has_secret),
         bad_lines=bad_lines,
+        missing=missing,
+        grant_label=_grant_label(missing),
     )
 
 
@@ -72,6 +83,12 @@ def _title(hook: Webhook | None) -> str:
 def _option(app: App, owner: App | None) -> AppOption:
     label = app.name if app.is_active else text("{app} (inactive)", app=app.name)
     return AppOption(app.id, label, is_chosen=owner is not None and owner.id == app.id)
+
+
+def _grant_label(missing: MissingPermissions | None) -> str:
+    if missing is None or not missing.grant:
+        return ""
+    return text("{grant} and save", grant=missing.grant)
 
 
 def _secret_hint(*, has_secret: bool) -> str:

@@ -8,10 +8,13 @@ from markupsafe import Markup
 
 from app.console.formatting import html_text, time_element
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
-from app.console.parts import Consequence, Fact, Pill, Question
+from app.console.integrations.missing_permissions import MissingPermissions
+from app.console.parts import Consequence, Fact, Pill, Question, enumeration
+from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
+from app.domain.webhooks.subscribable_events import not_permitted
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook
 
@@ -33,6 +36,7 @@ class WebhookRow:
     waiting: str
     last_failure_at: datetime | None
     last_failure: str
+    missing: str
     health: Pill
     test_label: str
     edit_label: str
@@ -75,6 +79,7 @@ class WebhookPage:
     health: Pill
     is_active: bool
     notice: Notice | None
+    missing: MissingPermissions | None
     latest: tuple[DeliveryRow, ...]
     events: tuple[ChosenEvent, ...]
     payload: str
@@ -106,7 +111,11 @@ def make_webhooks_page(hooks: Iterable[ListedWebhook]) -> WebhooksPage:
 
 
 def make_webhook_page(
-    hook: ListedWebhook, latest: Iterable[DeliveryLine], now: datetime, asked: str = ""
+    hook: ListedWebhook,
+    latest: Iterable[DeliveryLine],
+    now: datetime,
+    asked: str = "",
+    missing: MissingPermissions | None = None,
 ) -> WebhookPage:
     """Return the page of ``hook``; ``asked`` is the question: test, pause, delete or empty."""
     api_id = to_global_id("Webhook", hook.id)
@@ -118,6 +127,7 @@ def make_webhook_page(
         health=webhook_health(hook),
         is_active=hook.is_active,
         notice=_notice(hook, now),
+        missing=missing,
         latest=tuple(delivery_row(line) for line in latest),
         events=tuple(ChosenEvent(event.label, event.value) for event in hook.events),
         payload=_payload(hook),
@@ -151,6 +161,7 @@ def _row(hook: ListedWebhook) -> WebhookRow:
         waiting=_waiting(hook.health),
         last_failure_at=hook.last_failure_at,
         last_failure=hook.last_failure,
+        missing=_missing(hook),
         health=webhook_health(hook),
         test_label=text("Test {webhook}", webhook=called),
         edit_label=text("Edit {webhook}", webhook=called),
@@ -162,6 +173,14 @@ def _first_events(hook: ListedWebhook) -> tuple[str, ...]:
     if len(labels) <= _SHOWN_EVENTS:
         return labels or ("No events",)
     return (*labels[:_SHOWN_EVENTS], text("+{count}", count=len(labels) - _SHOWN_EVENTS))
+
+
+def _missing(hook: ListedWebhook) -> str:
+    lacking = frozenset(map(Permission, not_permitted(hook.events, hook.app_permissions)))
+    if not lacking:
+        return ""
+    labels = enumeration([permission.label for permission in in_order(lacking)])
+    return text("Missing permission: {permissions}", permissions=labels)
 
 
 def _traffic(health: Health) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.integrations.missing_permissions import missing_permissions
 from app.console.integrations.webhook_page import make_webhook_page, make_webhooks_page
 from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
@@ -15,6 +16,7 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
 from app.domain.webhooks.webhooks import Webhook
+from app.services.apps.app_changes import AppChange, update_app
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.search import DeliverySearch, search_deliveries
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
@@ -88,7 +90,8 @@ def show(key: int) -> BaseResponse:
         ports(), actor(), asked_page(_LATEST), DeliverySearch(webhook_id=key)
     )
     asked = request.args.get("ask", type=one_of(_ASKED))
-    webhook = make_webhook_page(hook, latest.items, now(), asked or "")
+    missing = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)
+    webhook = make_webhook_page(hook, latest.items, now(), asked or "", missing)
     return page("webhooks/show.html", webhook=webhook)
 
 
@@ -104,6 +107,25 @@ def resume(key: int) -> BaseResponse:
     """Enable the webhook."""
     hook = _change(key, WebhookInput(is_active=True))
     return done(_told("enabled", hook), "console.webhooks.show", key=key)
+
+
+@blueprint.post("/<key:key>/grant")
+def grant(key: int) -> BaseResponse:
+    """Grant the app the permissions that the webhook's events require."""
+    hook = show_listed_webhook(ports(), actor(), key)
+    if hook is None:
+        abort(404)
+    lacking = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)
+    if lacking is None:
+        return go("console.webhooks.show", key=key)
+    change = AppChange(permissions=hook.app_permissions | lacking.permissions)
+    try:
+        update_app(ports(), actor(), hook.app_id, change)
+    except Refused as refused:
+        flash(str(refused), "bad")
+        return go("console.webhooks.show", key=key)
+    granted = text("Permissions of {app} saved.", app=hook.app_name)
+    return done(granted, "console.webhooks.show", key=key)
 
 
 @blueprint.post("/<key:key>/delete")

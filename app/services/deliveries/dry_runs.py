@@ -45,21 +45,25 @@ def dry_run_webhook(
     object_id: str | None = None,
     query: str | None = None,
     app: str | None = None,
+    event: EventType | None = None,
 ) -> DryRun:
     """Return the payload that ``query`` would send for the object (`webhookDryRun`).
 
     A query alone runs on the newest object that fits its event; an id alone runs the default query
     of the update event of such an object. A deletion is shown as if the object were deleted now; a
     link has no token. With ``app`` its permissions count, else the caller's; its webhooks and
-    their secrets need MANAGE_APPS.
+    their secrets need MANAGE_APPS. With ``event`` the query is run for that one of its events.
 
-    Refuses the codes of the port ``Payloads`` on ``query``, INVALID_ID on ``objectId`` for an id
-    of another type, NOT_FOUND if there is no such object (or none yet), NOT_FOUND on ``app``,
-    MISSING_PERMISSION if caller or app lack the event's. Sends and writes nothing.
+    Refuses INVALID on ``event`` if the query isn't about it, the codes of the port ``Payloads`` on
+    ``query``, INVALID_ID on ``objectId`` for an id of another type, NOT_FOUND if there is no such
+    object (or none yet), NOT_FOUND on ``app``, MISSING_PERMISSION if caller or app lack the
+    event's. Sends and writes nothing.
     """
     if query is None and object_id is None:
         raise Refused(Problem("GRAPHQL_ERROR", "Give a query or an object's id.", "query"))
     kinds = default_kinds() if query is None else _kinds(ports, query)
+    if event is not None:
+        kinds = _only(kinds, event)
     reader = actor if app is None else _app_actor(ports, actor, key_of(app, "App", field="app"))
     return _run(ports, actor, reader, kinds, object_id, query or "")
 
@@ -108,6 +112,16 @@ def _kinds(ports: Ports, query: str) -> Kinds:
         ) from None
 
 
+def _only(kinds: Kinds, event: EventType) -> Kinds:
+    chosen = [kind for kind in kinds if kind.type is event]
+    if not chosen:
+        message = "The query doesn't subscribe to {event}, but to {subscribed}."
+        subscribed = ", ".join(kind.type.label for kind in kinds)
+        values = {"event": event.label, "subscribed": subscribed}
+        raise Refused(Problem("INVALID", message, "event", values=values))
+    return chosen
+
+
 def _run(
     ports: Ports,
     actor: Actor,
@@ -144,13 +158,11 @@ def _permitted(actor: Actor, reader: Actor, kinds: Kinds) -> Kinds:
         needed = dict.fromkeys(kind.permission.value for kind in kinds)
         kinds = [kind for kind in kinds if whoever.holds(kind.permission)]
         if not kinds:
-            one = f"The app {whoever.name!r} lacks" if whoever.is_app else "You lack"
-            message = "{one} {needed}: nothing is told of this event without it."
-            raise Refused(
-                Problem(
-                    "MISSING_PERMISSION", message, values={"one": one, "needed": ", ".join(needed)}
-                )
-            )
+            message = "You need {needed} to preview this event."
+            if whoever.is_app:
+                message = "The app {app} needs {needed} to receive this event."
+            values = {"app": whoever.name, "needed": ", ".join(needed)}
+            raise Refused(Problem("MISSING_PERMISSION", message, values=values))
     return kinds
 
 

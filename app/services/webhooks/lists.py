@@ -17,6 +17,7 @@ from app.domain.values.pages import Page, PageRequest, empty_page, with_items
 from app.models import AppRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import requires_person
+from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 from app.services.lists.paging import Order, read_rows
 from app.services.lists.range_filters import can_match
 from app.services.lists.records import record_from
@@ -42,6 +43,7 @@ _COLUMNS = (
     WebhookRecord.last_failure,
     WebhookRecord.disabled_at,
     WebhookRecord.disabled_reason,
+    APP_PERMISSIONS.label("app_permissions"),
 )
 """The fields of ``ListedWebhook``, but for its events and its health."""
 
@@ -79,6 +81,7 @@ class ListedWebhook:
     last_failure: str
     disabled_at: datetime | None
     disabled_reason: str
+    app_permissions: frozenset[Permission]
     events: tuple[EventType, ...]
     health: Health
 
@@ -180,7 +183,13 @@ def _listed(
 
 
 def _webhook(row: NamedRow, events: tuple[EventType, ...], health: Health) -> ListedWebhook:
-    return record_from(ListedWebhook, row, events=events, health=health)
+    return record_from(
+        ListedWebhook,
+        row,
+        app_permissions=read_permissions(row.app_permissions),
+        events=events,
+        health=health,
+    )
 
 
 def _events(session: Session, keys: Collection[int]) -> Mapping[int, tuple[EventType, ...]]:

@@ -296,6 +296,22 @@ for (const editor of document.querySelectorAll(".lk-editor")) {
   });
 }
 
+// ---- choosing an event: its default query replaces another one's, an edited query stays ---------
+for (const choice of document.querySelectorAll("select[data-queries]")) {
+  const area = document.getElementById(choice.dataset.queries);
+  const words = (query) => query.split(/\s+/).filter(Boolean).join(" ");
+  const isDefault = (query) =>
+    [...choice.options].some((option) => words(option.dataset.query) === words(query));
+  choice.addEventListener("change", () => {
+    const { query, ...shown } = choice.selectedOptions[0].dataset;
+    for (const [name, value] of Object.entries(shown)) {
+      choice.form.querySelector(`[data-shows="${name}"]`).textContent = value;
+    }
+    if (isDefault(area.value)) area.value = query;
+    area.dispatchEvent(new Event("input"));
+  });
+}
+
 // ---- panes whose result is shown without leaving the page --------------------------------------
 document.addEventListener("submit", async (event) => {
   const form = event.target.closest("form[data-pane]");

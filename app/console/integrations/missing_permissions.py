@@ -1,0 +1,65 @@
+"""Events that an app doesn't receive because it lacks their permission."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from app.console.parts import enumeration
+from app.domain.apps.apps import grantable_problem
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.events import EventType
+from app.domain.values.text import text
+from app.domain.webhooks.subscribable_events import not_permitted
+
+
+@dataclass(frozen=True, slots=True)
+class MissingPermissions:
+    """What an app doesn't receive, and the permissions it lacks.
+
+    ``grant`` names the act of granting them; it is empty if the viewer can't.
+    """
+
+    permissions: frozenset[Permission]
+    title: str
+    detail: str
+    grant: str
+
+
+def missing_permissions(
+    actor: Actor, app_name: str, events: Collection[EventType], held: Collection[Permission]
+) -> MissingPermissions | None:
+    """Return what an app that holds ``held`` lacks to receive ``events``, if anything."""
+    found = not_permitted(events, held)
+    if not found:
+        return None
+    lacking = frozenset(map(Permission, found))
+    labels = enumeration([permission.label for permission in in_order(lacking)])
+    missed = [EventType(name).label for names in found.values() for name in names]
+    is_any = EventType.ANY_EVENTS in events
+    can_grant = grantable_problem(lacking) is None and all(map(actor.holds, lacking))
+    return MissingPermissions(
+        permissions=lacking,
+        title=text("{app} doesn't receive any events.", app=app_name)
+        if is_any
+        else text("{app} doesn't receive {events}.", app=app_name, events=_quoted(missed)),
+        detail=_detail(labels, lacking, can_grant=can_grant, is_any=is_any),
+        grant=text("Grant {permissions}", permissions=labels) if can_grant and not is_any else "",
+    )
+
+
+def _detail(labels: str, lacking: frozenset[Permission], *, can_grant: bool, is_any: bool) -> str:
+    if is_any:
+        return "The app has no permission that an event requires."
+    if grantable_problem(lacking) is not None:
+        return "No app can receive events about apps."
+    if can_grant:
+        return text("The app needs the permission {permissions}.", permissions=labels)
+    return text(
+        "The app needs the permission {permissions}, which you can't grant because you don't have "
+        "it yourself.",
+        permissions=labels,
+    )
+
+
+def _quoted(labels: list[str]) -> str:
+    return enumeration([text("“{event}”", event=label) for label in labels])
