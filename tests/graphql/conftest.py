@@ -16,6 +16,12 @@ from tests.graphql.fake_identity import Callers
 
 
 @pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """SQLite alone: the API maps use cases, and those are tested on both kinds of database."""
+    return sqlite_url
+
+
+@pytest.fixture
 def callers() -> Callers:
     """Who stands behind which credential; the storefront is open until a test closes it."""
     return Callers()

@@ -40,6 +40,13 @@ COUNT_FAILURES = {"tokenCreate", "passwordChange", "requestEmailChange"}
 """Where a wrong password leaves a mark, as it should."""
 
 
+@pytest.fixture(params=["sqlite_url", "postgresql_url"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """On each kind of database: they refuse different values."""
+    url: str = request.getfixturevalue(request.param)
+    return url
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_no_client_input_causes_an_internal_error(ports: Ports, table: str) -> None:
     api, names = ApiClient(ports), one_of_everything(ports)

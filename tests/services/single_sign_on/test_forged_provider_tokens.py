@@ -28,6 +28,12 @@ from tests.services.provider_bearers import fault
 Forge = Callable[[OwnProvider], str]
 
 
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """SQLite alone: signatures and claims are checked before the database is asked."""
+    return sqlite_url
+
+
 def claims(**changes: object) -> Forge:
     """A token that user-info knows, with other claims."""
     return lambda provider: provider.known(provider.sign(provider.claims(**changes), typ="at+jwt"))
