@@ -7,16 +7,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import TextIO
 
-from tests.commands.forked_commands import ForkedCommand
 from tests.fakes.keys import SECRET
+from tests.servers.forked_commands import Running, running_command
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 60.0
@@ -33,18 +31,11 @@ class Installation:
     def run(self, *arguments: str, into: int | None = None) -> subprocess.CompletedProcess[str]:
         """``flask ARGUMENTS``, to its end; standard output goes ``into`` that file, if given."""
         with self.running(*arguments, into=into) as running:
-            return running.finish()
+            return running.finish(TIMEOUT_SECONDS)
 
-    @contextmanager
-    def running(self, *arguments: str, into: int | None = None) -> Iterator["Running"]:
+    def running(self, *arguments: str, into: int | None = None) -> AbstractContextManager[Running]:
         """``flask ARGUMENTS`` without a terminal; ended at the end of the block."""
-        with TemporaryFile("w+") as out, TemporaryFile("w+") as err, Path(os.devnull).open() as no:
-            files = (no.fileno(), out.fileno() if into is None else into, err.fileno())
-            command = ForkedCommand(arguments, self.folder, self.environment, files)
-            try:
-                yield Running(command, out, err)
-            finally:
-                command.kill()
+        return running_command(arguments, self.folder, self.environment, into)
 
     def run_python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """``python ARGUMENTS``, to its end."""
@@ -73,22 +64,6 @@ class Installation:
     @property
     def said(self) -> str:
         return (self.folder / "said").read_text()
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A command, and the files that it writes into."""
-
-    command: ForkedCommand
-    out: TextIO
-    err: TextIO
-
-    def finish(self) -> subprocess.CompletedProcess[str]:
-        """Wait for its end."""
-        code = self.command.wait(TIMEOUT_SECONDS)
-        for file in (self.out, self.err):
-            file.seek(0)
-        return subprocess.CompletedProcess((), code, self.out.read(), self.err.read())
 
 
 def at_a_terminal(database_url: str, folder: Path, **more: str) -> Installation:

@@ -9,8 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.commands.forked_commands import ForkedCommand
 from tests.commands.real_installation import TIMEOUT_SECONDS, Installation
+from tests.servers.forked_commands import ForkedCommand
 
 ESCAPE = "\x1b["
 INTERRUPT = "\x03"

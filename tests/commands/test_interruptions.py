@@ -16,6 +16,7 @@ from tests.builders.webhooks import make_delivery, make_webhook
 from tests.commands.fake_remote_shop import count_requests, operation, other_shop
 from tests.commands.real_installation import (
     ROOT,
+    TIMEOUT_SECONDS,
     Installation,
     at_a_terminal,
     wait_until,
@@ -92,7 +93,7 @@ def stopped(
     with installed.running(*arguments, "--json") as running:
         wait_until(when, "it is at work")
         running.command.send_signal(signal.SIGINT)
-        done = running.finish()
+        done = running.finish(TIMEOUT_SECONDS)
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
     return done.stdout.splitlines(), done.stderr

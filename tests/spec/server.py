@@ -13,6 +13,7 @@ from pathlib import Path
 
 import requests
 
+from tests.servers.forked_commands import running_command
 from tests.servers.run import ROOT
 from tests.servers.sandbox import PATIENCE
 
@@ -99,6 +100,12 @@ def environment(database_url: str, **settings: str) -> dict[str, str]:
 def flask(*words: str) -> list[str]:
     """The command ``flask …`` of the environment that the tests run in."""
     return [sys.executable, "-m", "flask", *words]
+
+
+def run_operator(database_url: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """``flask WORDS`` on that database, to its end."""
+    with running_command(words, ROOT, environment(database_url)) as running:
+        return running.finish(3 * PATIENCE)
 
 
 def _start(folder: Path, database_url: str, settings: dict[str, str]) -> Server:

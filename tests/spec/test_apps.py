@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +15,12 @@ from jwt.algorithms import RSAAlgorithm
 
 from app.domain.shop.settings import PasswordLoginMode
 from tests.servers.apps import AppServer, Told, app_server, ask_api, fetch_key_set, refuse
+from tests.servers.forked_commands import ForkedCommand, running_command
 from tests.servers.http import Reply
 from tests.spec.client import Client
 from tests.spec.documents import DEACTIVATE_ALL, ME_QUERY, VERIFY
 from tests.spec.recorded_shop import RecordedShop
-from tests.spec.server import VENDOR, Server, environment, flask
+from tests.spec.server import VENDOR, Server, environment
 
 TIMEOUT_SECONDS = 60
 INSTALL = """
@@ -39,30 +39,18 @@ def crm() -> Iterator[AppServer]:
 
 
 @pytest.fixture
-def background(
-    server: Server, shop: RecordedShop, tmp_path: Path
-) -> Iterator[subprocess.Popen[bytes]]:
+def background(server: Server, shop: RecordedShop, tmp_path: Path) -> Iterator[ForkedCommand]:
     """``flask worker`` on the server's database."""
     with _worker(server, tmp_path) as process:
         yield process
 
 
 @contextmanager
-def _worker(server: Server, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with (folder / "worker.log").open("ab") as log:
-        process = subprocess.Popen(
-            flask("worker"),
-            cwd=folder,
-            env=environment(server.database_url),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-    try:
-        yield process
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(TIMEOUT_SECONDS)
+def _worker(server: Server, folder: Path) -> Iterator[ForkedCommand]:
+    with running_command(("worker",), folder, environment(server.database_url)) as running:
+        yield running.command
+        running.command.send_signal(signal.SIGTERM)
+        running.command.wait(TIMEOUT_SECONDS)
 
 
 def install(client: Client, shop: RecordedShop, running: AppServer) -> str:
@@ -148,7 +136,7 @@ def test_a_worker_that_is_killed_in_the_handshake_leaves_no_app_that_is_there(
     assert waiting["status"] == "PENDING"
 
 
-def _kill(process: "subprocess.Popen[bytes]") -> Reply:
+def _kill(process: ForkedCommand) -> Reply:
     os.kill(process.pid, signal.SIGKILL)
     return Reply()
 

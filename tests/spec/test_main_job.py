@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.servers.run import ROOT
-from tests.spec.server import Server, environment, flask, running
+from tests.spec.server import Server, run_operator, running
 
 CURL = shutil.which("curl") or ""
 _SECTION = re.compile(r"^## The main job$(.*?)^## ", re.MULTILINE | re.DOTALL)
@@ -24,21 +24,10 @@ _TO_FILL = re.compile(r"^(\w+)=…$", re.MULTILINE)
 def demo_shop(tmp_path: Path) -> Iterator[tuple[Server, dict[str, str]]]:
     """A server as ``make run`` starts it, and the demo sign-ins that it printed."""
     url = f"sqlite:///{tmp_path / 'demo.sqlite3'}"
-    _operate(url, "db", "upgrade")
-    made = json.loads(_operate(url, "demo", "--once", "--json"))
+    assert run_operator(url, "db", "upgrade").returncode == 0
+    made = json.loads(run_operator(url, "demo", "--once", "--json").stdout)
     with running(tmp_path, url) as server:
         yield server, {sign_in["name"]: sign_in["secret"] for sign_in in made}
-
-
-def _operate(url: str, *words: str) -> str:
-    return subprocess.run(
-        flask(*words),
-        env=environment(url),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
 
 
 @dataclass(slots=True)

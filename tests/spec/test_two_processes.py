@@ -1,6 +1,5 @@
 """Two server processes on one database: what is changed in one holds at once in the other."""
 
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from tests.spec.client import Client, new_address
 from tests.spec.documents import DEACTIVATE_ALL, LOGIN, ME_QUERY, REFRESH, UPDATE_SHOP
 from tests.spec.recorded_shop import RecordedShop, make_recorded_shop
 from tests.spec.replay import WRONG_PASSWORD
-from tests.spec.server import environment, flask, running
+from tests.spec.server import run_operator, running
 
 pytestmark = pytest.mark.xdist_group("two processes")
 
@@ -182,15 +181,7 @@ def test_a_switch_set_at_the_shell_holds_everywhere_at_once(pair: Pair) -> None:
         assert client.run("{ shop { name } }").status == 401
 
 
-def _shell(shop: RecordedShop, *words: str) -> str:
-    """What the operator's command prints, run in a process of its own."""
-    done = subprocess.run(
-        flask(*words),
-        env=environment(shop.database_url),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def _shell(shop: RecordedShop, *words: str) -> None:
+    """Run the operator's command in a process of its own."""
+    done = run_operator(shop.database_url, *words)
     assert done.returncode == 0, done.stderr
-    return done.stdout

@@ -3,7 +3,7 @@
 Importing takes 1 s of processor time, running most commands a tenth of that. A forked command has
 a process ID, an environment, a folder, files and an exit code of its own, like a started one.
 
-``python -m tests.commands.forked_commands FD`` is the process that forks, one per test process.
+``python -m tests.servers.forked_commands FD`` is the process that forks, one per test process.
 """
 
 import atexit
@@ -17,9 +17,14 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import TextIO
 
 import cli
 from tests.servers.run import ROOT
@@ -72,12 +77,42 @@ class ForkedCommand:
         return self.returncode is not None or bool(select.select([self._told], [], [], timeout)[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A command without a terminal, and the files that it writes into."""
+
+    command: ForkedCommand
+    out: TextIO
+    err: TextIO
+
+    def finish(self, timeout: float) -> subprocess.CompletedProcess[str]:
+        """Wait for its end; raises ``TimeoutError``."""
+        code = self.command.wait(timeout)
+        for file in (self.out, self.err):
+            file.seek(0)
+        return subprocess.CompletedProcess((), code, self.out.read(), self.err.read())
+
+
+@contextmanager
+def running_command(
+    arguments: tuple[str, ...], folder: Path, environment: dict[str, str], into: int | None = None
+) -> Iterator[Running]:
+    """``flask ARGUMENTS``, killed at the end of the block; its output goes ``into`` a file."""
+    with TemporaryFile("w+") as out, TemporaryFile("w+") as err, Path(os.devnull).open() as no:
+        files = (no.fileno(), out.fileno() if into is None else into, err.fileno())
+        command = ForkedCommand(arguments, folder, environment, files)
+        try:
+            yield Running(command, out, err)
+        finally:
+            command.kill()
+
+
 @cache
 def _forking_process() -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.commands.forked_commands", str(theirs.fileno())],
+            [sys.executable, "-m", "tests.servers.forked_commands", str(theirs.fileno())],
             cwd=ROOT,
             env={"PYTHONPATH": str(ROOT)},
             stdin=subprocess.DEVNULL,
