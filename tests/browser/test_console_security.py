@@ -44,7 +44,7 @@ def test_staff_are_invited_and_come_in_by_the_mail(
     hers.goto(mail.values["link"])
     assert "token" not in hers.url
     hers.get_by_label("Password").fill("an otter in the harbour")
-    hers.get_by_role("button", name="Set the password").click()
+    hers.get_by_role("button", name="Set password").click()
     expect(hers.get_by_role("heading", level=1, name="Home")).to_be_visible()
     expect(hers.get_by_text("Your password is set")).to_be_visible()
     hers.goto(f"{small_shop.url}/console/keys/")

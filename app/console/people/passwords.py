@@ -21,13 +21,13 @@ class ForgottenForm(ConsoleForm):
     """Whose password it is."""
 
     names = {"redirectUrl": ""}  # noqa: RUF012
-    email = EmailField("Email", validators=[InputRequired("Say which email you sign in with.")])
+    email = EmailField("Email", validators=[InputRequired("Enter your email.")])
 
 
 class NewPasswordForm(ConsoleForm):
     """The new password, asked for once, because it is a password manager's field."""
 
-    password = PasswordField("New password", validators=[InputRequired("Choose a password.")])
+    password = PasswordField("New password", validators=[InputRequired("Enter a password.")])
 
 
 @blueprint.route("/forgotten", methods=["GET", "POST"])

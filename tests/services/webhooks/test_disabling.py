@@ -102,10 +102,10 @@ def test_mail_explains_what_happened_and_what_to_do(
     rendered = trying.email_templates.render(
         mails(trying, MailKind.WEBHOOK_DISABLED)[0], show_settings(trying, OPERATOR)
     )
-    assert rendered.subject.endswith("no longer calls the webhook hook")
+    assert rendered.subject.startswith("Webhook hook of ")
     for body in (rendered.text, rendered.html):
         assert DEAD in body
-        assert "switch the webhook on again" in body
+        assert "enable the webhook in the console" in " ".join(body.split())
         assert "sesame" not in body
 
 
