@@ -42,6 +42,12 @@ def test_the_storefront_is_closed_and_opened_and_the_api_obeys(
     question.get_by_role("button", name="Close").click()
     expect(admin.get_by_role("status").filter(has_text="Storefront closed.")).to_be_visible()
     assert ask(small_shop, SHOP) == 401
+    admin.goto(f"{small_shop.url}/console/")
+    banner = admin.get_by_role("region", name="Access", exact=True).first
+    expect(banner).to_contain_text("The storefront is closed.")
+    expect(admin.get_by_role("region", name="Needs attention")).to_contain_text("is closed.")
+    expect(admin.get_by_text("refused")).to_have_count(0)
+    banner.get_by_role("link", name="Change access").click()
     storefront.get_by_role("radio", name="Open").check()
     storefront.get_by_role("button", name="Review change").click()
     admin.get_by_role("dialog").get_by_role("button", name="Open").click()

@@ -119,7 +119,7 @@ def test_a_failure_can_be_forgotten(ports: Ports) -> None:
     assert (gone["appName"], gone["status"]) == ("An app", "FAILED")
     for verb in ("delete", "retry"):
         missing = run(ports, "app", "installations", verb, str(row["id"]))
-        assert (missing.exit_code, "There is no such installation." in missing.stderr) == (3, True)
+        assert (missing.exit_code, "Installation not found." in missing.stderr) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_a_token_may_be_good_for_less_than_its_app(ports: Ports) -> None:
     assert made["permissions"] == ["MANAGE_ORDERS"]
     failed = run(ports, "app", "token", "create", "Warehouse", "--permission", "manage-products")
     assert failed.exit_code == 3
-    assert "The app itself does not hold MANAGE_PRODUCTS." in failed.stderr
+    assert "The app doesn't have MANAGE_PRODUCTS." in failed.stderr
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,10 @@ def test_invalid_manifest_installs_nothing(
     console = staff_console(*MAY)
     told = console.open("/console/apps/install/?url=http://10.0.0.1/manifest")
     assert told.status == 422
-    assert console.open("/console/apps/install/?url=nonsense").status == 422
+    nonsense = console.open("/console/apps/install/?url=nonsense")
+    assert nonsense.status == 422
+    assert "Manifest URL: Must be an http or https URL" in nonsense.text
+    assert "manifestUrl" not in nonsense.text
     assert "Installing" not in console.open("/console/apps/").text
 
 

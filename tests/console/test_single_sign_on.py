@@ -172,7 +172,7 @@ def test_issuer_change_lists_affected_users_and_keeps_recovery(
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
     refused = console.send(edit, typed)
     assert refused.status == 422
-    assert "Issuer: 1 person came in by Northlight ID, 0 of them staff" in refused.text
+    assert "Issuer: 1 person signed in with Northlight ID, 0 of them staff" in refused.text
     assert next(iter(known_providers(shop))).issuer == ISSUER_THERE
     set_mode(shop, PasswordLoginMode.ENABLED)
     assert console.send(edit, typed).status == 303

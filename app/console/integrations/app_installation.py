@@ -12,7 +12,7 @@ from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
 from app.domain.apps.manifests import Manifest
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.domain.values.text import text
 from app.services.apps.installation_requests import (
     WantedApp,
@@ -21,6 +21,8 @@ from app.services.apps.installation_requests import (
     retry_installation,
 )
 from app.services.apps.manifests import fetch_manifest
+
+_URL = "manifestUrl"
 
 blueprint = PageGroup(
     "app_installation",
@@ -33,7 +35,7 @@ blueprint = PageGroup(
 class ManifestForm(ConsoleForm):
     """The URL of an app's manifest."""
 
-    names = {"manifestUrl": "url"}  # noqa: RUF012
+    names = {_URL: "url"}  # noqa: RUF012
     url = URLField("Manifest URL", validators=[InputRequired("Enter a URL.")])
 
 
@@ -53,7 +55,7 @@ def index() -> BaseResponse:
     try:
         manifest = fetch_manifest(ports(), actor(), (form.url.data or "").strip())
     except Refused as refused:
-        form.refuse(refused)
+        _refuse(form, refused)
         return refused_page("apps/install.html", form=form)
     return _agree(manifest, InstallForm(formdata=None, url=form.url.data.strip(), activate=True))
 
@@ -65,7 +67,7 @@ def agree() -> BaseResponse:
     try:
         return create_once(form, lambda: _install(form))
     except Refused as refused:
-        form.refuse(refused)
+        _refuse(form, refused)
         return refused_page("apps/install.html", form=form)
 
 
@@ -83,6 +85,18 @@ def dismiss(key: int) -> BaseResponse:
     installation = delete_failed_installation(ports(), actor(), key)
     dismissed = text("Dismissed the installation of {app}.", app=installation.app_name)
     return done(dismissed, "console.apps.index")
+
+
+def _refuse(form: ManifestForm, refused: Refused) -> None:
+    """Put a problem with the URL at its field; others name the manifest's member at fault."""
+    for problem in refused.problems:
+        if problem.field in (None, _URL):
+            form.refuse(Refused(problem))
+        else:
+            reason = problem_text(problem)
+            form.form_errors.append(
+                text("Manifest, {member}: {reason}", member=problem.field, reason=reason)
+            )
 
 
 def _install(form: InstallForm) -> Created:

@@ -90,7 +90,7 @@ def grantable_problem(
     """Return why no app can hold ``permissions``, or ``None``."""
     if Permission.MANAGE_APPS not in permissions:
         return None
-    message = "No app can hold MANAGE_APPS: managing apps is for people."
+    message = "Apps can't have MANAGE_APPS."
     return Problem("INVALID_PERMISSION", message, field, permissions=(Permission.MANAGE_APPS,))
 
 
@@ -108,7 +108,7 @@ def narrowing_problem(
     beyond = tuple(sorted(permission.value for permission in (narrowed or frozenset()) - granted))
     if not beyond:
         return None
-    message = "The app itself does not hold {beyond}."
+    message = "The app doesn't have {beyond}."
     return Problem(
         "INVALID_PERMISSION",
         message,
@@ -123,9 +123,9 @@ def expiry_problem(expires_at: datetime | None, now: datetime) -> Problem | None
     if expires_at is None:
         return None
     if expires_at <= now:
-        return Problem("INVALID", "Choose a moment that is still to come.", "expiresAt")
+        return Problem("INVALID", "Must be in the future.", "expiresAt")
     if expires_at > now + MAX_LIFETIME:
-        message = "Choose a moment within a hundred years, or none at all."
+        message = "Must be within 100 years."
         return Problem("INVALID", message, "expiresAt")
     return None
 
@@ -134,7 +134,7 @@ def overlap_problem(overlap: timedelta) -> Problem | None:
     """Why a rotated token cannot go on for ``overlap``, or ``None``."""
     if timedelta(0) <= overlap <= MAX_OVERLAP:
         return None
-    message = "Choose 0 to {total_seconds} seconds."
+    message = "Must be between 0 and {total_seconds} seconds."
     return Problem(
         "INVALID",
         message,
@@ -146,9 +146,9 @@ def overlap_problem(overlap: timedelta) -> Problem | None:
 def rotation_problem(token: AppToken, now: datetime) -> Problem | None:
     """Why nothing can take the place of ``token`` now, or ``None``."""
     if token.replaced_at is not None:
-        return Problem("INVALID", "This token has been replaced already.", "id")
+        return Problem("INVALID", "This token was already rotated.", "id")
     if token.expires_at is not None and token.expires_at <= now:
-        return Problem("INVALID", "This token has expired: make a new one.", "id")
+        return Problem("INVALID", "This token has expired. Create a new one.", "id")
     return None
 
 

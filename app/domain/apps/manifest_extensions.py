@@ -94,14 +94,16 @@ def _url_problem(
 ) -> str:
     """Why an extension may not open ``url``; empty when it may."""
     if is_path(url):
-        return "A path needs the manifest's appUrl to be relative to." if app_url == "" else ""
+        return "A path needs an appUrl in the manifest." if app_url == "" else ""
     if not is_web_url(url):
-        return "Use a path, /settings say, or a whole address of http or https."
+        return "Must be a path such as /settings, or an http or https URL."
     if target == APP_PAGE:
         return f"The target {APP_PAGE} stays with the app: use a path."
     # The dashboard would post the extension's token there.
     if app_url is not None and _is_posted(target, settings) and not is_same_origin(url, app_url):
-        return "What is opened by POST must be of the same origin as the manifest's appUrl."
+        return (
+            "Must have the same origin as the manifest's appUrl, because it is opened with POST."
+        )
     return ""
 
 

@@ -49,7 +49,9 @@ class Members:
         """A whole address of HTTP."""
         text = self._text(name, required=required)
         if text and not is_web_url(text):
-            message = "Use a whole address of http or https, without a user: https://example.com/"
+            message = (
+                "Must be an http or https URL without a user name, such as https://example.com/."
+            )
             self.refuse(name, "INVALID_URL_FORMAT", message)
             return ""
         return text
@@ -60,7 +62,7 @@ class Members:
         if isinstance(value, bool):
             return value
         if value is not None:
-            self.refuse(name, "INVALID", "This must be true or false.")
+            self.refuse(name, "INVALID", "Must be true or false.")
         return otherwise
 
     def names(self, name: str) -> tuple[str, ...]:
@@ -68,7 +70,7 @@ class Members:
         values = self._list(name)
         texts = tuple(value for value in values if isinstance(value, str))
         if len(texts) != len(values):
-            self.refuse(name, "INVALID", "This must be a list of names.")
+            self.refuse(name, "INVALID", "Must be a list of names.")
         return texts
 
     def permissions(self, name: str = "permissions") -> frozenset[Permission]:
@@ -86,7 +88,7 @@ class Members:
         if value is None:
             return {}
         if not isinstance(value, Mapping) or not is_keepable(value):
-            self.refuse(name, "INVALID", "This must be an object of plain values, not too deep.")
+            self.refuse(name, "INVALID", "Must be an object of plain values, not too deep.")
             return {}
         return value
 
@@ -111,7 +113,7 @@ class Members:
         if value is None:
             return ()
         if not isinstance(value, list):
-            self.refuse(name, "INVALID", "This must be a list.")
+            self.refuse(name, "INVALID", "Must be a list.")
             return ()
         return value
 
@@ -120,7 +122,7 @@ class Members:
         if isinstance(value, str) and value.strip():
             return value.strip()
         if value is not None and not isinstance(value, str):
-            self.refuse(name, "INVALID", "This must be a text.")
+            self.refuse(name, "INVALID", "Must be a string.")
         elif required:
             self.refuse(name, "REQUIRED", "This is required.")
         return ""

@@ -8,6 +8,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Refused
+from app.domain.values.text import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +52,27 @@ class LockoutReason(StrEnum):
 
 
 _ENDS = {
-    "active": "cannot do so once it is off",
-    "issuer": "under another issuer it knows none of them",
-    "client_id": "with another client id it may know none of them",
+    "active": "can't while it's disabled",
+    "issuer": "changing the issuer unlinks them",
+    "client_id": "changing the client ID can unlink them",
 }
 _NO_WAY_BACK = (
-    "Nobody else who may manage settings would have a way in, and no app may, so nobody could "
-    "undo this."
+    "No one else who can manage settings could sign in, and no app can manage settings, so this "
+    "couldn't be undone."
 )
-_EASED = " While everybody may sign in by password, it can be changed."
+_EASED = " You can change it while everyone can sign in with a password."
 _MESSAGES = {
     LockoutReason.NO_PROVIDER: (
-        "No identity provider is active, so nobody could come in to undo this. Set up single "
-        "sign-on first, and sign in through it."
+        "No identity provider is active, so this couldn't be undone. Set up SSO and sign in with "
+        "it first."
     ),
     LockoutReason.NO_IDENTITY: (
-        "Nobody who may manage settings has a single sign-on identity, and no app may, so nobody "
-        "could undo this. Let somebody who may manage settings sign in through the provider first."
+        "No one who can manage settings has an SSO identity, and no app can manage settings, so "
+        "this couldn't be undone. Someone who can manage settings must sign in with SSO first."
     ),
     LockoutReason.NOBODY: (
-        "Nobody else has a way in and may manage settings, and no app may, so nobody could undo "
-        "this. Give somebody the permission first."
+        "No one else can sign in and manage settings, and no app can, so this couldn't be undone. "
+        "Grant someone else the permission first."
     ),
 }
 
@@ -121,10 +122,16 @@ def locking_message(
     setting: str, name: str, people: str, staff: int, reason: LockoutReason
 ) -> str:
     """Return why ``setting`` of a provider can't change, with its current number of ``people``."""
-    who = f"{people} came in by {name}, {staff:,} of them staff"
     why = reason.message if setting == "active" else _NO_WAY_BACK
-    eased = "" if reason is LockoutReason.NOBODY else _EASED
-    return f"{who}, and {_ENDS[setting]}. {why}{eased}"
+    return text(
+        "{people} signed in with {name}, {staff:,} of them staff, and {end}. {why}{eased}",
+        people=people,
+        name=name,
+        staff=staff,
+        end=_ENDS[setting],
+        why=why,
+        eased="" if reason is LockoutReason.NOBODY else _EASED,
+    )
 
 
 def check_lockout(

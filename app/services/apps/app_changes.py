@@ -30,7 +30,7 @@ from app.services.webhooks.delivery_removal import remove_deliveries
 from app.services.webhooks.permission_grants import confirm_webhooks
 
 _MAX_NAME_LENGTH = 256
-_UNIQUE = Problem("UNIQUE", "Another app has this identifier.", "identifier")
+_UNIQUE = Problem("UNIQUE", "This identifier is already in use.", "identifier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _check(actor: Actor, name: str, identifier: str, permissions: frozenset[Perm
         grantable_problem(permissions),
     ]
     if not name:
-        found.append(Problem("REQUIRED", "Give the app a name.", "name"))
+        found.append(Problem("REQUIRED", "Enter a name.", "name"))
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)

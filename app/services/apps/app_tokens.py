@@ -164,7 +164,7 @@ def verify_app_token(ports: Ports, actor: Actor, token: str) -> bool:
 
 def _find(session: Session, actor: Actor, token_id: int) -> tuple[AppTokenRecord, App]:
     """Return the token and its app, both locked, the app first."""
-    missing = Refused(Problem("NOT_FOUND", "There is no such token.", "id"))
+    missing = Refused(Problem("NOT_FOUND", "Token not found.", "id"))
     of_token = AppTokenRecord.id == token_id
     app_id = session.scalar(select(AppTokenRecord.app_id).where(of_token))
     if app_id is None:

@@ -55,7 +55,7 @@ def shake_hands(ports: Ports, handshake: Handshake) -> None:
         raise HandshakeRefused(f"The app could not be given its token: {failed}") from None
     refusal = _refusal(response)
     if refusal is not None:
-        unsaid = f"The app refused its token: it answered with HTTP {response.status}."
+        unsaid = f"The app rejected its token: HTTP {response.status}."
         # Nobody repeats a token to us that we keep for others to read.
         raise HandshakeRefused((refusal or unsaid).replace(handshake.token, "…"))
 

@@ -50,7 +50,7 @@ def install_app(ports: Ports, actor: Actor, request: WantedApp) -> Installation:
         grantable_problem(request.permissions),
     ]
     if not name:
-        found.append(Problem("REQUIRED", "Give the app a name.", "appName"))
+        found.append(Problem("REQUIRED", "Enter a name.", "appName"))
     problems = [problem for problem in found if problem is not None]
     if problems:
         raise Refused(*problems)
@@ -144,9 +144,9 @@ def _failed(session: Session, installation_id: int) -> AppInstallationRecord:
     query = select(AppInstallationRecord).where(AppInstallationRecord.id == installation_id)
     stored = session.scalar(query.with_for_update())
     if stored is None:
-        raise Refused(Problem("NOT_FOUND", "There is no such installation.", "id"))
+        raise Refused(Problem("NOT_FOUND", "Installation not found.", "id"))
     if stored.status != JobStatus.FAILED:
-        message = "This installation is under way: wait until it has ended."
+        message = "This installation is in progress. Wait until it's done."
         raise Refused(Problem("INVALID_STATUS", message, "id"))
     return stored
 

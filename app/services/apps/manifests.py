@@ -82,7 +82,7 @@ def manifest_url_problem(manifest_url: str) -> Problem | None:
     """Why no manifest can be fetched from there, whatever answers, or ``None``."""
     if is_web_url(manifest_url):
         return None
-    message = "Use a whole address of http or https: https://app.example.com/api/manifest"
+    message = "Must be an http or https URL, such as https://app.example.com/api/manifest."
     return Problem("INVALID_URL_FORMAT", message, "manifestUrl")
 
 
@@ -119,7 +119,7 @@ def _identifier_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
     with ports.database.reading() as session:
         name = session.scalar(taken)
     if name is not None:
-        message = "This app is installed already, as {name}."
+        message = "This app is already installed as {name}."
         yield Problem("UNIQUE", message, "identifier", values={"name": repr(name)})
 
 

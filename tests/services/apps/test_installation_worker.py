@@ -146,15 +146,15 @@ def test_only_the_worker_installs(ports: Ports) -> None:
         (refuse("Down for repairs.", 503), "Down for repairs."),
         (refuse("No, and with a good status.", 200), "No, and with a good status."),
         (refuse("Two\nlines\x1b[31m"), "Two lines [31m"),
-        (Reply(500), "The app refused its token: it answered with HTTP 500."),
-        (Reply(403, b"<html>no</html>"), "The app refused its token: it answered with HTTP 403."),
+        (Reply(500), "The app rejected its token: HTTP 500."),
+        (Reply(403, b"<html>no</html>"), "The app rejected its token: HTTP 403."),
         (
             Reply(400, b'{"error": "text"}'),
-            "The app refused its token: it answered with HTTP 400.",
+            "The app rejected its token: HTTP 400.",
         ),
         (
             Reply(302, headers={"Location": "http://localhost/register"}),
-            "The app refused its token: it answered with HTTP 302.",
+            "The app rejected its token: HTTP 302.",
         ),
     ],
 )

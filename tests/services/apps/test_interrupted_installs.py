@@ -156,7 +156,7 @@ def test_concurrent_installations_create_one_app(ports: Ports, second_process: P
         want(ports, app)
         assert work(ports) == 1
     assert len(list_apps(ports, OPERATOR, ALL).items) == 1
-    assert failed(ports) == "identifier: This app is installed already, as 'My app'."
+    assert failed(ports) == "identifier: This app is already installed as 'My app'."
     assert len(app.told) == 1
 
 
@@ -165,7 +165,7 @@ def test_installed_app_cannot_be_installed_again(ports: Ports) -> None:
     with app_server() as app:
         want(ports, app)
         work(ports)
-    assert "installed already, as 'By hand'" in failed(ports)
+    assert "already installed as 'By hand'" in failed(ports)
     assert app.told == []
 
 
