@@ -26,6 +26,7 @@ NAMED = frozenset(
         "journal-text",
         "key",
         "keyboard",
+        "lightning-charge",
         "link-45deg",
         "lock",
         "people",

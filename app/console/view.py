@@ -27,6 +27,7 @@ from app.console.integrations import (
     apps,
     deliveries,
     dry_run,
+    events,
     webhook_editing,
     webhooks,
 )
@@ -73,6 +74,7 @@ PAGES = (
     apps,
     webhooks,
     deliveries,
+    events,
     dry_run,
     staff,
     customers,

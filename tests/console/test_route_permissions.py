@@ -51,7 +51,7 @@ LISTS = {
     (USERS, ORDERS): "customers.index customers.show",
     (USERS,): "customers.save_details",
     EACH: """
-        dry_run.index dry_run.run home.index inspector.index webhook_editing.check
+        dry_run.index dry_run.run events.index home.index inspector.index webhook_editing.check
         app_installation.index app_tokens.make apps.connect apps.index apps.show nowhere
         webhooks.test""",
 }

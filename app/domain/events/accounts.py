@@ -14,7 +14,7 @@ class AccountConfirmationRequested(LinkRequested):
     type = EventType.ACCOUNT_CONFIRMATION_REQUESTED
     subject = "User"
     permission = Permission.MANAGE_USERS
-    description = "Somebody registered and is to confirm the account by a link."
+    description = "A new customer must confirm their account with a link."
     selection = _LINK
 
 
@@ -23,7 +23,7 @@ class AccountChangeEmailRequested(LinkRequested):
     type = EventType.ACCOUNT_CHANGE_EMAIL_REQUESTED
     subject = "User"
     permission = Permission.MANAGE_USERS
-    description = "Somebody is to confirm a new address by a link."
+    description = "A person must confirm their new email with a link."
     selection = f"{_LINK} newEmail"
 
 
@@ -32,7 +32,7 @@ class AccountEmailChanged(Event):
     type = EventType.ACCOUNT_EMAIL_CHANGED
     subject = "User"
     permission = Permission.MANAGE_USERS
-    description = "An account has moved to another address."
+    description = "An account has a new email."
     selection = _USER
 
 
@@ -41,7 +41,7 @@ class AccountSetPasswordRequested(LinkRequested):
     type = EventType.ACCOUNT_SET_PASSWORD_REQUESTED
     subject = "User"
     permission = Permission.MANAGE_USERS
-    description = "A customer is to set a password by a link."
+    description = "A customer is sent a link to set a password."
     selection = _LINK
 
 
@@ -50,7 +50,7 @@ class AccountConfirmed(Event):
     type = EventType.ACCOUNT_CONFIRMED
     subject = "User"
     permission = Permission.MANAGE_USERS
-    description = "An account has been confirmed."
+    description = "An account is confirmed."
     selection = _USER
 
 
@@ -59,5 +59,5 @@ class AccountDeleted(Deletion):
     type = EventType.ACCOUNT_DELETED
     subject = "User"
     permission = Permission.MANAGE_USERS
-    description = "Somebody has deleted their account."
+    description = "A person deletes their account."
     selection = _USER

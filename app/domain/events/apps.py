@@ -13,7 +13,7 @@ class AppInstalled(Event):
     type = EventType.APP_INSTALLED
     subject = "App"
     permission = Permission.MANAGE_APPS
-    description = "An app has been created or installed."
+    description = "An app is created or installed."
     selection = _APP
 
 
@@ -22,7 +22,7 @@ class AppUpdated(Event):
     type = EventType.APP_UPDATED
     subject = "App"
     permission = Permission.MANAGE_APPS
-    description = "An app has another name or other permissions."
+    description = "An app's name or permissions change."
     selection = _APP
 
 
@@ -31,7 +31,7 @@ class AppDeleted(Deletion):
     type = EventType.APP_DELETED
     subject = "App"
     permission = Permission.MANAGE_APPS
-    description = "An app is gone."
+    description = "An app is deleted."
     selection = _APP
 
 
@@ -40,5 +40,5 @@ class AppStatusChanged(Event):
     type = EventType.APP_STATUS_CHANGED
     subject = "App"
     permission = Permission.MANAGE_APPS
-    description = "An app has been activated or deactivated."
+    description = "An app is activated or deactivated."
     selection = _APP

@@ -16,7 +16,7 @@ class CheckoutCreated(Event):
     type = EventType.CHECKOUT_CREATED
     subject = "Checkout"
     permission = Permission.MANAGE_CHECKOUTS
-    description = "Somebody has begun a cart."
+    description = "A cart is created."
     selection = _CHECKOUT
 
 
@@ -25,5 +25,5 @@ class CheckoutUpdated(Event):
     type = EventType.CHECKOUT_UPDATED
     subject = "Checkout"
     permission = Permission.MANAGE_CHECKOUTS
-    description = "A cart has other lines, another owner or another address."
+    description = "A cart's items, customer or address change."
     selection = _CHECKOUT

@@ -16,7 +16,7 @@ class OrderCreated(Event):
     type = EventType.ORDER_CREATED
     subject = "Order"
     permission = Permission.MANAGE_ORDERS
-    description = "A cart has become an order."
+    description = "An order is placed."
     selection = _ORDER
 
 
@@ -25,7 +25,7 @@ class OrderConfirmed(Event):
     type = EventType.ORDER_CONFIRMED
     subject = "Order"
     permission = Permission.MANAGE_ORDERS
-    description = "The staff has confirmed an order."
+    description = "An order is confirmed by staff."
     selection = _ORDER
 
 
@@ -34,7 +34,7 @@ class OrderPaid(Event):
     type = EventType.ORDER_PAID
     subject = "Order"
     permission = Permission.MANAGE_ORDERS
-    description = "An order has been paid."
+    description = "An order is fully paid."
     selection = _ORDER
 
 
@@ -43,7 +43,7 @@ class OrderUpdated(Event):
     type = EventType.ORDER_UPDATED
     subject = "Order"
     permission = Permission.MANAGE_ORDERS
-    description = "An order has changed in any way; beside the event that says how."
+    description = "An order changes in any way. The event for that change is sent, too."
     selection = _ORDER
 
 
@@ -52,7 +52,7 @@ class OrderCancelled(Event):
     type = EventType.ORDER_CANCELLED
     subject = "Order"
     permission = Permission.MANAGE_ORDERS
-    description = "An order has been cancelled."
+    description = "An order is cancelled."
     selection = _ORDER
 
 
@@ -61,5 +61,5 @@ class OrderFulfilled(Event):
     type = EventType.ORDER_FULFILLED
     subject = "Order"
     permission = Permission.MANAGE_ORDERS
-    description = "Everything that was ordered has been sent."
+    description = "All items of an order have shipped."
     selection = _ORDER

@@ -13,7 +13,7 @@ class ProductCreated(Event):
     type = EventType.PRODUCT_CREATED
     subject = "Product"
     permission = Permission.MANAGE_PRODUCTS
-    description = "There is a new product."
+    description = "A product is added."
     selection = _PRODUCT
 
 
@@ -22,7 +22,7 @@ class ProductUpdated(Event):
     type = EventType.PRODUCT_UPDATED
     subject = "Product"
     permission = Permission.MANAGE_PRODUCTS
-    description = "A product has changed, or been published or withdrawn."
+    description = "A product changes, or is published or unpublished."
     selection = _PRODUCT
 
 
@@ -31,5 +31,5 @@ class ProductDeleted(Deletion):
     type = EventType.PRODUCT_DELETED
     subject = "Product"
     permission = Permission.MANAGE_PRODUCTS
-    description = "A product is gone."
+    description = "A product is deleted."
     selection = _PRODUCT

@@ -15,7 +15,7 @@ class CustomerCreated(Event):
     subject = "User"
     of_staff = False
     permission = Permission.MANAGE_USERS
-    description = "There is a new customer."
+    description = "A customer account is created."
     selection = _USER
 
 
@@ -25,7 +25,7 @@ class CustomerUpdated(Event):
     subject = "User"
     of_staff = False
     permission = Permission.MANAGE_USERS
-    description = "A customer has changed."
+    description = "A customer's details change."
     selection = _USER
 
 
@@ -35,7 +35,7 @@ class CustomerDeleted(Deletion):
     subject = "User"
     of_staff = False
     permission = Permission.MANAGE_USERS
-    description = "A customer is gone."
+    description = "A customer account is deleted."
     selection = _USER
 
 
@@ -45,7 +45,7 @@ class StaffCreated(Event):
     subject = "User"
     of_staff = True
     permission = Permission.MANAGE_STAFF
-    description = "There is a new member of the staff."
+    description = "A staff member is added."
     selection = _USER
 
 
@@ -55,7 +55,7 @@ class StaffUpdated(Event):
     subject = "User"
     of_staff = True
     permission = Permission.MANAGE_STAFF
-    description = "A member of the staff has changed."
+    description = "A staff member's details change."
     selection = _USER
 
 
@@ -65,7 +65,7 @@ class StaffDeleted(Deletion):
     subject = "User"
     of_staff = True
     permission = Permission.MANAGE_STAFF
-    description = "A member of the staff is gone."
+    description = "A staff member is removed."
     selection = _USER
 
 
@@ -75,7 +75,7 @@ class StaffSetPasswordRequested(LinkRequested):
     subject = "User"
     of_staff = True
     permission = Permission.MANAGE_STAFF
-    description = "A member of the staff is to set a password by a link."
+    description = "A staff member is sent a link to set a password."
     selection = f"{_USER} token redirectUrl"
 
 
@@ -84,7 +84,7 @@ class PermissionGroupCreated(Event):
     type = EventType.PERMISSION_GROUP_CREATED
     subject = "Group"
     permission = Permission.MANAGE_STAFF
-    description = "There is a new permission group."
+    description = "A permission group is created."
     selection = _GROUP
 
 
@@ -93,7 +93,7 @@ class PermissionGroupUpdated(Event):
     type = EventType.PERMISSION_GROUP_UPDATED
     subject = "Group"
     permission = Permission.MANAGE_STAFF
-    description = "A permission group has another name, other permissions or members."
+    description = "A permission group's name, permissions or members change."
     selection = _GROUP
 
 
@@ -102,5 +102,5 @@ class PermissionGroupDeleted(Deletion):
     type = EventType.PERMISSION_GROUP_DELETED
     subject = "Group"
     permission = Permission.MANAGE_STAFF
-    description = "A permission group is gone."
+    description = "A permission group is deleted."
     selection = _GROUP

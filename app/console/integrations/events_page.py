@@ -1,0 +1,128 @@
+"""The view model of the event catalogue: every event, and one with a sample of its payload."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from app.console.integrations.event_catalog import NOUNS
+from app.domain.events import EVENTS, EventType, default_query
+from app.domain.values.text import text
+from app.services.webhooks.lists import ListedWebhook
+
+
+@dataclass(frozen=True, slots=True)
+class ListedEvent:
+    """An event in the list."""
+
+    name: EventType
+    label: str
+    description: str
+    is_shown: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EventGroup:
+    """The events about one subject."""
+
+    noun: str
+    events: tuple[ListedEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SubscribedWebhook:
+    """A webhook that subscribes to the event shown."""
+
+    id: int
+    name: str
+    app: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEvent:
+    """The event shown; ``payload`` is empty without a sample, which ``problem`` then explains."""
+
+    name: EventType
+    label: str
+    description: str
+    permission: str
+    permission_code: str
+    query: str
+    subscribers: str
+    webhooks: tuple[SubscribedWebhook, ...]
+    payload: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventsPage:
+    """The catalogue, narrowed by a search, and the event shown."""
+
+    groups: tuple[EventGroup, ...]
+    summary: str
+    shown: ShownEvent
+
+
+def make_events_page(
+    shown: EventType,
+    search: str,
+    webhooks: Sequence[ListedWebhook] | None,
+    *,
+    payload: str = "",
+    problem: str = "",
+) -> EventsPage:
+    """Return the page; ``webhooks`` are those that subscribe, or ``None`` if they are hidden."""
+    groups = tuple(_groups(shown, search.strip().lower()))
+    found = sum(len(group.events) for group in groups)
+    return EventsPage(
+        groups=groups,
+        summary=text("{count} of {total} events", count=found, total=len(EVENTS)),
+        shown=_shown(shown, webhooks, payload, problem),
+    )
+
+
+def _groups(shown: EventType, search: str) -> Iterator[EventGroup]:
+    listed = (name for name in EVENTS if search in _searched(name))
+    for noun, names in groupby(listed, _noun):
+        events = tuple(
+            ListedEvent(name, name.label, EVENTS[name].description, name is shown)
+            for name in names
+        )
+        yield EventGroup(noun, events)
+
+
+def _searched(name: EventType) -> str:
+    return f"{name.value} {name.label} {EVENTS[name].description}".lower()
+
+
+def _noun(name: EventType) -> str:
+    return next(noun for start, noun in NOUNS.items() if name.value.startswith(start))
+
+
+def _shown(
+    name: EventType, webhooks: Sequence[ListedWebhook] | None, payload: str, problem: str
+) -> ShownEvent:
+    kind = EVENTS[name]
+    return ShownEvent(
+        name=name,
+        label=name.label,
+        description=kind.description,
+        permission=kind.permission.label,
+        permission_code=kind.permission.value,
+        query=default_query(kind),
+        subscribers=_subscribers(webhooks),
+        webhooks=tuple(
+            SubscribedWebhook(webhook.id, webhook.name or webhook.target_url, webhook.app_name)
+            for webhook in webhooks or ()
+        ),
+        payload=json.dumps(json.loads(payload), indent=2, ensure_ascii=False) if payload else "",
+        problem=problem,
+    )
+
+
+def _subscribers(webhooks: Sequence[ListedWebhook] | None) -> str:
+    if webhooks is None:
+        return ""
+    if not webhooks:
+        return "No webhook subscribes"
+    return text("{count} webhook subscribes", "{count} webhooks subscribe", count=len(webhooks))

@@ -1,0 +1,92 @@
+"""The event catalogue: every event, who subscribes to it, and a sample of its payload."""
+
+import pytest
+
+from app.console.integrations.events_page import make_events_page
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EVENTS, EventType
+from app.ports import Ports
+from tests.builders.apps import make_app
+from tests.builders.orders import make_order
+from tests.builders.webhooks import make_webhook
+from tests.console.conftest import StaffConsole
+
+PAGE = "/console/events/"
+APPS, ORDERS = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS
+
+
+def test_every_event_is_listed_with_its_description(staff_console: StaffConsole) -> None:
+    page = staff_console(ORDERS).open(PAGE)
+    assert page.status == 200
+    for event, kind in EVENTS.items():
+        assert f"event={event.value}" in page.html
+        assert event.label in page.text
+        assert kind.description in page.text
+    assert f"{len(EVENTS)} of {len(EVENTS)} events" in page.text
+
+
+@pytest.mark.parametrize("name", ["", "ANY_EVENTS", "NONSENSE", "order_paid"])
+def test_unknown_event_shows_the_first(staff_console: StaffConsole, name: str) -> None:
+    page = staff_console(ORDERS).open(f"{PAGE}?event={name}")
+    assert page.status == 200
+    assert next(iter(EVENTS)).value in page.text
+
+
+def test_search_matches_names_and_descriptions(staff_console: StaffConsole) -> None:
+    console = staff_console(ORDERS)
+    assert f"1 of {len(EVENTS)} events" in console.open(f"{PAGE}?q=ORDER_PAID").text
+    by_label = console.open(f"{PAGE}?q=order%20paid").html
+    assert "event=ORDER_PAID" in by_label
+    assert "event=PRODUCT_CREATED" not in by_label
+    nothing = console.open(f"{PAGE}?q=%3Cb%3E").html
+    assert "No event matches “&lt;b&gt;”" in nothing
+
+
+def test_sample_is_the_payload_of_the_newest_object(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(ORDERS)
+    assert "Copy payload" not in console.open(f"{PAGE}?event=ORDER_PAID").text
+    make_order(shop)
+    page = console.open(f"{PAGE}?event=ORDER_PAID")
+    assert "Copy payload" in page.text
+    assert '"order"' in page.text
+
+
+def test_sample_needs_the_permission_of_the_event(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    make_order(shop)
+    page = staff_console(Permission.MANAGE_PRODUCTS).open(f"{PAGE}?event=ORDER_PAID")
+    assert page.status == 200
+    assert "Copy payload" not in page.text
+    assert "MANAGE_ORDERS" in page.text
+
+
+def test_subscribers_are_shown_to_those_who_manage_apps(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app, _ = make_app(shop, "Parcel Post", ORDERS)
+    key = make_webhook(shop, app, EventType.ORDER_PAID)
+    console = staff_console(APPS, ORDERS)
+    page = console.open(f"{PAGE}?event=ORDER_PAID")
+    assert "1 webhook subscribes" in page.text
+    assert f'href="/console/webhooks/{key}">hook</a>' in page.html
+    assert "No webhook subscribes" in console.open(f"{PAGE}?event=ORDER_CREATED").text
+
+
+def test_subscribers_are_hidden_from_others(staff_console: StaffConsole, shop: Ports) -> None:
+    app, _ = make_app(shop, "Parcel Post", ORDERS)
+    make_webhook(shop, app, EventType.ORDER_PAID)
+    page = staff_console(ORDERS).open(f"{PAGE}?event=ORDER_PAID")
+    assert "subscribes" not in page.text
+    assert "(Parcel Post)" not in page.text
+
+
+def test_groups_without_a_match_are_left_out() -> None:
+    page = make_events_page(EventType.ORDER_PAID, "  Order P ", None)
+    [group] = page.groups
+    assert group.noun == "Orders"
+    assert [event.name for event in group.events] == [EventType.ORDER_PAID]
+    assert group.events[0].is_shown
+    assert page.shown.subscribers == ""
