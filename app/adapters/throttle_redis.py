@@ -39,7 +39,7 @@ from app.domain.sign_in.login_throttle import (
     guess_window,
     wait_seconds,
 )
-from app.ports.throttle import Attempt, BlockedIp, Guess, ThrottleUnavailable
+from app.ports.throttle import AccountBlocks, Attempt, BlockedIp, Guess, ThrottleUnavailable
 
 _PREFIX = "latchkey:throttle"
 _KEEPS_ALL = "noeviction"
@@ -193,6 +193,17 @@ class RedisThrottle:
                 )
             against_somebody = self._redis.zcount(touched, f"({oldest}", "+inf")
         return BlockedIp(address, 0.0, 0, 0) if against_somebody else None
+
+    def blocks_of(self, user_id: int, addresses: Collection[str], now: float) -> AccountBlocks:
+        since, latest = guess_window(now)
+        with _reachable():
+            guesses = self._redis.hgetall(self._guesses_of(user_id))
+            held = [self.find(address, now) for address in addresses]
+        guessed_at, until = float(guesses.get("updated_at", 0)), None
+        if int(guesses.get("guesses", 0)) >= MAX_GUESSES and since < guessed_at <= latest:
+            until = now + guess_wait_seconds(guessed_at=guessed_at, now=now)
+        found = [one for one in held if one is not None and one.blocked_until > now]
+        return AccountBlocks(sorted(found, key=lambda one: -one.blocked_until), until)
 
     def unblock(self, address: str) -> bool:
         with _reachable():

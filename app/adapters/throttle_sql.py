@@ -4,7 +4,17 @@ import secrets
 from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
-from sqlalchemy import CursorResult, Select, delete, exists, func, select, update
+from sqlalchemy import (
+    CursorResult,
+    Select,
+    delete,
+    exists,
+    func,
+    literal,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -33,8 +43,8 @@ from app.domain.sign_in.login_throttle import (
     wait_seconds,
 )
 from app.models import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
-from app.ports.database import Database
-from app.ports.throttle import Attempt, BlockedIp, Guess
+from app.ports.database import Database, NamedRow
+from app.ports.throttle import AccountBlocks, Attempt, BlockedIp, Guess
 
 _address = ThrottleAddressRecord
 _user = ThrottleUserRecord
@@ -180,6 +190,37 @@ class SqlThrottle:
             against_somebody = session.scalar(select(exists(against_users)))
         return BlockedIp(address, 0.0, 0, 0) if against_somebody else None
 
+    def blocks_of(self, user_id: int, addresses: Collection[str], now: float) -> AccountBlocks:
+        since, latest = guess_window(now)
+        guessed = select(
+            literal("").label("address"),
+            literal(0.0).label("blocked_until"),
+            _guesses.updated_at,
+            literal(0).label("known_failures"),
+            _guesses.guesses.label("failures"),
+        ).where(
+            _guesses.user_id == user_id,
+            _guesses.guesses >= MAX_GUESSES,
+            _guesses.updated_at > since,
+            _guesses.updated_at <= latest,
+        )
+        blocked = select(
+            _address.address,
+            _address.blocked_until,
+            _address.updated_at,
+            _address.known_failures,
+            _address.failures,
+        ).where(_address.address.in_(addresses), _address.blocked_until > now)
+        with self._database.reading() as session:
+            rows = session.execute(union_all(guessed, blocked)).all()
+        until, found = None, []
+        for row in rows:
+            if row.address:
+                found.append(_blocked_ip(row, now))
+            else:
+                until = now + guess_wait_seconds(guessed_at=row.updated_at, now=now)
+        return AccountBlocks(sorted(found, key=lambda one: -one.blocked_until), until)
+
     def unblock(self, address: str) -> bool:
         with self._database.transaction() as session:
             of_address = session.scalars(
@@ -253,7 +294,7 @@ def _count_against(session: Session, user_id: int | None, touch: Mapping[str, ob
     return failures
 
 
-def _blocked_ip(found: ThrottleAddressRecord, now: float) -> BlockedIp:
+def _blocked_ip(found: ThrottleAddressRecord | NamedRow, now: float) -> BlockedIp:
     until = blocked_until_now(
         blocked_until=found.blocked_until, counted_at=found.updated_at, now=now
     )

@@ -43,6 +43,18 @@ class BlockedIp:
     failures: int
 
 
+@dataclass(frozen=True, slots=True)
+class AccountBlocks:
+    """What is blocked for an account: IP addresses, the longest first, and its own password.
+
+    ``account_until`` is until when the password of a signed-in person isn't compared (Unix
+    seconds), ``None`` if it is.
+    """
+
+    addresses: Sequence[BlockedIp] = ()
+    account_until: float | None = None
+
+
 class ThrottleUnavailable(Unreachable):
     """The store of the counters doesn't respond.
 
@@ -113,6 +125,9 @@ class Throttle(Protocol):
 
     def find(self, address: str, now: float) -> BlockedIp | None:
         """Return the state of ``address`` at ``now``, blocked or not; ``None`` for no state."""
+
+    def blocks_of(self, user_id: int, addresses: Collection[str], now: float) -> AccountBlocks:
+        """Return which of ``addresses`` are blocked at ``now``, and whether the account is."""
 
     def unblock(self, address: str) -> bool:
         """Forget everything about ``address``; whether there was anything."""

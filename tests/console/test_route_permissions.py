@@ -34,7 +34,8 @@ LISTS = {
     (STAFF,): """
         account_actions.activate account_actions.deactivate account_actions.end_one
         account_actions.remove account_actions.send_link account_actions.show
-        account_actions.sign_out audit.export audit.index audit.show staff.groups.add_member
+        account_actions.sign_out account_actions.unblock
+        audit.export audit.index audit.show staff.groups.add_member
         staff.groups.delete staff.groups.index staff.groups.new staff.groups.remove_member
         staff.groups.save staff.groups.show staff.index staff.invitations.index
         staff.invitations.make_link staff.invitations.resend

@@ -11,7 +11,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +24,7 @@ from app.services.apps import extensions
 from app.services.audit import entries
 from app.services.authorization import app_rights, live_sessions, shop_state
 from app.services.commerce import stored_checkouts, stored_orders, stored_products
-from app.services.console import home, sign_in_methods
+from app.services.console import home, sign_in_diagnosis, sign_in_methods
 from app.services.deliveries import daily_statistics, search
 from app.services.deliveries import lists as delivery_lists
 from app.services.identity import stored_apps
@@ -32,6 +32,7 @@ from app.services.inspector import sessions as inspected_sessions
 from app.services.people import stored_groups
 from app.services.shop import lockout_guard, sign_in_counts
 from app.services.sign_in_log import events as sign_in_events
+from app.services.sign_in_log import statistics as sign_in_statistics
 from app.services.webhooks import lists as webhook_lists
 from app.services.webhooks import stored_webhooks
 
@@ -120,6 +121,19 @@ READERS = {
         stored_orders.ORDERS.selected_columns,
         arguments={"lines": ((), ("a line",)), "user": (None, "a buyer")},
         values={"status": ("UNCONFIRMED", "FULFILLED")},
+    ),
+    "statistics.to_span": Reader(
+        sign_in_statistics.to_span,
+        sign_in_statistics.FIGURES,
+        arguments={"began": (NOW, NOW + timedelta(days=1))},
+    ),
+    "sign_in_diagnosis._state": Reader(
+        sign_in_diagnosis._state,
+        sign_in_diagnosis._STATE,
+        values={
+            "mode": ("ENABLED", "DISABLED"),
+            "providers": ('["North ID"]', '["South ID"]'),
+        },
     ),
     "events.to_event": Reader(
         sign_in_events.to_event,

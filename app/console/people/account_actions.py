@@ -11,6 +11,7 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
 from app.services.accounts.reset_links import send_reset_link
+from app.services.people.account_blocks import unblock_account
 from app.services.people.customers import delete_customer
 from app.services.people.staff import delete_staff
 from app.services.people.user_sessions import end_user_session, show_person
@@ -88,6 +89,18 @@ def end_one(key: int, session_id: int) -> BaseResponse:
     except Refused as refused:
         return _refused(user, refused)
     return done("Session ended.", _page_of(user), key=key)
+
+
+@blueprint.post("/<key:key>/unblock")
+def unblock(key: int) -> BaseResponse:
+    """Lift the account's own block."""
+    user = _user(key)
+    try:
+        unblock_account(ports(), actor(), key)
+    except Refused as refused:
+        return _refused(user, refused)
+    message = text("Unblocked the account of {name}.", name=name_of(user))
+    return done(message, _page_of(user), key=key)
 
 
 @blueprint.post("/<key:key>/link")

@@ -14,7 +14,8 @@ from app.console.people.customer_pages import (
 )
 from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
 from app.console.people.person_page import STATUSES, name_of
-from app.console.session import actor, ports
+from app.console.people.sign_in_checks import make_sign_in_card
+from app.console.session import actor, now, ports
 from app.domain.accounts.directory import UserSort
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission
@@ -25,9 +26,10 @@ from app.domain.values.pages import PageRequest
 from app.domain.values.text import text
 from app.services.authorization.register import may
 from app.services.commerce.order_lists import list_newest_orders_of
+from app.services.console.sign_in_diagnosis import SignInDiagnosis, diagnose_sign_in
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import list_customers, show_user
-from app.services.people.user_sessions import Person, show_person
+from app.services.people.user_sessions import Person
 
 _SORTS = {
     "newest": (UserSort.CREATED_AT, True),
@@ -72,10 +74,11 @@ def index() -> BaseResponse:
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """One customer; with ``ask`` the question before something is done to them."""
-    person = _person(key)
+    person, diagnosis = _person(key)
     if person.user.is_staff:
         return go("console.staff.show", key=key)
-    return page("customers/show.html", **_values(person, request.args.get("ask", "")))
+    asked = request.args.get("ask", "")
+    return page("customers/show.html", **_values(person, asked, diagnosis))
 
 
 @blueprint.post("/<key:key>/details")
@@ -88,24 +91,27 @@ def save_details(key: int) -> BaseResponse:
         form.refuse(refused)
         if form.form_errors:
             raise
-        return refused_page("customers/show.html", **{**_values(_person(key)), "form": form})
+        person, diagnosis = _person(key)
+        values = {**_values(person, "", diagnosis), "form": form}
+        return refused_page("customers/show.html", **values)
     message = text("Saved the details of {name}.", name=name_of(user))
     return done(message, "console.customers.show", key=key)
 
 
-def _person(key: int) -> Person:
-    """Show a customer; without sessions for callers with MANAGE_ORDERS only."""
+def _person(key: int) -> tuple[Person, SignInDiagnosis | None]:
+    """Show a customer; without sessions and sign-ins for callers with MANAGE_ORDERS only."""
     if actor().holds(Permission.MANAGE_USERS):
-        return show_person(ports(), actor(), key)
+        diagnosis = diagnose_sign_in(ports(), actor(), key)
+        return diagnosis.person, diagnosis
     if not actor().holds(Permission.MANAGE_ORDERS):
         raise PermissionDenied(Permission.MANAGE_USERS)
     user = show_user(ports(), actor(), user_id=to_global_id("User", key))
     if user is None:
         raise _MISSING
-    return Person(user)
+    return Person(user), None
 
 
-def _values(person: Person, asked: str = "") -> dict[str, object]:
+def _values(person: Person, asked: str, diagnosis: SignInDiagnosis | None) -> dict[str, object]:
     user = person.user
     viewer = Viewer(
         can_edit=may(actor(), delete_customer),
@@ -118,5 +124,6 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
     return {
         "user": user,
         "customer": make_customer_page(person, viewer, orders, asked),
+        "sign_in": diagnosis and make_sign_in_card(diagnosis, actor(), now()),
         "form": form_of(user),
     }

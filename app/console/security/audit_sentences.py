@@ -67,6 +67,7 @@ _DID = {
     "user.promote": "gave staff status to",
     "user.sign_out": "ended every session of",
     "user.sync": "synced the account",
+    "user.unblock": "unblocked the account",
     "user.unlink": "removed an unverified SSO identity of",
     "webhook.confirm": "confirmed the webhook",
     "webhook.create": "created the webhook",

@@ -10,7 +10,7 @@ from app.console.formatting import amount
 from app.console.parts import Pill
 from app.console.sign_in_words import method_words, reason_words, result_pill
 from app.domain.authorization.permissions import Permission
-from app.domain.sign_in.sign_in_events import AccountType, SignInEvent, SignInMethod, SignInReason
+from app.domain.sign_in.sign_in_events import AccountType, SignInEvent, SignInMethod
 from app.domain.sign_in.sign_in_statistics import MAX_COUNTED, Period, SignInCount, SignInSpan
 from app.domain.values.text import text
 
@@ -202,10 +202,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
 
 
 def _figures(span: SignInSpan) -> tuple[int, int, int, int]:
-    incorrect = span.failed.get(SignInReason.INCORRECT_PASSWORD, 0)
-    blocked = span.failed.get(SignInReason.BLOCKED_IP, 0)
-    others = sum(span.failed.values()) - incorrect - blocked
-    return span.successful, incorrect, blocked, others
+    return span.successful, span.incorrect_password, span.blocked, span.other
 
 
 def _chart(spans: Sequence[SignInSpan], period: Period) -> SignInChart:

@@ -1,11 +1,13 @@
 """The IPs that the login throttle blocks: the reasons, and unblocking one."""
 
-from flask import flash, request
+from http import HTTPStatus
+
+from flask import flash, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.lists import here_with, tags, told
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, go, page
+from app.console.page_layout import go, own_path, page
 from app.console.parts import Question
 from app.console.security.throttle_page import (
     REASONS,
@@ -92,10 +94,17 @@ def unblock() -> BaseResponse:
     except Refused as refused:
         flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
     else:
-        return done(
-            text("Unblocked {address}. Its failed sign-ins were cleared.", address=address),
-            "console.throttle.index",
+        flash(
+            text("Unblocked {address}. Its failed sign-ins were cleared.", address=address), "ok"
         )
+    return _back()
+
+
+def _back() -> BaseResponse:
+    """Return to the page that the form was on."""
+    back = request.form.get("back", "")
+    if back:
+        return redirect(own_path(back), HTTPStatus.SEE_OTHER)
     return go("console.throttle.index")
 
 

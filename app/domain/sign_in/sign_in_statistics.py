@@ -1,11 +1,8 @@
 """Sign-in attempts in figures: by span of time and reason."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-
-from app.domain.sign_in.sign_in_events import SignInReason
 
 MAX_COUNTED = 10_000
 """Entries that are counted at most; beyond there are "more than" so many."""
@@ -46,7 +43,9 @@ class SignInSpan:
 
     began: datetime
     successful: int
-    failed: Mapping[SignInReason, int]
+    incorrect_password: int
+    blocked: int
+    other: int
 
 
 @dataclass(frozen=True, slots=True)

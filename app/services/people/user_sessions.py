@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
@@ -12,7 +13,7 @@ from app.domain.values.errors import Problem, Refused
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import requires
+from app.services.authorization.register import part, requires
 from app.services.identity.manageable_users import require_manage_permission, require_manageable
 from app.services.identity.users import find_user_by_key
 from app.services.sign_in.own_sessions import by_use, signed_in
@@ -39,22 +40,30 @@ def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[Signed
     return show_person(ports, actor, user_id).sessions
 
 
-@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
-    """Return a user with their sessions; refuses as ``list_user_sessions`` does."""
+@part
+def find_sessions(
+    ports: Ports, actor: Actor, session: Session, user_id: int
+) -> tuple[tuple[SignedIn, ...], int]:
+    """Return the newest live sessions of a user, last used first, and how many there are."""
     alive = (
         select(SessionRecord, func.count().over().label("total"))
         .where(SessionRecord.user_id == user_id, SessionRecord.expires_at > ports.clock.now())
         .order_by(SessionRecord.id.desc())
         .limit(MAX_SESSIONS)
     )
+    rows = session.execute(alive).all()
+    found = [signed_in(actor, row.SessionRecord) for row in rows]
+    return tuple(sorted(found, key=by_use, reverse=True)), rows[0].total if rows else 0
+
+
+@requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
+    """Return a user with their sessions; refuses as ``list_user_sessions`` does."""
     with ports.database.reading() as session:
         user = find_user_by_key(session, user_id)
         require_manage_permission(actor, is_staff=user.is_staff)
-        rows = session.execute(alive).all()
-        found = [signed_in(actor, row.SessionRecord) for row in rows]
-    count = rows[0].total if rows else 0
-    return Person(user, tuple(sorted(found, key=by_use, reverse=True)), count)
+        sessions, count = find_sessions(ports, actor, session, user_id)
+    return Person(user, sessions, count)
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)

@@ -8,7 +8,7 @@ import pytest
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.sign_in.sign_in_events import SignInFilter, SignInReason, SignInResult
-from app.domain.sign_in.sign_in_statistics import Period, SignInCount
+from app.domain.sign_in.sign_in_statistics import Period, SignInCount, SignInSpan
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
 from app.services.sign_in_log import statistics
@@ -46,13 +46,14 @@ def test_attempts_are_added_up_by_day_and_reason(ports: Ports, clock: FakeClock)
     clock.pass_(hours=24)
     make_sign_in(ports, reason=WRONG, attempts=2)
     make_sign_in(ports, reason="BLOCKED_IP", attempts=3)
+    make_sign_in(ports, reason="INACTIVE")
     with recorded_statements() as statements:
         *empty, yesterday, today = chart_sign_ins(ports, OPERATOR, Period.TWO_WEEKS)
     assert len(selects(statements)) == 1
-    assert (yesterday.successful, yesterday.failed) == (2, {WRONG: 6})
-    assert (today.successful, today.failed) == (0, {WRONG: 2, SignInReason.BLOCKED_IP: 3})
-    assert {(one.successful, len(one.failed)) for one in empty} == {(0, 0)}
-    assert today.began == clock.now().replace(hour=0)
+    midnight = clock.now().replace(hour=0)
+    assert yesterday == SignInSpan(midnight - timedelta(days=1), 2, 6, 0, 0)
+    assert today == SignInSpan(midnight, 0, 2, 3, 1)
+    assert {(one.successful, one.incorrect_password) for one in empty} == {(0, 0)}
 
 
 def test_every_moment_belongs_to_one_day(ports: Ports, clock: FakeClock) -> None:
