@@ -40,7 +40,7 @@ def test_reasons_are_told_where_they_are_looked_for(
     key = make_user(shop, is_active=False)
     close_storefront(shop)
     page = staff_console(USERS).open(f"/console/customers/{key}")
-    assert f"{QUESTION} No. Account inactive. Activate the account" in page.text
+    assert f"{QUESTION} No. The account is inactive." in page.text
     assert "Storefront closed Only staff and apps can use the API." in page.text
     assert "No sign-in attempts yet" in page.text
 
@@ -52,7 +52,7 @@ def test_support_sees_a_blocked_address_and_who_can_unblock_it(
     console = staff_console(USERS)
     refuse(shop, key)
     page = console.open(f"/console/customers/{key}")
-    assert "No. IP address blocked." in page.text
+    assert "No. The customer's IP address is blocked for 1 more min." in page.text
     assert "ask someone with Manage staff" in page.text
     assert "Incorrect password, 2 times" in page.text
     assert "Unblock IP" not in page.text
@@ -91,7 +91,7 @@ def test_support_lifts_the_accounts_own_block(
     console = staff_console(USERS)
     path = f"/console/customers/{key}"
     page = console.open(path)
-    assert "Yes, with limits. Password changes blocked." in page.text
+    assert "Yes. Password changes are blocked." in page.text
     assert "Unblocks in 60 min. Unblock account" in page.text
     done = console.send(f"/console/people/{key}/unblock", {}, seen_at=path)
     assert done.leads_to == path

@@ -39,7 +39,7 @@ def card(
 
 def test_nothing_is_in_the_way() -> None:
     shown = card()
-    assert (shown.state, shown.answer, shown.detail) == ("ok", "Yes.", "")
+    assert (shown.state, shown.answer) == ("ok", "Yes.")
     assert [(check.state, check.title) for check in shown.checks] == [
         ("ok", "Account active"),
         ("ok", "Email confirmed"),
@@ -52,15 +52,21 @@ def test_nothing_is_in_the_way() -> None:
 @pytest.mark.parametrize(
     ("shown", "answer"),
     [
-        (card(is_active=False), "No. Account inactive."),
-        (card(is_confirmed=False), "No. Email not confirmed."),
+        (card(is_active=False), "No. The account is inactive."),
+        (card(is_confirmed=False), "No. The email isn't confirmed."),
         (
             card(replace(STATE, has_password=False)),
-            "No. No password set and no linked SSO account.",
+            "No. The account has no password and no linked SSO account.",
         ),
-        (card(replace(STATE, mode=PasswordLoginMode.DISABLED)), "No. Password login is off."),
-        (card(replace(STATE, is_storefront_open=False)), "No. Storefront closed."),
-        (card(blocks=Blocks((BLOCKED,), None)), "No. IP address blocked."),
+        (
+            card(replace(STATE, mode=PasswordLoginMode.DISABLED)),
+            "No. Password login is off, and the account has no linked SSO account.",
+        ),
+        (card(replace(STATE, is_storefront_open=False)), "No. The storefront is closed."),
+        (
+            card(blocks=Blocks((BLOCKED,), None)),
+            "No. The customer's IP address is blocked for 12 more min.",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -102,8 +108,7 @@ def test_blocked_address_says_how_long_and_who_can_lift_it() -> None:
 
 def test_accounts_own_block_is_a_limit_that_support_lifts() -> None:
     shown = card(blocks=Blocks((), NOW + timedelta(minutes=42)))
-    assert (shown.state, shown.answer) == ("warn", "Yes, with limits.")
-    assert shown.detail == "Password changes blocked."
+    assert (shown.state, shown.answer) == ("warn", "Yes. Password changes are blocked.")
     check = shown.checks[0]
     assert check.unblocks_account
     assert check.detail == "Too many incorrect current passwords. Unblocks in 42 min."
@@ -111,4 +116,5 @@ def test_accounts_own_block_is_a_limit_that_support_lifts() -> None:
 
 def test_unreadable_blocks_are_told() -> None:
     shown = card(blocks=None)
-    assert (shown.state, shown.checks[0].title) == ("warn", "Blocks can't be read")
+    assert (shown.state, shown.checks[0].title) == ("bad", "Login throttle unavailable")
+    assert "until the login throttle responds" in shown.answer

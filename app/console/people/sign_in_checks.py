@@ -28,13 +28,14 @@ _MODES = {
 class Check:
     """One thing that decides about signing in; ``state`` is ok, warn or bad.
 
-    ``unblock`` is an IP address that the reader can unblock; ``unblocks_account`` asks for a
-    button that lifts the account's own block.
+    ``reason`` says in a sentence how it keeps the customer out. ``unblock`` is an IP address that
+    the reader can unblock; ``unblocks_account`` asks for a button that lifts the account's block.
     """
 
     state: str
     title: str
     detail: str = ""
+    reason: str = ""
     unblock: str = ""
     unblocks_account: bool = False
 
@@ -57,7 +58,6 @@ class SignInCard:
 
     state: str
     answer: str
-    detail: str
     checks: tuple[Check, ...]
     attempts: tuple[AttemptRow, ...]
     search: str
@@ -76,60 +76,70 @@ def make_sign_in_card(diagnosis: SignInDiagnosis, actor: Actor, now: datetime) -
     )
     failed = [check for check in checks if check.state == "bad"]
     warned = [check for check in checks if check.state == "warn"]
-    answer, detail = _answer(failed, warned)
     return SignInCard(
         state="bad" if failed else "warn" if warned else "ok",
-        answer=answer,
-        detail=detail,
+        answer=_answer(failed, warned),
         checks=checks,
         attempts=tuple(map(_row, diagnosis.attempts)),
         search=user.email,
     )
 
 
-def _answer(failed: Sequence[Check], warned: Sequence[Check]) -> tuple[str, str]:
+def _answer(failed: Sequence[Check], warned: Sequence[Check]) -> str:
     """Return whether the customer can sign in, and the first reason."""
     if failed:
-        return text("No. {reason}.", reason=failed[0].title), failed[0].detail
+        return text("No. {reason}", reason=failed[0].reason)
     if warned:
-        return "Yes, with limits.", text("{reason}.", reason=warned[0].title)
-    return "Yes.", ""
+        return text("Yes. {limit}", limit=warned[0].reason)
+    return "Yes."
 
 
 def _block_checks(blocks: Blocks | None, actor: Actor, now: datetime) -> Iterator[Check]:
     if blocks is None:
-        yield Check("warn", "Blocks can't be read", "The login throttle isn't responding.")
+        yield Check(
+            "bad",
+            "Login throttle unavailable",
+            "Blocks can't be read.",
+            reason="Password sign-ins are refused until the login throttle responds.",
+        )
         return
     for block in blocks.addresses:
         yield _blocked_address(block, actor, now)
-    if blocks.account_until is None:
-        return
-    yield Check(
+    if blocks.account_until is not None:
+        yield _blocked_account(blocks.account_until, now)
+
+
+def _blocked_account(until: datetime, now: datetime) -> Check:
+    detail = "Too many incorrect current passwords. Unblocks in {count} min."
+    return Check(
         "warn",
         "Password changes blocked",
-        text(
-            "Too many incorrect current passwords. Unblocks in {count} min.",
-            count=_minutes(blocks.account_until.timestamp(), now),
-        ),
+        text(detail, count=_minutes(until.timestamp(), now)),
+        reason="Password changes are blocked.",
         unblocks_account=True,
     )
 
 
 def _blocked_address(block: BlockedIp, actor: Actor, now: datetime) -> Check:
-    values = {
-        "address": block.address,
-        "minutes": _minutes(block.blocked_until, now),
-        "count": block.failures,
-    }
+    minutes = _minutes(block.blocked_until, now)
     detail = text(
         "{address}, {count:,} failed attempt. Unblocks in {minutes} min.",
         "{address}, {count:,} failed attempts. Unblocks in {minutes} min.",
-        **values,
+        address=block.address,
+        minutes=minutes,
+        count=block.failures,
     )
-    if actor.holds(Permission.MANAGE_STAFF):
-        return Check("bad", "IP address blocked", detail, unblock=block.address)
-    hint = text("{detail} To unblock it, ask someone with Manage staff.", detail=detail)
-    return Check("bad", "IP address blocked", hint)
+    can_unblock = actor.holds(Permission.MANAGE_STAFF)
+    hint = "{detail} To unblock it, ask someone with Manage staff."
+    return Check(
+        "bad",
+        "IP address blocked",
+        detail if can_unblock else text(hint, detail=detail),
+        reason=text(
+            "The customer's IP address is blocked for {minutes} more min.", minutes=minutes
+        ),
+        unblock=block.address if can_unblock else "",
+    )
 
 
 def _minutes(until: float, now: datetime) -> str:
@@ -139,16 +149,17 @@ def _minutes(until: float, now: datetime) -> str:
 def _activity(user: User) -> Check:
     if user.is_active:
         return Check("ok", "Account active")
-    return Check("bad", "Account inactive", "Activate the account to allow sign-ins.")
+    detail = "Activate the account to allow sign-ins."
+    return Check("bad", "Account inactive", detail, reason="The account is inactive.")
 
 
 def _confirmation(user: User, state: SignInState) -> Check:
     if user.is_confirmed:
         return Check("ok", "Email confirmed")
     if state.needs_confirmation:
-        return Check(
-            "bad", "Email not confirmed", "A password reset link also confirms the email."
-        )
+        detail = "A password reset link also confirms the email."
+        reason = "The email isn't confirmed."
+        return Check("bad", "Email not confirmed", detail, reason=reason)
     return Check("ok", "Email not confirmed", "This shop doesn't require confirmed emails.")
 
 
@@ -162,7 +173,12 @@ def _method(user: User, state: SignInState) -> Check:
         return Check("ok", "Signs in with a password", "No linked SSO account.")
     if providers:
         return Check("ok", text("Signs in with {providers}", providers=providers), "No password.")
-    return Check("bad", "No password set and no linked SSO account", "Send a password reset link.")
+    return Check(
+        "bad",
+        "No password set and no linked SSO account",
+        "Send a password reset link.",
+        reason="The account has no password and no linked SSO account.",
+    )
 
 
 def _mode(state: SignInState) -> Check:
@@ -171,13 +187,15 @@ def _mode(state: SignInState) -> Check:
         return Check("ok", "Password login is on for customers", mode)
     if state.providers:
         return Check("ok", "Password login is off", text("{mode} SSO works.", mode=mode))
-    return Check("bad", "Password login is off", mode)
+    reason = "Password login is off, and the account has no linked SSO account."
+    return Check("bad", "Password login is off", mode, reason=reason)
 
 
 def _storefront(state: SignInState) -> Check:
     if state.is_storefront_open:
         return Check("ok", "Storefront open")
-    return Check("bad", "Storefront closed", "Only staff and apps can use the API.")
+    detail = "Only staff and apps can use the API."
+    return Check("bad", "Storefront closed", detail, reason="The storefront is closed.")
 
 
 def _row(event: SignInEvent) -> AttemptRow:

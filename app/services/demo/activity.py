@@ -29,7 +29,7 @@ _A_BUCKET = {
     TrafficKind.APP: 9.0,
     TrafficKind.INVALID: 1.3,
 }
-_GUESSER = "203.0.113.77"
+GUESSER = "203.0.113.77"
 _GUESSES = 12
 _IMPATIENCE = 0.5
 """Seconds after a block at which it is tried again."""
@@ -45,9 +45,9 @@ def block_guesser(past: Past, victim: int | None) -> None:
     ]
     at = past.now.timestamp() - sum(waits)
     for wait in (*waits, 0.0):
-        attempt = past.ports.throttle.begin(_GUESSER, at)
+        attempt = past.ports.throttle.begin(GUESSER, at)
         if attempt.lease:
-            past.ports.throttle.fail(_GUESSER, attempt.lease, victim, at)
+            past.ports.throttle.fail(GUESSER, attempt.lease, victim, at)
         at += wait
 
 

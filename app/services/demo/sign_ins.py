@@ -14,6 +14,7 @@ from app.domain.sign_in.sign_in_events import (
 )
 from app.models import SignInEventRecord
 from app.services.authorization.register import part
+from app.services.demo.activity import GUESSER
 from app.services.demo.people import PEOPLE, Person, made_here
 from app.services.demo.timeline import DAY, Past
 
@@ -56,7 +57,7 @@ def _visits(past: Past, person: Person, keys: Mapping[str, int]) -> Iterator[Row
 
 
 def _is_here(person: Person, ago: float) -> bool:
-    return ago < person.joined and (person.is_active or ago > (person.last_seen or 0.0))
+    return person.last_seen is not None and person.last_seen < ago < person.joined
 
 
 def _failures(past: Past, keys: Mapping[str, int]) -> Iterator[Row]:
@@ -64,9 +65,11 @@ def _failures(past: Past, keys: Mapping[str, int]) -> Iterator[Row]:
     by_email = {person.email: person for person in PEOPLE if person.email in keys}
     forgetful = by_email.get(_FORGETFUL)
     if forgetful is not None:
-        row = _of_person(past, forgetful, keys, 0.6)
-        first = {"first_at": past.moment(0.62)}
-        yield row | _failed(SignInReason.INCORRECT_PASSWORD, 4) | first
+        address = {"address": GUESSER}
+        row = _of_person(past, forgetful, keys, 0.1) | address
+        yield row | _failed(SignInReason.INCORRECT_PASSWORD, 4) | {"first_at": past.moment(0.12)}
+        row = _of_person(past, forgetful, keys, 0.05) | address
+        yield row | _failed(SignInReason.BLOCKED_IP, 2)
     inactive = next((one for one in by_email.values() if not one.is_active), None)
     if inactive is not None:
         row = _of_person(past, inactive, keys, 3.2 * DAY) | {"in_console": True}
