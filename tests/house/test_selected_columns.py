@@ -135,6 +135,19 @@ READERS = {
             "providers": ('["North ID"]', '["South ID"]'),
         },
     ),
+    "sign_in_diagnosis._attempt": Reader(
+        sign_in_diagnosis._attempt,
+        [
+            one
+            for one in sign_in_diagnosis._account(1).selected_columns
+            if one.name.startswith("attempt_") or one.name in ("user_first_name", "user_last_name")
+        ],
+        values={
+            "attempt_method": ("PASSWORD", "SSO"),
+            "attempt_reason": ("", "BLOCKED_IP"),
+            "attempt_account_type": ("STAFF", "CUSTOMER"),
+        },
+    ),
     "events.to_event": Reader(
         sign_in_events.to_event,
         sign_in_events.COLUMNS,
