@@ -39,12 +39,13 @@ test: dev-packages node-packages ## everything the tests need, then the tests an
 coverage: ## the tests again, half as long once more: what they reach, and that it is enough
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=term $(ARGS)"
 
-check: dev-packages ## the static checks alone: style, types, layers
+check: dev-packages ## the static checks alone: style, types, layers, phrases
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djlint --check --quiet app/templates
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m tests.house.phrases
 
 fix: dev-packages ## put right what the style check can put right by itself
 	$(BIN)/ruff check --fix .

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -15,9 +15,6 @@ from app.domain.values.text import text
 from app.services.shop.sign_in_counts import BoundedCount
 
 _SECOND = 1000
-_SECONDS = 60
-_MINUTES = 60
-_DAY_HOURS = 24
 _JSON_PART = re.compile(
     # An unfinished string reaches to the end: it must not be tried again from each quote in it.
     r'(?P<s>"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))(?P<k>(?=\s*+:))?'
@@ -29,34 +26,30 @@ _INITIALS = 2
 
 
 def exact(moment: datetime) -> str:
-    """The moment in full: ``20 Nov 2026, 09:42:11``; always UTC, and so it says."""
-    return f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
+    """Return the full moment, always in UTC: ``20 Nov 2026, 09:42:11 UTC``."""
+    return text("{at.day} {at:%b %Y, %H:%M:%S} UTC", at=moment)
 
 
 def relative(moment: datetime, now: datetime) -> str:
-    """How long ago, or in how long, for the last day; the date beyond."""
-    apart = now - moment
-    ahead = apart < timedelta(0)
-    seconds = int(abs(apart).total_seconds())
-    words = _span(seconds)
-    if words is None:
-        year = "" if moment.year == now.year else f" {moment.year}"
-        return f"{moment.day} {moment:%b}{year}, {moment:%H:%M}"
-    if words == "now":
-        return "just now" if not ahead else "in a moment"
-    return f"in {words}" if ahead else f"{words} ago"
-
-
-def _span(seconds: int) -> str | None:
-    if seconds < 5:  # noqa: PLR2004 - who reads it needs longer than that
+    """Return how long ago, or in how long, for the last day; beyond it the date."""
+    seconds = int(abs(now - moment).total_seconds())
+    if seconds < _NOW:
         return "now"
-    if seconds < _SECONDS:
-        return f"{seconds} s"
-    minutes = seconds // _SECONDS
-    if minutes < _MINUTES:
-        return f"{minutes} min"
-    hours = minutes // _MINUTES
-    return f"{hours} h" if hours < _DAY_HOURS else None
+    forms = _AHEAD if moment > now else _AGO
+    for form, (size, limit) in zip(forms, _UNITS, strict=True):
+        if seconds < limit:
+            return text(form, number=seconds // size)
+    if moment.year == now.year:
+        return text("{at.day} {at:%b, %H:%M} UTC", at=moment)
+    return text("{at.day} {at:%b %Y, %H:%M} UTC", at=moment)
+
+
+_NOW = 5
+_UNITS = ((1, 60), (60, 3600), (3600, 24 * 3600))
+"""Seconds, minutes and hours: each in seconds, and up to how many seconds it is used."""
+
+_AGO = ("{number} s ago", "{number} min ago", "{number} h ago")
+_AHEAD = ("in {number} s", "in {number} min", "in {number} h")
 
 
 def html_text(one: str, many: str = "", /, **values: object) -> Markup:
@@ -78,12 +71,6 @@ def tally(count: BoundedCount) -> str:
     """Return a number as far as it was counted: ``1,240``, ``more than 10,000``."""
     number = amount(count.number)
     return text("more than {number}", number=number) if count.is_more else number
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A count and its noun: ``1 app``, ``3 apps``, ``no apps``."""
-    noun = one if number == 1 else many or f"{one}s"
-    return f"{number:,} {noun}" if number else f"no {noun}"
 
 
 def milliseconds(took: float) -> str:
@@ -164,7 +151,6 @@ def coloured_json(value: object) -> Markup:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "exact": exact,
     "amount": amount,
-    "counted": counted,
     "problem_text": problem_text,
     "milliseconds": milliseconds,
     "percent": percent,

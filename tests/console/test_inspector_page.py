@@ -240,7 +240,7 @@ def test_claims_are_explained() -> None:
         Claim("type", "access", "access token"),
         Claim("user_id", "VXNlcjox", "Ada Okafor"),
         Claim("token", "abc", "active session, started with a password"),
-        Claim("exp", "1772366400", "1 Mar 2026, 12:00:00 UTC, just now"),
+        Claim("exp", "1772366400", "1 Mar 2026, 12:00:00 UTC, now"),
         Claim("x", "[1]"),
     )
 

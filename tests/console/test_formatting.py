@@ -1,0 +1,60 @@
+"""How pages write moments and numbers."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app.console.formatting import exact, relative, tally
+from app.services.shop.sign_in_counts import BoundedCount
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def test_exact_moment_names_its_zone() -> None:
+    assert exact(NOW) == "1 Mar 2026, 12:00:00 UTC"
+
+
+@pytest.mark.parametrize(
+    ("apart", "words"),
+    [
+        ({"seconds": 0}, "now"),
+        ({"seconds": 4.9}, "now"),
+        ({"seconds": 5}, "5 s ago"),
+        ({"seconds": 59}, "59 s ago"),
+        ({"seconds": 60}, "1 min ago"),
+        ({"minutes": 59, "seconds": 59}, "59 min ago"),
+        ({"hours": 1}, "1 h ago"),
+        ({"hours": 23, "minutes": 59}, "23 h ago"),
+        ({"hours": 24}, "28 Feb, 12:00 UTC"),
+        ({"days": 60}, "31 Dec 2025, 12:00 UTC"),
+    ],
+)
+def test_past_moment_is_relative_for_a_day(apart: dict[str, float], words: str) -> None:
+    assert relative(NOW - timedelta(**apart), NOW) == words
+
+
+@pytest.mark.parametrize(
+    ("apart", "words"),
+    [
+        ({"seconds": 4}, "now"),
+        ({"seconds": 5}, "in 5 s"),
+        ({"minutes": 7}, "in 7 min"),
+        ({"hours": 23}, "in 23 h"),
+        ({"days": 1}, "2 Mar, 12:00 UTC"),
+        ({"days": 365}, "1 Mar 2027, 12:00 UTC"),
+    ],
+)
+def test_future_moment_is_relative_for_a_day(apart: dict[str, float], words: str) -> None:
+    assert relative(NOW + timedelta(**apart), NOW) == words
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (BoundedCount(0), "0"),
+        (BoundedCount(1240), "1,240"),
+        (BoundedCount(10_000, is_more=True), "more than 10,000"),
+    ],
+)
+def test_bounded_count_says_how_far_it_was_counted(count: BoundedCount, words: str) -> None:
+    assert tally(count) == words

@@ -1,0 +1,61 @@
+"""What people read has no phrase of ``phrases.txt``: the list, and the search for it."""
+
+import ast
+
+import pytest
+
+from tests.house.phrases import (
+    UNFINISHED,
+    complaints,
+    matches,
+    read_phrases,
+    shown_texts,
+    without_comments,
+)
+from tests.house.sources import Source
+
+PHRASES = read_phrases()
+
+
+def test_what_people_read_has_no_listed_phrase() -> None:
+    assert complaints() == []
+
+
+def test_list_is_sorted_and_says_what_to_write() -> None:
+    phrases = read_phrases()
+    assert list(phrases) == sorted(phrases)
+    assert all(phrase == phrase.lower() for phrase in phrases)
+    assert [phrase for phrase, instead in phrases.items() if not instead] == []
+    assert list(UNFINISHED) == sorted(UNFINISHED)
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("Whoever runs it can change it.", "whoever"),
+        ("The webhook hears\n    of orders.", "hears of"),
+        ("<p>It was switched off.</p>", "switched off"),
+        ("Nothing fits", "nothing fits"),
+    ],
+)
+def test_phrase_is_found_in_any_case_and_over_lines(text: str, phrase: str) -> None:
+    assert [found for _, found in matches(PHRASES, text)] == [phrase]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Anyone can change it.", "shallow", "whomever", "the-whoever-option", "switched_off"],
+)
+def test_parts_of_words_and_names_are_not_found(text: str) -> None:
+    assert list(matches(PHRASES, text)) == []
+
+
+def test_line_of_a_phrase_is_counted() -> None:
+    template = without_comments("{# whoever\n shall #}\nwhom\n")
+    assert list(matches(PHRASES, template)) == [(3, "whom")]
+
+
+def test_docstrings_and_comments_are_not_searched() -> None:
+    code = '"""Whoever."""\n# whom\ndef show(name):\n    """Shall."""\n    return f"{name} said"\n'
+    source = Source("app/x.py", code, ast.parse(code))
+    assert [(text.value, text.lineno) for text in shown_texts(source)] == [(" said", 5)]
