@@ -6,6 +6,7 @@ pytest_plugins = [
     "tests.fixtures.engines",
     "tests.fixtures.databases",
     "tests.fixtures.flask_app",
+    "tests.fixtures.garbage",
     "tests.fixtures.xdist_groups",
     "tests.fixtures.network",
     "tests.fixtures.slow_tests_first",

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from sqlalchemy.pool import NullPool
 
 from app.adapters import migrations, schema_revisions
 from app.models.record import complete_metadata
+
+# In one worker, where they share the migrated database.
+pytestmark = pytest.mark.xdist_group("unique keys")
 
 BEFORE, AFTER = "0022_link_answers", "0023_unique_keys"
 ONE_ROW = ("shop", "worker_pulse")
@@ -30,6 +34,30 @@ def former(tmp_path_factory: pytest.TempPathFactory) -> Path:
         upgrade(connection, BEFORE)
         fill(connection)
     return file
+
+
+@pytest.fixture(scope="module")
+def migrated(former: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, one revision later."""
+    file = Path(shutil.copy(former, tmp_path_factory.mktemp("migrated") / "shop.sqlite3"))
+    with schema_revisions.connection_to(f"sqlite:///{file}") as connection:
+        upgrade(connection, AFTER)
+    return file
+
+
+@pytest.fixture(scope="module")
+def newest(migrated: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, at the newest revision."""
+    file = Path(shutil.copy(migrated, tmp_path_factory.mktemp("newest") / "shop.sqlite3"))
+    migrations.upgrade(f"sqlite:///{file}")
+    return file
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Engine]:
+    made = create_engine(f"sqlite:///{file}", poolclass=NullPool)
+    yield made
+    made.dispose()
 
 
 @pytest.fixture
@@ -138,35 +166,27 @@ def numbering(engine: Engine) -> set[str]:
         return set(names.scalars())
 
 
-def test_migration_keeps_every_row(url: str, engine: Engine) -> None:
-    before = everything(engine)
-    assert all(len(rows) == 2 for name, rows in before.items() if name not in ONE_ROW)
-
-    with schema_revisions.connection_to(url) as connection:
-        upgrade(connection, AFTER)
-
-    assert everything(engine) == before
-    with engine.connect() as connection:
-        assert connection.execute(text("PRAGMA foreign_key_check")).all() == []
-        assert connection.scalar(text("PRAGMA integrity_check")) == "ok"
+def test_migration_keeps_every_row(former: Path, migrated: Path) -> None:
+    with opened(former) as old, opened(migrated) as new:
+        before = everything(old)
+        assert all(len(rows) == 2 for name, rows in before.items() if name not in ONE_ROW)
+        assert everything(new) == before
+        with new.connect() as connection:
+            assert connection.execute(text("PRAGMA foreign_key_check")).all() == []
+            assert connection.scalar(text("PRAGMA integrity_check")) == "ok"
 
 
-def test_migration_changes_nothing_but_the_numbering(url: str, engine: Engine) -> None:
-    before = shape(engine)
-    with schema_revisions.connection_to(url) as connection:
-        upgrade(connection, AFTER)
-    assert shape(engine) == before
+def test_migration_changes_nothing_but_the_numbering(former: Path, migrated: Path) -> None:
+    with opened(former) as old, opened(migrated) as new:
+        assert shape(new) == shape(old)
 
 
-def test_migrated_tables_are_those_of_a_fresh_database(
-    url: str, engine: Engine, tmp_path: Path
-) -> None:
-    migrations.upgrade(url)
-    fresh = create_engine(f"sqlite:///{tmp_path / 'fresh.sqlite3'}", poolclass=NullPool)
-    complete_metadata().create_all(fresh)
-
-    assert {**shape(engine), "alembic_version": None} == {**shape(fresh), "alembic_version": None}
-    assert numbering(engine) == numbering(fresh)
+def test_migrated_tables_are_those_of_a_fresh_database(newest: Path, tmp_path: Path) -> None:
+    with opened(newest) as engine, opened(tmp_path / "fresh.sqlite3") as fresh:
+        complete_metadata().create_all(fresh)
+        found, wanted = shape(engine), shape(fresh)
+        assert found | {"alembic_version": None} == wanted | {"alembic_version": None}
+        assert numbering(engine) == numbering(fresh)
 
 
 def test_numbered_tables_never_reuse_a_key() -> None:
@@ -185,9 +205,8 @@ def test_numbered_tables_never_reuse_a_key() -> None:
     assert {"users", "apps", "sessions", "audit", "webhooks", "orders"} <= numbered
 
 
-def test_new_keys_are_above_every_known_key(url: str, engine: Engine) -> None:
-    migrations.upgrade(url)
-    with engine.begin() as connection:
+def test_new_keys_are_above_every_known_key(newest: Path) -> None:
+    with opened(newest) as engine, engine.begin() as connection:
         sequences = connection.execute(text("SELECT name, seq FROM sqlite_sequence"))
         above = {name: key for name, key in sequences if key != 2}
     assert above == {"users": DELETED}
