@@ -20,7 +20,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["session_id"],
             ["sessions.id"],
-            name=op.f("fk_form_submissions_session_id_sessions"),
+            name=op.f("fk_form_submissions_session_id"),
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_form_submissions")),
