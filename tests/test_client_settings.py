@@ -17,9 +17,11 @@ def test_logins_are_saved_in_the_settings_folder() -> None:
     assert chosen.folder == Path("/tmp/settings/latchkey")  # noqa: S108
 
 
-@pytest.mark.parametrize("given", [{}, {"XDG_CONFIG_HOME": ""}, {"XDG_CONFIG_HOME": "settings"}])
-def test_relative_settings_folder_is_ignored(given: dict[str, str]) -> None:
-    assert load_client_settings(given).folder == Path.home() / ".config" / "latchkey"
+@pytest.mark.parametrize(
+    "environment", [{}, {"XDG_CONFIG_HOME": ""}, {"XDG_CONFIG_HOME": "settings"}]
+)
+def test_relative_settings_folder_is_ignored(environment: dict[str, str]) -> None:
+    assert load_client_settings(environment).folder == Path.home() / ".config" / "latchkey"
 
 
 def test_repr_shows_no_token() -> None:

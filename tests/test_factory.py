@@ -157,9 +157,9 @@ def test_internal_error_shows_only_a_request_id(
     assert error == {"message": "Internal Server Error", "extensions": {"requestId": number}}
     page = visitor.get("/broken", headers=HTML)
     assert page.status_code == 500
-    for told in (str(error), page.text):
-        assert "geheim" not in told
-        assert "Traceback" not in told
+    for text in (str(error), page.text):
+        assert "geheim" not in text
+        assert "Traceback" not in text
     assert number in caplog.text
     assert "LookupError" in caplog.text
 

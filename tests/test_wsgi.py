@@ -56,7 +56,7 @@ def test_most_commands_do_not_load_graphql_or_migrations(arguments: list[str]) -
 
 
 def test_schema_check_does_not_load_migrations() -> None:
-    told = python(
+    result = python(
         "-c",
         "import sys; from app.settings import load_settings; from app.wiring import connect;"
         " schema = connect(load_settings()).schema;"
@@ -64,4 +64,4 @@ def test_schema_check_does_not_load_migrations() -> None:
         " assert 'alembic' not in sys.modules;"
         " schema.upgrade(); assert 'alembic' in sys.modules; print('told')",
     )
-    assert told.stdout == "told\n", told.stderr
+    assert result.stdout == "told\n", result.stderr

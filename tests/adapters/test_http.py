@@ -194,15 +194,15 @@ def test_url_host_is_used_for_sni_and_certificate(
     authority, chain = certificate_for(tmp_path, "id.example")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(chain)
-    asked: list[str | None] = []
-    tls.sni_callback = lambda _socket, name, _context: asked.append(name)
+    names: list[str | None] = []
+    tls.sni_callback = lambda _socket, name, _context: names.append(name)
     resolve(monkeypatch, lambda: "127.0.0.1")
     http = GuardedHttp(LOOPBACK, str(authority))
     with http_server(tls) as server:
         port = server.url.rpartition(":")[2]
         server.answer("/", Reply(204))
         assert http.send(HttpRequest(f"https://id.example:{port}/")).status == 204
-        assert asked == ["id.example"]
+        assert names == ["id.example"]
         assert server.received[0].headers["host"] == f"id.example:{port}"
         other = HttpRequest(f"https://other.example:{port}/")
         assert fault_of(http, other) is CallFault.CERTIFICATE

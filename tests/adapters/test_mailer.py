@@ -92,7 +92,7 @@ def test_sender_can_be_internationalized(sender: str, shown: str) -> None:
     assert header == f'"Töpferei, Köln" <{shown}>'
 
 
-LINES = text(max_size=256).filter(lambda one: line_problem(one, "", max_length=256) is None)
+LINES = text(max_size=256).filter(lambda line: line_problem(line, "", max_length=256) is None)
 
 
 def test_sender_name_cannot_inject_headers() -> None:

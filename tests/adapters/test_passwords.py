@@ -125,7 +125,9 @@ def test_server_has_free_threads_when_every_hashing_slot_is_used() -> None:
         # A server's thread that is free answers this, while passwords are waited for.
         assert threads.submit(str, "me").result(LONG_ENOUGH) == "me"
         slow.go_on.set()
-        refused = [one for one in logins if isinstance(one.exception(LONG_ENOUGH), PasswordsBusy)]
+        refused = [
+            future for future in logins if isinstance(future.exception(LONG_ENOUGH), PasswordsBusy)
+        ]
     assert 0 < len(refused) < THREADS
 
 
@@ -142,7 +144,7 @@ def test_server_has_free_threads_when_slots_of_both_kinds_are_used() -> None:
         # So many are refused at once that the others leave a server's threads free.
         refused = list(islice(as_completed(waiting, LONG_ENOUGH), THREADS + 3))
         slow.go_on.set()
-    assert all(isinstance(one.exception(), PasswordsBusy) for one in refused)
+    assert all(isinstance(future.exception(), PasswordsBusy) for future in refused)
 
 
 def test_sign_ins_have_their_own_share() -> None:
@@ -158,4 +160,4 @@ def test_sign_ins_have_their_own_share() -> None:
         assert threads.submit(hasher.verify_sign_in, stored, "correct horse").result(LONG_ENOUGH)
         assert not threads.submit(hasher.verify_sign_in, stored, "wrong").result(LONG_ENOUGH)
         slow.go_on.set()
-        assert any(one.exception(LONG_ENOUGH) is None for one in flood)
+        assert any(future.exception(LONG_ENOUGH) is None for future in flood)

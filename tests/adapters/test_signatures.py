@@ -27,8 +27,8 @@ def keys(pair: KeyPair) -> dict[str, PublicKey]:
 def with_header(pair: KeyPair, **members: object) -> str:
     """A signature of ours behind another header."""
     header = {"alg": "RS256", "kid": pair.public.kid, "b64": False, "crit": ["b64"], **members}
-    told = {name: value for name, value in header.items() if value is not None}
-    encoded = base64.urlsafe_b64encode(json.dumps(told).encode()).rstrip(b"=").decode()
+    present = {name: value for name, value in header.items() if value is not None}
+    encoded = base64.urlsafe_b64encode(json.dumps(present).encode()).rstrip(b"=").decode()
     return f"{encoded}..{STORE.sign_detached(pair, BODY).rpartition('.')[2]}"
 
 

@@ -26,8 +26,8 @@ def test_blocked_addresses_are_listed_longest_wait_first(throttle: Throttle) -> 
         BlockedIp("198.51.100.2", NOW + 2, 2, 2),
         BlockedIp("198.51.100.1", NOW + 1, 0, 1),
     )
-    assert [one.address for one in throttle.blocked(NOW, limit=1)] == ["198.51.100.3"]
-    assert [one.address for one in throttle.blocked(NOW + 2)] == ["198.51.100.3"]
+    assert [blocked.address for blocked in throttle.blocked(NOW, limit=1)] == ["198.51.100.3"]
+    assert [blocked.address for blocked in throttle.blocked(NOW + 2)] == ["198.51.100.3"]
     assert throttle.blocked(NOW + 4) == ()
 
 
@@ -59,7 +59,7 @@ def test_unblocking_without_failures_does_nothing(visitor: Visitor) -> None:
 def test_unblocking_one_address_keeps_the_others(throttle: Throttle) -> None:
     Visitor(throttle, OTHER_ADDRESS).fail(ANNA)
     assert not throttle.unblock(ADDRESS)
-    assert [one.address for one in throttle.blocked(NOW)] == [OTHER_ADDRESS]
+    assert [blocked.address for blocked in throttle.blocked(NOW)] == [OTHER_ADDRESS]
 
 
 def test_address_state_can_be_read_until_it_expires(

@@ -8,10 +8,10 @@ def test_clock_set_back_does_not_extend_a_block(visitor: Visitor) -> None:
     (wait,) = visitor.fail(ANNA)
     visitor.now -= wait + 7200
     put_back = visitor.now
-    told = visitor.begin().wait
-    assert 0 < told <= wait
+    waited = visitor.begin().wait
+    assert 0 < waited <= wait
     assert visitor.throttle.blocked(put_back)[0].blocked_until <= put_back + wait
-    visitor.now += told
+    visitor.now += waited
     assert visitor.begin().lease
 
 

@@ -38,7 +38,7 @@ def store_deliveries(
         ]
         session.add_all(made)
         session.flush()
-        return [one.id for one in made]
+        return [delivery.id for delivery in made]
 
 
 def store_attempt(

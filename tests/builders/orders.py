@@ -20,8 +20,8 @@ EMAIL = "buyer@example.com"
 def make_cart(ports: Ports, actor: Actor = NOBODY, *products: int, quantity: int = 1) -> Checkout:
     """Begin a cart of these products, of a new one without any."""
     keys = products or (make_product(ports, f"Bowl {ports.randomness.token(8)}"),)
-    wanted = [LineInput(product_id(key), quantity) for key in keys]
-    return create_checkout(ports, actor, wanted, EMAIL if actor.user_id is None else None)
+    lines = [LineInput(product_id(key), quantity) for key in keys]
+    return create_checkout(ports, actor, lines, EMAIL if actor.user_id is None else None)
 
 
 def make_order(

@@ -22,8 +22,8 @@ def make_provider(
         **values,
     }
     with ports.database.transaction() as session:
-        known = select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
-        provider = session.scalar(known) or IdentityProviderRecord(slug=slug)
+        query = select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
+        provider = session.scalar(query) or IdentityProviderRecord(slug=slug)
         for name, value in {"issuer": issuer, **settings}.items():
             setattr(provider, name, value)
         session.add(provider)

@@ -26,8 +26,8 @@ def user_called(ports: Ports, email: str) -> UserRecord | None:
 
 def identities(ports: Ports) -> list[tuple[str, str, bool]]:
     """Issuer, subject, and whether the address was verified, of everybody who was linked."""
-    kept = ExternalIdentityRecord
-    columns = select(kept.issuer, kept.subject, kept.is_verified).order_by(kept.id)
+    identity = ExternalIdentityRecord
+    columns = select(identity.issuer, identity.subject, identity.is_verified).order_by(identity.id)
     with ports.database.reading() as session:
         return [
             (issuer, subject, bool(known)) for issuer, subject, known in session.execute(columns)

@@ -28,17 +28,17 @@ def make_elsewhere(
     folder: Path, *, token: str = "", http: Http | None = None, clock: Clock | None = None
 ) -> RemoteAccess:
     """Logins are kept in ``folder``; ``token`` is the one in the environment."""
-    asked = http or GuardedHttp(LOOPBACK)
+    client = http or GuardedHttp(LOOPBACK)
     profiles = FileProfiles(folder)
     return RemoteAccess(
-        http=asked,
+        http=client,
         clock=clock or SystemClock(),
         randomness=SameRandomness(),
         signatures=DetachedSignatures(),
         profiles=profiles,
-        connect_by_token=partial(connect_by_token, asked),
-        connect_by_profile=partial(connect_by_profile, asked, profiles),
-        sign_in_person=partial(sign_in_person, asked),
-        sign_in_app=partial(sign_in_app, asked),
+        connect_by_token=partial(connect_by_token, client),
+        connect_by_profile=partial(connect_by_profile, client, profiles),
+        sign_in_person=partial(sign_in_person, client),
+        sign_in_app=partial(sign_in_app, client),
         token=token,
     )

@@ -22,10 +22,10 @@ class FakePayloads:
     def check(self, query: str) -> WebhookQuery:
         return WebhookQuery(query, (EventType.PRODUCT_UPDATED,))
 
-    def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
+    def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
         assert not self._database.in_transaction, "no payload inside a transaction"
         self.asked.append(query)
         if self.fails(query):
             raise Refused(Problem("GRAPHQL_ERROR", "There is no such field.", "query"))
-        told = {"app": actor.app_id, "subject": happened.event.subject_id}
-        return json.dumps(told)
+        payload = {"app": actor.app_id, "subject": occurrence.event.subject_id}
+        return json.dumps(payload)

@@ -60,9 +60,9 @@ ORDERS = frozenset({Permission.MANAGE_ORDERS})
 def accounts(ports: Ports) -> None:
     """Somebody registers, moves, asks for a password; somebody else leaves."""
     register_account(ports, NOBODY, NewAccount("ann@example.com", PASSWORD, redirect_url=SHOP))
-    asked = events(ports)[-1]
-    confirm_account(ports, NOBODY, email="ann@example.com", token=asked.token)
-    ann = actor_of(ports, asked.subject_id)
+    requested = events(ports)[-1]
+    confirm_account(ports, NOBODY, email="ann@example.com", token=requested.token)
+    ann = actor_of(ports, requested.subject_id)
     request_email_change(
         ports, ann, new_email="new@example.com", password=PASSWORD, redirect_url=SHOP
     )

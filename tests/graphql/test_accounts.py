@@ -153,9 +153,9 @@ def test_account_update_changes_the_caller_only(api: ApiClient, ports: Ports) ->
     customer = make_user(ports)
     _, app = make_app(ports, "an app")
     staff = sign_in(ports, make_staff(ports)).access
-    wanted = to_global_id("User", customer)
+    customer_id = to_global_id("User", customer)
     for credential in (None, app, staff, sign_in(ports, customer).access):
-        assert api.code(UPDATE, credential, c=wanted, i={}) == "PermissionDenied"
+        assert api.code(UPDATE, credential, c=customer_id, i={}) == "PermissionDenied"
     assert api.code(UPDATE, None, i={}) == "PermissionDenied"
     assert api.code(UPDATE, app, i={}) == "PermissionDenied"
     assert api.code(UPDATE, "garbage", i={}) == "InvalidTokenError"

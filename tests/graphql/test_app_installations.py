@@ -66,8 +66,8 @@ def manager(ports: Ports) -> str:
 
 
 def install_input(url: str, **more: object) -> dict[str, object]:
-    given = {"appName": "My app", "manifestUrl": url, "permissions": ["MANAGE_PRODUCTS"]}
-    return given | more
+    input_ = {"appName": "My app", "manifestUrl": url, "permissions": ["MANAGE_PRODUCTS"]}
+    return input_ | more
 
 
 def install(ports: Ports, api: ApiClient, manager: str, **manifest: object) -> str:
@@ -86,7 +86,7 @@ def test_installation_is_listed_until_it_ends(api: ApiClient, manager: str, port
     with app_server() as app:
         begun = api.run(INSTALL, manager, input=install_input(app.manifest_url))["appInstallation"]
         assert (begun["status"], begun["message"]) == ("PENDING", None)
-        assert [one["id"] for one in api.run(WAITING, manager)] == [begun["id"]]
+        assert [installation["id"] for installation in api.run(WAITING, manager)] == [begun["id"]]
         install_next_app(ports, WORKER)
     assert api.run(WAITING, manager) == []
     found = api.run("{ apps(first: 9) { edges { node { name type isActive } } } }", manager)
@@ -134,10 +134,10 @@ def test_failed_installation_can_be_deleted(api: ApiClient, manager: str, ports:
 def test_invalid_input_is_reported_at_once(
     api: ApiClient, manager: str, changed: dict[str, object], expected: tuple[str, str]
 ) -> None:
-    given = install_input("https://app.example/manifest", **changed)
-    answer = api.run(INSTALL, manager, input=given)
+    input_ = install_input("https://app.example/manifest", **changed)
+    answer = api.run(INSTALL, manager, input=input_)
     assert answer["appInstallation"] is None
-    assert [(one["field"], one["code"]) for one in answer["errors"]] == [expected]
+    assert [(error["field"], error["code"]) for error in answer["errors"]] == [expected]
     assert api.run(WAITING, manager) == []
 
 
@@ -170,7 +170,7 @@ def test_manifest_error_names_its_key(api: ApiClient, manager: str) -> None:
     with app_server(appUrl="/dashboard", permissions=["MANAGE_NOTHING"]) as app:
         answer = api.run(FETCH, manager, url=app.manifest_url)
     assert answer["manifest"] is None
-    assert {(one["field"], one["code"]) for one in answer["errors"]} == {
+    assert {(error["field"], error["code"]) for error in answer["errors"]} == {
         ("appUrl", "INVALID_URL_FORMAT"),
         ("permissions", "INVALID_PERMISSION"),
     }

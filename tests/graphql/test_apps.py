@@ -66,8 +66,8 @@ def names(page: Mapping[str, Any]) -> list[str]:
 
 
 def test_app_is_created_with_a_token(api: ApiClient, manager: str, ports: Ports) -> None:
-    given = {"name": "Warehouse", "identifier": "a.b", "permissions": ["MANAGE_ORDERS"]}
-    made = api.run(CREATE, manager, input=given)
+    input_ = {"name": "Warehouse", "identifier": "a.b", "permissions": ["MANAGE_ORDERS"]}
+    made = api.run(CREATE, manager, input=input_)
     assert made["errors"] == []
     assert made["app"] | {"id": None} == {
         "id": None,
@@ -80,24 +80,24 @@ def test_app_is_created_with_a_token(api: ApiClient, manager: str, ports: Ports)
     assert identify(ports, visit(made["authToken"])).actor.permissions == {ORDERS}
 
 
-@pytest.mark.parametrize("given", [{}, {"name": None}, {"name": " "}])
-def test_a_name_is_required(api: ApiClient, manager: str, given: dict[str, object]) -> None:
-    made = api.run(CREATE, manager, input=given)
-    assert [(one["field"], one["code"]) for one in made["errors"]] == [("name", "REQUIRED")]
+@pytest.mark.parametrize("input_", [{}, {"name": None}, {"name": " "}])
+def test_a_name_is_required(api: ApiClient, manager: str, input_: dict[str, object]) -> None:
+    made = api.run(CREATE, manager, input=input_)
+    assert [(error["field"], error["code"]) for error in made["errors"]] == [("name", "REQUIRED")]
     assert made["app"] is made["authToken"] is None
 
 
 def test_missing_permission_is_named(api: ApiClient, manager: str) -> None:
-    given = {"name": "x", "permissions": ["MANAGE_ORDERS", "MANAGE_TAXES", "MANAGE_APPS"]}
-    [beyond, never] = api.run(CREATE, manager, input=given)["errors"]
+    input_ = {"name": "x", "permissions": ["MANAGE_ORDERS", "MANAGE_TAXES", "MANAGE_APPS"]}
+    [beyond, never] = api.run(CREATE, manager, input=input_)["errors"]
     assert (beyond["code"], beyond["permissions"]) == ("OUT_OF_SCOPE_PERMISSION", ["MANAGE_TAXES"])
     assert (never["code"], never["permissions"]) == ("INVALID_PERMISSION", ["MANAGE_APPS"])
 
 
 def test_null_leaves_a_field_unchanged(api: ApiClient, manager: str, ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
-    given = {"name": None, "permissions": None, "identifier": "new"}
-    updated = api.run(UPDATE, manager, id=to_global_id("App", key), input=given)
+    input_ = {"name": None, "permissions": None, "identifier": "new"}
+    updated = api.run(UPDATE, manager, id=to_global_id("App", key), input=input_)
     assert updated["app"] == {
         "name": "Warehouse",
         "identifier": "new",
@@ -118,13 +118,13 @@ def test_token_can_have_an_expiry_and_fewer_permissions(
     api: ApiClient, manager: str, ports: Ports
 ) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
-    given = {
+    input_ = {
         "app": to_global_id("App", key),
         "name": "nightly",
         "expiresAt": "2026-04-01T00:00:00+00:00",
         "permissions": [],
     }
-    made = api.run(TOKEN, manager, input=given)
+    made = api.run(TOKEN, manager, input=input_)
     assert made["errors"] == []
     assert made["appToken"]["authToken"] == made["authToken"][-4:]
     assert made["appToken"]["expiresAt"] == "2026-04-01T00:00:00+00:00"
@@ -171,7 +171,7 @@ def test_apps_are_listed_by_name_unless_sorted_otherwise(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("filter_", "expected"),
     [
         ({}, ["50% off", "Warehouse", "house_keeper"]),
         ({"search": "HOUSE"}, ["Warehouse", "house_keeper"]),
@@ -190,13 +190,13 @@ def test_apps_are_listed_by_name_unless_sorted_otherwise(
     ],
 )
 def test_apps_are_filtered_by_their_fields(
-    api: ApiClient, manager: str, ports: Ports, wanted: dict[str, object], expected: list[str]
+    api: ApiClient, manager: str, ports: Ports, filter_: dict[str, object], expected: list[str]
 ) -> None:
     change_app(ports, make_app(ports, "Warehouse")[0], type="THIRDPARTY")
     make_app(ports, "house_keeper", is_active=False)
     make_app(ports, "50% off")
     change_app(ports, make_app(ports, "house under construction")[0], is_installed=False)
-    assert sorted(names(api.run(LIST, manager, first=9, filter=wanted))) == expected
+    assert sorted(names(api.run(LIST, manager, first=9, filter=filter_))) == expected
 
 
 def test_nested_fields_of_apps_are_read_together(

@@ -122,5 +122,5 @@ def test_each_entry_is_checked_against_the_limits(
 ) -> None:
     answer = client.post([GREETING, {"query": large}])
     assert answer.status_code == 400
-    told = answer.json[1]["errors"][0]["extensions"]["limit"]["name"]
-    assert told == name
+    limit = answer.json[1]["errors"][0]["extensions"]["limit"]["name"]
+    assert limit == name

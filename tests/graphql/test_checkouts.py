@@ -87,7 +87,7 @@ def test_guest_completes_a_checkout(api: ApiClient, ports: Ports, bowl: str) -> 
     made = api.run(CREATE, input={"lines": [line(bowl, 2)]})
     assert made["errors"] == []
     cart = made["checkout"]
-    (held,) = cart["lines"]
+    (cart_line,) = cart["lines"]
     assert cart == {
         "id": to_global_id("Checkout", cart["token"]),
         "token": cart["token"],
@@ -98,7 +98,7 @@ def test_guest_completes_a_checkout(api: ApiClient, ports: Ports, bowl: str) -> 
         "updatedAt": "2026-03-01T12:00:00+00:00",
         "lines": [
             {
-                "id": held["id"],
+                "id": cart_line["id"],
                 "product": {"slug": "ash-bowl"},
                 "productName": "Ash bowl",
                 "quantity": 2,
@@ -110,8 +110,8 @@ def test_guest_completes_a_checkout(api: ApiClient, ports: Ports, bowl: str) -> 
     id_ = cart["id"]
     assert api.run(ADD, id=id_, lines=[line(cup, 3)])["checkout"]["quantity"] == 5
     assert api.run(UPDATE, id=id_, lines=[line(cup, 1)])["checkout"]["quantity"] == 3
-    left = api.run(DELETE, id=id_, lines=[held["id"]])["checkout"]
-    assert [one["productName"] for one in left["lines"]] == ["Cup"]
+    left = api.run(DELETE, id=id_, lines=[cart_line["id"]])["checkout"]
+    assert [remaining["productName"] for remaining in left["lines"]] == ["Cup"]
     assert error_codes(api.run(COMPLETE, id=id_)) == [("email", "EMAIL_NOT_SET")]
     assert api.run(EMAIL, id=id_, email="Ann@Example.com")["errors"] == []
     assert api.run(ONE, id=id_)["email"] == "ann@example.com"

@@ -40,7 +40,9 @@ def required_permissions(row: Row) -> set[str]:
     if row.rule is EVENT_HOLDERS:
         return set()  # the permission is that of whichever event is tried
     return {
-        one.value for one in (*row.permissions, *row.rule.kinds) if isinstance(one, Permission)
+        permission.value
+        for permission in (*row.permissions, *row.rule.kinds)
+        if isinstance(permission, Permission)
     }
 
 

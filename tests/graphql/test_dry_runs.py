@@ -84,7 +84,7 @@ def happen(ports: Ports, manager: Actor, kind: type[Event], sample: SampleObject
 def bodies(ports: Ports) -> Sequence[str]:
     with ports.database.reading() as session:
         stored = session.scalars(select(DeliveryRecord.payload).order_by(DeliveryRecord.id))
-        return [decrypted_payload(ports, one) for one in stored]
+        return [decrypted_payload(ports, payload) for payload in stored]
 
 
 def rows(ports: Ports) -> list[int | None]:
@@ -109,7 +109,11 @@ def test_dry_run_equals_the_later_delivery_and_writes_nothing(
         newest = dry_run_webhook(ports, manager, query=query, app=app)
     assert rows(ports) == before
     assert statements
-    assert not [one for one in statements if one.startswith(("INSERT", "UPDATE", "DELETE"))]
+    assert not [
+        statement
+        for statement in statements
+        if statement.startswith(("INSERT", "UPDATE", "DELETE"))
+    ]
 
     make_webhook(ports, listener, EventType(kind.type.value), query=query)
     happen(ports, manager, kind, sample)
@@ -154,10 +158,10 @@ def test_triggered_delivery_equals_the_dry_run(
     sample = make_sample_object(ports, kind)
     query, app = default_query(kind), to_global_id("App", listener)
     shown = dry_run_webhook(ports, manager, query=query, object_id=sample.id, app=app)
-    asked = make_webhook(ports, listener, query=query)
+    hook = make_webhook(ports, listener, query=query)
     by_events = make_webhook(ports, listener, EventType(kind.type.value))
 
-    for webhook in (asked, by_events):
+    for webhook in (hook, by_events):
         sent = trigger_webhook(ports, manager, to_global_id("Webhook", webhook), sample.id)
         assert (sent.payload, sent.event) == (shown.payload, kind.type.value)
 

@@ -109,7 +109,7 @@ def test_an_app_reads_its_deliveries_and_every_attempt(
     shown = api.run(LIST, owner[1], id=to_global_id("Webhook", key))["eventDeliveries"]
     (edge,) = shown["edges"]
     assert (edge["node"]["status"], edge["node"]["eventType"]) == ("PENDING", "PRODUCT_UPDATED")
-    attempts = [one["node"] for one in edge["node"]["attempts"]["edges"]]
+    attempts = [attempt["node"] for attempt in edge["node"]["attempts"]["edges"]]
     assert attempts == [{"status": "FAILED", "responseStatusCode": 500, "response": "no"}]
     good = api.run(LIST, owner[1], id=to_global_id("Webhook", key), filter={"status": "SUCCESS"})
     assert good["eventDeliveries"]["edges"] == []
@@ -121,8 +121,8 @@ def test_delivery_is_retried_immediately_with_the_same_id(
     key = make_delivery(ports, make_webhook(ports, owner[0]))
     trying = replace(ports, http=http)
     work(trying)
-    again = api.run(RETRY, owner[1], id=to_global_id("EventDelivery", key))
-    assert again == {"delivery": {"status": "PENDING"}, "errors": []}
+    retried = api.run(RETRY, owner[1], id=to_global_id("EventDelivery", key))
+    assert retried == {"delivery": {"status": "PENDING"}, "errors": []}
     work(trying)
 
     assert len({request.headers["webhook-id"] for request in http.requests}) == 1
@@ -135,8 +135,8 @@ def test_another_apps_delivery_is_not_found(
     key = to_global_id("EventDelivery", make_delivery(ports, make_webhook(ports, owner[0])))
     other = make_app(ports, "other")[1]
 
-    for one in (key, to_global_id("EventDelivery", 99999), to_global_id("App", 1), "garbage"):
-        assert problems(api.run(RETRY, other, id=one)) == [("id", "NOT_FOUND")]
+    for id_ in (key, to_global_id("EventDelivery", 99999), to_global_id("App", 1), "garbage"):
+        assert problems(api.run(RETRY, other, id=id_)) == [("id", "NOT_FOUND")]
 
 
 def test_dry_run_equals_the_later_delivery_and_writes_nothing(
@@ -166,7 +166,7 @@ def test_a_dry_run_takes_a_query_or_an_id(
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("input_", "problem"),
     [
         ({"told": ""}, ("query", "SYNTAX")),
         ({"told": "{ shop { name } }"}, ("query", "MISSING_SUBSCRIPTION")),
@@ -180,9 +180,9 @@ def test_a_dry_run_takes_a_query_or_an_id(
     ],
 )
 def test_invalid_dry_run_is_reported(
-    api: ApiClient, owner: tuple[int, str], manager: str, said: dict[str, str], problem: object
+    api: ApiClient, owner: tuple[int, str], manager: str, input_: dict[str, str], problem: object
 ) -> None:
-    ran = api.run(DRY_RUN, manager, **said)
+    ran = api.run(DRY_RUN, manager, **input_)
     assert (ran["payload"], problems(ran)) == (None, [problem])
 
 
@@ -237,11 +237,11 @@ def test_replay_sends_only_failed_and_missing_deliveries(
 
     replayed = replay_deliveries(ports, OPERATOR, key, clock.now())
     assert (replayed.failed, replayed.missing) == (1, 1)
-    assert [one.status for one in delivered(ports)] == ["SUCCESS", "PENDING", "PENDING"]
+    assert [delivery.status for delivery in delivered(ports)] == ["SUCCESS", "PENDING", "PENDING"]
     work(trying)
-    assert {one.status for one in delivered(ports)} == {"SUCCESS"}
-    again = replay_deliveries(ports, OPERATOR, key, clock.now())
-    assert (again.failed, again.missing) == (0, 0)
+    assert {delivery.status for delivery in delivered(ports)} == {"SUCCESS"}
+    second = replay_deliveries(ports, OPERATOR, key, clock.now())
+    assert (second.failed, second.missing) == (0, 0)
 
 
 REPLAY = """
@@ -260,14 +260,14 @@ def test_staff_can_replay_only_failed_or_missing_deliveries(
         add_event(ports, OPERATOR, session, AppUpdated(owner[0]))
     work(ports)  # nobody hears of it yet
     key = to_global_id("Webhook", make_webhook(ports, owner[0], EventType.APP_UPDATED))
-    given = {"id": key, "since": clock.now().isoformat()}
+    input_ = {"id": key, "since": clock.now().isoformat()}
 
-    assert api.run(REPLAY, manager, **given, missing=False)["missing"] == 0
+    assert api.run(REPLAY, manager, **input_, missing=False)["missing"] == 0
     once = {"failed": 0, "missing": 1, "hasMore": False, "errors": []}
-    assert api.run(REPLAY, manager, **given) == once
+    assert api.run(REPLAY, manager, **input_) == once
     for absurd in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
-        ever = api.run(REPLAY, manager, **{**given, "since": absurd})
+        ever = api.run(REPLAY, manager, **{**input_, "since": absurd})
         assert ever == once | {"missing": 0}
-    unknown = api.run(REPLAY, manager, **{**given, "id": to_global_id("Webhook", 9999)})
+    unknown = api.run(REPLAY, manager, **{**input_, "id": to_global_id("Webhook", 9999)})
     assert problems(unknown) == [("id", "NOT_FOUND")]
-    assert api.code(REPLAY, owner[1], **given) == "PermissionDenied"
+    assert api.code(REPLAY, owner[1], **input_) == "PermissionDenied"

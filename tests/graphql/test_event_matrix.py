@@ -127,12 +127,12 @@ def test_mutation_publishes_exactly_its_events(shop: SampleShop, manager: str, n
     ask(shop, manager, name)
 
     found = events(shop.ports)[before:]
-    assert [one.type for one in found] == TOLD.get(name, "").split()
-    for one in found:
-        if issubclass(EVENTS[EventType(one.type)], Deletion):
-            snapshot = one.data["snapshot"]
+    assert [event.type for event in found] == TOLD.get(name, "").split()
+    for event in found:
+        if issubclass(EVENTS[EventType(event.type)], Deletion):
+            snapshot = event.data["snapshot"]
             assert isinstance(snapshot, dict)
-            assert snapshot["id"] == one.subject_id
+            assert snapshot["id"] == event.subject_id
 
 
 @pytest.mark.parametrize("name", TOLD)
@@ -148,5 +148,5 @@ def test_failed_event_rolls_back_the_mutation(
         answer = ask(shop, manager, name)
 
     assert answer["errors"][0]["message"] == "Internal Server Error"
-    assert [one["event"] for one in logs if one["log_level"] == "error"] == ["graphql.fault"]
+    assert [log["event"] for log in logs if log["log_level"] == "error"] == ["graphql.fault"]
     assert shop.content() == before, "something was changed, and nobody is told"

@@ -74,14 +74,14 @@ def test_event_register_equals_the_public_catalogue() -> None:
 def test_every_event_has_a_type_with_the_fields_of_every_event(event: type[Event]) -> None:
     found = schema.graphql_schema.type_map[event.__name__]
     assert isinstance(found, GraphQLObjectType)
-    assert [one.name for one in found.interfaces] == ["Event"]
+    assert [interface.name for interface in found.interfaces] == ["Event"]
     assert found.description == event.description
 
 
 @pytest.mark.parametrize("event", EVENTS.values(), ids=lambda event: event.__name__)
 def test_every_events_default_selection_is_a_query_of_that_event(event: type[Event]) -> None:
     checked = SchemaPayloads(schema.graphql_schema, default_limits()).check(default_query(event))
-    assert [one.value for one in checked.events] == [event.type.value]
+    assert [event.value for event in checked.events] == [event.type.value]
 
 
 def test_every_event_is_published_by_a_use_case() -> None:
@@ -99,8 +99,8 @@ def test_every_published_event_renders_a_payload(
     assert {event.type.value for event in events} == set(SCENARIOS[scene].split())
     shown = set()
     for event in events:
-        happened = Occurrence(event, ports.clock.now(), recipient_id=key)
-        text = ports.payloads.make(ports, listener, default_query(type(event)), happened)
+        occurrence = Occurrence(event, ports.clock.now(), recipient_id=key)
+        text = ports.payloads.make(ports, listener, default_query(type(event)), occurrence)
         payload = json.loads(text)
         subject = next(iter(payload.values()))
         if subject is not None:

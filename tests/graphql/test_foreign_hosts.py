@@ -37,8 +37,8 @@ def leading_somewhere() -> Iterator[str]:
     """The mutations that are told where a mail is to lead."""
     assert MUTATION is not None
     for name, field in MUTATION.fields.items():
-        for argument, one in field.args.items():
-            kind = get_named_type(one.type)
+        for argument, definition in field.args.items():
+            kind = get_named_type(definition.type)
             within = kind.fields if isinstance(kind, GraphQLInputObjectType) else {}
             if "redirectUrl" in (argument, *within):
                 yield name
@@ -56,9 +56,9 @@ def test_mails_lead_to_no_foreign_host(ports: Ports, name: str) -> None:
     by_staff = sign_in(ports, make_user(ports, "boss@example.com", is_superuser=True)).access
     by_customer = sign_in(ports, make_user(ports, "someone@example.com")).access
     staff_only = {"staffCreate", "customerCreate"}
-    declared = ", ".join(f"${argument}: {one.type}" for argument, one in field.args.items())
-    given = ", ".join(f"{argument}: ${argument}" for argument in field.args)
-    query = f"mutation({declared}) {{ {name}({given}) {{ errors {{ field code }} }} }}"
+    declared = ", ".join(f"${name}: {argument.type}" for name, argument in field.args.items())
+    arguments = ", ".join(f"{argument}: ${argument}" for argument in field.args)
+    query = f"mutation({declared}) {{ {name}({arguments}) {{ errors {{ field code }} }} }}"
     for url in FOREIGN:
         answer = ApiClient(ports).run(
             query,

@@ -96,12 +96,12 @@ def bodies(name: str, row: Row, names: Mapping[str, str]) -> Iterator[bytes]:
 
 def document(kind: str, name: str, field: GraphQLField) -> str:
     """The operation with all of its arguments as variables."""
-    declared = ", ".join(f"${argument}: {one.type}" for argument, one in field.args.items())
-    given = ", ".join(f"{argument}: ${argument}" for argument in field.args)
+    declared = ", ".join(f"${name}: {argument.type}" for name, argument in field.args.items())
+    arguments = ", ".join(f"{argument}: ${argument}" for argument in field.args)
     shown = "__typename" if kind == "query" else "errors { field code message }"
     if not field.args:
         return f"{kind} {{ {name} {{ {shown} }} }}"
-    return f"{kind}({declared}) {{ {name}({given}) {{ {shown} }} }}"
+    return f"{kind}({declared}) {{ {name}({arguments}) {{ {shown} }} }}"
 
 
 def is_internal_error(answer: Reply) -> bool:

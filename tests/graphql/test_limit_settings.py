@@ -23,9 +23,9 @@ def test_document_limits_are_settings(
     installation: Installation, callers: Callers, setting: str, query: str, name: str
 ) -> None:
     assert limit_of(EndpointClient(installation, callers), query) is None
-    told = limit_of(EndpointClient(replace(installation, **{setting: 3}), callers), query)  # type: ignore[arg-type]
-    assert told is not None
-    assert (told["name"], told["limit"]) == (name, 3)
+    limit = limit_of(EndpointClient(replace(installation, **{setting: 3}), callers), query)  # type: ignore[arg-type]
+    assert limit is not None
+    assert (limit["name"], limit["limit"]) == (name, 3)
 
 
 def test_values_of_a_body_are_limited_by_a_setting(

@@ -63,15 +63,15 @@ def test_depth_is_counted_through_fragments(client: EndpointClient) -> None:
         for number in range(LIMITS.depth)
     )
     query = f"{{ book {{ ...f0 }} }} {links} fragment f{LIMITS.depth} on Book {{ title }}"
-    told = limit_of(client, query)
-    assert told == {"name": "depth", "limit": LIMITS.depth, "actual": 2 * LIMITS.depth + 2}
+    limit = limit_of(client, query)
+    assert limit == {"name": "depth", "limit": LIMITS.depth, "actual": 2 * LIMITS.depth + 2}
 
 
 @pytest.mark.parametrize("depth", [250, 600])
 def test_unparsably_deep_query_is_refused(client: EndpointClient, depth: int) -> None:
-    told = limit_of(client, nested(depth))
-    assert told is not None
-    assert told["name"] == "depth"
+    limit = limit_of(client, nested(depth))
+    assert limit is not None
+    assert limit["name"] == "depth"
 
 
 def test_too_deeply_nested_fragments_are_refused(
@@ -82,9 +82,9 @@ def test_too_deeply_nested_fragments_are_refused(
         f"fragment f{number} on Book {{ {step} ...f{number + 1} {'} }' * 4} }} "
         for number in range(40)
     )
-    told = limit_of(client, f"{{ book {{ ...f0 }} }} {links} fragment f40 on Book {{ title }}")
-    assert told is not None
-    assert told["name"] == "depth"
+    limit = limit_of(client, f"{{ book {{ ...f0 }} }} {links} fragment f40 on Book {{ title }}")
+    assert limit is not None
+    assert limit["name"] == "depth"
 
 
 @pytest.mark.parametrize("descriptions", [False, True])
@@ -109,9 +109,9 @@ def test_repeated_introspection_in_one_document_is_refused(client: EndpointClien
         f"s{number}: __schema {{ types {{ fields {{ name args {{ name type {{ name }} }} }} }} }}"
         for number in range(20)
     )
-    told = limit_of(client, f"{{ {types} }}")
-    assert told is not None
-    assert told["name"] == "cost"
+    limit = limit_of(client, f"{{ {types} }}")
+    assert limit is not None
+    assert limit["name"] == "cost"
 
 
 def aliases(count: int) -> str:
@@ -124,8 +124,8 @@ def test_as_many_aliases_as_the_limit_run(client: EndpointClient) -> None:
 
 @pytest.mark.parametrize("count", [LIMITS.aliases + 1, 600])
 def test_too_many_aliases_are_refused(client: EndpointClient, count: int) -> None:
-    told = limit_of(client, aliases(count))
-    assert told == {"name": "aliases", "limit": LIMITS.aliases, "actual": count}
+    limit = limit_of(client, aliases(count))
+    assert limit == {"name": "aliases", "limit": LIMITS.aliases, "actual": count}
 
 
 def test_aliases_count_wherever_their_fragment_is_spread(client: EndpointClient) -> None:
@@ -160,9 +160,9 @@ def test_more_tokens_are_refused(client: EndpointClient, query: str) -> None:
 
 @pytest.mark.parametrize("fields", ["always " * 1900, "book { title } " * 480])
 def test_too_many_repeated_fields_are_refused(client: EndpointClient, fields: str) -> None:
-    told = limit_of(client, f"{{ {fields} }}")
-    assert told is not None
-    assert told["name"] == "comparisons"
+    limit = limit_of(client, f"{{ {fields} }}")
+    assert limit is not None
+    assert limit["name"] == "comparisons"
 
 
 def test_page_of_maximum_size_is_returned(client: EndpointClient) -> None:
@@ -219,9 +219,9 @@ def test_fragment_bomb_is_refused_without_expansion(client: EndpointClient) -> N
         for number in range(60)
     )
     query = f"{{ book {{ author {{ ...f0 }} }} }} {links} fragment f60 on Author {{ name }}"
-    told = limit_of(client, query)
-    assert told is not None
-    assert told["name"] == "depth"
+    limit = limit_of(client, query)
+    assert limit is not None
+    assert limit["name"] == "depth"
 
 
 def test_mutually_spread_fragments_are_refused_without_expansion(
@@ -232,9 +232,9 @@ def test_mutually_spread_fragments_are_refused_without_expansion(
         for number in range(60)
     )
     query = f"{{ book {{ author {{ ...f0 }} }} }} {links} fragment f60 on Author {{ name }}"
-    told = limit_of(client, query)
-    assert told is not None
-    assert (told["name"], told["actual"]) == ("cost", 1_000_000_000)
+    limit = limit_of(client, query)
+    assert limit is not None
+    assert (limit["name"], limit["actual"]) == ("cost", 1_000_000_000)
 
 
 def waits(count: int) -> str:
@@ -245,8 +245,8 @@ def test_mutations_per_document_are_limited(
     installation: Installation, callers: Callers, clock: FakeClock
 ) -> None:
     client = EndpointClient(replace(installation, graphql_mutations_max=3), callers)
-    told = limit_of(client, waits(4))
-    assert told == {"name": "mutations", "limit": 3, "actual": 4}
+    limit = limit_of(client, waits(4))
+    assert limit == {"name": "mutations", "limit": 3, "actual": 4}
     assert clock.now() == START
     assert limit_of(client, waits(3)) is None
 
@@ -256,8 +256,8 @@ def test_mutations_are_counted_through_fragments(client: EndpointClient) -> None
     fragments = " ".join(
         f"fragment f{number} on Mutation {{ m{number}: wait }}" for number in range(11)
     )
-    told = limit_of(client, f"mutation {{ {spread} }} {fragments}")
-    assert told == {"name": "mutations", "limit": 10, "actual": 11}
+    limit = limit_of(client, f"mutation {{ {spread} }} {fragments}")
+    assert limit == {"name": "mutations", "limit": 10, "actual": 11}
 
 
 def test_only_the_selected_operation_counts(client: EndpointClient) -> None:

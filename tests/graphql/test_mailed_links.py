@@ -85,8 +85,8 @@ def named_in(link: str) -> dict[str, str]:
 
 
 def set_password(office: Office, link: str, password: str = NEW) -> Any:
-    told = named_in(link)
-    return office.api.run(SET, e=told["email"], p=password, t=told["token"])
+    parameters = named_in(link)
+    return office.api.run(SET, e=parameters["email"], p=password, t=parameters["token"])
 
 
 @pytest.mark.parametrize("email", ["ann@example.com", "jörg@töpferei.example", "用户@例子.广告"])
@@ -131,10 +131,10 @@ def test_internationalised_email_registers_confirms_and_signs_in(ports: Ports, e
         new = {"email": email, "password": PASSWORD, "redirectUrl": PAGE, "firstName": "Jörg"}
         assert shop.api.run(REGISTER, i=new)["errors"] == []
         refused = shop.api.run(LOGIN, e=email, p=PASSWORD)
-        assert [one["code"] for one in refused["errors"]] == ["ACCOUNT_NOT_CONFIRMED"]
+        assert [error["code"] for error in refused["errors"]] == ["ACCOUNT_NOT_CONFIRMED"]
         [mail] = shop.delivered()
-        told = named_in(link_in(mail))
-        assert shop.api.run(CONFIRM, e=told["email"], t=told["token"])["errors"] == []
+        parameters = named_in(link_in(mail))
+        assert shop.api.run(CONFIRM, e=parameters["email"], t=parameters["token"])["errors"] == []
         for spelling in (email, email.upper()):
             signed_in = shop.api.run(LOGIN, e=spelling, p=PASSWORD)
             assert signed_in["user"] == {"email": email}

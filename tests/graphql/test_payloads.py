@@ -35,9 +35,9 @@ def _happened(ports: Ports, listener: Actor) -> Occurrence:
 
 def test_payload_has_the_events_own_fields(ports: Ports, listener: Actor) -> None:
     query = "subscription { event { issuedAt ...on AppUpdated { app { id name } } } }"
-    told = ports.payloads.make(ports, listener, query, _happened(ports, listener))
+    payload = ports.payloads.make(ports, listener, query, _happened(ports, listener))
 
-    assert json.loads(told) == {
+    assert json.loads(payload) == {
         "issuedAt": "2026-03-01T12:00:00+00:00",
         "app": {"id": to_global_id("App", listener.app_id or 0), "name": "listener"},
     }
@@ -45,16 +45,16 @@ def test_payload_has_the_events_own_fields(ports: Ports, listener: Actor) -> Non
 
 def test_payload_resolves_fragments(ports: Ports, listener: Actor) -> None:
     query = "subscription { event { ...A } } fragment A on AppUpdated { app { name } }"
-    told = ports.payloads.make(ports, listener, query, _happened(ports, listener))
+    payload = ports.payloads.make(ports, listener, query, _happened(ports, listener))
 
-    assert json.loads(told) == {"app": {"name": "listener"}}
+    assert json.loads(payload) == {"app": {"name": "listener"}}
 
 
 def test_default_query_of_every_event_runs(ports: Ports, listener: Actor) -> None:
     query = default_query(AppUpdated)
-    told = ports.payloads.make(ports, listener, query, _happened(ports, listener))
+    payload = ports.payloads.make(ports, listener, query, _happened(ports, listener))
 
-    assert json.loads(told)["app"]["name"] == "listener"
+    assert json.loads(payload)["app"]["name"] == "listener"
 
 
 def test_forbidden_payload_field_is_refused_with_its_reason(ports: Ports, listener: Actor) -> None:

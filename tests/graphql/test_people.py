@@ -120,7 +120,7 @@ def test_invalid_page_has_a_readable_error(
 def test_staff_are_filtered(ports: Ports, api: ApiClient, manager: str) -> None:
     eve = make_user(ports, "eve@example.com", is_staff=True, is_active=False, first_name="Eve")
     assert emails(api.run(STAFF_USERS, manager)) == ["boss", "eve"]
-    for given, found in (
+    for filter_, found in (
         ({"status": "ACTIVE"}, ["boss"]),
         ({"status": "DEACTIVATED"}, ["eve"]),
         ({"status": None, "search": None, "ids": None}, ["boss", "eve"]),
@@ -128,7 +128,7 @@ def test_staff_are_filtered(ports: Ports, api: ApiClient, manager: str) -> None:
         ({"ids": [to_global_id("User", eve)]}, ["eve"]),
         ({"ids": []}, []),
     ):
-        assert emails(api.run(STAFF_USERS, manager, filter=given)) == found
+        assert emails(api.run(STAFF_USERS, manager, filter=filter_)) == found
 
 
 def test_groups_are_filtered_sorted_and_read_by_id(
@@ -234,8 +234,8 @@ def test_permission_lists_its_source_groups(ports: Ports, api: ApiClient) -> Non
     token = token_of(ports, eve)
     me = api.run(query, token, id=to_global_id("User", eve))
     sources = {
-        one["code"]: [group["name"] for group in one["sourcePermissionGroups"]]
-        for one in me["userPermissions"]
+        permission["code"]: [group["name"] for group in permission["sourcePermissionGroups"]]
+        for permission in me["userPermissions"]
     }
     assert sources == {
         "MANAGE_ORDERS": ["Both", "One"],
@@ -243,7 +243,7 @@ def test_permission_lists_its_source_groups(ports: Ports, api: ApiClient) -> Non
         "MANAGE_USERS": [],
     }
     answer = api.ask(query, token, id=to_global_id("User", eve + 1))
-    assert all(one["sourcePermissionGroups"] is None for one in _permissions(answer))
+    assert all(permission["sourcePermissionGroups"] is None for permission in _permissions(answer))
     assert len(answer["errors"]) == 3
 
 

@@ -125,7 +125,7 @@ def outcome(row: Row, answer: Any) -> str:
         return DENIED if is_told else str(error)
     (value,) = answer["data"].values()
     problems = value.get("errors", ()) if isinstance(value, dict) else ()
-    codes = tuple(one["code"] for one in problems)
+    codes = tuple(problem["code"] for problem in problems)
     if codes:
         marks = {row.told: FINE, (row.rule.told,): SPECIAL, ("NOT_FOUND",): NONE}
         return marks.get(codes, str(codes))
@@ -146,7 +146,7 @@ def _deepest(value: Any) -> Any:
 
 def _is_shown(kind: GraphQLObjectType) -> bool:
     """Not what stands at the root, nor what only webhooks are told."""
-    is_event = any(one.name == "Event" for one in kind.interfaces)
+    is_event = any(interface.name == "Event" for interface in kind.interfaces)
     return kind not in ROOTS and not kind.name.startswith("__") and not is_event
 
 

@@ -55,8 +55,8 @@ def manager(ports: Ports) -> str:
 
 def change(api: ApiClient, manager: str, active: bool | None = None, /, **settings: object) -> Any:
     items = [{"name": name, "value": value} for name, value in settings.items()]
-    given = {"configuration": items} | ({} if active is None else {"active": active})
-    return api.run(UPDATE, manager, id=PLUGIN, input=given)
+    input_ = {"configuration": items} | ({} if active is None else {"active": active})
+    return api.run(UPDATE, manager, id=PLUGIN, input=input_)
 
 
 def values(plugin: dict[str, Any]) -> dict[str, str | None]:
@@ -77,9 +77,10 @@ def test_configured_provider_is_listed_for_sign_in(api: ApiClient, manager: str)
 def test_every_setting_is_shown_with_type_and_help(api: ApiClient, manager: str) -> None:
     plugin = api.run(SHOW, manager, id=PLUGIN)
     shown = plugin["globalConfiguration"]["configuration"]
-    assert [(one["name"], one["type"], one["label"], one["helpText"]) for one in shown] == [
-        (one.name, one.type.value, one.label, one.help) for one in SETTINGS
-    ]
+    assert [
+        (setting["name"], setting["type"], setting["label"], setting["helpText"])
+        for setting in shown
+    ] == [(setting.name, setting.type.value, setting.label, setting.help) for setting in SETTINGS]
     assert plugin["channelConfigurations"] == []
 
 
@@ -103,10 +104,10 @@ def test_absent_settings_stay_and_null_or_empty_clears(api: ApiClient, manager: 
 def test_invalid_setting_is_named_and_changes_nothing(api: ApiClient, manager: str) -> None:
     refused = change(api, manager, ACTIVE, client_id="x", colour="green", user_info_url="nope")
     assert refused["plugin"] is None
-    told = [(one["field"], one["code"]) for one in refused["errors"]]
-    assert told == [("colour", "INVALID"), ("user_info_url", "INVALID")]
+    problems = [(error["field"], error["code"]) for error in refused["errors"]]
+    assert problems == [("colour", "INVALID"), ("user_info_url", "INVALID")]
     refused = change(api, manager, ACTIVE, client_id="x")
-    assert [one["code"] for one in refused["errors"]] == ["PLUGIN_MISCONFIGURED"]
+    assert [error["code"] for error in refused["errors"]] == ["PLUGIN_MISCONFIGURED"]
     assert values(api.run(SHOW, manager, id=PLUGIN))["client_id"] is None
 
 
@@ -125,7 +126,7 @@ def test_lockout_guard_of_the_console_does_not_affect_the_api(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("filter_", "found"),
     [
         ({}, 1),
         (None, 1),
@@ -138,9 +139,9 @@ def test_lockout_guard_of_the_console_does_not_affect_the_api(
     ids=["all", "unsaid", "name", "another name", "giant", "global", "by channel"],
 )
 def test_providers_are_listed(
-    api: ApiClient, manager: str, wanted: dict[str, str] | None, found: int
+    api: ApiClient, manager: str, filter_: dict[str, str] | None, found: int
 ) -> None:
-    listed = api.run(LIST, manager, filter=wanted)
+    listed = api.run(LIST, manager, filter=filter_)
     assert (listed["totalCount"], len(listed["edges"])) == (found, found)
 
 
@@ -148,14 +149,16 @@ def test_providers_are_listed(
 def test_unknown_plugin_is_null(api: ApiClient, manager: str, plugin: str) -> None:
     assert api.run(SHOW, manager, id=plugin) is None
     refused = api.run(UPDATE, manager, id=plugin, input={"active": False})
-    assert [(one["field"], one["code"]) for one in refused["errors"]] == [("id", "NOT_FOUND")]
+    assert [(error["field"], error["code"]) for error in refused["errors"]] == [
+        ("id", "NOT_FOUND")
+    ]
 
 
 def test_plugins_require_manage_plugins(api: ApiClient, ports: Ports) -> None:
     others = ALL_PERMISSIONS - {Permission.MANAGE_PLUGINS}
     _, app = make_app(ports, "app", *others)
     people = [make_staff(ports, "staff@example.com", *others), make_user(ports)]
-    for credential in (None, app, *(sign_in(ports, one).access for one in people)):
+    for credential in (None, app, *(sign_in(ports, person).access for person in people)):
         assert api.code(SHOW, credential, id=PLUGIN) == "PermissionDenied"
         assert api.code(LIST, credential) == "PermissionDenied"
         assert api.code(UPDATE, credential, id=PLUGIN, input={}) == "PermissionDenied"

@@ -177,14 +177,14 @@ def test_a_list_is_filtered_sorted_and_paged(api: ApiClient, ports: Ports) -> No
     for name, cost in (("Cup", "5"), ("Bowl", "9"), ("Cup for two", "12"), ("Jug", None)):
         make_product(ports, name, cost)
     make_product(ports, "Cup of gold", is_published=False)
-    asked: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "filter": {"search": "CUP", "price": {"gte": 1, "lte": 12.0}},
         "sortBy": {"field": "PRICE", "direction": "DESC"},
     }
-    first = api.run(LIST, first=1, **asked)
+    first = api.run(LIST, first=1, **arguments)
     assert [edge["node"]["name"] for edge in first["edges"]] == ["Cup for two"]
     assert (first["totalCount"], first["pageInfo"]["hasNextPage"]) == (2, True)
-    rest = api.run(LIST, first=10, after=first["pageInfo"]["endCursor"], **asked)
+    rest = api.run(LIST, first=10, after=first["pageInfo"]["endCursor"], **arguments)
     assert [edge["node"]["name"] for edge in rest["edges"]] == ["Cup"]
     assert rest["pageInfo"]["hasNextPage"] is False
 

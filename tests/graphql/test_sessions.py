@@ -58,9 +58,9 @@ def test_a_session_is_ended_by_its_id(api: ApiClient, ports: Ports) -> None:
     there = api.run(LIST, access)["sessions"][1]
     assert api.run(END, access, id=there["id"]) == {"errors": [], "accountErrors": []}
     assert api.code("{ me { email } }", lost) == "InvalidTokenError"
-    again = api.run(END, access, id=there["id"])
-    assert again["errors"] == [{"field": "id", "code": "NOT_FOUND"}]
-    assert again["accountErrors"] == [{"code": "NOT_FOUND"}]
+    repeated = api.run(END, access, id=there["id"])
+    assert repeated["errors"] == [{"field": "id", "code": "NOT_FOUND"}]
+    assert repeated["accountErrors"] == [{"code": "NOT_FOUND"}]
 
 
 def test_all_other_sessions_are_ended(api: ApiClient, ports: Ports) -> None:

@@ -118,8 +118,8 @@ def test_out_of_scope_items_are_listed(ports: Ports, api: ApiClient, manager: st
     payload = api.run(STAFF_UPDATE, manager, id=user_id(above), input={"firstName": "x"})
     assert error_codes(payload) == [("id", "OUT_OF_SCOPE_USER")]
     assert payload["errors"][0]["users"] == [user_id(above)]
-    wanted = {"name": "G", "addPermissions": ["MANAGE_PAGES", "MANAGE_ORDERS"]}
-    payload = api.run(GROUP_CREATE, manager, input=wanted)
+    input_ = {"name": "G", "addPermissions": ["MANAGE_PAGES", "MANAGE_ORDERS"]}
+    payload = api.run(GROUP_CREATE, manager, input=input_)
     assert error_codes(payload) == [("addPermissions", "OUT_OF_SCOPE_PERMISSION")]
     assert payload["errors"][0]["permissions"] == ["MANAGE_PAGES"]
     assert (payload["errors"][0]["users"], payload["errors"][0]["channels"]) == (None, None)

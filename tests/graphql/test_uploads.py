@@ -32,8 +32,8 @@ def upload(
         {"0": PICTURE} if files is None else files
     ).items():
         form[name] = (BytesIO(data), filename, content_type)
-    given = PREFLIGHT if headers is None else headers
-    answer = client.client.post("/graphql/", data=form, headers=given)
+    sent_headers = PREFLIGHT if headers is None else headers
+    answer = client.client.post("/graphql/", data=form, headers=sent_headers)
     assert isinstance(answer, Reply)
     return answer
 
@@ -58,14 +58,14 @@ def test_file_can_be_used_in_several_variables_and_lists(
 
 
 @pytest.mark.parametrize(
-    ("filename", "kept"),
+    ("filename", "stored"),
     [("../../etc/passwd", "passwd"), ("C:\\\\temp\\\\cat.png", "cat.png"), ("кот.png", "кот.png")],
 )
 def test_only_the_last_part_of_a_file_name_is_kept(
-    client: EndpointClient, filename: str, kept: str
+    client: EndpointClient, filename: str, stored: str
 ) -> None:
     answer = upload(client, files={"0": (filename, b"1", "image/png")})
-    assert answer.json["data"]["send"].startswith(f"{kept} ")
+    assert answer.json["data"]["send"].startswith(f"{stored} ")
 
 
 def test_form_needs_a_credential_or_the_preflight_header(client: EndpointClient) -> None:

@@ -141,10 +141,12 @@ def test_target_is_checked_before_each_attempt(ports: Ports, owner: tuple[int, s
         attempts = session.scalars(select(DeliveryAttemptRecord)).all()
         count = session.scalar(select(func.count()).select_from(DeliveryRecord))
     assert len(attempts) == count == len(SPELLINGS)
-    assert {(one.status, one.response_status) for one in attempts} == {("FAILED", None)}
-    assert all(one.response for one in attempts)
+    assert {(attempt.status, attempt.response_status) for attempt in attempts} == {
+        ("FAILED", None)
+    }
+    assert all(attempt.response for attempt in attempts)
     # Names are resolved, for what they resolve to is what counts; nothing is connected to.
-    assert all(one.startswith("socket.getaddrinfo") for one in take_attempts())
+    assert all(attempt.startswith("socket.getaddrinfo") for attempt in take_attempts())
 
 
 @pytest.mark.parametrize(("query", "code"), QUERIES)
@@ -157,7 +159,7 @@ def test_query_without_payload_is_refused(
     changed = api.run(UPDATE, owner[1], id=key, input={"query": query})
     tried = api.run(DRY_RUN, manager, told=query)
 
-    assert [problems(one) for one in (made, changed)] == [refused, refused]
+    assert [problems(payload) for payload in (made, changed)] == [refused, refused]
     assert stored(ports) == [(TARGET, GOOD)]
     # A dry run has no code of its own for what asks too much.
     assert problems(tried) == [("query", "GRAPHQL_ERROR" if code == "INVALID" else code)]

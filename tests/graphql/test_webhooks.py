@@ -79,23 +79,23 @@ def test_app_creates_its_own_webhook_without_a_permission(
 def test_staff_choose_the_app_of_a_webhook(
     api: ApiClient, manager: str, owner: tuple[int, str]
 ) -> None:
-    said = {"targetUrl": TARGET, "asyncEvents": ["ANY_EVENTS"]}
-    assert problems(api.run(CREATE, manager, input=said)) == [("app", "REQUIRED")]
-    unknown = said | {"app": to_global_id("App", 99999)}
+    input_ = {"targetUrl": TARGET, "asyncEvents": ["ANY_EVENTS"]}
+    assert problems(api.run(CREATE, manager, input=input_)) == [("app", "REQUIRED")]
+    unknown = input_ | {"app": to_global_id("App", 99999)}
     assert problems(api.run(CREATE, manager, input=unknown)) == [("app", "NOT_FOUND")]
-    made = api.run(CREATE, manager, input=said | {"app": to_global_id("App", owner[0])})
+    made = api.run(CREATE, manager, input=input_ | {"app": to_global_id("App", owner[0])})
     assert made["errors"] == []
 
 
 def test_header_names_are_case_insensitive(api: ApiClient, owner: tuple[int, str]) -> None:
     headers = {"x-key": "1", "AUTHORIZATION-b": "2"}
-    said = {"targetUrl": TARGET, "query": QUERY, "customHeaders": json.dumps(headers)}
-    made = api.run(CREATE, owner[1], input=said)
+    input_ = {"targetUrl": TARGET, "query": QUERY, "customHeaders": json.dumps(headers)}
+    made = api.run(CREATE, owner[1], input=input_)
     assert json.loads(made["webhook"]["customHeaders"]) == headers
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("input_", "problem"),
     [
         ({"targetUrl": None}, ("targetUrl", "REQUIRED")),
         ({"targetUrl": "http://127.1/"}, ("targetUrl", "INVALID")),
@@ -115,21 +115,21 @@ def test_invalid_input_is_refused_and_changes_nothing(
     api: ApiClient,
     ports: Ports,
     owner: tuple[int, str],
-    said: dict[str, object],
+    input_: dict[str, object],
     problem: tuple[str, str],
 ) -> None:
-    assert problems(api.run(CREATE, owner[1], input={"targetUrl": TARGET} | said)) == [problem]
+    assert problems(api.run(CREATE, owner[1], input={"targetUrl": TARGET} | input_)) == [problem]
     key = make_webhook(ports, owner[0])
     before = stored(ports).target_url
-    if said != {"targetUrl": None}:
-        update = api.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input=said)
+    if input_ != {"targetUrl": None}:
+        update = api.run(UPDATE, owner[1], id=to_global_id("Webhook", key), input=input_)
         assert problems(update) == [problem]
     assert stored(ports).target_url == before
 
 
 def test_empty_texts_count_as_none(api: ApiClient, owner: tuple[int, str]) -> None:
-    said = {"targetUrl": TARGET, "name": "", "query": "", "secretKey": "", "identifier": ""}
-    webhook = api.run(CREATE, owner[1], input=said)["webhook"]
+    input_ = {"targetUrl": TARGET, "name": "", "query": "", "secretKey": "", "identifier": ""}
+    webhook = api.run(CREATE, owner[1], input=input_)["webhook"]
 
     assert [webhook[name] for name in ("name", "subscriptionQuery", "secretKey")] == [None] * 3
 
@@ -137,14 +137,14 @@ def test_empty_texts_count_as_none(api: ApiClient, owner: tuple[int, str]) -> No
 def test_absent_fields_keep_their_values(
     api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
-    said = {"targetUrl": TARGET, "query": QUERY, "name": "a", "secretKey": "sesame"}
-    made = api.run(CREATE, owner[1], input=said)["webhook"]
+    input_ = {"targetUrl": TARGET, "query": QUERY, "name": "a", "secretKey": "sesame"}
+    made = api.run(CREATE, owner[1], input=input_)["webhook"]
     target = "https://other.example.com/hook"
     update = {"targetUrl": target, "query": ""}
     changed = api.run(UPDATE, owner[1], id=made["id"], input=update)["webhook"]
 
-    kept = {name: value for name, value in made.items() if name != "app"}
-    assert changed == kept | {"targetUrl": target}
+    present = {name: value for name, value in made.items() if name != "app"}
+    assert changed == present | {"targetUrl": target}
 
 
 def test_another_apps_webhook_is_not_found(
@@ -161,10 +161,10 @@ def test_another_apps_webhook_is_not_found(
 
 
 def test_app_finds_its_webhook_by_identifier(api: ApiClient, owner: tuple[int, str]) -> None:
-    said = {"targetUrl": TARGET, "identifier": "orders"}
-    api.run(CREATE, owner[1], input=said)
+    input_ = {"targetUrl": TARGET, "identifier": "orders"}
+    api.run(CREATE, owner[1], input=input_)
 
-    assert problems(api.run(CREATE, owner[1], input=said)) == [("identifier", "UNIQUE")]
+    assert problems(api.run(CREATE, owner[1], input=input_)) == [("identifier", "UNIQUE")]
     changed = api.run(UPDATE, owner[1], identifier="orders", input={"name": "b"})
     assert changed["webhook"]["name"] == "b"
 
@@ -207,8 +207,8 @@ def test_enabling_a_webhook_clears_the_disable_reason(
 def test_every_change_is_audited_without_the_secret(
     api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:
-    said = {"targetUrl": TARGET, "secretKey": "sesame", "customHeaders": '{"X-Key": "sesame"}'}
-    made = api.run(CREATE, owner[1], input=said)["webhook"]
+    input_ = {"targetUrl": TARGET, "secretKey": "sesame", "customHeaders": '{"X-Key": "sesame"}'}
+    made = api.run(CREATE, owner[1], input=input_)["webhook"]
     api.run(UPDATE, owner[1], id=made["id"], input={"name": "b"})
     api.run(DELETE, owner[1], id=made["id"])
 

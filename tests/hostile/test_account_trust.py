@@ -44,12 +44,12 @@ def _token(provider: OwnProvider, *, said: object = False) -> str:
 
 def _sign_in(ports: Ports, provider: OwnProvider) -> str:
     """An access token of ours, by the provider's login."""
-    asked = begin(ports)
-    said = {"email": EMAIL, "email_verified": False}
-    id_token = provider.sign(provider.id_claims(asked["nonce"], "attacker", **said))
-    grant(provider, asked, "attacker", id_token=id_token)
-    provider.known(f"access for {CODE}", "attacker", **said)
-    return finish(ports, asked["state"]).access
+    parameters = begin(ports)
+    claims = {"email": EMAIL, "email_verified": False}
+    id_token = provider.sign(provider.id_claims(parameters["nonce"], "attacker", **claims))
+    grant(provider, parameters, "attacker", id_token=id_token)
+    provider.known(f"access for {CODE}", "attacker", **claims)
+    return finish(ports, parameters["state"]).access
 
 
 def _account(ports: Ports, provider: OwnProvider, *, said: object = False) -> int:

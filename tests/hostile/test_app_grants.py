@@ -57,10 +57,10 @@ def database_url(sqlite_url: str) -> str:
 
 
 def plant(
-    ports: Ports, app: int, *held: Permission, events: tuple[EventType, ...] = LINKS
+    ports: Ports, app: int, *permissions: Permission, events: tuple[EventType, ...] = LINKS
 ) -> None:
-    """Save a webhook on ``app`` as somebody who manages apps and holds ``held``."""
-    console = actor_of(ports, make_staff(ports, "desk@example.com", APPS, *held))
+    """Save a webhook on ``app`` as somebody who manages apps and holds ``permissions``."""
+    console = actor_of(ports, make_staff(ports, "desk@example.com", APPS, *permissions))
     create_webhook(ports, console, WebhookInput(name="Trap", target_url=MINE, events=events), app)
 
 
@@ -70,8 +70,8 @@ def granter(ports: Ports) -> int:
 
 def grant(ports: Ports, app: int, *permissions: Permission) -> Any:
     chief = sign_in(ports, granter(ports)).access
-    said = {"permissions": [one.value for one in permissions]}
-    return ApiClient(ports).run(UPDATE, chief, id=to_global_id("App", app), input=said)
+    input_ = {"permissions": [permission.value for permission in permissions]}
+    return ApiClient(ports).run(UPDATE, chief, id=to_global_id("App", app), input=input_)
 
 
 @pytest.mark.parametrize("events", [LINKS, (EventType.ANY_EVENTS,)])
@@ -114,7 +114,7 @@ def test_manifest_webhooks_are_saved_by_the_installer(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "events"),
+    ("permissions", "events"),
     [
         ((STAFF, USERS), LINKS),
         ((), (EventType.STAFF_UPDATED, EventType.CUSTOMER_UPDATED)),
@@ -122,10 +122,10 @@ def test_manifest_webhooks_are_saved_by_the_installer(ports: Ports) -> None:
     ],
 )
 def test_grant_is_made_if_the_saver_had_the_right_or_no_link_is_sent(
-    ports: Ports, held: tuple[Permission, ...], events: tuple[EventType, ...]
+    ports: Ports, permissions: tuple[Permission, ...], events: tuple[EventType, ...]
 ) -> None:
     app, _ = make_app(ports, "mailer")
-    plant(ports, app, *held, events=events)
+    plant(ports, app, *permissions, events=events)
     assert grant(ports, app, STAFF, USERS)["errors"] == []
 
 
@@ -157,17 +157,17 @@ def customer_link_is_sent(ports: Ports) -> bool:
     fan_out_events(ports, WORKER)
     http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
     work_off(replace(ports, http=http))
-    return any(b'"sesame"' in (one.body or b"") for one in http.requests)
+    return any(b'"sesame"' in (request.body or b"") for request in http.requests)
 
 
 def test_command_line_asks_for_confirmation(ports: Ports) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app)
     command = ("app", "update", "harmless", "--permission", "MANAGE_USERS")
-    asked = run(ports, *command)
-    assert asked.exit_code == 2
+    result = run(ports, *command)
+    assert result.exit_code == 2
     for part in ("Trap", "desk@example.com", "MANAGE_USERS"):
-        assert part in asked.stderr
+        assert part in result.stderr
     assert app_as_stored(ports, app).permissions == frozenset()
 
     assert run(ports, *command, "--yes").exit_code == 0
@@ -191,17 +191,17 @@ def test_console_asks_for_confirmation(ports: Ports) -> None:
     console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
     console.sign_in("chief@example.com")
     page = f"/console/apps/{app}"
-    wanted: dict[str, Any] = {"permissions": ["MANAGE_USERS", "MANAGE_ORDERS"]}
-    asked = console.send(f"{page}/permissions", wanted, seen_at=page)
-    assert asked.status == 422
-    assert "Grant these permissions to harmless?" in asked.text
+    form: dict[str, Any] = {"permissions": ["MANAGE_USERS", "MANAGE_ORDERS"]}
+    response = console.send(f"{page}/permissions", form, seen_at=page)
+    assert response.status == 422
+    assert "Grant these permissions to harmless?" in response.text
     for part in ("Trap", "desk@example.com", "Manage users", MINE):
-        assert part in asked.text
-    inputs = re.findall(r'name="permissions"\s+value="MANAGE_USERS"', asked.html)
+        assert part in response.text
+    inputs = re.findall(r'name="permissions"\s+value="MANAGE_USERS"', response.html)
     assert len(inputs) == 2
     assert app_as_stored(ports, app).permissions == frozenset()
 
-    done = console.send(f"{page}/permissions", {**wanted, "confirmed": "yes"}, seen_at=page)
+    done = console.send(f"{page}/permissions", {**form, "confirmed": "yes"}, seen_at=page)
     assert done.status == 303
     assert app_as_stored(ports, app).permissions == {USERS, ORDERS}
     (confirmed,) = trail(ports, "webhook.confirm")
@@ -216,6 +216,6 @@ def test_confirmation_does_not_grant_missing_permissions(ports: Ports) -> None:
     console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
     console.sign_in("chief@example.com")
     page = f"/console/apps/{app}"
-    wanted: dict[str, Any] = {"permissions": ["MANAGE_USERS"], "confirmed": "yes"}
-    assert console.send(f"{page}/permissions", wanted, seen_at=page).status == 422
+    form: dict[str, Any] = {"permissions": ["MANAGE_USERS"], "confirmed": "yes"}
+    assert console.send(f"{page}/permissions", form, seen_at=page).status == 422
     assert app_as_stored(ports, app).permissions == frozenset()

@@ -36,10 +36,10 @@ def test_truncated_form_is_not_processed(server: Server) -> None:
     token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
     assert token is not None
     broken = urlencode({"csrf_token": token[1], "email": "broken@example.com"}).encode()
-    cookie = "; ".join(f"{one.name}={one.value}" for one in visitor.cookies)
+    cookie = "; ".join(f"{cookie.name}={cookie.value}" for cookie in visitor.cookies)
     break_off(server, broken, len(broken) + 4, cookie)
-    whole = {"csrf_token": token[1], "email": "whole@example.com"}
-    assert visitor.post(page.url, whole, headers={"Origin": server.url}).status_code == 200
+    form = {"csrf_token": token[1], "email": "whole@example.com"}
+    assert visitor.post(page.url, form, headers={"Origin": server.url}).status_code == 200
     assert requested_resets(server) == ["whole@example.com"]
 
 

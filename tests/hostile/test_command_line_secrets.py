@@ -45,14 +45,14 @@ def _done(result: Result) -> str:
 def test_header_is_read_from_a_file(shop: Ports, tmp_path: Path) -> None:
     file = tmp_path / "headers"
     file.write_text(f"Authorization-Key: {SECRET}\n\nX-Team: stock\n")
-    said = _done(run(shop, *CREATE, *TARGET, "--header", f"@{file}"))
-    assert WARNING not in said
+    output = _done(run(shop, *CREATE, *TARGET, "--header", f"@{file}"))
+    assert WARNING not in output
     assert _headers(shop) == {"Authorization-Key": SECRET, "X-Team": "stock"}
 
 
 def test_header_is_read_from_standard_input(shop: Ports) -> None:
-    said = _done(run(shop, *CREATE, *TARGET, "--header", "-", stdin=f"X-Key: {SECRET}\n"))
-    assert WARNING not in said
+    output = _done(run(shop, *CREATE, *TARGET, "--header", "-", stdin=f"X-Key: {SECRET}\n"))
+    assert WARNING not in output
     edited = run(shop, "webhook", "edit", "hook", "--header", "-", stdin="X-Key: other\n")
     assert WARNING not in _done(edited)
     assert _headers(shop) == {"X-Key": "other"}
@@ -101,10 +101,10 @@ def test_client_secret_is_read_from_a_file_with_a_warning(shop: Ports, tmp_path:
 
 def test_every_secret_option_can_be_read_from_a_file(shop: Ports) -> None:
     suspects = [
-        f"{' '.join(entry.path)} {one.opts[0]}"
+        f"{' '.join(entry.path)} {param.opts[0]}"
         for entry in entries()
-        for one in entry.command.params
-        if _takes_secret(one)
+        for param in entry.command.params
+        if _takes_secret(param)
     ]
     assert suspects == []
 

@@ -58,9 +58,9 @@ def test_server_outlasts_a_stopped_database(lodging: Lodging, tmp_path: Path) ->
             stop(database)
             assert_unavailable(server, keys)
             assert_command_says_so(database.url, tmp_path)
-            said = server.log.read_text()
-            assert said.count("database.unavailable") == 1
-            assert "Traceback" not in said
+            log = server.log.read_text()
+            assert log.count("database.unavailable") == 1
+            assert "Traceback" not in log
 
             database = postgresql.restart(lodging, database)
             wait_until_back(server)
@@ -129,10 +129,10 @@ def test_external_lock_does_not_block_reads(sqlite_url: str, tmp_path: Path) -> 
                     assert get(server, "/console/sign-in").status_code == 200
                     assert time.monotonic() - began < 1.5
             answers = [login.result() for login in logins]
-        waited = [one for one in answers if one.status_code == 200]
+        waited = [response for response in answers if response.status_code == 200]
         assert waited, "what waited for the lock succeeds once it is released"
-        assert {one.status_code for one in answers} == {200, 503}
-        assert all("errors" not in one.json() for one in waited)
+        assert {response.status_code for response in answers} == {200, 503}
+        assert all("errors" not in response.json() for response in waited)
         assert post(server, LOGIN, address="198.51.100.99").status_code == 200
         assert server.log.read_text().count("database.busy: too many") == 1
         assert not server.new_errors()

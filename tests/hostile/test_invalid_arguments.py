@@ -41,12 +41,12 @@ def _calls(path: tuple[str, ...], command: click.Command) -> Iterator[list[str]]
     for wrong in filter(_is_text, command.params):
         for value in NUMBERS if _is_number(wrong) else TEXTS:
             options, arguments = list(path), ["--"]
-            for one in command.params:
-                text = value if one is wrong else PLAUSIBLE.get(one.name or "", "1")
-                if isinstance(one, click.Argument):
+            for param in command.params:
+                text = value if param is wrong else PLAUSIBLE.get(param.name or "", "1")
+                if isinstance(param, click.Argument):
                     arguments.append(text)
-                elif one is wrong or one.required:
-                    options += [max(one.opts, key=len), text]
+                elif param is wrong or param.required:
+                    options += [max(param.opts, key=len), text]
             yield options + arguments
 
 

@@ -80,8 +80,8 @@ class Scenario:
     whole: str
 
     def token(self, *permissions: Permission) -> str:
-        wanted = WantedToken(permissions=frozenset(permissions))
-        return create_app_token(self.ports, OPERATOR, self.app, wanted).secret
+        options = WantedToken(permissions=frozenset(permissions))
+        return create_app_token(self.ports, OPERATOR, self.app, options).secret
 
     def happen(self, *events: Event) -> None:
         with self.ports.database.transaction() as session:
@@ -90,12 +90,14 @@ class Scenario:
         fan_out_events(self.ports, WORKER)
         work_off(replace(self.ports, http=self.http))
 
-    def create(self, token: str, **said: object) -> Any:
-        return self.api.run(CREATE, token, input={"targetUrl": MINE, **said})
+    def create(self, token: str, **input_: object) -> Any:
+        return self.api.run(CREATE, token, input={"targetUrl": MINE, **input_})
 
     @property
     def sent(self) -> list[str]:
-        return [(one.body or b"").decode() for one in self.http.requests if one.url == MINE]
+        return [
+            (request.body or b"").decode() for request in self.http.requests if request.url == MINE
+        ]
 
 
 @pytest.fixture
@@ -106,9 +108,9 @@ def database_url(sqlite_url: str) -> str:
 
 @pytest.fixture
 def scenario(ports: Ports) -> Scenario:
-    app, whole = make_app(ports, "warehouse", PRODUCTS, STAFF, USERS)
+    app, full_token = make_app(ports, "warehouse", PRODUCTS, STAFF, USERS)
     http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
-    return Scenario(ports, ApiClient(ports), http, app, whole)
+    return Scenario(ports, ApiClient(ports), http, app, full_token)
 
 
 def everything(ports: Ports) -> tuple[Event, ...]:
@@ -122,7 +124,7 @@ def everything(ports: Ports) -> tuple[Event, ...]:
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("input_", "field"),
     [
         ({"asyncEvents": ["STAFF_SET_PASSWORD_REQUESTED"]}, "asyncEvents"),
         ({"events": ["CUSTOMER_UPDATED"]}, "asyncEvents"),
@@ -133,10 +135,10 @@ def everything(ports: Ports) -> tuple[Event, ...]:
     ],
 )
 def test_limited_token_cannot_subscribe_without_the_permission(
-    scenario: Scenario, said: dict[str, object], field: str
+    scenario: Scenario, input_: dict[str, object], field: str
 ) -> None:
     for token in (scenario.token(PRODUCTS), scenario.token()):
-        created = scenario.create(token, **said)
+        created = scenario.create(token, **input_)
         assert (created["webhook"], created["errors"]) == (
             None,
             [{"field": field, "code": "INVALID"}],
@@ -148,15 +150,15 @@ def test_limited_token_cannot_subscribe_without_the_permission(
 def test_limited_token_cannot_add_an_event_without_the_permission(scenario: Scenario) -> None:
     token = scenario.token(PRODUCTS)
     mine = scenario.create(token, asyncEvents=["PRODUCT_UPDATED"])["webhook"]["id"]
-    for said in ({"asyncEvents": ["ANY_EVENTS"]}, {"query": HEARS_STAFF}):
-        assert scenario.api.run(UPDATE, token, id=mine, input=said)["errors"]
+    for input_ in ({"asyncEvents": ["ANY_EVENTS"]}, {"query": HEARS_STAFF}):
+        assert scenario.api.run(UPDATE, token, id=mine, input=input_)["errors"]
     scenario.happen(*everything(scenario.ports))
     (payload,) = scenario.sent
     assert "product" in payload
 
 
 @pytest.mark.parametrize(
-    "said",
+    "input_",
     [
         {"targetUrl": MINE},
         {"isActive": True},
@@ -167,13 +169,13 @@ def test_limited_token_cannot_add_an_event_without_the_permission(scenario: Scen
     ],
 )
 def test_limited_token_cannot_change_a_more_privileged_webhook(
-    scenario: Scenario, said: dict[str, object]
+    scenario: Scenario, input_: dict[str, object]
 ) -> None:
     """Earlier deliveries would go to its own URL, and the secret would be its own."""
     key = make_webhook(scenario.ports, scenario.app, EventType.CUSTOMER_UPDATED, secret=SIGNING)
     webhook, token = to_global_id("Webhook", key), scenario.token(PRODUCTS)
     refused = [{"field": "id", "code": "INVALID"}]
-    assert scenario.api.run(UPDATE, token, id=webhook, input=said)["errors"] == refused
+    assert scenario.api.run(UPDATE, token, id=webhook, input=input_)["errors"] == refused
     assert scenario.api.run(DELETE, token, id=webhook)["errors"] == refused
     scenario.happen(*everything(scenario.ports))
     assert scenario.sent == []
@@ -204,9 +206,9 @@ def test_limited_token_cannot_read_details_of_a_more_privileged_webhook(
     retried = scenario.api.run(RETRY, token, id=to_global_id("EventDelivery", delivery))
     assert retried["errors"] == [{"field": "id", "code": "NOT_FOUND"}]
 
-    whole = json.dumps(scenario.api.run(READ, scenario.whole, id=webhook))
+    response = json.dumps(scenario.api.run(READ, scenario.whole, id=webhook))
     for secret in (SIGNING, "sesame", "ann@example.com"):
-        assert secret in whole
+        assert secret in response
 
 
 def test_query_of_a_limited_token_reads_with_the_rights_of_the_token(scenario: Scenario) -> None:
@@ -265,10 +267,10 @@ def test_limited_token_manages_webhooks_within_its_limit(scenario: Scenario) -> 
         token, asyncEvents=["PRODUCT_UPDATED"], secretKey="mine", customHeaders='{"X-Key": "k1"}'
     )
     mine = created["webhook"]["id"]
-    said = {"name": "Products", "asyncEvents": ["PRODUCT_UPDATED", "PRODUCT_DELETED"]}
-    assert scenario.api.run(UPDATE, token, id=mine, input=said)["webhook"]["name"] == "Products"
+    input_ = {"name": "Products", "asyncEvents": ["PRODUCT_UPDATED", "PRODUCT_DELETED"]}
+    assert scenario.api.run(UPDATE, token, id=mine, input=input_)["webhook"]["name"] == "Products"
     scenario.happen(*everything(scenario.ports))
-    assert [json.loads(one)["product"]["name"] for one in scenario.sent] == ["Cup"]
+    assert [json.loads(payload)["product"]["name"] for payload in scenario.sent] == ["Cup"]
 
     shown = scenario.api.run(READ, token, id=mine)
     assert shown["secretKey"] == "mine"
@@ -283,7 +285,7 @@ def test_token_without_a_limit_manages_all_webhooks_of_its_app(scenario: Scenari
     limited = scenario.create(scenario.token(PRODUCTS), asyncEvents=["PRODUCT_UPDATED"])[
         "webhook"
     ]["id"]
-    said = {"asyncEvents": ["CUSTOMER_UPDATED", "PRODUCT_UPDATED"]}
-    assert scenario.api.run(UPDATE, scenario.whole, id=limited, input=said)["errors"] == []
+    input_ = {"asyncEvents": ["CUSTOMER_UPDATED", "PRODUCT_UPDATED"]}
+    assert scenario.api.run(UPDATE, scenario.whole, id=limited, input=input_)["errors"] == []
     scenario.happen(*everything(scenario.ports))
     assert sorted("product" in payload for payload in scenario.sent) == [False, True]

@@ -32,17 +32,17 @@ def database_url(sqlite_url: str) -> str:
 
 @pytest.fixture
 def scenario(ports: Ports) -> Scenario:
-    app, whole = make_app(ports, "warehouse", PRODUCTS, USERS)
+    app, full_token = make_app(ports, "warehouse", PRODUCTS, USERS)
     http = FakeHttp(ports.database, lambda _request: HttpResponse(200))
-    return Scenario(ports, ApiClient(ports), http, app, whole)
+    return Scenario(ports, ApiClient(ports), http, app, full_token)
 
 
-@pytest.mark.parametrize("said", [WebhookInput(is_active=True), WebhookInput(name="Cups")])
+@pytest.mark.parametrize("input_", [WebhookInput(is_active=True), WebhookInput(name="Cups")])
 def test_enabling_or_renaming_a_webhook_keeps_its_limit(
-    scenario: Scenario, said: WebhookInput
+    scenario: Scenario, input_: WebhookInput
 ) -> None:
     key = webhook_of_a_limited_token(scenario)
-    update_webhook(scenario.ports, OPERATOR, key, "", replace(said, is_active=True))
+    update_webhook(scenario.ports, OPERATOR, key, "", replace(input_, is_active=True))
     scenario.happen(ProductUpdated(make_product(scenario.ports, "Cup")))
     (payload,) = scenario.sent
     assert "product" in payload
@@ -53,16 +53,16 @@ def test_person_who_saves_the_same_query_and_target_again_keeps_the_limit(
     scenario: Scenario,
 ) -> None:
     key = webhook_of_a_limited_token(scenario)
-    said = WebhookInput(target_url=MINE, query=PRODUCT_AND_SECRETS, is_active=True)
-    update_webhook(scenario.ports, OPERATOR, key, "", said)
+    input_ = WebhookInput(target_url=MINE, query=PRODUCT_AND_SECRETS, is_active=True)
+    update_webhook(scenario.ports, OPERATOR, key, "", input_)
     scenario.happen(ProductUpdated(make_product(scenario.ports, "Cup")))
     assert SIGNING not in scenario.sent[0]
 
 
 def test_person_who_chooses_the_target_lifts_the_limit(scenario: Scenario) -> None:
     key = webhook_of_a_limited_token(scenario)
-    said = WebhookInput(target_url="https://theirs.example/", is_active=True)
-    update_webhook(scenario.ports, OPERATOR, key, "", said)
+    input_ = WebhookInput(target_url="https://theirs.example/", is_active=True)
+    update_webhook(scenario.ports, OPERATOR, key, "", input_)
     update_webhook(scenario.ports, OPERATOR, key, "", WebhookInput(target_url=MINE))
     scenario.happen(ProductUpdated(make_product(scenario.ports, "Cup")))
     assert SIGNING in scenario.sent[0]
@@ -71,6 +71,6 @@ def test_person_who_chooses_the_target_lifts_the_limit(scenario: Scenario) -> No
 def webhook_of_a_limited_token(scenario: Scenario) -> str:
     """A webhook that is off, and whose query asks for more than its token can read."""
     make_webhook(scenario.ports, scenario.app, secret=SIGNING, target_url="https://app.example/")
-    said = {"query": PRODUCT_AND_SECRETS, "isActive": False}
-    created: str = scenario.create(scenario.token(PRODUCTS), **said)["webhook"]["id"]
+    input_ = {"query": PRODUCT_AND_SECRETS, "isActive": False}
+    created: str = scenario.create(scenario.token(PRODUCTS), **input_)["webhook"]["id"]
     return created

@@ -82,7 +82,7 @@ class Scenario:
 
     @property
     def sent(self) -> str:
-        return "".join((one.body or b"").decode() for one in self.http.requests)
+        return "".join((request.body or b"").decode() for request in self.http.requests)
 
     @property
     def delivery(self) -> DeliveryRecord:
@@ -118,8 +118,8 @@ def test_manager_of_apps_and_staff_does_not_become_superuser(scenario: Scenario)
     ports = scenario.ports
     attacker = actor_of(ports, make_staff(ports, "desk@example.com", APPS, STAFF))
     app, _ = make_app(ports, "mine", STAFF)
-    said = WebhookInput(target_url=MINE, events=RESETS)
-    create_webhook(ports, attacker, said, app)
+    input_ = WebhookInput(target_url=MINE, events=RESETS)
+    create_webhook(ports, attacker, input_, app)
     superuser(ports)
     address = "http://localhost:3000/reset"
     request_password_reset(ports, NOBODY, email="boss@example.com", redirect_url=address)
@@ -192,7 +192,8 @@ def test_webhook_saved_before_the_app_was_granted_the_right_gets_no_link(
 def from_other_provider(ports: Ports, app: int, *permissions: Permission) -> None:
     with ports.database.transaction() as session:
         session.add_all(
-            AppPermissionRecord(app_id=app, permission=one.value) for one in permissions
+            AppPermissionRecord(app_id=app, permission=permission.value)
+            for permission in permissions
         )
 
 

@@ -83,8 +83,8 @@ def _named_fields() -> list[tuple[str, tuple[str, ...]]]:
     return [
         (mutation, path)
         for mutation in _MUTATIONS
-        for argument, one in root.fields[mutation].args.items()
-        for path in _name_paths(one.type, (argument,))
+        for argument, definition in root.fields[mutation].args.items()
+        for path in _name_paths(definition.type, (argument,))
         if ".".join((mutation, *path)) not in _LOOKUPS
     ]
 
@@ -105,15 +105,15 @@ def test_no_mutation_stores_a_name_with_invisible_characters(ports: Ports) -> No
         answer = api.send(body, credential).json
         assert "errors" not in answer, (mutation, path, answer)
         found: list[dict[str, str]] = answer["data"][mutation]["errors"]
-        return [one for one in found if one["field"] == path[-1]]
+        return [problem for problem in found if problem["field"] == path[-1]]
 
     assert len(fields) > 10
     bad = [DISGUISES[name] for name in ("right-to-left override", "zero width space")]
-    taken = [(*one, text) for one in fields for text in bad if not problems(*one, text)]
+    taken = [(*field_, text) for field_ in fields for text in bad if not problems(*field_, text)]
     assert taken == []
     emoji = LEGITIMATE[-3]
-    refused = [(*one, found) for one in fields for found in problems(*one, emoji)]
-    assert [one for one in refused if "characters" in one[-1]["message"]] == []
+    refused = [(*field_, found) for field_ in fields for found in problems(*field_, emoji)]
+    assert [refusal for refusal in refused if "characters" in refusal[-1]["message"]] == []
 
 
 @pytest.mark.parametrize("text", DISGUISES.values(), ids=DISGUISES)

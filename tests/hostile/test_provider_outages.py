@@ -136,7 +136,7 @@ def test_concurrent_first_requests_of_a_browser_succeed(
 ) -> None:
     for token in (provider.access_token(), provider.known("an-opaque-token")):
         with ThreadPoolExecutor(6) as pool:
-            found = list(pool.map(lambda _, one=token: fault(ports, one), range(6)))
+            found = list(pool.map(lambda _, bearer=token: fault(ports, bearer), range(6)))
         assert found == [None] * 6
 
 
@@ -145,13 +145,13 @@ def test_unknown_opaque_tokens_are_limited_by_client_ip(
 ) -> None:
     policy = RateLimitPolicy(changed={EXTERNAL_TOKEN: parse_rates("3/minute")})
     limited = replace(ports, configuration=replace(ports.configuration, rate_limits=policy))
-    known = provider.known("an-opaque-token")
-    assert fault(limited, known) is None
+    known_token = provider.known("an-opaque-token")
+    assert fault(limited, known_token) is None
     for number in range(10):
         assert fault(limited, f"junk-{number}") is not None
     assert len(provider.server.calls(USER_INFO)) == 3
 
-    assert fault(limited, known) is None
+    assert fault(limited, known_token) is None
     assert fault(limited, provider.access_token()) is None
     newcomer = provider.known("another-opaque-token", "bob")
     assert not who(limited, newcomer).actor.is_user

@@ -127,5 +127,5 @@ def test_flood_of_registrations_does_not_block_sign_in(server: Server, addresses
                 signed_in = list(customers.map(partial(sign_in, server), range(SIGN_INS)))
         finally:
             stop.set()
-        assert sum(one.result(60) for one in flooding) > addresses
+        assert sum(future.result(60) for future in flooding) > addresses
     assert signed_in.count("") >= 0.8 * SIGN_INS, signed_in

@@ -60,6 +60,6 @@ def test_path_inside_the_console_is_kept(ports: Ports) -> None:
 def test_sign_in_never_leads_outside_the_console(ports: Ports) -> None:
     make_staff(ports)
     form = {"email": "staff@example.com", "password": PASSWORD}
-    for wanted, led in (("/console/../../x", "/console/"), ("/console/./apps/", "/console/apps/")):
+    for path, led in (("/console/../../x", "/console/"), ("/console/./apps/", "/console/apps/")):
         console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
-        assert console.send(f"/console/sign-in?next={wanted}", form).leads_to == led
+        assert console.send(f"/console/sign-in?next={path}", form).leads_to == led

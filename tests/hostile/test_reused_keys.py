@@ -76,8 +76,10 @@ def test_extension_token_older_than_its_app_is_refused(ports: Ports, clock: Fake
         session.execute(delete(AppRecord))
         values = {"id": scene.app.id, "name": "another", "created_at": ports.clock.now()}
         session.execute(insert(AppRecord).values(values))
-        held = [{"app_id": scene.app.id, "permission": one.value} for one in Permission]
-        session.execute(insert(AppPermissionRecord), held)
+        rows = [
+            {"app_id": scene.app.id, "permission": permission.value} for permission in Permission
+        ]
+        session.execute(insert(AppPermissionRecord), rows)
 
     assert acts(ports, scene.token).fault is TokenFault.INVALID
 

@@ -262,7 +262,7 @@ def test_every_request_caller_has_a_rereadable_credential(
     for credential in (session, extension, app_token, provider.access_token()):
         actor = identify(ports, visit(credential)).actor
         named = actor.session_id, actor.app_token_id, actor.provider_token
-        assert sum(one is not None for one in named) == 1
+        assert sum(value is not None for value in named) == 1
 
 
 @pytest.mark.parametrize("trusted", [OPERATOR, WORKER])
@@ -270,11 +270,14 @@ def test_operator_and_worker_are_not_read_again(interrupted_ports: Ports, truste
     with recorded_statements() as statements:
         create_product(interrupted_ports, trusted, BOWL)
 
-    assert not [one for one in statements if "FROM shop LEFT OUTER JOIN" in one]
+    assert not [statement for statement in statements if "FROM shop LEFT OUTER JOIN" in statement]
 
 
 def test_a_transaction_reads_its_caller_once(interrupted_ports: Ports, manager: Actor) -> None:
     with recorded_statements() as statements:
         create_product(interrupted_ports, manager, BOWL)
 
-    assert len([one for one in statements if "FROM shop LEFT OUTER JOIN" in one]) == 1
+    assert (
+        len([statement for statement in statements if "FROM shop LEFT OUTER JOIN" in statement])
+        == 1
+    )

@@ -219,4 +219,13 @@ def test_a_single_mutation_reads_its_caller_once(ports: Ports, api: ApiClient) -
     with recorded_statements() as statements:
         api.ask('mutation { tokenVerify(token: "x") { isValid } }', token)
 
-    assert len([one for one in statements if "FROM shop LEFT OUTER JOIN sessions" in one]) == 1
+    assert (
+        len(
+            [
+                statement
+                for statement in statements
+                if "FROM shop LEFT OUTER JOIN sessions" in statement
+            ]
+        )
+        == 1
+    )

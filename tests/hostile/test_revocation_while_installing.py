@@ -37,7 +37,7 @@ def take_permissions(ports: Ports, _actor: Actor) -> None:
 
 
 def take_granted_permission(ports: Ports, _actor: Actor) -> None:
-    granted = UserPermissionRecord.permission.in_([one.value for one in GRANTED])
+    granted = UserPermissionRecord.permission.in_([permission.value for permission in GRANTED])
     with ports.database.transaction() as session:
         session.execute(delete(UserPermissionRecord).where(granted))
 
@@ -74,11 +74,11 @@ def test_an_app_is_removed_when_the_right_is_lost_during_its_handshake(
         app.decide = answer
         want(ports, app, manager)
         work(ports)
-        [told] = app.told
+        [handshake] = app.told
 
     assert failed(ports) == LOST
     assert left_behind(ports) == {}
-    assert not opens(ports, told.token)
+    assert not opens(ports, handshake.token)
 
 
 def test_signing_out_does_not_stop_an_installation(ports: Ports) -> None:
@@ -87,6 +87,6 @@ def test_signing_out_does_not_stop_an_installation(ports: Ports) -> None:
         want(ports, app, manager)
         deactivate_all_tokens(ports, manager)
         work(ports)
-        [told] = app.told
+        [handshake] = app.told
 
-    assert opens(ports, told.token)
+    assert opens(ports, handshake.token)

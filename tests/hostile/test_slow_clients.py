@@ -57,16 +57,16 @@ def test_silent_forms_do_not_delay_others(server: Server) -> None:
 
 def test_dripping_headers_do_not_delay_others(server: Server) -> None:
     with idle_connections(server, b"POST /graphql/ HTTP/1.1\r\nHost: shop\r\nX-Long: ") as sockets:
-        for one in sockets:
-            one.sendall(b"a")
+        for connection in sockets:
+            connection.sendall(b"a")
         assert slowest_answer(server) < SECONDS
 
 
 def test_slow_readers_of_large_responses_do_not_delay_others(server: Server) -> None:
     request = post("/graphql/", length=len(LARGE)) + LARGE
     with idle_connections(server, request, receives=4096) as sockets:
-        for one in sockets:
-            assert one.recv(12) == b"HTTP/1.1 200"
+        for connection in sockets:
+            assert connection.recv(12) == b"HTTP/1.1 200"
         assert slowest_answer(server) < SECONDS
 
 

@@ -122,9 +122,9 @@ def test_form_input_is_sent_again_with_the_password(
 ) -> None:
     console = open_console(console_app, shop, ADMIN)
     clock.pass_(minutes=6)
-    asked = _send(console, *FORMS["staff.groups.new"])
-    assert '<input type="hidden" name="name" value="Tills">' in asked.html
-    assert f'<input type="hidden" name="permissions" value="{ORDERS}">' in asked.html
+    response = _send(console, *FORMS["staff.groups.new"])
+    assert '<input type="hidden" name="name" value="Tills">' in response.html
+    assert f'<input type="hidden" name="permissions" value="{ORDERS}">' in response.html
 
     wrong = _send(console, *_with("staff.groups.new", "not mine"))
     assert (wrong.status, "Confirm it's you" in wrong.text) == (422, True)
@@ -182,7 +182,7 @@ def _calls_declared(view: Any) -> bool:
     module = inspect.getmodule(inspect.unwrap(view))
     assert isinstance(module, ModuleType)
     bodies = {
-        node.name: {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        node.name: {child.id for child in ast.walk(node) if isinstance(child, ast.Name)}
         for node in ast.parse(Path(str(module.__file__)).read_text()).body
         if isinstance(node, ast.FunctionDef)
     }

@@ -67,7 +67,9 @@ def stored(ports: Ports) -> str:
     with ports.database.reading() as session:
         attempts = session.scalars(select(DeliveryAttemptRecord)).all()
         assert attempts, "nothing was delivered"
-        return "".join(f"{one.response} {dict(one.response_headers)}" for one in attempts)
+        return "".join(
+            f"{attempt.response} {dict(attempt.response_headers)}" for attempt in attempts
+        )
 
 
 def make_listener(ports: Ports) -> int:
@@ -98,14 +100,14 @@ def test_echoed_link_token_is_not_readable_in_attempts(ports: Ports) -> None:
 def test_response_to_a_link_event_is_never_stored(ports: Ports) -> None:
     make_listener(ports)
     subject = make_staff(ports, "clerk@example.com")
-    told = [base64.b64encode(LINK.encode()).decode(), LINK[::-1], " ".join(LINK)]
+    encoded = [base64.b64encode(LINK.encode()).decode(), LINK[::-1], " ".join(LINK)]
 
     def reply(_request: HttpRequest) -> HttpResponse:
-        return HttpResponse(500, {"x-echo": " | ".join(told)}, " | ".join(told).encode())
+        return HttpResponse(500, {"x-echo": " | ".join(encoded)}, " | ".join(encoded).encode())
 
     deliver(ports, reply, StaffSetPasswordRequested(subject, token=LINK))
-    kept = stored(ports)
-    assert [text for text in told if text in kept] == []
+    stored_text = stored(ports)
+    assert [text for text in encoded if text in stored_text] == []
 
 
 def encodings(secret: str) -> list[str]:
@@ -131,28 +133,28 @@ def encodings(secret: str) -> list[str]:
 @pytest.mark.parametrize("secret", [SIGNING, SIGNING.removeprefix("whsec_"), HEADER, CREDENTIAL])
 def test_echoed_signing_secret_and_custom_headers_are_removed(ports: Ports, secret: str) -> None:
     make_listener(ports)
-    told = encodings(secret)
+    encoded = encodings(secret)
 
     def reply(_request: HttpRequest) -> HttpResponse:
-        headers = {f"x-{place}": text for place, text in enumerate(told)}
-        return HttpResponse(200, headers, "\n".join(told).encode())
+        headers = {f"x-{place}": text for place, text in enumerate(encoded)}
+        return HttpResponse(200, headers, "\n".join(encoded).encode())
 
     deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
-    kept = stored(ports)
-    assert [text for text in told if text in kept] == []
+    stored_text = stored(ports)
+    assert [text for text in encoded if text in stored_text] == []
 
 
 @pytest.mark.parametrize("missing", [1, 5, 20])
 def test_secret_cut_off_at_the_size_limit_is_removed(ports: Ports, missing: int) -> None:
     make_listener(ports)
-    kept = HEADER[:-missing]
-    filler = "." * (MAX_RESPONSE_SIZE - len(kept.encode()))
+    beginning = HEADER[:-missing]
+    filler = "." * (MAX_RESPONSE_SIZE - len(beginning.encode()))
 
     def reply(request: HttpRequest) -> HttpResponse:
         return HttpResponse(200, {}, (filler + HEADER).encode()[: request.max_size])
 
     deliver(ports, reply, ProductUpdated(make_product(ports, "Cup")))
-    assert kept[:8] not in stored(ports)
+    assert beginning[:8] not in stored(ports)
 
 
 def test_ordinary_responses_stay_readable(ports: Ports) -> None:

@@ -36,7 +36,8 @@ def test_token_is_refused_before_its_start(ports: Ports, clock: FakeClock, claim
 def test_token_with_a_time_of_a_wrong_type_is_invalid(ports: Ports, claim: str) -> None:
     token = sign_in(ports, make_user(ports)).access
     found = {
-        repr(one): token_fault(ports, altered(ports, token, **{claim: one})) for one in NO_TIMES
+        repr(moment): token_fault(ports, altered(ports, token, **{claim: moment}))
+        for moment in NO_TIMES
     }
 
     assert set(found.values()) == {TokenFault.INVALID}, found

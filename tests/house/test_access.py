@@ -41,7 +41,9 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
     """Signing in, links from mails, refreshing, a provider's own messages."""
     _public_functions()
 
-    assert {one.name for one in REGISTER.values() if not one.acts_as_caller} == {
+    assert {
+        declaration.name for declaration in REGISTER.values() if not declaration.acts_as_caller
+    } == {
         "accounts.account_confirmation.confirm_account",
         "console.console_sessions.begin_console_sign_in",
         "console.console_sessions.finish_console_sign_in",

@@ -11,11 +11,13 @@ ALLOWED = "app/services/identity/account_trust.py"
 def _makes_trusted(node: ast.AST) -> bool:
     """Whether ``node`` assigns one of the columns, or writes it by ``values(…)``."""
     if isinstance(node, ast.Assign):
-        names = {one.attr for one in node.targets if isinstance(one, ast.Attribute)}
+        names = {target.attr for target in node.targets if isinstance(target, ast.Attribute)}
         takes_away = isinstance(node.value, ast.Constant) and node.value.value is False
         return bool(names & COLUMNS) and not takes_away
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr == "values" and any(one.arg in COLUMNS for one in node.keywords)
+        return node.func.attr == "values" and any(
+            keyword.arg in COLUMNS for keyword in node.keywords
+        )
     return False
 
 

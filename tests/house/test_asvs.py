@@ -26,24 +26,24 @@ def existing() -> set[str]:
 
 
 def test_every_named_test_exists(existing: set[str]) -> None:
-    named = {test for items in sections().values() for one in items for test in one.tests}
+    named = {test for items in sections().values() for item in items for test in item.tests}
     assert sorted(named - existing) == [], "correct docs/security/asvs.toml, then run `make docs`"
 
 
 def test_every_requirement_names_tests_or_a_gap() -> None:
     assert tuple(sections()) == SECTIONS
     unshown = [
-        one.what
+        item.what
         for items in sections().values()
-        for one in items
-        if not (one.tests or one.missing)
+        for item in items
+        if not (item.tests or item.missing)
     ]
     assert unshown == []
 
 
 def test_every_attack_is_listed(existing: set[str]) -> None:
     """A module of tests/hostile that shows no requirement is one that the page has forgotten."""
-    named = {test for items in sections().values() for one in items for test in one.tests}
+    named = {test for items in sections().values() for item in items for test in item.tests}
     attacks = {test.partition("::")[0] for test in existing if test.startswith("tests/hostile/")}
     forgotten = attacks - {test.partition("::")[0] for test in named}
     assert sorted(forgotten) == [], "name one of its tests in docs/security/asvs.toml"

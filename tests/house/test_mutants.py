@@ -5,13 +5,17 @@ from tests.mutations.mutants import MUTANTS
 
 
 def test_each_mutant_changes_one_existing_line() -> None:
-    counts = {one: (ROOT / one.file).read_text().count(one.original) for one in MUTANTS}
+    counts = {
+        mutant: (ROOT / mutant.file).read_text().count(mutant.original) for mutant in MUTANTS
+    }
 
-    assert {f"{one.file}: {one.original}" for one, count in counts.items() if count != 1} == set()
-    assert [one.rule for one in MUTANTS if one.original == one.mutated] == []
+    assert {
+        f"{mutant.file}: {mutant.original}" for mutant, count in counts.items() if count != 1
+    } == set()
+    assert [mutant.rule for mutant in MUTANTS if mutant.original == mutant.mutated] == []
 
 
 def test_each_mutant_names_tests_that_exist() -> None:
-    named = {path for one in MUTANTS for path in one.tests.split()}
+    named = {path for mutant in MUTANTS for path in mutant.tests.split()}
 
     assert {path for path in named if not (ROOT / "tests" / path).exists()} == set()

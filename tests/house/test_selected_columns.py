@@ -279,8 +279,8 @@ def _record(reader: Reader, values: Mapping[str, object]) -> object:
 
 
 def _two_values(reader: Reader, column: Any) -> tuple[object, object]:
-    known = {**VALUES, **reader.values}
-    return known.get(column.name) or BY_TYPE[column.type.python_type]
+    values = {**VALUES, **reader.values}
+    return values.get(column.name) or BY_TYPE[column.type.python_type]
 
 
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, object]]:

@@ -34,8 +34,8 @@ def test_the_column_holds_the_longest_allowed_text(setting: Setting) -> None:
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_every_setting_can_be_read_and_changed_over_the_api(setting: Setting) -> None:
     shown = schema.graphql_schema.type_map["Shop"]
-    given = schema.graphql_schema.type_map["ShopSettingsInput"]
+    input_type = schema.graphql_schema.type_map["ShopSettingsInput"]
     assert isinstance(shown, GraphQLObjectType)
-    assert isinstance(given, GraphQLInputObjectType)
+    assert isinstance(input_type, GraphQLInputObjectType)
     assert setting.api_name in shown.fields
-    assert setting.api_name in given.fields
+    assert setting.api_name in input_type.fields

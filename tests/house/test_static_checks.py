@@ -38,5 +38,5 @@ def _passes(tool: str, *arguments: str) -> None:
         [program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        said = f"{done.stdout}{done.stderr}"
-        pytest.fail(f"{tool} {' '.join(arguments)}\n{said}", pytrace=False)
+        output = f"{done.stdout}{done.stderr}"
+        pytest.fail(f"{tool} {' '.join(arguments)}\n{output}", pytrace=False)

@@ -24,18 +24,22 @@ _moments = count(1_000_000_000)
 
 
 def main(words: list[str]) -> int:
-    chosen = [one for one in MUTANTS if not words or any(_names(one, word) for word in words)]
+    chosen = [
+        mutant for mutant in MUTANTS if not words or any(_names(mutant, word) for word in words)
+    ]
     with TemporaryDirectory(prefix="latchkey-mutants-") as folder:
         copy = Path(folder)
         _copy(copy)
-        tests = sorted({path for one in chosen for path in one.tests.split()})
+        tests = sorted({path for mutant in chosen for path in mutant.tests.split()})
         if _run(copy, *tests) != _GREEN:
             print("The tests fail without any mutant: mend them first.")
             return 2
-        survivors = [one for one in chosen if not _is_noticed(copy, one)]
+        survivors = [mutant for mutant in chosen if not _is_noticed(copy, mutant)]
     print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants noticed")
-    for one in survivors:
-        print(f"survived: {one.file}: {one.rule}\n  - {one.original}\n  + {one.mutated}")
+    for mutant in survivors:
+        print(
+            f"survived: {mutant.file}: {mutant.rule}\n  - {mutant.original}\n  + {mutant.mutated}"
+        )
     return 1 if survivors else 0
 
 
@@ -60,8 +64,8 @@ def _is_noticed(copy: Path, mutant: Mutant) -> bool:
     finally:
         _write(file, original)
     noticed = code == _RED
-    told = "noticed" if noticed else "SURVIVED" if code == _GREEN else f"BROKEN ({code})"
-    print(f"{told:9} {time.monotonic() - began:5.1f} s  {mutant.rule}", flush=True)
+    result = "noticed" if noticed else "SURVIVED" if code == _GREEN else f"BROKEN ({code})"
+    print(f"{result:9} {time.monotonic() - began:5.1f} s  {mutant.rule}", flush=True)
     return noticed
 
 

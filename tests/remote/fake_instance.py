@@ -25,7 +25,7 @@ class Instance:
     @property
     def tokens(self) -> list[str]:
         """The token of each request."""
-        return [one.headers.get("Authorization-Bearer", "") for one in self.requests]
+        return [request.headers.get("Authorization-Bearer", "") for request in self.requests]
 
     def sent(self, place: int) -> Any:
         """What one of the requests asked."""

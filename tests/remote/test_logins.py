@@ -21,9 +21,9 @@ def refreshed(**payload: object) -> dict[str, object]:
 
 @pytest.fixture
 def profiles(tmp_path: Path) -> FileProfiles:
-    kept = FileProfiles(tmp_path)
-    kept.save(Profile(URL, "old", "refresh", "ann@example.com"))
-    return kept
+    saved = FileProfiles(tmp_path)
+    saved.save(Profile(URL, "old", "refresh", "ann@example.com"))
+    return saved
 
 
 def test_expired_token_is_renewed_and_saved(profiles: FileProfiles) -> None:
@@ -83,8 +83,8 @@ def test_wrong_password_shows_the_instances_message() -> None:
 
 
 def test_app_token_is_checked_before_it_is_saved() -> None:
-    known = Instance(answering({"data": {"app": {"id": "QXBwOjE=", "name": "Warehouse"}}}))
-    assert sign_in_app(known, URL, "a token") == Profile(URL, "a token")
-    assert known.tokens == ["a token"]
+    accepting = Instance(answering({"data": {"app": {"id": "QXBwOjE=", "name": "Warehouse"}}}))
+    assert sign_in_app(accepting, URL, "a token") == Profile(URL, "a token")
+    assert accepting.tokens == ["a token"]
     with pytest.raises(PermissionDenied, match="knows no app"):
         sign_in_app(Instance(answering({"data": {"app": None}})), URL, "a token")

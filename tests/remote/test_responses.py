@@ -29,7 +29,7 @@ def remote_access(_request: HttpRequest) -> HttpResponse:
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind", "told"),
+    ("answer", "kind", "message"),
     [
         (unreachable, Unreachable, "within 30 seconds"),
         (no_response, Unreachable, "nobody answers there"),
@@ -64,9 +64,9 @@ def remote_access(_request: HttpRequest) -> HttpResponse:
     ],
 )
 def test_response_is_mapped_to_its_error(
-    answer: Callable[[HttpRequest], HttpResponse], kind: type[Exception], told: str
+    answer: Callable[[HttpRequest], HttpResponse], kind: type[Exception], message: str
 ) -> None:
-    with pytest.raises(kind, match=told.replace("?", r"\?")) as raised:
+    with pytest.raises(kind, match=message.replace("?", r"\?")) as raised:
         connect_by_token(Instance(answer), URL, "a token").webhooks()
     assert type(raised.value) is kind
 
@@ -82,7 +82,7 @@ def test_app_without_manage_apps_uses_its_own_webhooks() -> None:
     answers = failing("PermissionDenied"), answering({"data": {"app": own}})
     assert connect_by_token(Instance(*answers), URL, "a token").webhooks() == ()
     apps = connect_by_token(Instance(*answers), URL, "a token").apps()
-    assert [one.name for one in apps] == ["Warehouse"]
+    assert [app.name for app in apps] == ["Warehouse"]
 
 
 def test_listing_apps_names_the_missing_permission() -> None:
@@ -102,7 +102,7 @@ def test_long_lists_are_read_page_by_page() -> None:
 
     shop = Instance(answering(page(1, more=True)), answering(page(2, more=False)))
     apps = connect_by_token(shop, URL, "a token").apps()
-    assert [one.name for one in apps] == ["app 1", "app 2"]
+    assert [app.name for app in apps] == ["app 1", "app 2"]
     assert [shop.sent(place)["variables"]["after"] for place in (0, 1)] == [None, "after 1"]
 
 

@@ -56,13 +56,13 @@ class AppServer:
         """The handshake, as the clients' own library expects it to be."""
         assert received.method == "POST"
         assert received.headers["content-type"] == "application/json"
-        told = Told(
+        handshake = Told(
             json.loads(received.body)["auth_token"],
             received.headers[f"{self.vendor.lower()}-api-url"],
             received.headers,
         )
-        self.told.append(told)
-        return self.decide(told)
+        self.told.append(handshake)
+        return self.decide(handshake)
 
 
 @contextmanager
@@ -88,27 +88,27 @@ def app_server(vendor: str = "Latchkey", **manifest: object) -> Iterator[AppServ
             # Nothing is delivered there: a place on this machine would be refused.
             "webhooks": [{"name": "Staff", "targetUrl": TARGET, "query": QUERY}],
         }
-        said = {name: value for name, value in (well | manifest).items() if value is not ...}
-        app = AppServer(server, vendor, said)
+        present = {name: value for name, value in (well | manifest).items() if value is not ...}
+        app = AppServer(server, vendor, present)
         server.routes |= {"/manifest": app.serve_manifest, "/register": app.register}
         yield app
 
 
-def ask_api(told: Told, query: str) -> dict[str, Any]:
+def ask_api(handshake: Told, query: str) -> dict[str, Any]:
     """One operation with the token that the app was given, as the app's own library does it."""
     answer = requests.post(
-        told.api_url,
+        handshake.api_url,
         json={"query": query},
-        headers={"Authorization-Bearer": told.token},
+        headers={"Authorization-Bearer": handshake.token},
         timeout=_SECONDS,
     )
     body: dict[str, Any] = answer.json()
     return body
 
 
-def fetch_key_set(told: Told) -> list[dict[str, str]]:
+def fetch_key_set(handshake: Told) -> list[dict[str, str]]:
     """The keys that the app will verify signatures with."""
-    base = told.api_url.removesuffix("/graphql/")
+    base = handshake.api_url.removesuffix("/graphql/")
     answer = requests.get(f"{base}/.well-known/jwks.json", timeout=_SECONDS)
     keys: list[dict[str, str]] = answer.json()["keys"]
     return keys

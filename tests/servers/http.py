@@ -50,7 +50,7 @@ class HttpServer:
 
     def calls(self, path: str) -> list[Received]:
         """What has arrived at ``path``."""
-        return [one for one in self.received if one.path.partition("?")[0] == path]
+        return [request for request in self.received if request.path.partition("?")[0] == path]
 
 
 @contextmanager

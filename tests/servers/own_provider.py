@@ -92,10 +92,10 @@ class OwnProvider:
     ) -> str:
         """A token with exactly these claims; ``...`` leaves one, or a header's member, out."""
         headers = {"kid": KID, "typ": "JWT", **header}
-        told = {name: value for name, value in claims.items() if value is not ...}
+        present = {name: value for name, value in claims.items() if value is not ...}
         # Below what makes tokens: that would refuse to write some of what a test has to read.
         return jwt.PyJWS().encode(
-            json.dumps(told).encode(),
+            json.dumps(present).encode(),
             rsa_key() if key is None else key,
             algorithm,
             headers={name: value for name, value in headers.items() if value is not ...},
@@ -184,8 +184,8 @@ class OwnProvider:
             "id_token_signing_alg_values_supported": ["RS256"],
             **changes,
         }
-        told = {name: value for name, value in members.items() if value is not ...}
-        self.server.answer(CONFIGURATION, as_json(told))
+        present = {name: value for name, value in members.items() if value is not ...}
+        self.server.answer(CONFIGURATION, as_json(present))
 
     def answer_keys(self, _received: Received) -> Reply:
         return as_json({"keys": self.keys})

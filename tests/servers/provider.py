@@ -68,7 +68,7 @@ class IdentityProvider:
         """The access token that ``client`` gets by itself, for somebody who signs in there."""
         verifier = "v" * 43
         digest = hashlib.sha256(verifier.encode()).digest()
-        asked = {
+        form = {
             "response_type": "code",
             "client_id": client,
             "redirect_uri": CALLBACK,
@@ -77,7 +77,7 @@ class IdentityProvider:
             "code_challenge": base64.urlsafe_b64encode(digest).rstrip(b"=").decode(),
             "code_challenge_method": "S256",
         }
-        back = visitor.sign_in(f"{self.issuer}/auth?{urlencode(asked)}", sub)
+        back = visitor.sign_in(f"{self.issuer}/auth?{urlencode(form)}", sub)
         answer = self._http.post(
             f"{self.issuer}/token",
             data={
@@ -96,8 +96,8 @@ class IdentityProvider:
     def close(self) -> None:
         self._http.close()
 
-    def _control(self, what: str, **given: object) -> list[str | None]:
-        answer = self._http.post(f"{self.issuer}/_test/{what}", json=given, timeout=_SECONDS)
+    def _control(self, what: str, **arguments: object) -> list[str | None]:
+        answer = self._http.post(f"{self.issuer}/_test/{what}", json=arguments, timeout=_SECONDS)
         answer.raise_for_status()
         found: list[str | None] = answer.json()
         return found

@@ -11,5 +11,5 @@ from tests.builders.people import actor_of, make_staff
 @pytest.fixture
 def boss(ports: Ports) -> Actor:
     """Somebody who manages staff and orders."""
-    held = (Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
-    return actor_of(ports, make_staff(ports, "boss@example.com", *held))
+    permissions = (Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
+    return actor_of(ports, make_staff(ports, "boss@example.com", *permissions))

@@ -83,8 +83,8 @@ def want(
 ) -> Installation:
     """Ask for ``app`` to be installed."""
     asker = actor or replace(OPERATOR, issuer=ISSUER)
-    wanted = WantedApp("My app", app.manifest_url, GRANTED, activate)
-    return install_app(ports, asker, wanted)
+    request = WantedApp("My app", app.manifest_url, GRANTED, activate)
+    return install_app(ports, asker, request)
 
 
 def work(ports: Ports) -> int:

@@ -38,8 +38,8 @@ def _headed(**header: object) -> Break:
     def change(_ports: Ports, token: str) -> str:
         old, rest = token.split(".", 1)
         members: dict[str, Any] = {**json.loads(_decode(old)), **header}
-        kept = {name: value for name, value in members.items() if value is not ...}
-        return f"{_encode(json.dumps(kept).encode())}.{rest}"
+        present = {name: value for name, value in members.items() if value is not ...}
+        return f"{_encode(json.dumps(present).encode())}.{rest}"
 
     return change
 

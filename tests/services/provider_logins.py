@@ -31,21 +31,21 @@ def finish(
 
 
 def grant(
-    provider: OwnProvider, asked: dict[str, str], sub: str = "alice", **answer: object
+    provider: OwnProvider, parameters: dict[str, str], sub: str = "alice", **answer: object
 ) -> None:
     """Let the provider give out good tokens for the code of that sign-in."""
-    id_token = provider.sign(provider.id_claims(asked["nonce"], sub))
-    given = {"id_token": id_token, "refresh_token": "the first", **answer}
-    provider.grant(CODE, **{name: value for name, value in given.items() if value is not ...})
+    id_token = provider.sign(provider.id_claims(parameters["nonce"], sub))
+    input_ = {"id_token": id_token, "refresh_token": "the first", **answer}
+    provider.grant(CODE, **{name: value for name, value in input_.items() if value is not ...})
 
 
 def sign_in(
     ports: Ports, provider: OwnProvider, sub: str = "alice", **answer: object
 ) -> ExternalTokens:
     """The whole way."""
-    asked = begin(ports)
-    grant(provider, asked, sub, **answer)
-    return finish(ports, asked["state"])
+    parameters = begin(ports)
+    grant(provider, parameters, sub, **answer)
+    return finish(ports, parameters["state"])
 
 
 def codes(
@@ -54,4 +54,4 @@ def codes(
     """Field and code of what is wrong with what came back."""
     with pytest.raises(Refused) as refused:
         finish(ports, state, code)
-    return [(one.field, one.code) for one in refused.value.problems]
+    return [(problem.field, problem.code) for problem in refused.value.problems]

@@ -39,18 +39,18 @@ def differences(exchange: Exchange, answer: Answer, issuer: str) -> list[str]:
 
 
 def token_differences(
-    told: Mapping[str, Mapping[str, object]], token: str, issuer: str, kids: Collection[str]
+    expected: Mapping[str, Mapping[str, object]], token: str, issuer: str, kids: Collection[str]
 ) -> Iterator[str]:
     """Where ``token`` is not of the form that the recording describes, or of none of the keys."""
     header = jwt.get_unverified_header(token)
     if header.get("kid") not in kids:
         yield f"header.kid: {header.get('kid')!r} is none of {kids}"
-    yield from _names(told["header"], header, "header")
+    yield from _names(expected["header"], header, "header")
     for name in ("alg", "typ"):
-        if header.get(name) != told["header"][name]:
+        if header.get(name) != expected["header"][name]:
             yield f"header.{name}: {header.get(name)!r}"
     claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
-    described = {_RENAMED.get(name, name): value for name, value in told["payload"].items()}
+    described = {_RENAMED.get(name, name): value for name, value in expected["payload"].items()}
     lifetime = described.pop("_lifetime_s")
     yield from _names(described, claims, "claims")
     if claims["exp"] - claims["iat"] != lifetime:
@@ -59,13 +59,13 @@ def token_differences(
         yield from _claim(name, value, claims.get(name), issuer)
 
 
-def _claim(name: str, told: object, actual: object, issuer: str) -> Iterator[str]:
-    if isinstance(told, str) and told.startswith(("<JTI len ", "<CSRF len ")):
-        least = int(told.removesuffix(">").rpartition(" ")[2])
+def _claim(name: str, expected: object, actual: object, issuer: str) -> Iterator[str]:
+    if isinstance(expected, str) and expected.startswith(("<JTI len ", "<CSRF len ")):
+        least = int(expected.removesuffix(">").rpartition(" ")[2])
         if not isinstance(actual, str) or len(actual) < least:
             yield f"claims.{name}: {actual!r} is shorter than {least} characters"
     else:
-        yield from _compare(told, actual, f"claims.{name}", issuer)
+        yield from _compare(expected, actual, f"claims.{name}", issuer)
 
 
 def _page(answer: Answer) -> Iterator[str]:
@@ -75,38 +75,40 @@ def _page(answer: Answer) -> Iterator[str]:
         yield f"content type: {kind!r} instead of a page"
 
 
-def _compare(told: object, actual: object, where: str, issuer: str) -> Iterator[str]:
-    rule = _rule(told, where)
+def _compare(expected: object, actual: object, where: str, issuer: str) -> Iterator[str]:
+    rule = _rule(expected, where)
     if rule is not None:
-        if not rule(told, actual, issuer):
-            yield f"{where}: {actual!r} instead of {told!r}"
-    elif isinstance(told, dict) and isinstance(actual, dict):
-        yield from _compare_members(told, actual, where, issuer)
-    elif isinstance(told, list) and isinstance(actual, list):
-        if len(told) != len(actual):
-            yield f"{where}: {len(actual)} items instead of {len(told)}: {actual!r}"
-        for place, (one, other) in enumerate(zip(told, actual, strict=False)):
-            yield from _compare(one, other, f"{where}[{place}]", issuer)
-    elif type(told) is not type(actual) or told != actual:
-        yield f"{where}: {actual!r} instead of {told!r}"
+        if not rule(expected, actual, issuer):
+            yield f"{where}: {actual!r} instead of {expected!r}"
+    elif isinstance(expected, dict) and isinstance(actual, dict):
+        yield from _compare_members(expected, actual, where, issuer)
+    elif isinstance(expected, list) and isinstance(actual, list):
+        if len(expected) != len(actual):
+            yield f"{where}: {len(actual)} items instead of {len(expected)}: {actual!r}"
+        for place, pair in enumerate(zip(expected, actual, strict=False)):
+            yield from _compare(*pair, f"{where}[{place}]", issuer)
+    elif type(expected) is not type(actual) or expected != actual:
+        yield f"{where}: {actual!r} instead of {expected!r}"
 
 
 def _compare_members(
-    told: Mapping[str, object], actual: Mapping[str, object], where: str, issuer: str
+    expected: Mapping[str, object], actual: Mapping[str, object], where: str, issuer: str
 ) -> Iterator[str]:
-    if told.keys() == {"errors"} and actual.keys() == {"errors"} and _coded(told):
+    if expected.keys() == {"errors"} and actual.keys() == {"errors"} and _coded(expected):
         # A request that never ran: how many faults are told of one document is the checker's.
-        if _codes(told) != _codes(actual):
-            yield f"{where}.errors: {actual['errors']!r} instead of {told['errors']!r}"
+        if _codes(expected) != _codes(actual):
+            yield f"{where}.errors: {actual['errors']!r} instead of {expected['errors']!r}"
         return
     if not where.endswith(".extensions"):  # ours tell more: what permission was missing, say
-        yield from _names(told, actual, where)
-    for name in told.keys() & actual.keys() - _NOT_COMPARED:
-        yield from _compare(told[name], actual[name], f"{where}.{name}", issuer)
+        yield from _names(expected, actual, where)
+    for name in expected.keys() & actual.keys() - _NOT_COMPARED:
+        yield from _compare(expected[name], actual[name], f"{where}.{name}", issuer)
 
 
-def _names(told: Mapping[str, object], actual: Mapping[str, object], where: str) -> Iterator[str]:
-    told_names, names = told.keys() - _NOT_COMPARED, actual.keys() - _NOT_COMPARED
+def _names(
+    expected: Mapping[str, object], actual: Mapping[str, object], where: str
+) -> Iterator[str]:
+    told_names, names = expected.keys() - _NOT_COMPARED, actual.keys() - _NOT_COMPARED
     if told_names != names:
         yield f"{where}: has {sorted(names)} instead of {sorted(told_names)}"
 
@@ -128,18 +130,18 @@ def _extensions(answer: Mapping[str, object]) -> list[Mapping[str, object]]:
 Rule = Callable[[Any, Any, str], bool]
 
 
-def _rule(told: object, where: str) -> Rule | None:
+def _rule(expected: object, where: str) -> Rule | None:
     """How the value at ``where`` is compared, when it is not simply the same."""
-    if told is None:
+    if expected is None:
         return None
-    if told in (BLANKED, TEXT):
+    if expected in (BLANKED, TEXT):
         return _is_text
-    if told in _TOKENS:
+    if expected in _TOKENS:
         return _is_token
-    if told == _APP_TOKEN:
+    if expected == _APP_TOKEN:
         return _opens_for_an_app
-    if isinstance(told, list) and where.endswith("ermissions"):
-        return _names_the_same if all(isinstance(one, str) for one in told) else None
+    if isinstance(expected, list) and where.endswith("ermissions"):
+        return _names_the_same if all(isinstance(value, str) for value in expected) else None
     return next((rule for pattern, rule in _RULES if pattern.search(where)), None)
 
 
@@ -155,9 +157,9 @@ def _opens_for_an_app(_told: object, actual: object, _issuer: str) -> bool:
     return isinstance(actual, str) and is_app_token(actual)
 
 
-def _names_the_same(told: list[str], actual: object, _issuer: str) -> bool:
+def _names_the_same(expected: list[str], actual: object, _issuer: str) -> bool:
     """Permissions are named in no particular order."""
-    return isinstance(actual, list) and sorted(actual) == sorted(told)
+    return isinstance(actual, list) and sorted(actual) == sorted(expected)
 
 
 def _is_session_token(_told: object, actual: object, _issuer: str) -> bool:
@@ -172,10 +174,10 @@ def _is_issuer(_told: object, actual: object, issuer: str) -> bool:
     return actual == issuer
 
 
-def _is_id_of_same_type(told: str, actual: object, _issuer: str) -> bool:
+def _is_id_of_same_type(expected: str, actual: object, _issuer: str) -> bool:
     # A plugin's id is no global one: it has to be the very same.
-    same = isinstance(actual, str) and actual == told
-    return same or (isinstance(actual, str) and _type_of(actual) == _type_of(told))
+    same = isinstance(actual, str) and actual == expected
+    return same or (isinstance(actual, str) and _type_of(actual) == _type_of(expected))
 
 
 def _type_of(global_id: str) -> bytes:

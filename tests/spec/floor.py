@@ -52,9 +52,9 @@ def incompatible(printed: str) -> list[str]:
 
 
 def _types() -> Iterator[GraphQLNamedType]:
-    for wanted in floor().type_map.values():
-        if not (is_introspection_type(wanted) or is_specified_scalar_type(wanted)):
-            yield wanted
+    for type_ in floor().type_map.values():
+        if not (is_introspection_type(type_) or is_specified_scalar_type(type_)):
+            yield type_
 
 
 def _members(named: GraphQLNamedType) -> frozenset[str]:
@@ -68,42 +68,43 @@ def _members(named: GraphQLNamedType) -> frozenset[str]:
 
 
 def _missing(schema: GraphQLSchema) -> Iterator[str]:
-    for wanted in _types():
-        ours = schema.type_map.get(wanted.name)
+    for type_ in _types():
+        ours = schema.type_map.get(type_.name)
         if ours is None:
-            yield wanted.name
+            yield type_.name
         else:
-            for member in _members(wanted) - _members(ours):
-                yield f"{wanted.name}.{member}"
+            for member in _members(type_) - _members(ours):
+                yield f"{type_.name}.{member}"
 
 
-def _incompatible(wanted: GraphQLNamedType, ours: GraphQLNamedType) -> Iterator[str]:
-    if type(wanted) is not type(ours):
-        yield f"{wanted.name} is of another kind"
-    elif isinstance(wanted, GraphQLInputObjectType) and isinstance(ours, GraphQLInputObjectType):
-        yield from _incompatible_inputs(wanted.name, wanted.fields, ours.fields)
-    elif isinstance(wanted, GraphQLObjectType | GraphQLInterfaceType) and isinstance(
+def _incompatible(required: GraphQLNamedType, ours: GraphQLNamedType) -> Iterator[str]:
+    if type(required) is not type(ours):
+        yield f"{required.name} is of another kind"
+    elif isinstance(required, GraphQLInputObjectType) and isinstance(ours, GraphQLInputObjectType):
+        yield from _incompatible_inputs(required.name, required.fields, ours.fields)
+    elif isinstance(required, GraphQLObjectType | GraphQLInterfaceType) and isinstance(
         ours, GraphQLObjectType | GraphQLInterfaceType
     ):
-        for name in wanted.fields.keys() & ours.fields.keys():
+        for name in required.fields.keys() & ours.fields.keys():
             yield from _incompatible_fields(
-                f"{wanted.name}.{name}", wanted.fields[name], ours.fields[name]
+                f"{required.name}.{name}", required.fields[name], ours.fields[name]
             )
 
 
-def _incompatible_fields(name: str, wanted: GraphQLField, ours: GraphQLField) -> Iterator[str]:
-    if not _gives(ours.type, wanted.type):
-        yield f"{name}: {ours.type} where clients read {wanted.type}"
-    for argument in wanted.args.keys() - ours.args.keys():
+def _incompatible_fields(name: str, required: GraphQLField, ours: GraphQLField) -> Iterator[str]:
+    if not _gives(ours.type, required.type):
+        yield f"{name}: {ours.type} where clients read {required.type}"
+    for argument in required.args.keys() - ours.args.keys():
         yield f"{name}({argument}) is missing"
-    yield from _incompatible_inputs(name, wanted.args, ours.args)
+    yield from _incompatible_inputs(name, required.args, ours.args)
 
 
-def _incompatible_inputs(name: str, wanted: _Inputs, ours: _Inputs) -> Iterator[str]:
-    for given in wanted.keys() & ours.keys():
-        if not _gives(wanted[given].type, ours[given].type):
-            yield f"{name}({given}): {ours[given].type} where clients send {wanted[given].type}"
-    for more in ours.keys() - wanted.keys():
+def _incompatible_inputs(name: str, required: _Inputs, ours: _Inputs) -> Iterator[str]:
+    for field_name in required.keys() & ours.keys():
+        if not _gives(required[field_name].type, ours[field_name].type):
+            sent = required[field_name].type
+            yield f"{name}({field_name}): {ours[field_name].type} where clients send {sent}"
+    for more in ours.keys() - required.keys():
         if _is_required(ours[more]):
             yield f"{name}({more}) is required, and no client sends it"
 
@@ -114,11 +115,11 @@ def _is_required(value: GraphQLArgument | GraphQLInputField) -> bool:
     return is_required_input_field(value)
 
 
-def _gives(given: GraphQLType, wanted: GraphQLType) -> bool:
-    """Whether every value of ``given`` is one of ``wanted``; types are known by their names."""
-    if isinstance(given, GraphQLNonNull):
-        inner = wanted.of_type if isinstance(wanted, GraphQLNonNull) else wanted
-        return _gives(given.of_type, inner)
-    if isinstance(given, GraphQLList) and isinstance(wanted, GraphQLList):
-        return _gives(given.of_type, wanted.of_type)
-    return str(given) == str(wanted)
+def _gives(ours: GraphQLType, required: GraphQLType) -> bool:
+    """Whether every value of ``ours`` is one of ``required``; types are known by their names."""
+    if isinstance(ours, GraphQLNonNull):
+        inner = required.of_type if isinstance(required, GraphQLNonNull) else required
+        return _gives(ours.of_type, inner)
+    if isinstance(ours, GraphQLList) and isinstance(required, GraphQLList):
+        return _gives(ours.of_type, required.of_type)
+    return str(ours) == str(required)

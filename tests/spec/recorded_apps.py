@@ -34,9 +34,9 @@ def add_apps(replay: Replay, exchange: Exchange) -> None:
         session.add(AppRecord(id=_LOCAL_APP, name="rec-app", type=local, created_at=now))
         session.flush()
         session.add_all(
-            AppPermissionRecord(app_id=app, permission=one.value)
+            AppPermissionRecord(app_id=app, permission=permission.value)
             for app, granted in _GRANTED.items()
-            for one in granted
+            for permission in granted
         )
         session.add(
             AppTokenRecord(

@@ -59,9 +59,9 @@ class Replay:
             return token_of(self.shop.provider, who)
         return Forger(self.shop).make(who)
 
-    def _remember(self, told: object, actual: object) -> None:
-        if isinstance(told, dict) and isinstance(actual, dict):
-            for name in told.keys() & actual.keys():
-                self._remember(told[name], actual[name])
-        elif told in GIVEN and isinstance(actual, str):
-            self.given[str(told)[1:-1]] = actual
+    def _remember(self, recorded: object, actual: object) -> None:
+        if isinstance(recorded, dict) and isinstance(actual, dict):
+            for name in recorded.keys() & actual.keys():
+                self._remember(recorded[name], actual[name])
+        elif recorded in GIVEN and isinstance(actual, str):
+            self.given[str(recorded)[1:-1]] = actual

@@ -96,15 +96,15 @@ def set_up_provider(shop: RecordedShop, provider: OwnProvider, exchange: Exchang
 
 def sign_in_as_client(client: Client, provider: OwnProvider) -> str:
     """Go through the whole login; the access token of ours that comes of it."""
-    given = json.dumps({"redirectUri": REDIRECT})
-    begun = client.run(BEGIN, id=PLUGIN, input=given).data["externalAuthenticationUrl"]
+    input_ = json.dumps({"redirectUri": REDIRECT})
+    begun = client.run(BEGIN, id=PLUGIN, input=input_).data["externalAuthenticationUrl"]
     url = json.loads(begun["authenticationData"])["authorizationUrl"]
-    asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+    parameters = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     email = f"client{_STAMP}@sso.example"
-    claims = provider.id_claims(asked["nonce"], "client", email=email, given_name="Cli")
+    claims = provider.id_claims(parameters["nonce"], "client", email=email, given_name="Cli")
     provider.grant("a code", id_token=provider.sign(claims), refresh_token="the first")
-    given = json.dumps({"code": "a code", "state": asked["state"]})
-    obtained = client.run(OBTAIN, id=PLUGIN, input=given).data["externalObtainAccessTokens"]
+    input_ = json.dumps({"code": "a code", "state": parameters["state"]})
+    obtained = client.run(OBTAIN, id=PLUGIN, input=input_).data["externalObtainAccessTokens"]
     token: str = obtained["token"]
     return token
 

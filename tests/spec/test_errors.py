@@ -124,5 +124,5 @@ def test_responses_and_logs_contain_no_password_or_token(
     answers = [client.run(LOGIN, email="nobody@example.com", password=word) for word in secrets]
     answers.append(client.run(REFRESH, token=shop.access("customer")))
     answers.append(client.run(ME_QUERY, shop.refresh("customer")))
-    told = str([answer.body for answer in answers]) + client.server.log.read_text()
-    assert not [secret for secret in (*secrets, shop.access("customer")) if secret in told]
+    output = str([answer.body for answer in answers]) + client.server.log.read_text()
+    assert not [secret for secret in (*secrets, shop.access("customer")) if secret in output]

@@ -91,12 +91,12 @@ def test_right_password_of_an_unconfirmed_user_is_reported(
 
 @pytest.mark.parametrize("missing", ["email", "password"])
 def test_a_missing_argument_is_a_field_error(client: Client, missing: str) -> None:
-    given = {"email": "customer@example.com", "password": PASSWORD, missing: None}
+    input_ = {"email": "customer@example.com", "password": PASSWORD, missing: None}
     query = (
         "mutation ($email: String, $password: String) {"
         " tokenCreate(email: $email, password: $password) { token errors { field code } } }"
     )
-    assert _code(client.run(query, **given).data["tokenCreate"]) == (missing, "REQUIRED")
+    assert _code(client.run(query, **input_).data["tokenCreate"]) == (missing, "REQUIRED")
 
 
 def test_token_refresh_returns_only_an_access_token_each_time(
@@ -129,7 +129,7 @@ def test_token_refresh_without_a_token_reports_it_as_missing(client: Client) -> 
 
 def test_token_refresh_reports_the_token_error(client: Client, shop: RecordedShop) -> None:
     forger = Forger(shop)
-    for token, wanted in (
+    for token, expected in (
         (forger.expired_refresh(), ("refreshToken", "JWT_SIGNATURE_EXPIRED")),
         ("", ("refreshToken", "JWT_DECODE_ERROR")),
         ("garbage", ("refreshToken", "JWT_DECODE_ERROR")),
@@ -138,7 +138,7 @@ def test_token_refresh_reports_the_token_error(client: Client, shop: RecordedSho
         (forger.make("inactive_refresh"), (None, "JWT_INVALID_TOKEN")),
     ):
         payload = client.run(REFRESH, token=token).data["tokenRefresh"]
-        assert (_code(payload), payload["token"]) == (wanted, None)
+        assert (_code(payload), payload["token"]) == (expected, None)
 
 
 def test_token_verify_reports_whether_a_token_is_valid(client: Client, shop: RecordedShop) -> None:
@@ -222,7 +222,7 @@ def test_shop_settings_update_changes_only_given_fields(
 ) -> None:
     token = shop.access("manager")
     name = client.run(SHOP).data["shop"]["name"]
-    for given, wanted in (
+    for input_, expected in (
         ({}, {"passwordLoginMode": "ENABLED", "allowStorefrontTraffic": True}),
         (
             {"allowStorefrontTraffic": False},
@@ -233,8 +233,8 @@ def test_shop_settings_update_changes_only_given_fields(
             {"passwordLoginMode": "ENABLED", "allowStorefrontTraffic": True},
         ),
     ):
-        payload = client.run(UPDATE_SHOP, token, input=given).data["shopSettingsUpdate"]
-        assert payload == {"shop": {"name": name, **wanted}, "errors": []}
+        payload = client.run(UPDATE_SHOP, token, input=input_).data["shopSettingsUpdate"]
+        assert payload == {"shop": {"name": name, **expected}, "errors": []}
 
 
 @pytest.mark.parametrize(
@@ -243,8 +243,8 @@ def test_shop_settings_update_changes_only_given_fields(
 def test_null_for_a_switch_is_an_error_on_it_and_changes_nothing(
     client: Client, shop: RecordedShop, switch: str, code: str
 ) -> None:
-    given = {"name": "Another name", switch: None}
-    payload = client.run(UPDATE_SHOP, shop.access("manager"), input=given).data
+    input_ = {"name": "Another name", switch: None}
+    payload = client.run(UPDATE_SHOP, shop.access("manager"), input=input_).data
     assert payload["shopSettingsUpdate"]["shop"] is None
     assert _code(payload["shopSettingsUpdate"]) == (switch, code)
     assert client.run(SHOP).data["shop"]["name"] != "Another name"

@@ -75,13 +75,13 @@ def test_invalid_used_and_foreign_tokens_and_unknown_email_get_the_same_refusal(
     client: Client, shop: RecordedShop
 ) -> None:
     token = shop.reset_link("customer")
-    wanted: tuple[list[Problem], None] = ([("token", "INVALID")], None)
-    assert _set(client, CUSTOMER, NEW_PASSWORD, "bad") == wanted
-    assert _set(client, "customer2@example.com", NEW_PASSWORD, token) == wanted
-    assert _set(client, "nobody@example.com", NEW_PASSWORD, token) == wanted
-    assert _set(client, CUSTOMER, NEW_PASSWORD, shop.access("customer")) == wanted
+    expected: tuple[list[Problem], None] = ([("token", "INVALID")], None)
+    assert _set(client, CUSTOMER, NEW_PASSWORD, "bad") == expected
+    assert _set(client, "customer2@example.com", NEW_PASSWORD, token) == expected
+    assert _set(client, "nobody@example.com", NEW_PASSWORD, token) == expected
+    assert _set(client, CUSTOMER, NEW_PASSWORD, shop.access("customer")) == expected
     assert _set(client, CUSTOMER, NEW_PASSWORD, token)[0] == []
-    assert _set(client, CUSTOMER, f"{NEW_PASSWORD} again", token) == wanted
+    assert _set(client, CUSTOMER, f"{NEW_PASSWORD} again", token) == expected
 
 
 @pytest.mark.parametrize("password", WEAK)
@@ -102,8 +102,8 @@ def test_weak_password_is_refused_with_a_reason(
 def test_a_wrong_or_missing_old_password_is_refused(
     client: Client, shop: RecordedShop, old: str | None
 ) -> None:
-    wanted = [("oldPassword", "INVALID_CREDENTIALS")]
-    assert _change(client, shop.access("customer"), old, NEW_PASSWORD) == wanted
+    expected = [("oldPassword", "INVALID_CREDENTIALS")]
+    assert _change(client, shop.access("customer"), old, NEW_PASSWORD) == expected
 
 
 def test_a_password_change_ends_all_other_sessions(client: Client, shop: RecordedShop) -> None:
@@ -170,13 +170,13 @@ def test_disabled_blocks_all_three_before_checking_the_caller(
 ) -> None:
     token = shop.reset_link("customer")
     shop.set_switches(PasswordLoginMode.DISABLED)
-    wanted = "DISABLED_AUTHENTICATION_METHOD"
-    assert [code for _, code in _set(client, CUSTOMER, NEW_PASSWORD, token)[0]] == [wanted]
-    assert [code for _, code in _request(client, CUSTOMER)] == [wanted]
+    expected = "DISABLED_AUTHENTICATION_METHOD"
+    assert [code for _, code in _set(client, CUSTOMER, NEW_PASSWORD, token)[0]] == [expected]
+    assert [code for _, code in _request(client, CUSTOMER)] == [expected]
     for credential in (None, shop.app_token("PRODUCTS"), "garbage"):
         variables = {"old": PASSWORD, "new": NEW_PASSWORD}
         payload = client.run(CHANGE_PASSWORD, credential, **variables).data["passwordChange"]
-        assert [error["code"] for error in payload["errors"]] == [wanted]
+        assert [error["code"] for error in payload["errors"]] == [expected]
     assert shop.work() == []
     shop.set_switches()
     assert _can_log_in(client, PASSWORD)

@@ -17,12 +17,12 @@ def test_exchange_has_the_recorded_response(
 ) -> None:
     replay = Replay(client, shop)
     arrange(replay, exchange)
-    wanted = expected(exchange)
-    answer = replay.play(wanted)
-    assert differences(wanted, answer, shop.issuer) == []
-    for placeholder, told in wanted.tokens.items():
+    expectation = expected(exchange)
+    answer = replay.play(expectation)
+    assert differences(expectation, answer, shop.issuer) == []
+    for placeholder, claims in expectation.tokens.items():
         token = replay.given[placeholder.strip("<>")]
-        assert list(token_differences(told, token, shop.issuer, client.kids())) == []
+        assert list(token_differences(claims, token, shop.issuer, client.kids())) == []
 
 
 def test_there_are_340_exchanges() -> None:

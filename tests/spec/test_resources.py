@@ -48,8 +48,8 @@ def step(name: str, field: str = "id") -> str:
 @pytest.fixture
 def bowl(client: Client, shop: RecordedShop) -> str:
     """The id of a product that anybody can buy."""
-    said = {"name": "Ash bowl", "price": "12.50", "isPublished": True}
-    made = client.run(MAKE, shop.app_token("PRODUCTS"), input=said).data["productCreate"]
+    input_ = {"name": "Ash bowl", "price": "12.50", "isPublished": True}
+    made = client.run(MAKE, shop.app_token("PRODUCTS"), input=input_).data["productCreate"]
     return str(made["product"]["id"])
 
 
@@ -96,20 +96,20 @@ def test_cart_is_read_by_its_id_and_money_has_a_currency(client: Client, bowl: s
 
 def test_completing_a_cart_twice_creates_one_order(client: Client, bowl: str) -> None:
     made = cart(client, bowl)
-    first, again = (client.run(ORDER, id=made["id"]).data["checkoutComplete"] for _ in range(2))
+    first, second = (client.run(ORDER, id=made["id"]).data["checkoutComplete"] for _ in range(2))
     assert first["order"]["total"] == {"gross": {"amount": 25.0, "currency": "EUR"}}
-    assert first == again
+    assert first == second
     assert client.run(CHECKOUT, id=made["id"]).data["checkout"] is None
 
 
 def test_me_lists_own_carts_and_orders(client: Client, shop: RecordedShop, bowl: str) -> None:
     customer, other = shop.access("customer"), shop.access("customer2")
-    kept, ordered = cart(client, bowl, customer), cart(client, bowl, customer)
+    open_cart, ordered = cart(client, bowl, customer), cart(client, bowl, customer)
     order = client.run(ORDER, customer, id=ordered["id"]).data["checkoutComplete"]["order"]
 
     mine = client.run(MINE, customer).data["me"]
     assert [edge["node"]["id"] for edge in mine["orders"]["edges"]] == [order["id"]]
-    assert [edge["node"]["id"] for edge in mine["checkouts"]["edges"]] == [kept["id"]]
+    assert [edge["node"]["id"] for edge in mine["checkouts"]["edges"]] == [open_cart["id"]]
     assert client.run(MINE, other).data["me"] == {
         "orders": {"edges": []},
         "checkouts": {"edges": []},
@@ -136,13 +136,13 @@ def test_orders_are_listed_confirmed_paid_and_fulfilled_with_manage_orders(
         )
     ]
     assert order["status"] == "UNCONFIRMED"
-    assert [(one["status"], one["isPaid"]) for one in found] == [
+    assert [(order["status"], order["isPaid"]) for order in found] == [
         ("UNFULFILLED", False),
         ("UNFULFILLED", True),
         ("FULFILLED", True),
     ]
-    late = client.run(step("orderCancel"), staff, id=order["id"]).data["orderCancel"]
-    assert late["errors"] == [{"field": "id", "code": "CANNOT_CANCEL_ORDER"}]
+    refused = client.run(step("orderCancel"), staff, id=order["id"]).data["orderCancel"]
+    assert refused["errors"] == [{"field": "id", "code": "CANNOT_CANCEL_ORDER"}]
 
 
 def test_an_order_can_be_cancelled_until_it_is_fulfilled(

@@ -107,14 +107,16 @@ def test_authorization_url_follows_the_settings(
 ) -> None:
     _set_up(shop, real_provider, "api", audience=RESOURCE, use_oauth_scope_permissions="true")
 
-    asked = {name: values[0] for name, values in parse_qs(urlsplit(_begin(client)).query).items()}
+    parameters = {
+        name: values[0] for name, values in parse_qs(urlsplit(_begin(client)).query).items()
+    }
 
-    scope = asked["scope"].split()
+    scope = parameters["scope"].split()
     assert scope[:4] == ["openid", "profile", "email", "offline_access"]
     assert f"{OWNER}:manage_products" in scope
-    assert (asked["response_type"], asked["code_challenge_method"]) == ("code", "S256")
-    assert (asked["redirect_uri"], asked["audience"]) == (CALLBACK, RESOURCE)
-    assert min(len(asked[name]) for name in ("state", "nonce", "code_challenge")) >= 43
+    assert (parameters["response_type"], parameters["code_challenge_method"]) == ("code", "S256")
+    assert (parameters["redirect_uri"], parameters["audience"]) == (CALLBACK, RESOURCE)
+    assert min(len(parameters[name]) for name in ("state", "nonce", "code_challenge")) >= 43
 
 
 def test_a_session_is_refreshed_twice_while_the_provider_rotates_its_tokens(
@@ -140,10 +142,10 @@ def test_a_state_and_a_code_work_once(
 ) -> None:
     _set_up(shop, real_provider, "shop")
     back = Visitor().sign_in(_begin(client), "cleo")
-    given = {"code": back["code"], "state": back["state"]}
-    assert _run(client, OBTAIN, **given)["token"]
+    input_ = {"code": back["code"], "state": back["state"]}
+    assert _run(client, OBTAIN, **input_)["token"]
 
-    assert _codes(_run(client, OBTAIN, **given)) == [("state", "INVALID")]
+    assert _codes(_run(client, OBTAIN, **input_)) == [("state", "INVALID")]
     other = parse_qs(urlsplit(_begin(client)).query)["state"][0]
     assert _codes(_run(client, OBTAIN, code=back["code"], state=other)) == [("code", "INVALID")]
 

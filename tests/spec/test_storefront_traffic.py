@@ -45,12 +45,12 @@ def test_traffic_is_allowed_by_default(client: Client) -> None:
 def test_changing_it_needs_manage_settings(
     client: Client, shop: RecordedShop, allowed: bool
 ) -> None:
-    given = {"allowStorefrontTraffic": allowed}
+    input_ = {"allowStorefrontTraffic": allowed}
     for credential in (None, shop.access("customer"), shop.access("noperm")):
-        assert client.run(UPDATE_SHOP, credential, input=given).code == "PermissionDenied"
+        assert client.run(UPDATE_SHOP, credential, input=input_).code == "PermissionDenied"
     assert client.run(SHOP).data["shop"]["allowStorefrontTraffic"] is True
     for credential in (shop.access("manager"), shop.app_token("SETTINGS")):
-        payload = client.run(UPDATE_SHOP, credential, input=given).data["shopSettingsUpdate"]
+        payload = client.run(UPDATE_SHOP, credential, input=input_).data["shopSettingsUpdate"]
         assert payload["shop"]["allowStorefrontTraffic"] is allowed
         shop.set_switches()
 

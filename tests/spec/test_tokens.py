@@ -96,8 +96,8 @@ def test_the_user_is_named_by_email_and_by_an_opaque_id(
 ) -> None:
     claims = _verified(client, _log_in(client)[0])
     assert claims["email"] == "customer@example.com"
-    wanted = f"User:{shop.people['customer']}".encode()
-    assert base64.b64decode(claims["user_id"], validate=True) == wanted
+    expected = f"User:{shop.people['customer']}".encode()
+    assert base64.b64decode(claims["user_id"], validate=True) == expected
 
 
 def test_is_staff_reflects_the_role(client: Client) -> None:
@@ -139,9 +139,9 @@ def test_permissions_come_from_groups_and_from_direct_grants(
     client: Client, shop: RecordedShop
 ) -> None:
     shop.grant("manager", Permission.MANAGE_PAGES)
-    held = client.run(ME, shop.access("manager")).data["me"]["userPermissions"]
-    assert {"code": "MANAGE_PAGES", "name": "Manage pages"} in held
-    assert len(held) == 4
+    permissions = client.run(ME, shop.access("manager")).data["me"]["userPermissions"]
+    assert {"code": "MANAGE_PAGES", "name": "Manage pages"} in permissions
+    assert len(permissions) == 4
 
 
 def test_token_of_an_ended_session_is_rejected(client: Client, shop: RecordedShop) -> None:

@@ -63,9 +63,9 @@ def receiver() -> Iterator[HttpServer]:
 def hook(client: Client, shop: RecordedShop, receiver: HttpServer) -> Callable[..., str]:
     """Makes a webhook of the app that manages products; returns its id."""
 
-    def make(**said: object) -> str:
-        given = {"targetUrl": f"{receiver.url}/hook", "query": QUERY} | said
-        made = client.run(CREATE, shop.app_token("PRODUCTS"), input=given).data["webhookCreate"]
+    def make(**input_: object) -> str:
+        fields = {"targetUrl": f"{receiver.url}/hook", "query": QUERY} | input_
+        made = client.run(CREATE, shop.app_token("PRODUCTS"), input=fields).data["webhookCreate"]
         assert made["errors"] == []
         return str(made["webhook"]["id"])
 
@@ -113,8 +113,8 @@ def test_delivery_headers_use_the_vendor_prefix_and_issuer_url(
     product()
 
     (request,) = delivered(shop, receiver)
-    told = {name: request.headers[f"saleor-{name}"] for name in ("event", "domain", "api-url")}
-    assert told == {
+    headers = {name: request.headers[f"saleor-{name}"] for name in ("event", "domain", "api-url")}
+    assert headers == {
         "event": "product_created",
         "domain": urlsplit(shop.issuer).netloc,
         "api-url": shop.issuer,
@@ -194,8 +194,8 @@ def test_deletion_payload_has_the_deleted_object(
 
 
 def test_subscribing_to_a_synchronous_event_is_invalid(client: Client, shop: RecordedShop) -> None:
-    said = {"targetUrl": "https://app.example.com/", "syncEvents": ["ORDER_CALCULATE_TAXES"]}
-    made = client.run(CREATE, shop.app_token("PRODUCTS"), input=said).data["webhookCreate"]
+    input_ = {"targetUrl": "https://app.example.com/", "syncEvents": ["ORDER_CALCULATE_TAXES"]}
+    made = client.run(CREATE, shop.app_token("PRODUCTS"), input=input_).data["webhookCreate"]
     assert problems(made) == [("syncEvents", "INVALID")]
 
 

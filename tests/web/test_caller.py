@@ -98,9 +98,9 @@ def test_in_development_the_issuer_follows_the_request(
 def test_missing_host_header_falls_back_to_server_name(
     installation: Installation, scheme: str, port: str, issuer: str
 ) -> None:
-    asked = environ(**{"wsgi.url_scheme": scheme}, SERVER_PORT=port)
-    del asked["HTTP_HOST"]
-    assert visitor_from(asked, installation).issuer == issuer
+    request = environ(**{"wsgi.url_scheme": scheme}, SERVER_PORT=port)
+    del request["HTTP_HOST"]
+    assert visitor_from(request, installation).issuer == issuer
 
 
 def test_public_url_is_the_issuer_for_any_request() -> None:

@@ -33,9 +33,9 @@ def configured_limits(redis_url: str) -> str:
     ],
 )
 def test_limiter_command_hides_the_redis_password(url: str) -> None:
-    told = configured_limits(url)
-    assert "Counts" in told
-    assert "not-to-be-told" not in told
+    limits = configured_limits(url)
+    assert "Counts" in limits
+    assert "not-to-be-told" not in limits
 
 
 def test_counts_are_stored_in_redis(redis_url: str) -> None:
@@ -43,6 +43,6 @@ def test_counts_are_stored_in_redis(redis_url: str) -> None:
     limiter = set_up_limits(Flask("limited"), counts(settings))
     assert limiter.storage is not None
     limiter.storage.incr("one", 60)
-    again = set_up_limits(Flask("another process"), counts(settings))
-    assert again.storage is not None
-    assert again.storage.get("one") == 1
+    second = set_up_limits(Flask("another process"), counts(settings))
+    assert second.storage is not None
+    assert second.storage.get("one") == 1

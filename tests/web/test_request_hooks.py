@@ -99,7 +99,7 @@ def test_hook_sees_every_request_once(
     assert 0 < seen.seconds < 60
     assert ID.fullmatch(seen.id)
     assert seen.headers["traceparent"] == "00-1-2-01"
-    assert [one.id for one in recorder.entered] == [seen.id]
+    assert [request.id for request in recorder.entered] == [seen.id]
 
 
 def test_hook_sees_requests_refused_by_the_server(application: Flask, recorder: Recorder) -> None:

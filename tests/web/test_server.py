@@ -133,7 +133,10 @@ def test_refusal_is_reported(port: int) -> None:
     forwarded = request("X-Forwarded-For: é", line="POST /forwarded HTTP/1.1")
     assert exchange(port, forwarded).startswith(b"HTTP/1.1 400 ")
     refused = environ(port, request())["refused"]
-    assert [one for one in refused if one[0] != "/"] == [["/silent", 408], ["/forwarded", 400]]
+    assert [refusal for refusal in refused if refusal[0] != "/"] == [
+        ["/silent", 408],
+        ["/forwarded", 400],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ NAME = "aB3" * 10 + "xy"
 
 
 @pytest.mark.parametrize(
-    ("wanted", "size"),
+    ("requested", "size"),
     [(None, 512), (1, 64), (64, 64), (65, 128), (512, 512), (4096, 512), (0, 64), (-5, 64)],
 )
-def test_smallest_sharp_size_is_chosen(wanted: int | None, size: int) -> None:
-    assert nearest_size(wanted) == size
+def test_smallest_sharp_size_is_chosen(requested: int | None, size: int) -> None:
+    assert nearest_size(requested) == size
 
 
 def test_avatar_path_round_trips() -> None:

@@ -76,11 +76,11 @@ def test_person_with_few_words_is_found_by_any_beginning(
     words = words_of(email, first, last)
     for word in words:
         beginning = word[: data.draw(st.integers(1, len(word)))]
-        assert any(beginning <= one < end_of(beginning) for one in words)
+        assert any(beginning <= word < end_of(beginning) for word in words)
     if len(words) < MAX_WORDS:
         for name in (*first.split(), *last.split()):
             assert not fold(name) or any(
-                one.startswith(fold(name)[:MAX_WORD_LENGTH]) for one in words
+                word.startswith(fold(name)[:MAX_WORD_LENGTH]) for word in words
             )
 
 

@@ -46,8 +46,8 @@ def test_app_cannot_have_manage_apps() -> None:
 def test_token_has_the_permissions_that_it_and_its_app_hold(
     granted: set[Permission], narrowed: set[Permission] | None, usable: set[Permission]
 ) -> None:
-    asked = None if narrowed is None else frozenset(narrowed)
-    assert token_permissions(frozenset(granted), asked) == usable
+    limit = None if narrowed is None else frozenset(narrowed)
+    assert token_permissions(frozenset(granted), limit) == usable
 
 
 def test_token_cannot_have_permissions_that_its_app_lacks() -> None:

@@ -24,8 +24,8 @@ def test_held_permissions_can_be_granted() -> None:
 
 
 def test_missing_permission_is_named() -> None:
-    wanted = {Permission.MANAGE_USERS, Permission.MANAGE_ORDERS, Permission.MANAGE_APPS}
-    problem = grant_problem(MANAGER, wanted, "addPermissions")
+    permissions = {Permission.MANAGE_USERS, Permission.MANAGE_ORDERS, Permission.MANAGE_APPS}
+    problem = grant_problem(MANAGER, permissions, "addPermissions")
     assert problem is not None
     assert (problem.code, problem.field) == ("OUT_OF_SCOPE_PERMISSION", "addPermissions")
     assert problem.permissions == ("MANAGE_APPS", "MANAGE_USERS")

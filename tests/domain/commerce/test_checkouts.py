@@ -49,8 +49,8 @@ def line(product: Product | None = BOWL, quantity: int = 2, units: int = 1000) -
         ),
         (Actor(ActorKind.APP, app_id=1), False, True, False),
         *(
-            (Actor(ActorKind.APP, app_id=1, permissions=frozenset({one})), True, True, True)
-            for one in CHECKOUTS
+            (Actor(ActorKind.APP, app_id=1, permissions=frozenset({checkout})), True, True, True)
+            for checkout in CHECKOUTS
         ),
         (OPERATOR, True, True, True),
     ],

@@ -140,7 +140,7 @@ def test_refresh_token_has_one_unique_successor() -> None:
         chain.append(successor_of(chain[-1]))
         assert successor_of(chain[-2]) == chain[-1]
     assert len(set(chain)) == len(chain)
-    assert {len(one) for one in chain} == {CSRF_TOKEN_LENGTH}
+    assert {len(token) for token in chain} == {CSRF_TOKEN_LENGTH}
 
 
 def test_an_extension_token_names_its_app_by_global_id() -> None:

@@ -21,10 +21,10 @@ WHOLE = {
 
 def read(issuer: str = ISSUER, /, **changes: object) -> tuple[dict[str, str], list[str]]:
     """The settings in the usual description, some members otherwise, and what is wrong."""
-    told = {name: value for name, value in (WHOLE | changes).items() if value is not ...}
-    settings, problems = read_description(told, issuer)
-    assert {(one.field, one.code) for one in problems} <= {("issuer", "INVALID")}
-    return settings, [one.message for one in problems]
+    present = {name: value for name, value in (WHOLE | changes).items() if value is not ...}
+    settings, problems = read_description(present, issuer)
+    assert {(problem.field, problem.code) for problem in problems} <= {("issuer", "INVALID")}
+    return settings, [problem.message for problem in problems]
 
 
 def test_discovery_document_fills_the_settings() -> None:
@@ -42,15 +42,15 @@ def test_discovery_document_fills_the_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"), [(ISSUER, f"{ISSUER}/"), (f"{ISSUER}/", ISSUER), (ISSUER, ISSUER)]
+    ("configured", "issuer"), [(ISSUER, f"{ISSUER}/"), (f"{ISSUER}/", ISSUER), (ISSUER, ISSUER)]
 )
-def test_issuer_is_stored_verbatim_except_for_a_slash(asked: str, told: str) -> None:
-    settings, problems = read(asked, issuer=told)
-    assert (settings["issuer"], problems) == (told, [])
+def test_issuer_is_stored_verbatim_except_for_a_slash(configured: str, issuer: str) -> None:
+    settings, problems = read(configured, issuer=issuer)
+    assert (settings["issuer"], problems) == (issuer, [])
 
 
 @pytest.mark.parametrize(
-    "told",
+    "issuer",
     [
         ...,
         None,
@@ -62,8 +62,8 @@ def test_issuer_is_stored_verbatim_except_for_a_slash(asked: str, told: str) -> 
         "HTTPS://id.example",
     ],
 )
-def test_document_of_another_issuer_is_refused(told: object) -> None:
-    settings, problems = read(issuer=told)
+def test_document_of_another_issuer_is_refused(issuer: object) -> None:
+    settings, problems = read(issuer=issuer)
     assert settings == {}
     assert problems[0].startswith("The configuration is that of another issuer")
 
@@ -134,7 +134,9 @@ def test_provider_without_a_supported_option_is_refused(
 ) -> None:
     settings, problems = read(**{member: value})
     assert len(settings) == 6
-    assert [one.partition(" offers none of ")[0] for one in problems] == ([] if fits else [member])
+    assert [problem.partition(" offers none of ")[0] for problem in problems] == (
+        [] if fits else [member]
+    )
 
 
 def test_all_problems_are_reported_at_once() -> None:

@@ -22,8 +22,8 @@ def part(value: object) -> str:
 
 
 def token(payload: object = None, **header: object) -> str:
-    told = {name: value for name, value in (HEADER | header).items() if value is not ...}
-    return f"{part(told)}.{part(payload or {'sub': 'alice'})}.{part(b'signature')}"
+    present = {name: value for name, value in (HEADER | header).items() if value is not ...}
+    return f"{part(present)}.{part(payload or {'sub': 'alice'})}.{part(b'signature')}"
 
 
 def fault_of(text: str) -> TokenFault:
@@ -89,7 +89,7 @@ def test_non_canonical_jws_is_undecodable(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (token({"iss": "https://id.example"}), {"iss": "https://id.example"}),
         (token({"iss": "x"}, alg="none"), {"iss": "x"}),
@@ -101,5 +101,7 @@ def test_non_canonical_jws_is_undecodable(text: str) -> None:
         ("\u0435.\u0435.\u0435", {}),
     ],
 )
-def test_unverified_claims_are_read_without_an_error(text: str, told: dict[str, object]) -> None:
-    assert peek(text) == told
+def test_unverified_claims_are_read_without_an_error(
+    text: str, expected: dict[str, object]
+) -> None:
+    assert peek(text) == expected

@@ -134,7 +134,10 @@ def test_settings_are_read_back_as_text_without_secrets() -> None:
     provider = replace(
         PLAIN, client_id="shop", client_secret="hunter2", use_oauth_scope_permissions=True
     )
-    shown = {one.setting.name: one.value for one in show_settings(provider)}
+    shown = {
+        shown_setting.setting.name: shown_setting.value
+        for shown_setting in show_settings(provider)
+    }
     assert shown["client_id"] == "shop"
     assert shown["client_secret"] == MASK
     assert (shown["use_oauth_scope_permissions"], shown["enable_refresh_token"]) == (

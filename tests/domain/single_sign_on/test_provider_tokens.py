@@ -31,8 +31,8 @@ OUT = {"iss": ISSUER, "sub": "alice", "aud": CLIENT, "iat": NOW, "exp": NOW + 60
 
 def signed(claims: dict[str, object], typ: object = "JWT", /, **changes: object) -> SignedToken:
     """A token with these claims, some of them otherwise; ``...`` leaves one out."""
-    told = {name: value for name, value in (claims | changes).items() if value is not ...}
-    return SignedToken({} if typ is ... else {"typ": typ}, told)
+    present = {name: value for name, value in (claims | changes).items() if value is not ...}
+    return SignedToken({} if typ is ... else {"typ": typ}, present)
 
 
 TIMES = [
@@ -40,7 +40,7 @@ TIMES = [
     ({"exp": None}, INVALID),
     ({"exp": str(int(NOW + 60))}, INVALID),
     ({"exp": True}, INVALID),
-    *(({"exp": one}, INVALID) for one in (1e300, float("inf"), float("nan"))),
+    *(({"exp": value}, INVALID) for value in (1e300, float("inf"), float("nan"))),
     ({"exp": NOW}, EXPIRED),
     ({"exp": NOW - 1}, EXPIRED),
     ({"exp": -1e9}, EXPIRED),
@@ -50,7 +50,7 @@ TIMES = [
     ({"iat": "now"}, INVALID),
     ({"nbf": NOW + 60}, None),
     ({"nbf": NOW + 61}, IMMATURE),
-    *(({"nbf": one}, INVALID) for one in ([NOW], True, float("nan"))),
+    *(({"nbf": value}, INVALID) for value in ([NOW], True, float("nan"))),
 ]
 ISSUERS = [
     ({"iss": ...}, INVALID),
@@ -161,9 +161,9 @@ def test_id_token_without_audience_is_for_the_client(
 
 def test_any_issuer_is_accepted_without_a_configured_one() -> None:
     free = replace(PLAIN, issuer="")
-    for issuer, told in ((..., ""), ("https://x.example", "https://x.example"), ("", "")):
+    for issuer, expected in ((..., ""), ("https://x.example", "https://x.example"), ("", "")):
         token = signed(ACCESS, iss=issuer)
-        assert read_access_token(token, free, now=NOW, shop="latchkey").issuer == told
+        assert read_access_token(token, free, now=NOW, shop="latchkey").issuer == expected
     endless = signed(ACCESS, iss="x" * 901)
     check(lambda: read_access_token(endless, free, now=NOW, shop="latchkey"), INVALID)
 
@@ -217,10 +217,10 @@ def test_refreshed_id_token_needs_no_nonce() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sid", "known"), [("s-1", "s-1"), (..., ""), (5, ""), (["s"], ""), ("x" * 256, "")]
+    ("sid", "stored"), [("s-1", "s-1"), (..., ""), (5, ""), (["s"], ""), ("x" * 256, "")]
 )
-def test_sid_is_stored_if_valid(sid: object, known: str) -> None:
-    assert read_id_token(signed(ID, sid=sid), PLAIN, nonce="n", now=NOW).sid == known
+def test_sid_is_stored_if_valid(sid: object, stored: str) -> None:
+    assert read_id_token(signed(ID, sid=sid), PLAIN, nonce="n", now=NOW).sid == stored
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ TOLD = {
 
 def read(**changes: object) -> ExternalPerson:
     """The person in the usual claims, some of them otherwise; ``...`` leaves one out."""
-    told = {name: value for name, value in (TOLD | changes).items() if value is not ...}
-    return read_person(told, PROVIDER)
+    present = {name: value for name, value in (TOLD | changes).items() if value is not ...}
+    return read_person(present, PROVIDER)
 
 
 def test_person_is_read_from_the_providers_claims() -> None:
@@ -32,7 +32,7 @@ def test_person_is_read_from_the_providers_claims() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "is_verified"),
+    ("claim", "is_verified"),
     [
         (True, True),
         (False, False),
@@ -44,20 +44,20 @@ def test_person_is_read_from_the_providers_claims() -> None:
         (..., False),
     ],
 )
-def test_email_is_verified_only_by_a_boolean(told: object, is_verified: bool) -> None:
-    assert read(email_verified=told).is_verified is is_verified
+def test_email_is_verified_only_by_a_boolean(claim: object, is_verified: bool) -> None:
+    assert read(email_verified=claim).is_verified is is_verified
 
 
 @pytest.mark.parametrize(
-    ("told", "is_verified"),
+    ("claim", "is_verified"),
     [(True, True), (..., True), (None, True), (False, False), ("true", False), (0, False)],
 )
 def test_trusted_emails_are_verified_unless_the_provider_says_otherwise(
-    told: object, is_verified: bool
+    claim: object, is_verified: bool
 ) -> None:
     claims = {name: value for name, value in TOLD.items() if name != "email_verified"}
-    if told is not ...:
-        claims["email_verified"] = told
+    if claim is not ...:
+        claims["email_verified"] = claim
     assert read_person(claims, TRUSTED).is_verified is is_verified
 
 
@@ -103,9 +103,9 @@ def test_claims_without_subject_are_refused(subject: object) -> None:
         read(sub=subject)
 
 
-@pytest.mark.parametrize("asked", ["bob", "Alice", "alice ", ""])
-def test_claims_of_another_subject_are_refused(asked: str) -> None:
+@pytest.mark.parametrize("subject", ["bob", "Alice", "alice ", ""])
+def test_claims_of_another_subject_are_refused(subject: str) -> None:
     assert read_person(TOLD, PROVIDER, "alice").subject == "alice"
     with pytest.raises(ProviderTokenRejected) as rejected:
-        read_person(TOLD, PROVIDER, asked)
+        read_person(TOLD, PROVIDER, subject)
     assert rejected.value.reason == "The provider tells about somebody else."

@@ -144,9 +144,11 @@ def test_staff_domain_makes_only_its_people_staff(
 @pytest.mark.parametrize("rules", [True, False])
 def test_login_requests_only_the_needed_scopes(refreshes: bool, rules: bool) -> None:
     provider = replace(WHOLE, enable_refresh_token=refreshes, use_oauth_scope_permissions=rules)
-    asked = requested_scope(provider, "latchkey").split(" ")
-    wanted = ["openid", "profile", "email", *(["offline_access"] if refreshes else [])]
-    scopes = {f"latchkey:{one.value.lower()}" for one in Permission} if rules else set()
-    assert asked[: len(wanted)] == wanted
-    assert set(asked[len(wanted) :]) == scopes
-    assert len(asked) == len(set(asked))
+    requested = requested_scope(provider, "latchkey").split(" ")
+    expected = ["openid", "profile", "email", *(["offline_access"] if refreshes else [])]
+    scopes = (
+        {f"latchkey:{permission.value.lower()}" for permission in Permission} if rules else set()
+    )
+    assert requested[: len(expected)] == expected
+    assert set(requested[len(expected) :]) == scopes
+    assert len(requested) == len(set(requested))

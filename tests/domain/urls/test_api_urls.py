@@ -25,7 +25,7 @@ def test_host_without_a_path_is_its_api_url(typed: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"),
+    ("typed", "reason"),
     [
         ("shop.example.com", "must start with https://"),
         ("localhost:8000", "must start with https://"),
@@ -43,8 +43,8 @@ def test_host_without_a_path_is_its_api_url(typed: str, meant: str) -> None:
         (f"https://shop.example.com/{'x' * 3000}", "longer than 2048 characters"),
     ],
 )
-def test_invalid_api_url_is_refused_with_the_reason(typed: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_invalid_api_url_is_refused_with_the_reason(typed: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
         parse_api_url(typed)
 
 

@@ -12,7 +12,7 @@ BEHIND = timezone(timedelta(hours=-5))
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("time", "meant"),
     [
         (NOON, NOON),
         (NOON.replace(tzinfo=None), NOON),
@@ -21,9 +21,9 @@ BEHIND = timezone(timedelta(hours=-5))
         (datetime.max.replace(tzinfo=BEHIND), datetime.max.replace(tzinfo=UTC)),
     ],
 )
-def test_time_without_a_zone_is_utc(given: datetime, meant: datetime) -> None:
-    assert moments(given, None) == Range(meant, None)
-    assert moments(None, given) == Range(None, meant)
+def test_time_without_a_zone_is_utc(time: datetime, meant: datetime) -> None:
+    assert moments(time, None) == Range(meant, None)
+    assert moments(None, time) == Range(None, meant)
 
 
 def test_day_range_includes_the_whole_last_day() -> None:

@@ -79,13 +79,15 @@ def test_limited_token_manages_webhooks_saved_with_no_more() -> None:
     wider = Saver(ActorKind.APP, "Till", frozenset({ORDERS, PAGES}))
     reached = [narrower, saver_of(LIMITED)]
     beyond = [wider, saver_of(WHOLE_TOKEN), saver_of(PERSON), saver_of(OPERATOR), UNKNOWN_SAVER]
-    assert [is_within_limit(LIMITED, one) for one in reached + beyond] == [True] * 2 + [False] * 5
+    assert [is_within_limit(LIMITED, saver) for saver in reached + beyond] == [True] * 2 + [
+        False
+    ] * 5
     for actor in (WHOLE_TOKEN, PERSON, OPERATOR):
-        assert all(is_within_limit(actor, one) for one in reached + beyond)
+        assert all(is_within_limit(actor, saver) for saver in reached + beyond)
 
 
 @pytest.mark.parametrize(
-    ("held", "subject", "allowed"),
+    ("permissions", "subject", "allowed"),
     [
         ({STAFF}, person(), True),
         ({STAFF}, None, True),
@@ -97,13 +99,13 @@ def test_limited_token_manages_webhooks_saved_with_no_more() -> None:
     ],
 )
 def test_link_needs_every_right_of_its_subject(
-    held: set[Permission], subject: User | None, *, allowed: bool
+    permissions: set[Permission], subject: User | None, *, allowed: bool
 ) -> None:
-    assert may_receive_link(frozenset(held), STAFF, subject) is allowed
+    assert may_receive_link(frozenset(permissions), STAFF, subject) is allowed
 
 
 def test_staff_status_is_needed_for_staff_links() -> None:
-    held = frozenset({Permission.MANAGE_USERS})
+    permissions = frozenset({Permission.MANAGE_USERS})
     needed = Permission.MANAGE_USERS
-    assert may_receive_link(held, needed, person())
-    assert not may_receive_link(held, needed, person(is_staff=True))
+    assert may_receive_link(permissions, needed, person())
+    assert not may_receive_link(permissions, needed, person(is_staff=True))

@@ -13,7 +13,7 @@ ORDERS, PRODUCTS = "MANAGE_ORDERS", "MANAGE_PRODUCTS"
 
 
 @pytest.mark.parametrize(
-    ("events", "held", "lacking", "deaf"),
+    ("events", "permissions", "lacking", "deaf"),
     [
         ((), (), {}, False),
         (("ORDER_PAID",), (ORDERS,), {}, False),
@@ -32,17 +32,17 @@ ORDERS, PRODUCTS = "MANAGE_ORDERS", "MANAGE_PRODUCTS"
 )
 def test_missing_permissions_are_reported_by_event(
     events: tuple[str, ...],
-    held: tuple[str, ...],
+    permissions: tuple[str, ...],
     lacking: dict[str, tuple[str, ...]],
     deaf: bool,
 ) -> None:
-    assert not_permitted(events, held) == lacking
-    assert receives_nothing(events, held) is deaf
+    assert not_permitted(events, permissions) == lacking
+    assert receives_nothing(events, permissions) is deaf
 
 
 def test_all_events_without_any_permission_are_reported() -> None:
-    told = not_permitted(["ANY_EVENTS"], ["MANAGE_DISCOUNTS"])
-    assert {name for names in told.values() for name in names} == set(EVENTS)
+    missing = not_permitted(["ANY_EVENTS"], ["MANAGE_DISCOUNTS"])
+    assert {name for names in missing.values() for name in names} == set(EVENTS)
     assert receives_nothing(["ANY_EVENTS"], ["MANAGE_DISCOUNTS"])
 
 

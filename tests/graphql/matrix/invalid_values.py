@@ -92,7 +92,9 @@ def arguments_in(call: str) -> dict[str, Any]:
         return {}
     [field] = definition.selection_set.selections
     assert isinstance(field, FieldNode)
-    return {one.name.value: value_from_ast_untyped(one.value) for one in field.arguments}
+    return {
+        argument.name.value: value_from_ast_untyped(argument.value) for argument in field.arguments
+    }
 
 
 def absurd_calls(
@@ -100,12 +102,14 @@ def absurd_calls(
 ) -> Iterator[dict[str, Any]]:
     """Arguments of which nothing is good, of which one thing is not, and with more than is."""
     for turn, text in enumerate(TEXTS.values()):
-        absurd = {name: value_of(one.type, text, turn) for name, one in arguments.items()}
+        absurd = {
+            name: value_of(argument.type, text, turn) for name, argument in arguments.items()
+        }
         yield absurd
         yield _over(absurd, good)
         yield from _one_by_one(good, text)
-    for name, one in arguments.items():
-        if not isinstance(one.type, GraphQLNonNull):
+    for name, argument in arguments.items():
+        if not isinstance(argument.type, GraphQLNonNull):
             yield {**good, name: None}
 
 

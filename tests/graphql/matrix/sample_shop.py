@@ -42,19 +42,21 @@ class SampleShop:
     def callers(self, row: Row) -> Iterator[tuple[str, str | None]]:
         """Every kind of caller for that row by its column, some of them several times."""
         others = ALL_PERMISSIONS - frozenset(row.permissions)
-        needed = [frozenset({one}) | row.beside for one in row.permissions] or [ALL_PERMISSIONS]
+        needed = [frozenset({permission}) | row.beside for permission in row.permissions] or [
+            ALL_PERMISSIONS
+        ]
         yield "anonymous", None
         yield "customer", self._known("customer")
         for kind in ("staff", "app"):
             yield f"{kind} without", self._known(kind, others)
-            for held in needed:
-                yield f"{kind} with", self._known(kind, held)
+            for permissions in needed:
+                yield f"{kind} with", self._known(kind, permissions)
         yield "staff with", self._known("superuser")
         either = ((others, ALL_PERMISSIONS), (ALL_PERMISSIONS, others))
         for user, app in either if row.permissions else [(NOTHING, NOTHING)]:
             yield "extension without", self._known("extension", user, app)
-        for held in needed:
-            yield "extension with", self._known("extension", held, held)
+        for permissions in needed:
+            yield "extension with", self._known("extension", permissions, permissions)
 
     def call(self, row: Row) -> str:
         """What the row asks, with the ids of what there is."""
@@ -88,23 +90,23 @@ class SampleShop:
         self._file.close()
         self._kept.close()
 
-    def _known(self, kind: str, *held: Permissions) -> str:
+    def _known(self, kind: str, *permissions: Permissions) -> str:
         """The credential of such a caller, who is made when somebody first asks."""
-        if (kind, *held) not in self._credentials:
-            self._credentials[kind, *held] = self._make(kind, *held)
-        return self._credentials[kind, *held]
+        if (kind, *permissions) not in self._credentials:
+            self._credentials[kind, *permissions] = self._make(kind, *permissions)
+        return self._credentials[kind, *permissions]
 
-    def _make(self, kind: str, *held: Permissions) -> str:
+    def _make(self, kind: str, *permissions: Permissions) -> str:
         if kind == "customer":
             return sign_in(self.ports, make_user(self.ports, "someone@example.com")).access
         if kind == "superuser":
             manager = make_user(self.ports, "boss@example.com", is_superuser=True)
             return sign_in(self.ports, manager).access
         if kind == "app":
-            return make_app(self.ports, "caller", *held[0])[1]
+            return make_app(self.ports, "caller", *permissions[0])[1]
         if kind == "staff":
-            return sign_in(self.ports, self._person(*held)).access
-        return self._extension(*held)
+            return sign_in(self.ports, self._person(*permissions)).access
+        return self._extension(*permissions)
 
     def _extension(self, user: Permissions, app: Permissions) -> str:
         actor = actor_of(self.ports, self._person(user))
@@ -114,10 +116,10 @@ class SampleShop:
         assert token is not None
         return token
 
-    def _person(self, held: Permissions) -> int:
+    def _person(self, permissions: Permissions) -> int:
         email = f"{self.ports.randomness.token(12).lower()}@example.com"
         groups = [self._everybody]
-        return make_user(self.ports, email, is_staff=True, permissions=held, groups=groups)
+        return make_user(self.ports, email, is_staff=True, permissions=permissions, groups=groups)
 
 
 def one_of_everything(ports: Ports) -> Mapping[str, str]:

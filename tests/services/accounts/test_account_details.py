@@ -103,9 +103,9 @@ def test_customer_managers_change_names(ports: Ports) -> None:
 
 def test_customer_account_update_finds_only_customers(ports: Ports) -> None:
     staff = to_global_id("User", make_staff(ports))
-    for wanted in (staff, to_global_id("User", 4711), to_global_id("App", 1), "garbage", ""):
+    for id_ in (staff, to_global_id("User", 4711), to_global_id("App", 1), "garbage", ""):
         with pytest.raises(Refused) as refused:
-            update_customer_account(ports, APP, wanted, Details("Ann"))
+            update_customer_account(ports, APP, id_, Details("Ann"))
         (problem,) = refused.value.problems
         assert (problem.field, problem.code) == ("customerId", "NOT_FOUND")
 

@@ -29,8 +29,8 @@ DOUBTFUL = [False, None, "true", "false", 1, "yes", [True], ...]
 def token_of(provider: OwnProvider, sub: str = "victim", **person: object) -> str:
     token = provider.sign(provider.claims(sub, jti=str(len(provider.people))))
     provider.known(token, sub)
-    told = {**provider.people[token], "email": EMAIL, **person}
-    provider.people[token] = {name: value for name, value in told.items() if value is not ...}
+    claims = {**provider.people[token], "email": EMAIL, **person}
+    provider.people[token] = {name: value for name, value in claims.items() if value is not ...}
     return token
 
 
@@ -42,12 +42,14 @@ def set_password_by_mail(ports: Ports) -> str:
     return set_password(ports, NOBODY, email=EMAIL, password=PASSWORD, token=link).access
 
 
-@pytest.mark.parametrize("said", DOUBTFUL, ids=repr)
+@pytest.mark.parametrize("email_verified", DOUBTFUL, ids=repr)
 def test_unverified_provider_email_does_not_open_an_account(
-    ports: Ports, provider: OwnProvider, said: object
+    ports: Ports, provider: OwnProvider, email_verified: object
 ) -> None:
     make_staff(ports, EMAIL, Permission.MANAGE_USERS)
-    assert not who(ports, token_of(provider, "attacker", email_verified=said)).actor.is_user
+    assert not who(
+        ports, token_of(provider, "attacker", email_verified=email_verified)
+    ).actor.is_user
     assert identities(ports) == []
 
 
@@ -74,24 +76,24 @@ def test_account_registered_with_anothers_email_is_not_linked(
     assert who(ports, token_of(provider)).actor.user_id == waiting
 
 
-@pytest.mark.parametrize("said", DOUBTFUL, ids=repr)
+@pytest.mark.parametrize("email_verified", DOUBTFUL, ids=repr)
 def test_unverified_identity_is_dropped_when_the_owner_confirms(
-    ports: Ports, second_process: Ports, provider: OwnProvider, said: object
+    ports: Ports, second_process: Ports, provider: OwnProvider, email_verified: object
 ) -> None:
-    attackers = token_of(provider, "attacker", email_verified=said)
+    attackers = token_of(provider, "attacker", email_verified=email_verified)
     squatted = who(ports, attackers).actor.user_id
     assert squatted is not None
-    kept = user_called(ports, EMAIL)
-    assert kept is not None
-    assert kept.is_confirmed is False
+    user = user_called(ports, EMAIL)
+    assert user is not None
+    assert user.is_confirmed is False
 
     owners = set_password_by_mail(ports)
 
     assert who(ports, owners).actor.user_id == squatted
     for process in (ports, second_process):
         assert not who(process, attackers).actor.is_user
-        again = token_of(provider, "attacker", email_verified=said)
-        assert not who(process, again).actor.is_user
+        token = token_of(provider, "attacker", email_verified=email_verified)
+        assert not who(process, token).actor.is_user
 
 
 def test_unverified_provider_account_does_not_block_the_owner(

@@ -71,10 +71,10 @@ def test_avatar_is_deleted_with_its_owner(ports: Ports) -> None:
 
 def test_other_users_avatars_are_kept(ports: Ports) -> None:
     ann, bob = (actor_of(ports, make_user(ports, f"{name}@example.com")) for name in ("a", "b"))
-    kept = update_avatar(ports, bob, picture()).avatar
+    avatar = update_avatar(ports, bob, picture()).avatar
     update_avatar(ports, ann, picture())
     delete_avatar(ports, ann)
-    assert stored_names(ports) == {kept}
+    assert stored_names(ports) == {avatar}
 
 
 def test_account_changes_are_published(ports: Ports) -> None:
@@ -100,12 +100,12 @@ def test_account_changes_are_published(ports: Ports) -> None:
 def test_non_image_file_changes_nothing(ports: Ports, data: bytes, code: str) -> None:
     key = make_user(ports)
     actor = actor_of(ports, key)
-    kept = update_avatar(ports, actor, picture()).avatar
+    avatar = update_avatar(ports, actor, picture()).avatar
     with pytest.raises(Refused) as refused:
         update_avatar(ports, actor, Upload("me.png", "image/png", data))
     assert codes(refused) == [("image", code)]
-    assert user_as_stored(ports, key).avatar == kept
-    assert stored_names(ports) == {kept}
+    assert user_as_stored(ports, key).avatar == avatar
+    assert stored_names(ports) == {avatar}
 
 
 def test_staff_in_a_password_session_can_set_an_avatar(ports: Ports) -> None:

@@ -38,8 +38,10 @@ def quicker(second_process: Ports) -> Iterator[list[int]]:
     keys: list[int] = []
 
     def take(session: Session, *_rest: object) -> None:
-        mine = [one for one in (*session.new, *session.dirty) if isinstance(one, UserRecord)]
-        if not keys and WANTED in [one.email for one in mine]:
+        mine = [
+            record for record in (*session.new, *session.dirty) if isinstance(record, UserRecord)
+        ]
+        if not keys and WANTED in [record.email for record in mine]:
             keys.append(0)
             keys[0] = make_user(second_process, WANTED)
 

@@ -49,7 +49,7 @@ def test_console_url_in_mails_cannot_be_extended(served: Ports, behind: str) -> 
     make_user(served)
     with pytest.raises(Refused) as refused:
         ask(served, f"{OWN}{behind}")
-    assert [(one.field, one.code) for one in refused.value.problems] == [
+    assert [(problem.field, problem.code) for problem in refused.value.problems] == [
         ("redirectUrl", "INVALID")
     ]
     answer_reset_requests(served, WORKER)

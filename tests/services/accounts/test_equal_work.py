@@ -63,7 +63,7 @@ def test_work_is_the_same_for_every_email(ports: Ports, hasher: FakeHasher, act:
     with suppress(Refused):
         act(ports, actors["told"], "told@example.com")
     done = {kind: work(ports, hasher, act, actors[kind], kind) for kind in KINDS}
-    assert all(one == done["known"] for one in done.values()), done
+    assert all(steps == done["known"] for steps in done.values()), done
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -75,8 +75,8 @@ def test_registration_work_is_equal_without_confirmation(
         make_user(ports, f"{name}@example.com", is_active=name != "inactive")
     make_user(ports, "sso@example.com", password=None)
     register(ports, NOBODY, "told@example.com")
-    wanted = work(ports, hasher, register, NOBODY, "known")
-    assert work(ports, hasher, register, NOBODY, kind) == wanted
+    expected = work(ports, hasher, register, NOBODY, "known")
+    assert work(ports, hasher, register, NOBODY, kind) == expected
 
 
 def work(ports: Ports, hasher: FakeHasher, act: Act, actor: Actor, kind: str) -> Counter[str]:

@@ -53,9 +53,9 @@ def test_new_app_is_audited_and_published_without_its_token(ports: Ports) -> Non
 
 
 def test_app_cannot_get_permissions_that_its_creator_lacks(ports: Ports) -> None:
-    wanted = frozenset({ORDERS, Permission.MANAGE_PRODUCTS})
+    permissions = frozenset({ORDERS, Permission.MANAGE_PRODUCTS})
     with pytest.raises(Refused) as refused:
-        create_app(ports, boss(ports, APPS, ORDERS), NewApp("Warehouse", wanted))
+        create_app(ports, boss(ports, APPS, ORDERS), NewApp("Warehouse", permissions))
     assert codes(refused) == [("permissions", "OUT_OF_SCOPE_PERMISSION")]
     assert refused.value.problems[0].permissions == ("MANAGE_PRODUCTS",)
     assert list_apps(ports, OPERATOR, PageRequest(100)).items == ()
@@ -92,7 +92,7 @@ def test_staff_list_apps_and_manage_apps_is_needed_to_create(ports: Ports) -> No
     actor = boss(ports, *(ALL_PERMISSIONS - {APPS}))
     with pytest.raises(PermissionDenied):
         create_app(ports, actor, NewApp("Warehouse"))
-    assert [one.id for one in list_apps(ports, actor, PageRequest(100)).items] == [app]
+    assert [app.id for app in list_apps(ports, actor, PageRequest(100)).items] == [app]
 
 
 def test_apps_are_listed_by_creation_or_found_by_exact_name(ports: Ports) -> None:

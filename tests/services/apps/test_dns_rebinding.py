@@ -62,8 +62,8 @@ def test_stable_name_is_resolved_once_per_call(
         want_by_name(ports, app)
         assert work(guarded(ports)) == 1
     assert answers.given == [LISTED, LISTED]
-    [told] = app.told
-    assert show_calling_app(ports, identify(ports, visit(told.token)).actor).name == "My app"
+    [handshake] = app.told
+    assert show_calling_app(ports, identify(ports, visit(handshake.token)).actor).name == "My app"
 
 
 def test_name_rebound_to_a_private_address_gets_no_token(

@@ -30,9 +30,9 @@ ALL = PageRequest(100)
 
 def test_installation_is_requested_and_then_run_by_the_worker(ports: Ports) -> None:
     with app_server() as app:
-        asked = want(ports, app)
-        assert (asked.status, asked.app_name) == (JobStatus.PENDING, "My app")
-        assert list_installations(ports, OPERATOR) == (asked,)
+        installation = want(ports, app)
+        assert (installation.status, installation.app_name) == (JobStatus.PENDING, "My app")
+        assert list_installations(ports, OPERATOR) == (installation,)
         assert app.server.received == []
         assert work(ports) == 1
         assert work(ports) == 0
@@ -46,8 +46,8 @@ def test_installation_is_requested_and_then_run_by_the_worker(ports: Ports) -> N
     assert installed.is_active
     assert installed.permissions == {Permission.MANAGE_PRODUCTS}
     assert (installed.version, installed.manifest_url) == ("1.0.0", app.manifest_url)
-    [told] = app.told
-    assert opens(ports, told.token)
+    [handshake] = app.told
+    assert opens(ports, handshake.token)
 
 
 def test_installation_creates_extensions_and_webhooks(ports: Ports) -> None:
@@ -68,19 +68,19 @@ def test_app_receives_its_token_and_the_api_url(ports: Ports) -> None:
     with app_server() as app:
         want(ports, app, boss(ports))
         work(ports)
-    [told] = app.told
-    assert told.api_url == ISSUER
-    assert told.headers["latchkey-domain"] == "localhost:8000"
-    assert told.headers["latchkey-schema-version"] == "3.23"
+    [handshake] = app.told
+    assert handshake.api_url == ISSUER
+    assert handshake.headers["latchkey-domain"] == "localhost:8000"
+    assert handshake.headers["latchkey-schema-version"] == "3.23"
     [call] = app.server.calls("/register")
-    assert json.loads(call.body) == {"auth_token": told.token}
+    assert json.loads(call.body) == {"auth_token": handshake.token}
 
 
 def test_app_can_call_the_api_during_the_handshake(ports: Ports, second_process: Ports) -> None:
     seen: dict[str, Any] = {}
 
-    def call_back(told: Told) -> Reply:
-        caller = identify(second_process, visit(told.token)).actor
+    def call_back(handshake: Told) -> Reply:
+        caller = identify(second_process, visit(handshake.token)).actor
         seen["permissions"] = caller.permissions
         seen["itself"] = show_calling_app(second_process, caller)
         seen["listed"] = list_apps(second_process, OPERATOR, ALL).items
@@ -95,7 +95,7 @@ def test_app_can_call_the_api_during_the_handshake(ports: Ports, second_process:
     assert seen["itself"].identifier == "example.app"
     assert not seen["itself"].is_active
     assert seen["listed"] == ()
-    assert [one.status for one in seen["installation"]] == [JobStatus.PENDING]
+    assert [installation.status for installation in seen["installation"]] == [JobStatus.PENDING]
     assert list_apps(ports, OPERATOR, ALL).items[0].is_active
 
 
@@ -175,7 +175,7 @@ def test_refused_installation_stores_only_the_apps_message(
 
 def test_token_echoed_by_the_app_is_not_shown(ports: Ports) -> None:
     with app_server() as app:
-        app.decide = lambda told: refuse(f"I know {told.token}!")
+        app.decide = lambda handshake: refuse(f"I know {handshake.token}!")
         want(ports, app)
         work(ports)
     assert failed(ports) == "I know …!"

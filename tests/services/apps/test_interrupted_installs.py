@@ -173,11 +173,11 @@ def test_failed_installation_can_be_retried_by_another_person(ports: Ports) -> N
     asker = boss(ports)
     with app_server() as app:
         app.decide = lambda _told: refuse("Not today.")
-        asked = want(ports, app)
+        installation = want(ports, app)
         work(ports)
         app.decide = accept
-        again = retry_installation(ports, asker, asked.id)
-        assert (again.status.value, again.message) == ("PENDING", "")
+        retried = retry_installation(ports, asker, installation.id)
+        assert (retried.status.value, retried.message) == ("PENDING", "")
         assert work(ports) == 1
     assert list_apps(ports, OPERATOR, ALL).items[0].is_active
     [row] = trail(ports, "app.install")
@@ -187,9 +187,9 @@ def test_failed_installation_can_be_retried_by_another_person(ports: Ports) -> N
 def test_failed_installation_can_be_deleted(ports: Ports) -> None:
     with app_server() as app:
         app.decide = lambda _told: refuse("Never.")
-        asked = want(ports, app)
+        installation = want(ports, app)
         work(ports)
-        forgotten = delete_failed_installation(ports, OPERATOR, asked.id)
+        forgotten = delete_failed_installation(ports, OPERATOR, installation.id)
     assert forgotten.message == "Never."
     assert list_installations(ports, OPERATOR) == ()
 
@@ -200,8 +200,10 @@ def test_only_failed_installations_can_be_retried_or_deleted(
 ) -> None:
     assert callable(use_case)
     with app_server() as app:
-        asked = want(ports, app)
-    for key, code in ((asked.id, "INVALID_STATUS"), (4711, "NOT_FOUND")):
+        installation = want(ports, app)
+    for key, code in ((installation.id, "INVALID_STATUS"), (4711, "NOT_FOUND")):
         with pytest.raises(Refused) as refused:
             use_case(ports, OPERATOR, key)
-        assert [(one.field, one.code) for one in refused.value.problems] == [("id", code)]
+        assert [(problem.field, problem.code) for problem in refused.value.problems] == [
+            ("id", code)
+        ]

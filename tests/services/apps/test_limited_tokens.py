@@ -40,18 +40,18 @@ def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]
 
 @pytest.mark.parametrize("narrowed", [set(), {ORDERS}, {ORDERS, PAGES}])
 def test_limited_token_has_its_own_permissions(ports: Ports, narrowed: set[Permission]) -> None:
-    key, whole = make_app(ports, "Warehouse", ORDERS, PAGES)
-    wanted = WantedToken(permissions=frozenset(narrowed))
-    new = create_app_token(ports, OPERATOR, key, wanted)
+    key, full_token = make_app(ports, "Warehouse", ORDERS, PAGES)
+    options = WantedToken(permissions=frozenset(narrowed))
+    new = create_app_token(ports, OPERATOR, key, options)
     assert rights(ports, new.secret) == narrowed
     assert new.token.permissions == frozenset(narrowed)
-    assert rights(ports, whole) == {ORDERS, PAGES}
+    assert rights(ports, full_token) == {ORDERS, PAGES}
 
 
 def test_limited_token_loses_but_does_not_gain_permissions(ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS, PAGES)
-    wanted = WantedToken(permissions=frozenset({ORDERS}))
-    new = create_app_token(ports, OPERATOR, key, wanted)
+    options = WantedToken(permissions=frozenset({ORDERS}))
+    new = create_app_token(ports, OPERATOR, key, options)
     taxes = frozenset({PAGES, Permission.MANAGE_TAXES})
     update_app(ports, OPERATOR, key, AppChange(permissions=taxes))
     assert rights(ports, new.secret) == set()
@@ -94,8 +94,8 @@ def test_token_expiry_is_within_a_readable_range(ports: Ports, zone: int) -> Non
 
 def test_token_can_be_valid_for_a_hundred_years(ports: Ports, clock: FakeClock) -> None:
     key, _ = make_app(ports)
-    wanted = WantedToken(expires_at=clock.now() + MAX_LIFETIME)
-    assert rights(ports, create_app_token(ports, OPERATOR, key, wanted).secret) == set()
+    options = WantedToken(expires_at=clock.now() + MAX_LIFETIME)
+    assert rights(ports, create_app_token(ports, OPERATOR, key, options).secret) == set()
 
 
 def test_rotated_token_stays_valid_for_the_overlap(
@@ -129,8 +129,8 @@ def test_rotated_token_has_the_same_permissions_and_lifetime(
     ports: Ports, clock: FakeClock
 ) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS, PAGES)
-    wanted = WantedToken("nightly", clock.now() + HOUR * 10, frozenset({ORDERS}))
-    old = create_app_token(ports, OPERATOR, key, wanted).token
+    options = WantedToken("nightly", clock.now() + HOUR * 10, frozenset({ORDERS}))
+    old = create_app_token(ports, OPERATOR, key, options).token
     clock.pass_(hours=9)
     new = rotate_app_token(ports, OPERATOR, old.id, HOUR * 5)
     assert new.token.name == "nightly"
@@ -205,5 +205,5 @@ def test_tokens_of_several_apps_are_kept_apart(ports: Ports) -> None:
     one, first = make_app(ports)
     other, second = make_app(ports)
     found = tokens_of_apps(ports, OPERATOR, [one, other, 4711])
-    told = {key: [token.last_four for token in tokens] for key, tokens in found.items()}
-    assert told == {one: [first[-4:]], other: [second[-4:]], 4711: []}
+    endings = {key: [token.last_four for token in tokens] for key, tokens in found.items()}
+    assert endings == {one: [first[-4:]], other: [second[-4:]], 4711: []}

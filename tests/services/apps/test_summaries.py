@@ -26,6 +26,6 @@ def test_tokens_and_webhooks_are_counted_per_app(ports: Ports) -> None:
 def test_app_webhooks_are_listed_with_events(ports: Ports) -> None:
     app_id, _ = make_app(ports)
     make_webhook(ports, app_id, EventType.ORDER_CREATED, EventType.PRODUCT_CREATED)
-    (told,) = list_webhooks_of_app(ports, OPERATOR, app_id)
-    assert set(told.events) == {EventType.ORDER_CREATED, EventType.PRODUCT_CREATED}
-    assert not told.is_failing
+    (webhook,) = list_webhooks_of_app(ports, OPERATOR, app_id)
+    assert set(webhook.events) == {EventType.ORDER_CREATED, EventType.PRODUCT_CREATED}
+    assert not webhook.is_failing

@@ -49,8 +49,8 @@ def trail(ports: Ports, clock: FakeClock) -> Ports:
     return ports
 
 
-def actions(ports: Ports, wanted: AuditFilter) -> list[str]:
-    return [one.action for one in list_entries(ports, OPERATOR, PAGE, wanted).items]
+def actions(ports: Ports, filter_: AuditFilter) -> list[str]:
+    return [entry.action for entry in list_entries(ports, OPERATOR, PAGE, filter_).items]
 
 
 def test_newest_change_is_listed_first_with_its_values(trail: Ports, clock: FakeClock) -> None:
@@ -74,7 +74,7 @@ def test_newest_change_is_listed_first_with_its_values(trail: Ports, clock: Fake
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("filter_", "found"),
     [
         (AuditFilter(user_id=1), ["user.sign_out", "app_token.create", "shop.update"]),
         (AuditFilter(app_id=1), ["app.update"]),
@@ -93,9 +93,9 @@ def test_newest_change_is_listed_first_with_its_values(trail: Ports, clock: Fake
     ],
 )
 def test_entries_are_searched_by_actor_subject_and_text(
-    trail: Ports, wanted: AuditFilter, found: list[str]
+    trail: Ports, filter_: AuditFilter, found: list[str]
 ) -> None:
-    assert actions(trail, wanted) == found
+    assert actions(trail, filter_) == found
 
 
 def test_entries_are_found_by_time(trail: Ports, clock: FakeClock) -> None:
@@ -109,12 +109,12 @@ def test_entries_are_found_by_time(trail: Ports, clock: FakeClock) -> None:
 def test_pages_continue_after_the_previous_one(trail: Ports) -> None:
     first = list_entries(trail, OPERATOR, PageRequest(2))
     rest = PageRequest(9, cursor=read_cursor(first.cursors[-1], "after"))
-    assert [one.action for one in first.items] == ["user.sign_out", "app_token.create"]
+    assert [item.action for item in first.items] == ["user.sign_out", "app_token.create"]
     assert first.has_next
     assert first.count() == 5
     with recorded_statements() as statements:
         second = list_entries(trail, OPERATOR, rest)
-    assert [one.action for one in second.items] == ["app.update", "keys.rotate", "shop.update"]
+    assert [item.action for item in second.items] == ["app.update", "keys.rotate", "shop.update"]
     assert (second.has_next, second.has_previous) == (False, True)
     assert len(selects(statements)) == 1
 
@@ -130,15 +130,17 @@ def test_text_search_covers_only_the_newest_entries(
 def test_overlong_search_text_is_refused(ports: Ports) -> None:
     with pytest.raises(Refused) as refused:
         actions(ports, AuditFilter(text="x" * (MAX_TEXT_LENGTH + 1)))
-    assert [(one.code, one.field) for one in refused.value.problems] == [("INVALID", "text")]
+    assert [(problem.code, problem.field) for problem in refused.value.problems] == [
+        ("INVALID", "text")
+    ]
 
 
 def test_an_export_holds_every_entry_once(trail: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_lists, "_EXPORTED_AT_ONCE", 2)
     exported = list(export_entries(trail, OPERATOR))
     assert exported == list(list_entries(trail, OPERATOR, PAGE).items)
-    wanted = AuditFilter(topic=Topic.KEYS)
-    assert [one.action for one in export_entries(trail, OPERATOR, wanted)] == ["keys.rotate"]
+    filter_ = AuditFilter(topic=Topic.KEYS)
+    assert [entry.action for entry in export_entries(trail, OPERATOR, filter_)] == ["keys.rotate"]
 
 
 def test_audit_log_requires_manage_staff(ports: Ports) -> None:
@@ -171,14 +173,14 @@ def test_entries_of_one_moment_keep_their_order(ports: Ports, clock: FakeClock) 
     first = list_entries(ports, OPERATOR, PageRequest(3))
     rest = PageRequest(3, cursor=read_cursor(first.cursors[-1], "after"))
     second = list_entries(ports, OPERATOR, rest)
-    found = [one.subject_id for one in (*first.items, *second.items)]
+    found = [item.subject_id for item in (*first.items, *second.items)]
     assert found == ["4", "3", "2", "1", "0"]
 
 
 def test_every_action_belongs_to_a_topic() -> None:
-    known = {word for topic in Topic for word in topic.beginnings}
+    beginnings = {word for topic in Topic for word in topic.beginnings}
     folder = Path(services.__file__).parent
-    sources = (one for one in folder.rglob("*.py") if folder / "demo" not in one.parents)
+    sources = (path for path in folder.rglob("*.py") if folder / "demo" not in path.parents)
     written = {
         found[1]
         for source in sources
@@ -186,4 +188,4 @@ def test_every_action_belongs_to_a_topic() -> None:
         if "Change(" in source.read_text()
     }
     assert {"shop", "keys", "app"} <= written
-    assert written <= known
+    assert written <= beginnings

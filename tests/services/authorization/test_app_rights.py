@@ -98,8 +98,8 @@ def test_app_token_lookup_uses_an_index(sqlite_url: str, clock: FakeClock) -> No
         assert who(ports, token).actor.is_app
     plan = plans(ports, selects(statements))
     ports.database.close()
-    assert any(re.match(r"SEARCH app_tokens USING INDEX \w+ \(digest=\?\)", one) for one in plan)
-    assert not any(one.startswith("SCAN") for one in plan), plan
+    assert any(re.match(r"SEARCH app_tokens USING INDEX \w+ \(digest=\?\)", step) for step in plan)
+    assert not any(step.startswith("SCAN") for step in plan), plan
 
 
 def test_apps_are_identified_by_their_tokens(ports: Ports) -> None:

@@ -165,5 +165,7 @@ def test_permission_rule_must_name_a_permission() -> None:
 
 def test_use_cases_open_to_extensions_are_listed() -> None:
     """A new use case about a person's own account is declared ``account_owner_only``."""
-    open_to_both = {one.name for one in REGISTER.values() if one.rule is Rule.USERS}
+    open_to_both = {
+        declaration.name for declaration in REGISTER.values() if declaration.rule is Rule.USERS
+    }
     assert open_to_both <= {"commerce.checkouts.attach_checkout"}

@@ -42,13 +42,13 @@ STOREKEEPER = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
 )
 def test_excessive_quantity_is_refused(ports: Ports, quantity: int, code: str) -> None:
     cart = make_cart(ports)
-    wanted = [LineInput(product_id(make_product(ports)), quantity)]
+    lines = [LineInput(product_id(make_product(ports)), quantity)]
     attempts: list[Callable[[], object]] = [
-        lambda: create_checkout(ports, NOBODY, wanted),
-        lambda: add_checkout_lines(ports, NOBODY, checkout_id(cart), wanted),
+        lambda: create_checkout(ports, NOBODY, lines),
+        lambda: add_checkout_lines(ports, NOBODY, checkout_id(cart), lines),
     ]
     if quantity:
-        attempts.append(lambda: update_checkout_lines(ports, NOBODY, checkout_id(cart), wanted))
+        attempts.append(lambda: update_checkout_lines(ports, NOBODY, checkout_id(cart), lines))
     for attempt in attempts:
         with pytest.raises(Refused) as excinfo:
             attempt()
@@ -84,12 +84,12 @@ def test_product_added_twice_is_merged_at_the_current_price(ports: Ports) -> Non
     cart = make_cart(ports, NOBODY, bowl, quantity=2)
     reprice(ports, bowl, "10")
     reprice(ports, cup, "4")
-    again = [
+    lines = [
         LineInput(product_id(bowl), 1),
         LineInput(product_id(cup), 1),
         LineInput(product_id(cup), 2),
     ]
-    after = add_checkout_lines(ports, NOBODY, checkout_id(cart), again)
+    after = add_checkout_lines(ports, NOBODY, checkout_id(cart), lines)
     assert contents(after) == [("Bowl", 3, Decimal("10.00")), ("Cup", 3, Decimal("4.00"))]
     full = [LineInput(product_id(bowl), MAX_QUANTITY - 2)]
     with pytest.raises(Refused) as excinfo:
@@ -113,8 +113,8 @@ def test_update_sets_the_quantity(ports: Ports, clock: FakeClock) -> None:
     bowl, cup, jug = (make_product(ports, name) for name in ("Bowl", "Cup", "Jug"))
     cart = make_cart(ports, NOBODY, bowl, cup, quantity=5)
     clock.pass_(seconds=9)
-    wanted = [LineInput(product_id(key), n) for key, n in ((bowl, 2), (cup, 0), (jug, 1))]
-    after = update_checkout_lines(ports, NOBODY, checkout_id(cart), wanted)
+    lines = [LineInput(product_id(key), n) for key, n in ((bowl, 2), (cup, 0), (jug, 1))]
+    after = update_checkout_lines(ports, NOBODY, checkout_id(cart), lines)
     assert [(name, quantity) for name, quantity, _ in contents(after)] == [("Bowl", 2), ("Jug", 1)]
     assert after.updated_at == clock.now()
     twice = [LineInput(product_id(bowl), 1), LineInput(product_id(bowl), 2)]

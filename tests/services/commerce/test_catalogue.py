@@ -33,8 +33,10 @@ SEES_ALL = {
 }
 
 
-def names(ports: Ports, wanted: ProductFilter = ANY_PRODUCT, actor: Actor = OPERATOR) -> list[str]:
-    return [one.name for one in list_products(ports, actor, EVERYTHING, wanted).items]
+def names(
+    ports: Ports, filter_: ProductFilter = ANY_PRODUCT, actor: Actor = OPERATOR
+) -> list[str]:
+    return [product.name for product in list_products(ports, actor, EVERYTHING, filter_).items]
 
 
 @pytest.mark.parametrize("who", SEES_ALL)
@@ -50,8 +52,8 @@ def test_unpublished_products_are_visible_to_product_managers(ports: Ports, who:
         show_product(ports, actor, slug="secret"),
     ):
         assert (found is not None) is sees_all
-    wanted = ProductFilter(is_published=False, ids=(product_id(hidden),), slugs=("secret",))
-    assert names(ports, wanted, actor) == (["Secret"] if sees_all else [])
+    filter_ = ProductFilter(is_published=False, ids=(product_id(hidden),), slugs=("secret",))
+    assert names(ports, filter_, actor) == (["Secret"] if sees_all else [])
 
 
 def test_a_product_is_found_by_its_id_or_by_its_slug(ports: Ports) -> None:
@@ -78,7 +80,7 @@ def test_filter_without_products_is_refused(
 ) -> None:
     with pytest.raises(Refused) as refused:
         show_product(ports, anonymous(), product_id=id_, slug=slug)
-    assert [(one.field, one.code) for one in refused.value.problems] == [("id", code)]
+    assert [(problem.field, problem.code) for problem in refused.value.problems] == [("id", code)]
 
 
 @pytest.mark.parametrize(
@@ -132,12 +134,12 @@ def test_products_are_filtered_by_change_time(ports: Ports, clock: FakeClock) ->
     early = clock.now()
     clock.pass_(seconds=60)
     make_product(ports, "Cup")
-    late = clock.now()
+    changed_at = clock.now()
     for span, found in (
         (moments(None, early), ["Bowl"]),
-        (moments(late, None), ["Cup"]),
-        (moments(early, late), ["Bowl", "Cup"]),
-        (moments(late, early), []),
+        (moments(changed_at, None), ["Cup"]),
+        (moments(early, changed_at), ["Bowl", "Cup"]),
+        (moments(changed_at, early), []),
         (moments(datetime.min, datetime.max), ["Bowl", "Cup"]),  # noqa: DTZ901 - as sent
     ):
         assert names(ports, ProductFilter(updated_at=span)) == found
@@ -152,7 +154,7 @@ def test_products_are_filtered_by_ids_and_slugs(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "field", "code"),
+    ("filter_", "field", "code"),
     [
         (ProductFilter(ids=("nonsense",)), "ids", "NOT_FOUND"),
         (ProductFilter(ids=(to_global_id("User", 1),)), "ids", "NOT_FOUND"),
@@ -162,11 +164,11 @@ def test_products_are_filtered_by_ids_and_slugs(ports: Ports) -> None:
     ids=["no id", "a user's id", "too many ids", "too many slugs"],
 )
 def test_invalid_filter_is_refused(
-    ports: Ports, wanted: ProductFilter, field: str, code: str
+    ports: Ports, filter_: ProductFilter, field: str, code: str
 ) -> None:
     with pytest.raises(Refused) as refused:
-        names(ports, wanted)
-    assert [(one.field, one.code) for one in refused.value.problems] == [(field, code)]
+        names(ports, filter_)
+    assert [(problem.field, problem.code) for problem in refused.value.problems] == [(field, code)]
 
 
 @pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
@@ -196,7 +198,7 @@ def test_pages_go_through_the_whole_list_in_its_order(
     while True:
         request = PageRequest(1, cursor=cursor)
         page = list_products(ports, OPERATOR, request, sort_by=sort_by, descending=descending)
-        found += [one.name for one in page.items]
+        found += [item.name for item in page.items]
         if not page.has_next:
             break
         cursor = read_cursor(page.cursors[-1], "after")

@@ -43,7 +43,7 @@ def test_order_has_the_carts_contents(ports: Ports) -> None:
     assert (order.status, order.is_paid) == (OrderStatus.UNCONFIRMED, False)
     assert (order.user_id, order.user_email) == (ann.user_id, "ann@example.com")
     assert order.total.amount == Decimal("52.50")
-    assert [(one.product_name, one.quantity, one.total.units) for one in order.lines] == [
+    assert [(line.product_name, line.quantity, line.total.units) for line in order.lines] == [
         ("Bowl", 3, 3750),
         ("Cup", 3, 1500),
     ]

@@ -81,11 +81,11 @@ def test_other_peoples_carts_cannot_be_changed(ports: Ports) -> None:
     bowl = make_product(ports, "Bowl")
     cart = make_cart(ports, ann, bowl)
     before = len(events(ports))
-    wanted = [LineInput(product_id(bowl), 1)]
+    lines = [LineInput(product_id(bowl), 1)]
     for actor in (NOBODY, OTHER, Actor(ActorKind.APP, app_id=1)):
         attempts: list[Callable[[str], object]] = [
-            partial(add_checkout_lines, ports, actor, lines=wanted),
-            partial(update_checkout_lines, ports, actor, lines=wanted),
+            partial(add_checkout_lines, ports, actor, lines=lines),
+            partial(update_checkout_lines, ports, actor, lines=lines),
             partial(delete_checkout_lines, ports, actor, line_ids=[line_id(cart)]),
             partial(update_checkout_email, ports, actor, email=EMAIL),
         ]
@@ -103,8 +103,8 @@ def test_other_peoples_carts_cannot_be_changed(ports: Ports) -> None:
                     attempt(id_)
                 assert codes(excinfo) == [("id", "NOT_FOUND")]
     assert len(events(ports)) == before
-    assert add_checkout_lines(ports, CLERK, checkout_id(cart), wanted).quantity == 2
-    assert add_checkout_lines(ports, ann, checkout_id(cart), wanted).quantity == 3
+    assert add_checkout_lines(ports, CLERK, checkout_id(cart), lines).quantity == 2
+    assert add_checkout_lines(ports, ann, checkout_id(cart), lines).quantity == 3
 
 
 def test_anonymous_cart_can_be_attached_to_the_caller(ports: Ports) -> None:

@@ -47,8 +47,8 @@ def key(actor: Actor) -> int:
     return actor.user_id
 
 
-def emails(ports: Ports, wanted: OrderFilter = ANY_ORDER) -> list[str]:
-    return [order.user_email for order in list_orders(ports, MANAGER, EVERYTHING, wanted).items]
+def emails(ports: Ports, filter_: OrderFilter = ANY_ORDER) -> list[str]:
+    return [order.user_email for order in list_orders(ports, MANAGER, EVERYTHING, filter_).items]
 
 
 def test_carts_are_visible_to_owners_and_checkout_managers(
@@ -138,7 +138,7 @@ def test_orders_buyer_is_shown_to_managers_of_such_users(ports: Ports, ann: Acto
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("filter_", "found"),
     [
         (ANY_ORDER, "nn bob ann"),
         (OrderFilter(customer="AN"), "ann"),
@@ -162,13 +162,13 @@ def test_orders_buyer_is_shown_to_managers_of_such_users(ports: Ports, ann: Acto
     ],
 )
 def test_orders_are_searched_by_their_fields(
-    ports: Ports, ann: Actor, bob: Actor, wanted: OrderFilter, found: str
+    ports: Ports, ann: Actor, bob: Actor, filter_: OrderFilter, found: str
 ) -> None:
     make_order(ports, ann)
     make_order(ports, bob, status=OrderStatus.FULFILLED, is_paid=True)
     make_order(ports)
     short = {EMAIL: "nn", "ann@example.com": "ann", "bob@example.com": "bob"}
-    assert " ".join(short[email] for email in emails(ports, wanted)) == found
+    assert " ".join(short[email] for email in emails(ports, filter_)) == found
 
 
 def test_orders_are_found_by_number_by_id_and_by_time(

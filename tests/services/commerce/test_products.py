@@ -88,7 +88,7 @@ def test_products_cannot_be_changed_without_permission(ports: Ports, actor: Acto
 
 
 @pytest.mark.parametrize(
-    ("said", "field", "code"),
+    ("input_", "field", "code"),
     [
         ({"name": ABSENT}, "name", "REQUIRED"),
         ({"name": None}, "name", "REQUIRED"),
@@ -108,24 +108,24 @@ def test_products_cannot_be_changed_without_permission(ports: Ports, actor: Acto
     ],
 )
 def test_invalid_fields_are_reported_and_nothing_is_stored(
-    ports: Ports, said: dict[str, Any], field: str, code: str
+    ports: Ports, input_: dict[str, Any], field: str, code: str
 ) -> None:
     with pytest.raises(Refused) as excinfo:
-        create_product(ports, STAFF, replace(FULL, **said))
+        create_product(ports, STAFF, replace(FULL, **input_))
     assert codes(excinfo) == [(field, code)]
     key = make_product(ports)
-    if ABSENT not in (said.get("name"), said.get("price")):
+    if ABSENT not in (input_.get("name"), input_.get("price")):
         with pytest.raises(Refused) as excinfo:
-            update_product(ports, STAFF, product_id(key), replace(FULL, **said))
+            update_product(ports, STAFF, product_id(key), replace(FULL, **input_))
         assert codes(excinfo) == [(field, code)]
     assert count(ports) == 1
     assert events(ports) == []
 
 
 def test_all_problems_are_reported_at_once(ports: Ports) -> None:
-    said = ProductInput(name="", slug="!", description="\0", price=Decimal(-1))
+    input_ = ProductInput(name="", slug="!", description="\0", price=Decimal(-1))
     with pytest.raises(Refused) as excinfo:
-        create_product(ports, STAFF, said)
+        create_product(ports, STAFF, input_)
     assert [field for field, _ in codes(excinfo)] == ["name", "slug", "description", "price"]
 
 

@@ -52,11 +52,11 @@ def test_overview_shows_both_switches(ports: Ports, clock: FakeClock) -> None:
     make_provider(ports, name="Northlight ID")
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
     close_storefront(ports)
-    told = show_overview(ports, OPERATOR)
-    assert told.at == clock.now()
-    assert told.switches.password_login_mode is PasswordLoginMode.CUSTOMERS_ONLY
-    assert not told.switches.allow_storefront_traffic
-    (provider,) = told.providers
+    overview = show_overview(ports, OPERATOR)
+    assert overview.at == clock.now()
+    assert overview.switches.password_login_mode is PasswordLoginMode.CUSTOMERS_ONLY
+    assert not overview.switches.allow_storefront_traffic
+    (provider,) = overview.providers
     assert (provider.slug, provider.name, provider.is_active) == (
         "default",
         "Northlight ID",
@@ -91,12 +91,12 @@ def test_deliveries_are_counted_by_hour_of_creation(
     assert day is not None
     assert len(day.hours) == 24
     assert day.hours[0].began == now - timedelta(hours=24)
-    told = {
+    counts = {
         number: (hour.arrived, hour.not_arrived, hour.waiting)
         for number, hour in enumerate(day.hours)
         if hour.made
     }
-    assert told == {0: (6, 0, 0), 22: (1, 1, 0), 23: (0, 1, 1)}
+    assert counts == {0: (6, 0, 0), 22: (1, 1, 0), 23: (0, 1, 1)}
     assert (day.made, day.arrived, day.not_arrived) == (10, 7, 2)
     assert day.first_try_share == pytest.approx(6 / 9)
     assert (day.day_before.made, day.growth) == (5, 1.0)
@@ -157,9 +157,9 @@ def test_requests_are_counted_by_kind(busy: Ports, clock: FakeClock) -> None:
     assert (traffic.requests, traffic.refused, traffic.from_outside) == (10, 3, 3)
     assert traffic.by_kind[TrafficKind.ANONYMOUS] == 4
     clock.pass_(hours=26)
-    again = show_overview(busy, OPERATOR).traffic
-    assert again is not None
-    assert again.requests == 0
+    second = show_overview(busy, OPERATOR).traffic
+    assert second is not None
+    assert second.requests == 0
 
 
 def test_untrusted_forwarding_needs_attention_for_a_week(busy: Ports, clock: FakeClock) -> None:
@@ -168,9 +168,9 @@ def test_untrusted_forwarding_needs_attention_for_a_week(busy: Ports, clock: Fak
     seen = []
     for hours in (0, 8 * 24, 1):
         clock.pass_(hours=hours)
-        told = show_overview(busy, OPERATOR).people
-        assert told is not None
-        seen.append(told.untrusted_peers)
+        people = show_overview(busy, OPERATOR).people
+        assert people is not None
+        seen.append(people.untrusted_peers)
     assert seen == [1, 1, 0]
 
 
@@ -178,24 +178,24 @@ def test_items_that_need_attention_are_listed(ports: Ports, clock: FakeClock, ho
     change_webhook(ports, hook, failing_since=clock.now())
     sign_in(ports, make_staff(ports, "tom@example.com"))
     ports.throttle.fail(ADDRESS, "", make_user(ports), clock.timestamp())
-    told = show_overview(ports, OPERATOR)
-    assert told.webhooks is not None
-    assert [one.id for one in told.webhooks] == [hook]
-    assert told.people is not None
-    assert (told.people.staff_without_sign_on, told.people.staff_sessions) == (1, 1)
-    assert told.people.blocked_ips == 1
-    assert told.last_changes is not None
-    assert {one.action for one in told.last_changes} == {"keys.create"}
+    overview = show_overview(ports, OPERATOR)
+    assert overview.webhooks is not None
+    assert [webhook.id for webhook in overview.webhooks] == [hook]
+    assert overview.people is not None
+    assert (overview.people.staff_without_sign_on, overview.people.staff_sessions) == (1, 1)
+    assert overview.people.blocked_ips == 1
+    assert overview.last_changes is not None
+    assert {change.action for change in overview.last_changes} == {"keys.create"}
 
 
 def test_overview_shows_what_the_caller_can_see(ports: Ports) -> None:
     seen = {}
     for permission in ("MANAGE_ORDERS", "MANAGE_STAFF", "MANAGE_SETTINGS", "MANAGE_APPS"):
         user = make_staff(ports, f"{permission.lower()}@example.com", Permission(permission))
-        told = show_overview(ports, actor_of(ports, user))
-        assert told.switches.allow_storefront_traffic
+        overview = show_overview(ports, actor_of(ports, user))
+        assert overview.switches.allow_storefront_traffic
         parts = ("people", "last_changes", "traffic", "deliveries", "webhooks")
-        seen[permission] = {name for name in parts if getattr(told, name) is not None}
+        seen[permission] = {name for name in parts if getattr(overview, name) is not None}
     assert seen == {
         "MANAGE_ORDERS": set(),
         "MANAGE_STAFF": {"people", "last_changes"},
@@ -210,6 +210,6 @@ def test_page_costs_at_most_four_statements(ports: Ports) -> None:
     show_overview(ports, OPERATOR)
     with recorded_statements() as statements:
         show_overview(ports, OPERATOR)
-    asked = [one for one in statements if one.startswith(("SELECT", "WITH"))]
-    assert len(asked) == 4
+    queries = [statement for statement in statements if statement.startswith(("SELECT", "WITH"))]
+    assert len(queries) == 4
     assert len(selects(statements)) <= 4

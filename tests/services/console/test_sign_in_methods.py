@@ -82,4 +82,4 @@ def test_a_users_newest_orders_require_manage_orders(ports: Ports) -> None:
     order = make_order(ports, actor_of(ports, customer))
     make_order(ports)
     found = list_newest_orders_of(ports, actor_of(ports, other), customer, PageRequest(5))
-    assert [one.number for one in found.items] == [order.number]
+    assert [item.number for item in found.items] == [order.number]

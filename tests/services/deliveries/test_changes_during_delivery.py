@@ -59,7 +59,9 @@ def webhook(ports: Ports, owner: int) -> int:
 
 def _left(ports: Ports) -> list[object]:
     with ports.database.reading() as session:
-        found = [session.scalars(select(one)).all() for one in (DeliveryRecord, WebhookRecord)]
+        found = [
+            session.scalars(select(record)).all() for record in (DeliveryRecord, WebhookRecord)
+        ]
         return [*found[0], *found[1], *session.scalars(select(DeliveryAttemptRecord)).all()]
 
 
@@ -84,8 +86,8 @@ def _while_it_is_made(answer: int, change: Callable[[], object]) -> Callable[...
 
 
 def _move(ports: Ports, webhook: int) -> None:
-    said = WebhookInput(target_url=ELSEWHERE)
-    update_webhook(ports, OPERATOR, to_global_id("Webhook", webhook), "", said)
+    input_ = WebhookInput(target_url=ELSEWHERE)
+    update_webhook(ports, OPERATOR, to_global_id("Webhook", webhook), "", input_)
 
 
 def test_attempt_uses_the_webhooks_current_target_and_secret(
@@ -93,8 +95,8 @@ def test_attempt_uses_the_webhooks_current_target_and_secret(
 ) -> None:
     make_delivery(delivering, webhook)
     _move(delivering, webhook)
-    said = WebhookInput(secret_key="", custom_headers={"X-New": "1"})
-    update_webhook(delivering, OPERATOR, to_global_id("Webhook", webhook), "", said)
+    input_ = WebhookInput(secret_key="", custom_headers={"X-New": "1"})
+    update_webhook(delivering, OPERATOR, to_global_id("Webhook", webhook), "", input_)
 
     assert work_off(delivering) == 1
 
@@ -252,9 +254,9 @@ def test_webhook_with_a_forbidden_target_can_be_disabled(delivering: Ports, webh
     off = update_webhook(delivering, OPERATOR, key, "", WebhookInput(is_active=False, name="old"))
     assert (off.is_active, off.name) == (False, "old")
 
-    for said in (WebhookInput(is_active=True), WebhookInput(target_url=off.target_url)):
+    for input_ in (WebhookInput(is_active=True), WebhookInput(target_url=off.target_url)):
         with pytest.raises(Refused) as refused:
-            update_webhook(delivering, OPERATOR, key, "", said)
+            update_webhook(delivering, OPERATOR, key, "", input_)
         assert codes(refused) == [("targetUrl", "INVALID")]
     assert not stored_webhook(delivering, webhook).is_active
 

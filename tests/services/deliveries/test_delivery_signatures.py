@@ -80,8 +80,8 @@ def test_reference_library_accepts_both_secrets_during_a_rotation(
     key = deliver(in_real_time, secret=OLD)
     (first,) = http.requests
     verify(first, OLD)
-    said = WebhookInput(secret_key=NEW)
-    update_webhook(in_real_time, OPERATOR, to_global_id("Webhook", key), "", said)
+    input_ = WebhookInput(secret_key=NEW)
+    update_webhook(in_real_time, OPERATOR, to_global_id("Webhook", key), "", input_)
     make_delivery(in_real_time, key, PAYLOAD)
     work(in_real_time)
 

@@ -78,7 +78,7 @@ def test_delivery_is_shown_with_attempts_and_next_attempt(
     assert (details.payload, details.api_url) == ('{"product":null}', ISSUER)
     assert (details.line.target_url, details.line.response_status) == (TARGET, 200)
     assert (details.line.attempts, details.line.next_attempt_at) == (2, None)
-    assert [one.attempt.response_status for one in details.attempts] == [200, 500]
+    assert [attempt.attempt.response_status for attempt in details.attempts] == [200, 500]
     assert details.attempts[1].attempt.response == "no"
     assert details.attempts[1].attempt.response_headers == {"x-seen": "yes"}
 
@@ -104,7 +104,7 @@ def test_credentials_are_never_stored(trying: Ports, http: FakeHttp, owner: int)
 def test_signature_is_verified_as_receivers_do(trying: Ports, owner: int, secret: str) -> None:
     key = make_delivery(trying, make_webhook(trying, owner, secret=secret))
     work(trying)
-    assert [one.signed for one in shown(trying, key).attempts] == [Signed.VERIFIED]
+    assert [attempt.signed for attempt in shown(trying, key).attempts] == [Signed.VERIFIED]
 
 
 def test_signature_of_another_body_is_reported(trying: Ports, owner: int) -> None:
@@ -112,19 +112,19 @@ def test_signature_of_another_body_is_reported(trying: Ports, owner: int) -> Non
     work(trying)
     with trying.database.transaction() as session:
         session.get_one(DeliveryRecord, key).payload = '{"product":1}'
-    assert [one.signed for one in shown(trying, key).attempts] == [Signed.WRONG]
+    assert [attempt.signed for attempt in shown(trying, key).attempts] == [Signed.WRONG]
 
 
 def test_replaced_secret_verifies_for_a_day(trying: Ports, owner: int, clock: FakeClock) -> None:
     webhook = make_webhook(trying, owner, secret="sesame")
     key = make_delivery(trying, webhook)
     work(trying)
-    said = WebhookInput(secret_key="open")
-    update_webhook(trying, OPERATOR, to_global_id("Webhook", webhook), "", said)
+    input_ = WebhookInput(secret_key="open")
+    update_webhook(trying, OPERATOR, to_global_id("Webhook", webhook), "", input_)
 
-    assert [one.signed for one in shown(trying, key).attempts] == [Signed.VERIFIED]
+    assert [attempt.signed for attempt in shown(trying, key).attempts] == [Signed.VERIFIED]
     clock.pass_(hours=25)
-    assert [one.signed for one in shown(trying, key).attempts] == [Signed.KEY_GONE]
+    assert [attempt.signed for attempt in shown(trying, key).attempts] == [Signed.KEY_GONE]
 
 
 def test_signature_without_key_is_unknown(trying: Ports, owner: int) -> None:
@@ -134,7 +134,7 @@ def test_signature_without_key_is_unknown(trying: Ports, owner: int) -> None:
         attempt = session.scalars(select(DeliveryAttemptRecord)).one()
         foreign = "eyJhbGciOiJSUzI1NiIsImtpZCI6Im5vYm9keSdzIn0..c2lnbmF0dXJl"
         attempt.request_headers = {"Latchkey-Signature": foreign}
-    assert [one.signed for one in shown(trying, key).attempts] == [Signed.KEY_GONE]
+    assert [attempt.signed for attempt in shown(trying, key).attempts] == [Signed.KEY_GONE]
 
 
 def test_link_token_is_hidden_from_staff(trying: Ports, http: FakeHttp, owner: int) -> None:
@@ -155,13 +155,15 @@ def test_link_token_is_hidden_from_staff(trying: Ports, http: FakeHttp, owner: i
     assert latest is not None
     blotted = '{"again": "(hidden)", "token": "(hidden)", "redirectUrl": "https://a.example"}'
     assert latest.payload == blotted
-    assert [one.signed for one in latest.attempts] == [Signed.VERIFIED]
+    assert [delivery.signed for delivery in latest.attempts] == [Signed.VERIFIED]
 
     itself = Actor(ActorKind.APP, app_id=owner)
     payloads = [
-        one.payload
-        for one in (show_delivery(trying, actor, latest.line.id) for actor in (OPERATOR, itself))
-        if one is not None
+        delivery.payload
+        for delivery in (
+            show_delivery(trying, actor, latest.line.id) for actor in (OPERATOR, itself)
+        )
+        if delivery is not None
     ]
     assert payloads == [blotted, blotted.replace("(hidden)", "sesame")]
 

@@ -52,8 +52,8 @@ def test_dispatch_ignores_delivered_rows(sqlite_url: str, clock: FakeClock) -> N
     make_delivery(ports, _webhook(ports))
     with recorded_statements() as statements:
         assert lease_due_deliveries(ports, WORKER)
-    about = [one for one in selects(statements) if "deliveries" in one]
+    about = [line for line in selects(statements) if "deliveries" in line]
     steps = plans(ports, about)
     ports.database.close()
-    assert any("ix_deliveries_leased" in one for one in steps), steps
-    assert not any(one.startswith("SCAN deliveries") for one in steps), steps
+    assert any("ix_deliveries_leased" in line for line in steps), steps
+    assert not any(line.startswith("SCAN deliveries") for line in steps), steps

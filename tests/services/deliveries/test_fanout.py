@@ -49,9 +49,9 @@ def deliveries(ports: Ports) -> list[DeliveryRecord]:
 
 
 def open_notes(ports: Ports) -> int:
-    wanted = select(OutboxEventRecord).where(OutboxEventRecord.closed_at.is_(None))
+    query = select(OutboxEventRecord).where(OutboxEventRecord.closed_at.is_(None))
     with ports.database.reading() as session:
-        return len(session.scalars(wanted).all())
+        return len(session.scalars(query).all())
 
 
 def test_change_creates_a_due_delivery(telling: Ports, warehouse: int) -> None:
@@ -110,20 +110,20 @@ def test_concurrent_fan_out_keeps_one_delivery_with_the_first_id(
     make_webhook(telling, warehouse, EventType.PRODUCT_UPDATED)
     happen(telling, ProductUpdated(3))
     other = replace(fake_ports(database_url, clock, first_key=10), payloads=payloads)
-    told: list[str] = []
+    ids: list[str] = []
 
     def meanwhile(_query: str) -> bool:
         payloads.fails = lambda _query: False
         clock.pass_(minutes=3)
         fan_out_events(other, WORKER)
-        told.extend(one.message_id for one in deliveries(other))
+        ids.extend(delivery.message_id for delivery in deliveries(other))
         return False
 
     payloads.fails = meanwhile
     fan_out_events(telling, WORKER)
 
-    assert [one.message_id for one in deliveries(telling)] == told
-    assert len(told) == 1
+    assert [delivery.message_id for delivery in deliveries(telling)] == ids
+    assert len(ids) == 1
     other.database.close()
 
 
@@ -192,4 +192,6 @@ def test_long_backlog_is_processed_in_batches(telling: Ports, warehouse: int) ->
         happen(telling, ProductUpdated(key + 1))
 
     assert [fan_out_events(telling, WORKER) for _ in range(3)] == [BATCH_SIZE, 1, 0]
-    assert [one.subject_id for one in deliveries(telling)] == list(range(1, BATCH_SIZE + 2))
+    assert [delivery.subject_id for delivery in deliveries(telling)] == list(
+        range(1, BATCH_SIZE + 2)
+    )

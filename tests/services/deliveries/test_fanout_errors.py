@@ -42,10 +42,10 @@ class Broken(FakePayloads):
     is_broken = True
 
     @override
-    def make(self, asking: object, actor: Actor, query: str, happened: Occurrence) -> str:
+    def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
         if query == "broken" and self.is_broken:
             raise ZeroDivisionError(SECRET)
-        return super().make(asking, actor, query, happened)
+        return super().make(asking, actor, query, occurrence)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_temporary_fault_causes_neither_loss_nor_duplicates(
     clock.pass_(seconds=FAULT_DELAYS[1])
 
     assert fan_out_events(telling, WORKER) == 1
-    assert sorted(one.status for one in deliveries(telling)) == ["PENDING", "PENDING"]
+    assert sorted(delivery.status for delivery in deliveries(telling)) == ["PENDING", "PENDING"]
     assert open_notes(telling) == 0
 
 
@@ -114,10 +114,10 @@ def test_permanent_fault_fails_the_delivery_with_the_log_id(
 
     assert fan_out_events(telling, WORKER) == 0
     assert open_notes(telling) == 0
-    (failed,) = [one for one in deliveries(telling) if one.webhook_id == broken]
+    (failed,) = [delivery for delivery in deliveries(telling) if delivery.webhook_id == broken]
     assert (failed.status, failed.next_attempt_at) == ("FAILED", None)
-    told, _, request_id = failed.given_up.rpartition(" ")
-    assert told == "A fault of ours kept the payload from being made. Request id:"
+    message, _, request_id = failed.given_up.rpartition(" ")
+    assert message == "A fault of ours kept the payload from being made. Request id:"
     assert "hunter2" not in failed.given_up
     assert request_id in str(raised[-1].__notes__)
 

@@ -52,7 +52,7 @@ def _attempts(ports: Ports) -> list[DeliveryAttemptRecord]:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "retry_after",
     [
         "-1",
         "-99999999999999999999",
@@ -71,18 +71,18 @@ def _attempts(ports: Ports) -> list[DeliveryAttemptRecord]:
     ],
 )
 def test_invalid_retry_after_is_ignored(
-    delivering: Ports, http: FakeHttp, clock: FakeClock, asked: str
+    delivering: Ports, http: FakeHttp, clock: FakeClock, retry_after: str
 ) -> None:
-    put_off = _answered(delivering, http, {"retry-after": asked}).next_attempt_at
+    put_off = _answered(delivering, http, {"retry-after": retry_after}).next_attempt_at
     assert put_off is not None
     assert SCHEDULE[1] <= (put_off - clock.now()).total_seconds() <= SCHEDULE[1] * 1.1
 
 
-@pytest.mark.parametrize("asked", ["9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "86401"])
+@pytest.mark.parametrize("retry_after", ["9" * 5000, "Fri, 31 Dec 9999 23:59:59 GMT", "86401"])
 def test_retry_after_delays_an_attempt_by_at_most_a_day(
-    delivering: Ports, http: FakeHttp, clock: FakeClock, asked: str
+    delivering: Ports, http: FakeHttp, clock: FakeClock, retry_after: str
 ) -> None:
-    put_off = _answered(delivering, http, {"retry-after": asked}).next_attempt_at
+    put_off = _answered(delivering, http, {"retry-after": retry_after}).next_attempt_at
     assert put_off is not None
     assert (put_off - clock.now()).total_seconds() == MAX_RETRY_AFTER
 
@@ -92,10 +92,10 @@ def test_stored_response_headers_are_limited(delivering: Ports, http: FakeHttp) 
     _answered(delivering, http, {"x-nul": "a\x00b", "set-cookie": SECRET} | many)
 
     (attempt,) = _attempts(delivering)
-    kept = attempt.response_headers
-    assert (kept["x-nul"], kept["set-cookie"]) == ("a\ufffdb", "(hidden)")
-    assert 10 < len(kept) < 20
-    assert len(str(kept)) < 2 * MAX_HEADERS_SIZE
+    headers = attempt.response_headers
+    assert (headers["x-nul"], headers["set-cookie"]) == ("a\ufffdb", "(hidden)")
+    assert 10 < len(headers) < 20
+    assert len(str(headers)) < 2 * MAX_HEADERS_SIZE
 
 
 def test_internal_error_fails_one_attempt_and_no_other(
@@ -114,7 +114,7 @@ def test_internal_error_fails_one_attempt_and_no_other(
 
     states = [stored_delivery(delivering, key).status for key in keys]
     assert states == ["SUCCESS", "PENDING", "SUCCESS"]
-    (failed,) = [one for one in _attempts(delivering) if one.status == "FAILED"]
+    (failed,) = [attempt for attempt in _attempts(delivering) if attempt.status == "FAILED"]
     (note,) = raised.value.exceptions[0].__notes__
     request_id = failed.response.rpartition(" ")[2]
     assert len(request_id) == 16

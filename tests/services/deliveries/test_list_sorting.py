@@ -69,7 +69,7 @@ def test_webhooks_are_sorted_by_age_name_or_app(
     def listing(page: PageRequest) -> Page[Any]:
         return list_webhooks(ports, OPERATOR, page, WebhookFilter(), sort)
 
-    assert [one.name for one in turned(listing)] == order
+    assert [webhook.name for webhook in turned(listing)] == order
 
 
 def test_deliveries_are_sorted_by_time_in_both_directions(ports: Ports, clock: FakeClock) -> None:
@@ -83,11 +83,11 @@ def test_deliveries_are_sorted_by_time_in_both_directions(ports: Ports, clock: F
         failed = update(DeliveryRecord).where(DeliveryRecord.id.in_(keys[:2]))
         session.execute(failed.values(status=DeliveryStatus.FAILED.value))
 
-    def found(**wanted: Any) -> list[int]:
+    def found(**conditions: Any) -> list[int]:
         def listing(page: PageRequest) -> Page[Any]:
-            return search_deliveries(ports, OPERATOR, page, DeliverySearch(**wanted))
+            return search_deliveries(ports, OPERATOR, page, DeliverySearch(**conditions))
 
-        return [one.id for one in turned(listing)]
+        return [delivery.id for delivery in turned(listing)]
 
     assert found() == keys[::-1]
     assert found(oldest_first=True) == keys
@@ -103,15 +103,15 @@ def test_audit_log_is_sorted_by_time_in_both_directions(ports: Ports, clock: Fak
         clock.pass_(hours=1)
     since = clock.now() - timedelta(hours=2, minutes=30)
 
-    def names(wanted: AuditFilter) -> list[object]:
-        listing = partial(list_entries, ports, OPERATOR, filter_=wanted)
-        return [one.after["name"] for one in turned(listing)]
+    def names(filter_: AuditFilter) -> list[object]:
+        listing = partial(list_entries, ports, OPERATOR, filter_=filter_)
+        return [entry.after["name"] for entry in turned(listing)]
 
     assert names(AuditFilter()) == ["three", "two", "one"]
     assert names(AuditFilter(oldest_first=True)) == ["one", "two", "three"]
     assert names(AuditFilter(oldest_first=True, since=since)) == ["two", "three"]
     exported = export_entries(ports, OPERATOR, AuditFilter(oldest_first=True, text="shop"))
-    assert [one.after["name"] for one in exported] == ["one", "two", "three"]
+    assert [entry.after["name"] for entry in exported] == ["one", "two", "three"]
 
 
 def test_groups_are_sorted_by_name_or_size(ports: Ports) -> None:
@@ -120,9 +120,9 @@ def test_groups_are_sorted_by_name_or_size(ports: Ports) -> None:
     make_user(ports, "one@example.com", is_staff=True, groups=[large, small])
     make_user(ports, "two@example.com", is_staff=True, groups=[large, same])
 
-    def names(**wanted: Any) -> list[str]:
-        listing = partial(list_groups, ports, OPERATOR, filter_=GroupFilter(**wanted))
-        return [one.name for one in turned(listing)]
+    def names(**filter_: Any) -> list[str]:
+        listing = partial(list_groups, ports, OPERATOR, filter_=GroupFilter(**filter_))
+        return [group.name for group in turned(listing)]
 
     assert names() == ["a", "b", "c", "d"]
     assert names(by_members=True, descending=True) == ["c", "d", "b", "a"]
@@ -136,7 +136,7 @@ def test_providers_are_sorted_by_age_or_name(ports: Ports) -> None:
 
     def slugs(*, by_name: bool) -> list[str]:
         listing = partial(list_plugins, ports, OPERATOR, by_name=by_name)
-        return [one.slug for one in turned(listing)]
+        return [provider.slug for provider in turned(listing)]
 
     assert slugs(by_name=False) == ["default", "one", "two", "three"]
     assert slugs(by_name=True) == ["two", "three", "default", "one"]

@@ -69,10 +69,10 @@ def test_failed_deliveries_are_rescheduled_in_batches_of_a_thousand(
     assert done == ReplayResult(MANY, 0)
     assert _states(telling) == {"FAILED": 1, "SUCCESS": 1, "PENDING": MANY}
     # The last finds nothing more.
-    made_due = [one for one in statements if one.startswith("UPDATE deliveries")]
+    made_due = [statement for statement in statements if statement.startswith("UPDATE deliveries")]
     assert len(made_due) == 3 + 1
-    again = replay_deliveries(telling, OPERATOR, webhook, START - timedelta(hours=1))
-    assert again == ReplayResult(0, 0)
+    replayed = replay_deliveries(telling, OPERATOR, webhook, START - timedelta(hours=1))
+    assert replayed == ReplayResult(0, 0)
 
 
 def test_missing_deliveries_are_replayed_in_limited_steps(

@@ -52,9 +52,9 @@ def shop(ports: Ports, clock: FakeClock) -> dict[str, int]:
     return made | {"hook": hook, "app": app, "cart_id": cart.id}
 
 
-def found(ports: Ports, **wanted: object) -> list[int]:
-    search = replace(DeliverySearch(), **wanted)  # type: ignore[arg-type]
-    return [one.id for one in search_deliveries(ports, OPERATOR, PAGE, search).items]
+def found(ports: Ports, **conditions: object) -> list[int]:
+    search = replace(DeliverySearch(), **conditions)  # type: ignore[arg-type]
+    return [delivery.id for delivery in search_deliveries(ports, OPERATOR, PAGE, search).items]
 
 
 def keys(shop: dict[str, int], names: Sequence[str]) -> list[int]:
@@ -62,7 +62,7 @@ def keys(shop: dict[str, int], names: Sequence[str]) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "names"),
+    ("conditions", "names"),
     [
         ({}, ["cart", "mute", "bad", "good"]),
         ({"event": EventType.CHECKOUT_CREATED}, ["cart"]),
@@ -79,9 +79,9 @@ def keys(shop: dict[str, int], names: Sequence[str]) -> list[int]:
     ],
 )
 def test_deliveries_are_searched_by_their_fields(
-    ports: Ports, shop: dict[str, int], wanted: dict[str, object], names: list[str]
+    ports: Ports, shop: dict[str, int], conditions: dict[str, object], names: list[str]
 ) -> None:
-    assert found(ports, **wanted) == keys(shop, names)
+    assert found(ports, **conditions) == keys(shop, names)
 
 
 def test_deliveries_are_found_by_webhook_app_and_time(ports: Ports, shop: dict[str, int]) -> None:
@@ -128,15 +128,15 @@ def test_text_search_covers_only_the_newest_deliveries(
 def test_consecutive_pages_cost_one_statement_each(
     ports: Ports, shop: dict[str, int], by_webhook: bool
 ) -> None:
-    wanted = DeliverySearch(webhook_id=shop["hook"] if by_webhook else None)
+    search = DeliverySearch(webhook_id=shop["hook"] if by_webhook else None)
     with recorded_statements() as statements:
-        first = search_deliveries(ports, OPERATOR, PageRequest(1), wanted)
+        first = search_deliveries(ports, OPERATOR, PageRequest(1), search)
     assert len(selects(statements)) == 1
     cursor = read_cursor(first.cursors[0], "after")
-    rest = search_deliveries(ports, OPERATOR, PageRequest(5, cursor=cursor), wanted)
+    rest = search_deliveries(ports, OPERATOR, PageRequest(5, cursor=cursor), search)
 
     names = ["bad", "good"] if by_webhook else ["cart", "mute", "bad", "good"]
-    assert [one.id for one in (*first.items, *rest.items)] == keys(shop, names)
+    assert [item.id for item in (*first.items, *rest.items)] == keys(shop, names)
 
 
 def test_apps_cannot_search_all_deliveries(ports: Ports) -> None:
@@ -149,7 +149,7 @@ NONE = EventType.ORDER_CANCELLED
 
 
 @pytest.mark.parametrize(
-    ("wanted", "index"),
+    ("conditions", "index"),
     [
         ({"object_id": to_global_id("Product", 7)}, "subject_id (subject_id=?)"),
         ({"event": NONE}, "event (event=?)"),
@@ -162,12 +162,12 @@ NONE = EventType.ORDER_CANCELLED
     ],
 )
 def test_unrequested_conditions_are_not_evaluated(
-    sqlite_url: str, clock: FakeClock, wanted: dict[str, object], index: str
+    sqlite_url: str, clock: FakeClock, conditions: dict[str, object], index: str
 ) -> None:
     ports = fake_ports(sqlite_url, clock)
     with recorded_statements() as statements:
-        assert found(ports, **wanted) == []
-    [asked] = [one for one in selects(statements) if "deliveries" in one]
-    steps = plans(ports, [asked])
+        assert found(ports, **conditions) == []
+    [query] = [statement for statement in selects(statements) if "deliveries" in statement]
+    steps = plans(ports, [query])
     ports.database.close()
-    assert any(f"deliveries USING INDEX ix_deliveries_{index}" in one for one in steps), steps
+    assert any(f"deliveries USING INDEX ix_deliveries_{index}" in step for step in steps), steps

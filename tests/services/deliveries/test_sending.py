@@ -44,9 +44,9 @@ def webhook(ports: Ports) -> int:
 
 
 def _attempts(ports: Ports, key: int) -> list[DeliveryAttemptRecord]:
-    wanted = select(DeliveryAttemptRecord).where(DeliveryAttemptRecord.delivery_id == key)
+    query = select(DeliveryAttemptRecord).where(DeliveryAttemptRecord.delivery_id == key)
     with ports.database.reading() as session:
-        return list(session.scalars(wanted.order_by(DeliveryAttemptRecord.id)))
+        return list(session.scalars(query.order_by(DeliveryAttemptRecord.id)))
 
 
 def test_due_delivery_is_sent_once_and_recorded(

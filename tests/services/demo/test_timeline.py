@@ -44,8 +44,8 @@ def test_demo_staff_have_groups_and_some_an_sso_identity(
     assert groups["Full Access"].permissions == ALL_PERMISSIONS
     assert sum(group.members for group in groups.values()) == len(STAFF)
     with shop.database.reading() as session:
-        known = session.scalars(select(ExternalIdentityRecord.user_id)).all()
-    assert 0 < len(known) < len(STAFF)
+        linked = session.scalars(select(ExternalIdentityRecord.user_id)).all()
+    assert 0 < len(linked) < len(STAFF)
 
 
 def test_demo_orders_are_in_every_state(shop: Ports) -> None:
@@ -66,14 +66,22 @@ def test_demo_orders_are_in_every_state(shop: Ports) -> None:
 def test_demo_deliveries_are_consistent(shop: Ports) -> None:
     now = shop.clock.now()
     with shop.database.reading() as session:
-        deliveries = {one.id: one for one in session.scalars(select(DeliveryRecord))}
+        deliveries = {
+            delivery.id: delivery for delivery in session.scalars(select(DeliveryRecord))
+        }
         attempts = session.scalars(select(DeliveryAttemptRecord)).all()
-    lately = [one for one in deliveries.values() if one.created_at > now - timedelta(days=1)]
-    assert Counter(one.status for one in lately).most_common(1)[0][0] == "SUCCESS"
-    made = Counter(one.delivery_id for one in attempts)
-    assert all(one.attempts == made[key] <= len(SCHEDULE) for key, one in deliveries.items())
-    assert max(one.attempts for one in lately if one.status == "SUCCESS") > 1
-    assert all(one.payload.startswith("{") for one in deliveries.values())
+    lately = [
+        delivery
+        for delivery in deliveries.values()
+        if delivery.created_at > now - timedelta(days=1)
+    ]
+    assert Counter(delivery.status for delivery in lately).most_common(1)[0][0] == "SUCCESS"
+    made = Counter(delivery.delivery_id for delivery in attempts)
+    assert all(
+        delivery.attempts == made[key] <= len(SCHEDULE) for key, delivery in deliveries.items()
+    )
+    assert max(delivery.attempts for delivery in lately if delivery.status == "SUCCESS") > 1
+    assert all(delivery.payload.startswith("{") for delivery in deliveries.values())
     for attempt in attempts:
         delivery = deliveries[attempt.delivery_id]
         assert attempt.request_headers["webhook-id"] == delivery.message_id

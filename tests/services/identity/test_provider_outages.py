@@ -129,16 +129,19 @@ def test_hanging_provider_delays_no_other_caller(ports: Ports, provider: OwnProv
     with hanging(provider), ThreadPoolExecutor(AT_ONCE) as pool:
         waiting = [pool.submit(fault, ports, token) for token in tokens]
         began = time.monotonic()
-        while time.monotonic() - began < 10 and sum(one.done() for one in waiting) < AT_ONCE - 3:
+        while (
+            time.monotonic() - began < 10
+            and sum(future.done() for future in waiting) < AT_ONCE - 3
+        ):
             time.sleep(0.01)
         # Three are at the provider; whoever stood behind them has been told so already.
-        assert sum(one.done() for one in waiting) >= AT_ONCE - 3
+        assert sum(future.done() for future in waiting) >= AT_ONCE - 3
         before = calls(ports)
         assert fault(ports, provider.access_token(jti="late")) is TokenFault.PROVIDER
         assert calls(ports) == before
         assert create_token(ports, NOBODY, email="customer@example.com", password=PASSWORD).access
         assert who(ports, app_token).actor.is_app
-    assert {one.result() for one in waiting} == {TokenFault.PROVIDER}
+    assert {future.result() for future in waiting} == {TokenFault.PROVIDER}
 
 
 @pytest.mark.parametrize("path", ["/keys", "/userinfo"])

@@ -33,9 +33,9 @@ def test_access_token_creates_a_customer(ports: Ports, provider: OwnProvider) ->
     assert (actor.name, actor.is_staff, actor.address) == (EMAIL, False, ADDRESS)
     assert user is not None
     assert (user.first_name, user.last_name, user.is_confirmed) == ("Alice", "Sso", True)
-    kept = user_called(ports, EMAIL)
-    assert kept is not None
-    assert kept.password_hash is None
+    customer = user_called(ports, EMAIL)
+    assert customer is not None
+    assert customer.password_hash is None
     assert identities(ports) == [(provider.url, "alice", True)]
 
 
@@ -108,14 +108,16 @@ def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
 
 
 @pytest.mark.parametrize(
-    ("told", "is_signed_out"), [(-1, True), (0, True), (1, False)], ids=["before", "same", "after"]
+    ("offset", "is_signed_out"),
+    [(-1, True), (0, True), (1, False)],
+    ids=["before", "same", "after"],
 )
 def test_token_issued_in_the_second_of_a_sign_out_is_invalid(
     ports: Ports,
     second_process: Ports,
     provider: OwnProvider,
     clock: FakeClock,
-    told: int,
+    offset: int,
     is_signed_out: bool,
 ) -> None:
     """Providers tell whole seconds, rounded down: nobody knows which of the two came first."""
@@ -124,7 +126,7 @@ def test_token_issued_in_the_second_of_a_sign_out_is_invalid(
     clock.pass_(seconds=0.25)
     deactivate_all_tokens(ports, actor)
     clock.pass_(seconds=0.5)
-    token = provider.access_token(iat=second + told)
+    token = provider.access_token(iat=second + offset)
     clock.pass_(seconds=5)
     for process in (ports, second_process):
         assert fault(process, token) is (TokenFault.INVALID if is_signed_out else None)
@@ -160,14 +162,14 @@ def test_details_are_updated_from_the_provider(ports: Ports, provider: OwnProvid
     assert (user.id, user.first_name, user.email) == (first, "Alix", "alix@sso.example")
 
 
-@pytest.mark.parametrize("told", [{"email_verified": False}, {"email": "customer@example.com"}])
+@pytest.mark.parametrize("claims", [{"email_verified": False}, {"email": "customer@example.com"}])
 def test_unverified_or_taken_email_is_not_adopted(
-    ports: Ports, provider: OwnProvider, told: dict[str, object]
+    ports: Ports, provider: OwnProvider, claims: dict[str, object]
 ) -> None:
     make_user(ports)
     who(ports, provider.access_token())
     token = provider.sign(provider.claims(jti="later"))
-    provider.known(token, **{"email": "alix@sso.example", **told})
+    provider.known(token, **{"email": "alix@sso.example", **claims})
 
     user = who(ports, token).user
 
@@ -195,8 +197,8 @@ def test_without_a_configured_issuer_the_signature_decides(
     assert identities(ports) == [(f"default|{provider.url}", "alice", True)]
 
     set_up(ports, provider)
-    again = who(ports, provider.access_token(jti="later"))
-    assert again.actor.name == EMAIL
+    second = who(ports, provider.access_token(jti="later"))
+    assert second.actor.name == EMAIL
     assert identities(ports) == [(provider.url, "alice", True)]
 
 

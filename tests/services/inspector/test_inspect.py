@@ -122,7 +122,7 @@ def test_extension_token_has_permissions_that_both_hold(ports: Ports) -> None:
     }
     change_app(ports, app.id, is_active=False)
     off = inspect(ports, token)
-    assert [one.name for one in off.checks if one.outcome is CheckOutcome.FAILED] == [
+    assert [check.name for check in off.checks if check.outcome is CheckOutcome.FAILED] == [
         CheckName.APP
     ]
     assert off.effective == ()
@@ -171,9 +171,9 @@ def test_invalid_token_is_explained(ports: Ports, clock: FakeClock) -> None:
         if check.outcome is CheckOutcome.FAILED
     ] == [CheckName.PERSON]
     clock.pass_(minutes=6)
-    late = inspect(ports, token)
-    assert failure(late)[0] is CheckName.TIME
-    assert "2026-03-01 12:05:00" in late.checks[-1].text
+    expired = inspect(ports, token)
+    assert failure(expired)[0] is CheckName.TIME
+    assert "2026-03-01 12:05:00" in expired.checks[-1].text
 
 
 def test_retired_and_removed_keys_are_reported(ports: Ports, clock: FakeClock) -> None:
@@ -226,7 +226,11 @@ def test_inspection_costs_few_statements_and_writes_nothing(ports: Ports) -> Non
     with recorded_statements() as statements:
         inspect(ports, token)
     assert len(selects(statements)) <= 4
-    assert not [one for one in statements if one.startswith(("INSERT", "UPDATE", "DELETE"))]
+    assert not [
+        statement
+        for statement in statements
+        if statement.startswith(("INSERT", "UPDATE", "DELETE"))
+    ]
 
 
 @pytest.mark.parametrize(

@@ -65,12 +65,12 @@ def states(ports: Ports) -> list[KeyState]:
 
 
 def test_first_use_creates_an_active_and_a_next_key(ports: Ports) -> None:
-    known = ring(ports)
+    key_ring = ring(ports)
     assert states(ports) == [KeyState.NEXT, KeyState.ACTIVE]
-    assert known.ring.active_kid == known.signer.public.kid
-    assert known.good_until == inf
-    assert next(iter(known.ring.published)) == known.ring.active_kid
-    assert len(known.ring.published) == 2
+    assert key_ring.ring.active_kid == key_ring.signer.public.kid
+    assert key_ring.good_until == inf
+    assert next(iter(key_ring.ring.published)) == key_ring.ring.active_kid
+    assert len(key_ring.ring.published) == 2
 
 
 def test_ring_creation_is_audited_without_private_parts(ports: Ports) -> None:
@@ -88,15 +88,15 @@ def test_every_process_uses_the_first_ring(ports: Ports, other: Ports) -> None:
 
 
 def test_cached_ring_is_not_read_again_at_its_version(ports: Ports) -> None:
-    known = ring(ports)
-    assert ring(unasked(ports), known.ring.version) is known
+    key_ring = ring(ports)
+    assert ring(unasked(ports), key_ring.ring.version) is key_ring
 
 
 def test_ring_without_version_reads_only_the_shop_row(ports: Ports) -> None:
-    known = ring(ports)
+    key_ring = ring(ports)
     with ports.database.transaction() as session:
         session.execute(delete(SigningKeyRecord))
-    assert ring(ports) is known
+    assert ring(ports) is key_ring
 
 
 def test_a_changed_ring_is_read_at_the_next_request(ports: Ports, other: Ports) -> None:
@@ -186,9 +186,9 @@ def test_a_retired_key_verifies_until_its_last_token_has_expired(
     clock.pass_(hours=1)
     retired_at = clock.now().timestamp()
     rotate_keys(ports, OPERATOR)
-    known = ring(ports)
-    assert known.good_until == retired_at + TTL
-    assert ports.keys.verify(known.ring.published, token) == {"exp": 1}
+    key_ring = ring(ports)
+    assert key_ring.good_until == retired_at + TTL
+    assert ports.keys.verify(key_ring.ring.published, token) == {"exp": 1}
     clock.pass_(seconds=TTL - 1)
     assert first.public in published_keys(ports)
     assert KeyState.RETIRED in states(ports)
@@ -203,14 +203,14 @@ def test_retired_key_expires_in_every_process(
     version = ring(other).ring.version
     other.cache.verified.put(b"digest", VERIFIED)
     clock.pass_(seconds=TTL)
-    known = ring(other, version)
+    key_ring = ring(other, version)
     assert first.public not in published_keys(other)
     assert states(other) == [KeyState.NEXT, KeyState.ACTIVE]
     assert other.cache.verified.get(b"digest") is None
     with pytest.raises(TokenRejected) as refusal:
-        other.keys.verify(known.ring.published, token)
+        other.keys.verify(key_ring.ring.published, token)
     assert refusal.value.fault is TokenFault.SIGNATURE
-    assert ring(unasked(other), version) is known
+    assert ring(unasked(other), version) is key_ring
 
 
 def test_cached_token_is_refused_after_its_key_expires(
@@ -233,10 +233,10 @@ def test_configured_key_is_the_only_key(ports: Ports) -> None:
     pair = fixed.keys.fixed()
     assert pair is not None
     for version in (None, 0, 7):
-        known = ring(fixed, version)
-        assert known.ring.version == 0
-        assert known.signer == pair
-        assert dict(known.ring.published) == {pair.public.kid: pair.public}
+        key_ring = ring(fixed, version)
+        assert key_ring.ring.version == 0
+        assert key_ring.signer == pair
+        assert dict(key_ring.ring.published) == {pair.public.kid: pair.public}
     assert ring(fixed) is ring(fixed)
     (listed,) = list_keys(fixed, OPERATOR)
     assert (listed.kid, listed.state, listed.published_at) == (pair.public.kid, "active", None)
@@ -245,15 +245,15 @@ def test_configured_key_is_the_only_key(ports: Ports) -> None:
 def test_wrong_secret_verifies_and_explains_why_it_cannot_sign(ports: Ports, other: Ports) -> None:
     token = ports.keys.sign(ring(ports).signer, {"exp": 1})
     mistaken = replace(other, keys=KnownKeyStore(secret="another secret"))
-    known = ring(mistaken)
-    assert mistaken.keys.verify(known.ring.published, token) == {"exp": 1}
+    key_ring = ring(mistaken)
+    assert mistaken.keys.verify(key_ring.ring.published, token) == {"exp": 1}
     with pytest.raises(KeyUnreadable, match="Set SECRET_KEY back"):
-        mistaken.keys.sign(known.signer, {"exp": 1})
+        mistaken.keys.sign(key_ring.signer, {"exp": 1})
 
 
 def test_cached_ring_shows_no_private_key(ports: Ports) -> None:
-    known = ring(ports)
-    assert known.signer.encrypted not in f"{known!r} {ports.cache!r} {ports!r}"
+    key_ring = ring(ports)
+    assert key_ring.signer.encrypted not in f"{key_ring!r} {ports.cache!r} {ports!r}"
 
 
 @pytest.mark.parametrize(

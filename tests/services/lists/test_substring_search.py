@@ -8,7 +8,7 @@ from app.services.lists.substring_search import contains_text
 
 
 @pytest.mark.parametrize(
-    ("kept", "text", "is_there"),
+    ("stored", "text", "is_there"),
     [
         ("Warehouse", "HOUSE", True),
         ("Warehouse", "home", False),
@@ -22,6 +22,8 @@ from app.services.lists.substring_search import contains_text
         ("anything", "", True),
     ],
 )
-def test_text_is_searched_literally(ports: Ports, kept: str, text: str, *, is_there: bool) -> None:
+def test_text_is_searched_literally(
+    ports: Ports, stored: str, text: str, *, is_there: bool
+) -> None:
     with ports.database.reading() as session:
-        assert session.scalar(select(contains_text(literal(kept), text))) is is_there
+        assert session.scalar(select(contains_text(literal(stored), text))) is is_there

@@ -111,10 +111,10 @@ def test_expired_app_token_is_kept_for_a_month(ports: Ports, clock: FakeClock) -
     create_app_token(ports, OPERATOR, app_id, WantedToken("nightly", end))
     clock.pass_(hours=30 * 24)
     assert clean_up(ports, WORKER).app_tokens == 0
-    assert [one.name for one in list_app_tokens(ports, OPERATOR, app_id)] == ["", "nightly"]
+    assert [token.name for token in list_app_tokens(ports, OPERATOR, app_id)] == ["", "nightly"]
     clock.pass_(hours=1)
     assert clean_up(ports, WORKER).app_tokens == 1
-    assert [one.name for one in list_app_tokens(ports, OPERATOR, app_id)] == [""]
+    assert [token.name for token in list_app_tokens(ports, OPERATOR, app_id)] == [""]
 
 
 @pytest.mark.parametrize("days", [90, 7])

@@ -40,7 +40,7 @@ def at(ports: Ports) -> Later:
 
 
 def found(ports: Ports, subject: str) -> list[Finding]:
-    return [one for one in run_checks(ports, OPERATOR) if one.subject == subject]
+    return [check for check in run_checks(ports, OPERATOR) if check.subject == subject]
 
 
 def deliver_later(ports: Ports) -> None:

@@ -31,7 +31,7 @@ def ports(ports: Ports) -> Ports:
 
 
 def found(ports: Ports, subject: str) -> Finding:
-    [finding] = [one for one in run_checks(ports, OPERATOR) if one.subject == subject]
+    [finding] = [check for check in run_checks(ports, OPERATOR) if check.subject == subject]
     return finding
 
 

@@ -200,13 +200,13 @@ def test_failing_link_delays_no_mail(posting: Ports, mailer: FakePost) -> None:
     _promise(posting)
     make_user(posting, "bob@example.com")
     with posting.database.transaction() as session:
-        asked = ResetRequestRecord(
+        request = ResetRequestRecord(
             email="bob@example.com",
             redirect_url="http://localhost:3000/",
             caller={"kind": "UNKNOWN"},
             created_at=posting.clock.now(),
         )
-        session.add(asked)
+        session.add(request)
 
     with pytest.raises(ExceptionGroup):
         send_due_mail(posting, WORKER)

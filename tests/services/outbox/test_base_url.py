@@ -46,8 +46,8 @@ def test_operators_event_has_the_shops_base_url(
 ) -> None:
     configured = replace(ports.configuration, public_url=public_url)
     ports = replace(ports, configuration=configured)
-    for one in served:
-        save_base_url(ports, OPERATOR, one)
+    for base_url in served:
+        save_base_url(ports, OPERATOR, base_url)
 
     assert issuers(ports) == [f"{address}/graphql/"] * 2
 

@@ -57,7 +57,7 @@ def test_every_deleted_object_has_a_frozen_snapshot() -> None:
 @pytest.mark.parametrize("subject", KINDS)
 def test_current_snapshot_shape_is_frozen(subject: str) -> None:
     stored = new_snapshots()[subject]
-    frozen = [shape(one) for one in frozen_snapshots(subject)]
+    frozen = [shape(snapshot) for snapshot in frozen_snapshots(subject)]
     assert shape(stored) in frozen, f"add {stored} as snapshots/{subject}-VERSION.json"
 
 

@@ -71,9 +71,9 @@ def test_an_invitation_leads_to_the_first_password(ports: Ports, clerk: Actor) -
     [mail] = mails(ports)
     assert (mail.kind, mail.recipient) == (MailKind.CUSTOMER_INVITATION, "ann@example.com")
     assert "clerk" not in str(mail.values)
-    created, asked = events(ports)
-    assert (created.type, asked.type) == ("CUSTOMER_CREATED", "ACCOUNT_SET_PASSWORD_REQUESTED")
-    assert asked.token == token_in(mail)
+    created, requested = events(ports)
+    assert (created.type, requested.type) == ("CUSTOMER_CREATED", "ACCOUNT_SET_PASSWORD_REQUESTED")
+    assert requested.token == token_in(mail)
     pair = set_password(
         ports, NOBODY, email="ann@example.com", token=token_in(mail), password=PASSWORD
     )
@@ -149,7 +149,7 @@ def test_email_change_invalidates_earlier_links(ports: Ports, clerk: Actor) -> N
 
 
 @pytest.mark.parametrize(
-    ("details", "told"),
+    ("details", "expected"),
     [
         ({"email": None}, ("email", "REQUIRED")),
         ({"email": "x"}, ("email", "INVALID")),
@@ -159,12 +159,12 @@ def test_email_change_invalidates_earlier_links(ports: Ports, clerk: Actor) -> N
     ],
 )
 def test_invalid_details_are_refused(
-    ports: Ports, clerk: Actor, details: dict[str, object], told: tuple[str, str]
+    ports: Ports, clerk: Actor, details: dict[str, object], expected: tuple[str, str]
 ) -> None:
     ann = make_user(ports, "ann@example.com")
     with pytest.raises(Refused) as refused:
         change(ports, clerk, ann, **details)
-    assert codes(refused) == [told]
+    assert codes(refused) == [expected]
 
 
 def test_deletion_removes_the_user_and_publishes_a_snapshot(ports: Ports, clerk: Actor) -> None:

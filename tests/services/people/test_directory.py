@@ -36,8 +36,8 @@ def emails(page: Page[User]) -> list[str]:
     return [user.email.partition("@")[0] for user in page.items]
 
 
-def customers(ports: Ports, wanted: UserFilter, page: PageRequest = ALL) -> list[str]:
-    return emails(list_customers(ports, OPERATOR, page, wanted))
+def customers(ports: Ports, filter_: UserFilter, page: PageRequest = ALL) -> list[str]:
+    return emails(list_customers(ports, OPERATOR, page, filter_))
 
 
 def found(ports: Ports, search: str) -> list[str]:
@@ -103,7 +103,9 @@ def test_list_includes_groups_and_permissions(ports: Ports) -> None:
     make_user(ports, "root@example.com", is_superuser=True)
     eve, root = list_staff(ports, OPERATOR, ALL).items
     assert eve.permissions == {ORDERS, USERS}
-    assert [(one.name, set(one.permissions)) for one in eve.groups] == [("Support", {ORDERS})]
+    assert [(group.name, set(group.permissions)) for group in eve.groups] == [
+        ("Support", {ORDERS})
+    ]
     assert root.permissions == ALL_PERMISSIONS
 
 
@@ -134,25 +136,25 @@ def test_person_matching_twice_is_listed_once(ports: Ports) -> None:
 
 @pytest.mark.usefixtures("crowd")
 def test_search_results_are_paged(ports: Ports) -> None:
-    wanted = UserFilter(search="a")
-    first = list_customers(ports, OPERATOR, PageRequest(1), wanted)
+    filter_ = UserFilter(search="a")
+    first = list_customers(ports, OPERATOR, PageRequest(1), filter_)
     assert (emails(first), first.has_next, first.count()) == (["cleo"], True, 3)
     after = PageRequest(5, cursor=read_cursor(first.cursors[-1], "after"))
-    assert customers(ports, wanted, after) == ["dora", "ann"]
+    assert customers(ports, filter_, after) == ["dora", "ann"]
     before = PageRequest(5, backwards=True, cursor=read_cursor(first.cursors[-1], "before"))
-    assert customers(ports, wanted, before) == []
+    assert customers(ports, filter_, before) == []
 
 
 def test_search_of_several_words_is_paged_by_its_first_word(ports: Ports) -> None:
     for number in range(5):
         make_user(ports, f"x{number}@example.com", first_name=f"Anna{number}", last_name="Bergman")
-    wanted = UserFilter(search="anna berg")
-    first = list_customers(ports, OPERATOR, PageRequest(2), wanted)
+    filter_ = UserFilter(search="anna berg")
+    first = list_customers(ports, OPERATOR, PageRequest(2), filter_)
     make_user(ports, "bergen@example.com")  # now fewer begin with the other word
     make_user(ports, "annas@example.com")
     make_user(ports, "anna.x@example.com")
     cursor = read_cursor(first.cursors[-1], "after")
-    rest = list_customers(ports, OPERATOR, PageRequest(10, cursor=cursor), wanted)
+    rest = list_customers(ports, OPERATOR, PageRequest(10, cursor=cursor), filter_)
     assert emails(first) + emails(rest) == ["x0", "x1", "x2", "x3", "x4"]
 
 

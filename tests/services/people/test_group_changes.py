@@ -58,8 +58,8 @@ def test_group_members_must_be_manageable_staff(ports: Ports, boss: Actor) -> No
     users = (*people(ann, above, 4711), "garbage")
     with pytest.raises(Refused) as refused:
         create_group(ports, boss, NewGroup("Support", users=users))
-    told = {(one.field, one.code, one.users) for one in refused.value.problems}
-    assert told == {
+    problems = {(problem.field, problem.code, problem.users) for problem in refused.value.problems}
+    assert problems == {
         ("addUsers", "NOT_FOUND", ("garbage",)),
         ("addUsers", "NOT_FOUND", people(4711)),
         ("addUsers", "ASSIGN_NON_STAFF_MEMBER", people(ann)),
@@ -107,7 +107,7 @@ def test_unchanged_values_are_neither_audited_nor_published(ports: Ports, boss: 
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "expected"),
     [
         (GroupChanges(name=""), [("name", "REQUIRED")]),
         (GroupChanges(name="a\nb"), [("name", "INVALID")]),
@@ -138,14 +138,17 @@ def test_unchanged_values_are_neither_audited_nor_published(ports: Ports, boss: 
     ],
 )
 def test_invalid_update_is_refused_and_changes_nothing(
-    ports: Ports, boss: Actor, changes: GroupChanges, told: list[tuple[str, str]]
+    ports: Ports, boss: Actor, changes: GroupChanges, expected: list[tuple[str, str]]
 ) -> None:
     make_group(ports, "Editors")
     group = make_group(ports, "Support", ORDERS)
     with pytest.raises(Refused) as refused:
         update_group(ports, boss, group_id(group), changes)
-    assert codes(refused) == told
-    assert [one.name for one in list_groups(ports, OPERATOR, ALL).items] == ["Editors", "Support"]
+    assert codes(refused) == expected
+    assert [group.name for group in list_groups(ports, OPERATOR, ALL).items] == [
+        "Editors",
+        "Support",
+    ]
     assert trail(ports, "group.update") == []
 
 
@@ -222,7 +225,7 @@ def test_unknown_group_is_not_found(ports: Ports, boss: Actor, strange: str) -> 
 def test_apps_can_read_but_not_manage_groups(ports: Ports) -> None:
     group = make_group(ports, "Support", ORDERS)
     app = Actor(ActorKind.APP, app_id=1, permissions=ALL_PERMISSIONS)
-    assert [one.id for one in list_groups(ports, app, ALL).items] == [group]
+    assert [group.id for group in list_groups(ports, app, ALL).items] == [group]
     attempts: list[Callable[[], object]] = [
         lambda: create_group(ports, app, NewGroup("x")),
         lambda: update_group(ports, app, group_id(group), GroupChanges()),
@@ -237,8 +240,8 @@ def test_groups_are_found_by_part_of_their_name_and_by_id(ports: Ports) -> None:
     a, b = make_group(ports, "Support 100%"), make_group(ports, "Supervision")
     make_group(ports, "Editors")
 
-    def found(wanted: GroupFilter) -> list[str]:
-        return [group.name for group in list_groups(ports, OPERATOR, ALL, wanted).items]
+    def found(filter_: GroupFilter) -> list[str]:
+        return [group.name for group in list_groups(ports, OPERATOR, ALL, filter_).items]
 
     assert found(GroupFilter(search="SUP")) == ["Supervision", "Support 100%"]
     assert found(GroupFilter(search="00%")) == ["Support 100%"]

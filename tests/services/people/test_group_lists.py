@@ -56,9 +56,9 @@ def test_group_name_is_unique(ports: Ports) -> None:
 
 
 def test_group_cannot_get_permissions_that_its_creator_lacks(ports: Ports) -> None:
-    wanted = frozenset({ORDERS, Permission.MANAGE_PAGES})
+    permissions = frozenset({ORDERS, Permission.MANAGE_PAGES})
     with pytest.raises(Refused) as refused:
-        create_group(ports, boss(ports, STAFF, ORDERS), NewGroup("Editors", wanted))
+        create_group(ports, boss(ports, STAFF, ORDERS), NewGroup("Editors", permissions))
     assert codes(refused) == [("addPermissions", "OUT_OF_SCOPE_PERMISSION")]
     assert refused.value.problems[0].permissions == ("MANAGE_PAGES",)
     assert list_groups(ports, OPERATOR, PageRequest(100)).items == ()
@@ -81,7 +81,7 @@ def test_groups_are_listed_by_name_with_permissions_and_size(
     make_group(ports, "Editors")
     make_user(ports, "bob@example.com", is_staff=True, groups=[support])
     first = list_groups(ports, OPERATOR, PageRequest(1))
-    assert [(one.name, one.members, one.permissions) for one in first.items] == [
+    assert [(item.name, item.members, item.permissions) for item in first.items] == [
         ("Editors", 0, frozenset())
     ]
     rest = PageRequest(1, cursor=read_cursor(first.cursors[0], "after"))

@@ -90,8 +90,8 @@ def test_concurrent_removals_keep_one_manager(
             try:
                 removal((ports, rival)[place], actors[place], other)
             except Refused as refused:
-                told = {problem.code for problem in refused.problems}
-                assert told <= {"LEFT_NOT_MANAGEABLE_PERMISSION", "NOT_FOUND"}
+                problem_codes = {problem.code for problem in refused.problems}
+                assert problem_codes <= {"LEFT_NOT_MANAGEABLE_PERMISSION", "NOT_FOUND"}
                 return False
             return True
 

@@ -29,7 +29,7 @@ STAFF, PLUGINS, APPS = (
 
 
 def asked(ports: Ports, *missing: Permission) -> list[str]:
-    return [one.email for one in list_permission_granters(ports, OPERATOR, missing)]
+    return [granter.email for granter in list_permission_granters(ports, OPERATOR, missing)]
 
 
 def test_staff_managers_with_the_permission_can_grant_it(ports: Ports) -> None:
@@ -55,10 +55,12 @@ def test_staff_managers_with_the_permission_can_grant_it(ports: Ports) -> None:
         "ines@example.com",
         "root@example.com",
     }
-    found = {one.id: one for one in list_permission_granters(ports, OPERATOR, [PLUGINS])}
+    found = {
+        granter.id: granter for granter in list_permission_granters(ports, OPERATOR, [PLUGINS])
+    }
     assert found[by_group].name == "Ines Duarte"
     assert found[by_group].groups == ("Developers", "Managers")
-    assert {one.groups for one in found.values() if one.id != by_group} == {()}
+    assert {granter.groups for granter in found.values() if granter.id != by_group} == {()}
 
 
 def test_granters_hold_all_missing_permissions(ports: Ports) -> None:
@@ -78,8 +80,8 @@ def test_granters_are_sorted_by_last_use_without_the_caller(
     clock.pass_(minutes=5)
     sign_in(ports, late)
     found = list_permission_granters(ports, actor_of(ports, me), [PLUGINS])
-    assert [one.id for one in found] == [late, early, never]
-    assert [one.last_used_at for one in found] == [
+    assert [granter.id for granter in found] == [late, early, never]
+    assert [granter.last_used_at for granter in found] == [
         clock.now(),
         clock.now() - timedelta(minutes=5),
         None,

@@ -51,9 +51,9 @@ def test_an_invitation_leads_to_the_first_password(ports: Ports, boss: Actor) ->
     assert mail.values["inviter"] == "boss@example.com"
     assert mail.values["lifetime"] == "7 days"
     assert mail.values["link"].startswith(f"{REDIRECT}?email=eve%40example.com&token=")
-    created, asked = events(ports)
-    assert (created.type, asked.type) == ("STAFF_CREATED", "STAFF_SET_PASSWORD_REQUESTED")
-    assert asked.token == token_in(mail)
+    created, requested = events(ports)
+    assert (created.type, requested.type) == ("STAFF_CREATED", "STAFF_SET_PASSWORD_REQUESTED")
+    assert requested.token == token_in(mail)
     pair = set_password(
         ports, NOBODY, email="eve@example.com", token=token_in(mail), password=PASSWORD
     )

@@ -65,7 +65,7 @@ def test_unchanged_values_are_neither_audited_nor_published(ports: Ports, boss: 
 
 
 @pytest.mark.parametrize(
-    ("details", "told"),
+    ("details", "expected"),
     [
         ({"email": None}, ("email", "REQUIRED")),
         ({"email": "x"}, ("email", "INVALID")),
@@ -76,12 +76,12 @@ def test_unchanged_values_are_neither_audited_nor_published(ports: Ports, boss: 
     ],
 )
 def test_invalid_details_are_refused(
-    ports: Ports, boss: Actor, details: dict[str, object], told: tuple[str, str]
+    ports: Ports, boss: Actor, details: dict[str, object], expected: tuple[str, str]
 ) -> None:
     bob = make_staff(ports, "bob@example.com")
     with pytest.raises(Refused) as refused:
         change(ports, boss, bob, **details)
-    assert codes(refused) == [told]
+    assert codes(refused) == [expected]
 
 
 def test_groups_are_added_and_removed(ports: Ports, boss: Actor) -> None:

@@ -12,8 +12,8 @@ from tests.builders.people import make_group, make_user
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
 
 
-def names(ports: Ports, wanted: UserFilter, page: PageRequest = PageRequest(100)) -> list[str]:  # noqa: B008
-    found = list_staff(ports, OPERATOR, page, wanted)
+def names(ports: Ports, filter_: UserFilter, page: PageRequest = PageRequest(100)) -> list[str]:  # noqa: B008
+    found = list_staff(ports, OPERATOR, page, filter_)
     return [user.email.partition("@")[0] for user in found.items]
 
 
@@ -43,11 +43,11 @@ def test_listed_users_have_all_their_groups(ports: Ports, support: int) -> None:
 
 
 def test_filtered_list_is_paged_and_counted(ports: Ports, support: int) -> None:
-    wanted = UserFilter(group_id=support)
-    first = list_staff(ports, OPERATOR, PageRequest(1), wanted)
+    filter_ = UserFilter(group_id=support)
+    first = list_staff(ports, OPERATOR, PageRequest(1), filter_)
     assert (first.has_next, first.count()) == (True, 2)
     rest = PageRequest(1, cursor=read_cursor(first.cursors[-1], "after"))
-    assert names(ports, wanted, rest) == ["ann"]
+    assert names(ports, filter_, rest) == ["ann"]
 
 
 @pytest.mark.parametrize(
@@ -76,5 +76,5 @@ def test_staff_are_filtered_by_sign_in_method(
         key = make_user(ports, f"{email}@example.com", password=password, is_staff=True)
         if issuer:
             link_identity(ports, key, issuer=issuer)
-    wanted = UserFilter(signs_in_by=way, sort=UserSort.EMAIL)
-    assert names(ports, wanted) == found
+    filter_ = UserFilter(signs_in_by=way, sort=UserSort.EMAIL)
+    assert names(ports, filter_) == found

@@ -59,7 +59,7 @@ def test_staff_have_group_and_direct_permissions(ports: Ports) -> None:
     )
     user = create_user(ports, OPERATOR, new)
     assert user.permissions == {STAFF, ORDERS}
-    assert [one.name for one in user.groups] == ["Support"]
+    assert [group.name for group in user.groups] == ["Support"]
 
 
 def test_user_creation_is_audited_and_published_without_the_password(
@@ -134,9 +134,9 @@ def test_customer_cannot_create_users(ports: Ports) -> None:
 
 def test_permissions_that_the_caller_lacks_cannot_be_granted(ports: Ports) -> None:
     boss = staff_actor(ports, STAFF, ORDERS)
-    wanted = frozenset({ORDERS, Permission.MANAGE_PAGES})
+    permissions = frozenset({ORDERS, Permission.MANAGE_PAGES})
     with pytest.raises(Refused) as refused:
-        create_user(ports, boss, NewUser("b@example.com", is_staff=True, permissions=wanted))
+        create_user(ports, boss, NewUser("b@example.com", is_staff=True, permissions=permissions))
     assert codes(refused) == [("addPermissions", "OUT_OF_SCOPE_PERMISSION")]
     assert refused.value.problems[0].permissions == ("MANAGE_PAGES",)
 
@@ -188,11 +188,11 @@ def test_list_contains_only_manageable_people(ports: Ports) -> None:
     clerk = actor_of(ports, make_staff(ports, "clerk@example.com", Permission.MANAGE_USERS))
     everyone = PageRequest(100)
     staff = {"boss@example.com", "clerk@example.com"}
-    assert {one.email for one in list_users(ports, boss, everyone).items} == staff
-    assert [one.email for one in list_users(ports, clerk, everyone).items] == ["ann@example.com"]
+    assert {user.email for user in list_users(ports, boss, everyone).items} == staff
+    assert [user.email for user in list_users(ports, clerk, everyone).items] == ["ann@example.com"]
     assert list_users(ports, clerk, everyone, is_staff=True).items == ()
     customers = list_users(ports, OPERATOR, everyone, is_staff=False)
-    assert [one.email for one in customers.items] == ["ann@example.com"]
+    assert [item.email for item in customers.items] == ["ann@example.com"]
 
 
 def test_search_text_has_no_wildcards(ports: Ports) -> None:

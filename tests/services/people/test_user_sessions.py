@@ -46,7 +46,7 @@ def support(ports: Ports) -> Actor:
 
 
 def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]]:
-    return [(one.field, one.code) for one in refused.value.problems]
+    return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
 def test_customer_managers_list_customers_sessions(
@@ -72,8 +72,8 @@ def test_of_many_sessions_the_newest_are_shown_and_all_are_counted(
         sign_in(ports, customer)
     sign_in(ports, make_user(ports, "other@example.com"))
     person = show_person(ports, support, customer)
-    newest = [one.id for one in sessions_of(ports, customer)][1:]
-    assert sorted(one.id for one in person.sessions) == newest
+    newest = [session.id for session in sessions_of(ports, customer)][1:]
+    assert sorted(session.id for session in person.sessions) == newest
     assert person.session_count == 3
 
 

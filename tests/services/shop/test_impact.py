@@ -53,19 +53,19 @@ def test_staff_without_sso_are_counted_as_losing_rights(ports: Ports) -> None:
         sign_in(ports, user_id)
     sign_in(ports, with_both, OIDC)
     change_user(ports, gone, is_active=False)
-    told = show_impact(ports, OPERATOR)
-    assert (told.numbers.staff, told.numbers.staff_active) == (3, 2)
-    assert (told.numbers.staff_without_sign_on, told.numbers.staff_with_sign_on) == (1, 1)
+    impact = show_impact(ports, OPERATOR)
+    assert (impact.numbers.staff, impact.numbers.staff_active) == (3, 2)
+    assert (impact.numbers.staff_without_sign_on, impact.numbers.staff_with_sign_on) == (1, 1)
     for mode in (CUSTOMERS_ONLY, DISABLED):
-        restricted = told.login_mode(mode)
+        restricted = impact.login_mode(mode)
         assert (restricted.staff_losing_rights, restricted.staff_sessions) == (1, 3)
-    assert [(one.email, one.sessions) for one in told.staff_by_password] == [
+    assert [(member.email, member.sessions) for member in impact.staff_by_password] == [
         ("tom@example.com", 2)
     ]
     link_identity(ports, by_password)
-    again = show_impact(ports, OPERATOR)
-    assert again.login_mode(CUSTOMERS_ONLY).staff_losing_rights == 0
-    assert again.staff_by_password == ()
+    second = show_impact(ports, OPERATOR)
+    assert second.login_mode(CUSTOMERS_ONLY).staff_losing_rights == 0
+    assert second.staff_by_password == ()
 
 
 def test_customers_with_only_a_password_are_counted_as_losing_access(
@@ -81,13 +81,13 @@ def test_customers_with_only_a_password_are_counted_as_losing_access(
     sign_in(ports, only)
     sign_in(ports, both)
     sign_in(ports, linked, OIDC)
-    told = show_impact(ports, OPERATOR)
-    assert told.counted_at == clock.now()
-    assert told.numbers.customers == BoundedCount(4)
-    assert told.login_mode(DISABLED).customers_losing_access == BoundedCount(1)
-    assert told.login_mode(DISABLED).sessions_rejected == BoundedCount(2)
-    assert told.login_mode(CUSTOMERS_ONLY).customers_losing_access == BoundedCount(0)
-    assert told.login_mode(CUSTOMERS_ONLY).sessions_rejected == BoundedCount(0)
+    impact = show_impact(ports, OPERATOR)
+    assert impact.counted_at == clock.now()
+    assert impact.numbers.customers == BoundedCount(4)
+    assert impact.login_mode(DISABLED).customers_losing_access == BoundedCount(1)
+    assert impact.login_mode(DISABLED).sessions_rejected == BoundedCount(2)
+    assert impact.login_mode(CUSTOMERS_ONLY).customers_losing_access == BoundedCount(0)
+    assert impact.login_mode(CUSTOMERS_ONLY).sessions_rejected == BoundedCount(0)
     clock.pass_(hours=31 * 24)
     assert show_impact(ports, OPERATOR).login_mode(DISABLED).sessions_rejected == BoundedCount(0)
 
@@ -95,9 +95,13 @@ def test_customers_with_only_a_password_are_counted_as_losing_access(
 def test_enabling_password_login_has_no_negative_impact(ports: Ports) -> None:
     sign_in(ports, make_staff(ports))
     set_mode(ports, DISABLED)
-    told = show_impact(ports, OPERATOR).login_mode(ENABLED)
-    assert (told.staff_losing_rights, told.staff_sessions, told.is_current) == (0, 0, False)
-    assert (told.customers_losing_access, told.sessions_rejected) == (
+    mode_impact = show_impact(ports, OPERATOR).login_mode(ENABLED)
+    assert (
+        mode_impact.staff_losing_rights,
+        mode_impact.staff_sessions,
+        mode_impact.is_current,
+    ) == (0, 0, False)
+    assert (mode_impact.customers_losing_access, mode_impact.sessions_rejected) == (
         BoundedCount(0),
         BoundedCount(0),
     )
@@ -116,15 +120,15 @@ def test_storefront_impact_uses_the_last_hours_requests(busy: Ports, clock: Fake
     see(busy, anonymous=5)
     clock.pass_(hours=2)
     see(busy, anonymous=3, customer=2, invalid=1, staff=4, app=6)
-    told = show_impact(busy, OPERATOR)
-    closed = told.storefront_traffic(allow=False)
+    impact = show_impact(busy, OPERATOR)
+    closed = impact.storefront_traffic(allow=False)
     assert (closed.would_refuse, closed.lets_through, closed.is_current) == (6, 10, False)
     assert closed.refused_by_kind == {
         TrafficKind.ANONYMOUS: 3,
         TrafficKind.INVALID: 1,
         TrafficKind.CUSTOMER: 2,
     }
-    opened = told.storefront_traffic(allow=True)
+    opened = impact.storefront_traffic(allow=True)
     assert (opened.would_refuse, opened.lets_through, opened.is_current) == (0, 16, True)
     see(busy, anonymous=1)
     assert show_impact(busy, OPERATOR).storefront_traffic(allow=False).would_refuse == 7
@@ -150,25 +154,25 @@ def test_last_change_of_each_switch_is_shown(ports: Ports, clock: FakeClock) -> 
     clock.pass_(hours=1)
     actor = actor_of(ports, manager, OIDC)
     update_shop(ports, actor, ShopUpdate(allow_storefront_traffic=False, name="Other"))
-    told = show_impact(ports, OPERATOR)
-    assert told.switches == Switches(CUSTOMERS_ONLY, allow_storefront_traffic=False)
-    assert told.mode_changed is not None
-    assert told.mode_changed.actor_kind == "operator"
-    assert told.storefront_changed is not None
-    assert (told.storefront_changed.actor_name, told.storefront_changed.user_id) == (
+    impact = show_impact(ports, OPERATOR)
+    assert impact.switches == Switches(CUSTOMERS_ONLY, allow_storefront_traffic=False)
+    assert impact.mode_changed is not None
+    assert impact.mode_changed.actor_kind == "operator"
+    assert impact.storefront_changed is not None
+    assert (impact.storefront_changed.actor_name, impact.storefront_changed.user_id) == (
         "manager@example.com",
         manager,
     )
-    assert told.storefront_changed.at == clock.now()
+    assert impact.storefront_changed.at == clock.now()
 
 
 def test_unaffected_apps_are_counted(ports: Ports) -> None:
     make_app(ports, "on")
     make_app(ports, "off", is_active=False)
     close_storefront(ports)
-    told = show_impact(ports, OPERATOR)
-    assert told.numbers.apps == BoundedCount(1)
-    assert told.storefront_traffic(allow=False).is_current
+    impact = show_impact(ports, OPERATOR)
+    assert impact.numbers.apps == BoundedCount(1)
+    assert impact.storefront_traffic(allow=False).is_current
 
 
 def test_page_costs_four_statements_for_any_data(ports: Ports) -> None:

@@ -147,7 +147,7 @@ def test_invalid_setting_is_refused_on_its_field(
 
 
 def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
-    wanted: dict[str, Any] = {
+    values: dict[str, Any] = {
         "name": "Früchte & Gemüse",
         "description": "Frisch.\nJeden Tag.",
         "default_mail_sender_name": "Früchte",
@@ -160,11 +160,11 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
         "storefront_opens_at": ports.clock.now() + timedelta(hours=2),
         "password_login_mode": CUSTOMERS_ONLY,
     }
-    assert set(wanted) == {field.name for field in fields(ShopUpdate)}
+    assert set(values) == {field.name for field in fields(ShopUpdate)}
 
-    shop = update_shop(ports, OPERATOR, ShopUpdate(**wanted))
+    shop = update_shop(ports, OPERATOR, ShopUpdate(**values))
 
-    assert {name: getattr(shop, name) for name in wanted} == wanted
+    assert {name: getattr(shop, name) for name in values} == values
     assert settings(ports) == shop
 
 

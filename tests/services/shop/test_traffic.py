@@ -69,12 +69,17 @@ def test_untrusted_forwarding_is_reported_for_a_week(busy: Ports, clock: FakeClo
     for _ in range(2):
         busy.activity.record_forwarding("2001:db8::1")
     busy.activity.flush()
-    told = list_untrusted_forwarding(busy, OPERATOR)
-    assert [(one.peer, one.requests) for one in told] == [("2001:db8::1", 2), ("203.0.113.7", 1)]
-    assert told[0].last_seen_at == clock.now()
+    peers = list_untrusted_forwarding(busy, OPERATOR)
+    assert [(forwarding.peer, forwarding.requests) for forwarding in peers] == [
+        ("2001:db8::1", 2),
+        ("203.0.113.7", 1),
+    ]
+    assert peers[0].last_seen_at == clock.now()
     assert len(list_untrusted_forwarding(busy, OPERATOR, limit=1)) == 1
     clock.pass_(hours=8 * 24)
-    assert [one.peer for one in list_untrusted_forwarding(busy, OPERATOR)] == ["2001:db8::1"]
+    assert [forwarding.peer for forwarding in list_untrusted_forwarding(busy, OPERATOR)] == [
+        "2001:db8::1"
+    ]
     clean_up(busy, WORKER)
     clock.pass_(seconds=1)
     clean_up(busy, WORKER)

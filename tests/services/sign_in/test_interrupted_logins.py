@@ -201,8 +201,8 @@ def test_a_password_changed_while_its_hash_is_renewed_is_not_overwritten(ports: 
 
     assert code_of(replace(ports, passwords=hasher), EMAIL, PASSWORD) == "INVALID_CREDENTIALS"
     with ports.database.reading() as session:
-        kept = session.scalar(select(UserRecord.password_hash).where(UserRecord.email == EMAIL))
-    assert kept == "fake$2$another"
+        stored = session.scalar(select(UserRecord.password_hash).where(UserRecord.email == EMAIL))
+    assert stored == "fake$2$another"
 
 
 class FailingThrottle(SqlThrottle):

@@ -27,9 +27,12 @@ def test_blocked_addresses_are_shown_until_their_block_ends(
     _fail(ports, clock, ADDRESS)
     _fail(ports, clock, OTHER_ADDRESS, times=2)
     blocked = list_blocked(ports, OPERATOR)
-    assert [(one.address, one.failures) for one in blocked] == [(OTHER_ADDRESS, 2), (ADDRESS, 1)]
+    assert [(block.address, block.failures) for block in blocked] == [
+        (OTHER_ADDRESS, 2),
+        (ADDRESS, 1),
+    ]
     assert blocked[1].blocked_until == clock.timestamp() + 1
-    assert [one.address for one in list_blocked(ports, OPERATOR, limit=1)] == [OTHER_ADDRESS]
+    assert [block.address for block in list_blocked(ports, OPERATOR, limit=1)] == [OTHER_ADDRESS]
     clock.pass_(seconds=2)
     assert list_blocked(ports, OPERATOR) == ()
 
@@ -46,7 +49,7 @@ def test_block_is_explained_with_the_tried_accounts(ports: Ports, clock: FakeClo
     assert (first.address, first.until) == (ADDRESS, clock.now() + timedelta(seconds=512))
     assert (first.failures, first.wrong_passwords, first.unknown_emails) == (14, 10, 4)
     assert (first.accounts, len(first.against)) == (7, 5)
-    assert [(one.email, one.failures) for one in first.against[:3]] == [
+    assert [(account.email, account.failures) for account in first.against[:3]] == [
         ("u3@example.com", 3),
         ("u5@example.com", 2),
         ("u0@example.com", 1),
@@ -59,7 +62,7 @@ def test_block_is_explained_with_the_tried_accounts(ports: Ports, clock: FakeClo
 def test_one_ip_address_is_explained_among_many(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, OTHER_ADDRESS)
     _fail(ports, clock, ADDRESS, times=3)
-    assert [one.address for one in list_block_details(ports, OPERATOR, limit=1)] == [ADDRESS]
+    assert [detail.address for detail in list_block_details(ports, OPERATOR, limit=1)] == [ADDRESS]
     [found] = list_block_details(ports, OPERATOR, limit=1, address="2001:DB8:0::7")
     assert (found.address, found.failures) == (OTHER_ADDRESS, 1)
     for nobody in ("203.0.113.99", "no address"):
@@ -82,7 +85,7 @@ def test_unblocked_ip_address_can_try_immediately_while_others_wait(
     _fail(ports, clock, ADDRESS, times=3)
     _fail(ports, clock, OTHER_ADDRESS)
     unblock_ip(ports, OPERATOR, ADDRESS)
-    assert [one.address for one in list_blocked(ports, OPERATOR)] == [OTHER_ADDRESS]
+    assert [block.address for block in list_blocked(ports, OPERATOR)] == [OTHER_ADDRESS]
     assert ports.throttle.begin(ADDRESS, clock.timestamp()).lease
 
 
@@ -120,7 +123,9 @@ def test_unblocking_an_unknown_address_is_not_audited(
     _fail(ports, clock, ADDRESS)
     with pytest.raises(Refused) as refused:
         unblock_ip(ports, OPERATOR, address)
-    assert [(one.code, one.field) for one in refused.value.problems] == [(code, "address")]
+    assert [(problem.code, problem.field) for problem in refused.value.problems] == [
+        (code, "address")
+    ]
     assert _audited(ports) == []
 
 

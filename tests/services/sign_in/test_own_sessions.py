@@ -61,7 +61,7 @@ def test_long_session_list_has_the_current_and_newest_sessions(ports: Ports) -> 
     sign_in(ports, user_id)
     newest = actor_of(ports, user_id).session_id
     shown = list_sessions(ports, actor, limit=2)
-    assert {one.id for one in shown} == {actor.session_id, newest}
+    assert {session.id for session in shown} == {actor.session_id, newest}
     assert len(list_sessions(ports, actor)) == 3
 
 
@@ -99,14 +99,14 @@ def test_other_and_ended_sessions_are_not_found(ports: Ports) -> None:
     other = make_user(ports, "other@example.com")
     sign_in(ports, other)
     (theirs,) = sessions_of(ports, other)
-    for wanted in (
+    for session_id in (
         to_global_id("Session", theirs.id),
         to_global_id("Session", 4711),
         to_global_id("User", actor.session_id or 0),
         "garbage",
         "",
     ):
-        assert ending(ports, actor, wanted) == [("id", "NOT_FOUND")]
+        assert ending(ports, actor, session_id) == [("id", "NOT_FOUND")]
     assert len(sessions_of(ports, other)) == 1
     assert trail(ports, "session.end") == []
 

@@ -64,10 +64,10 @@ def test_preview_matches_the_real_sign_in(ports: Ports, provider: OwnProvider) -
     actor = who(ports, token).actor
     assert actor.is_staff
     assert actor.permissions == {ORDERS}
-    again = preview(ports, token)
-    assert (again.outcome, again.user_id) == (MappedTo.KNOWN, actor.user_id)
-    assert (again.becomes_staff, again.groups, again.joins) == (False, ("Newcomers",), "")
-    assert again.permissions == (ORDERS,)
+    second = preview(ports, token)
+    assert (second.outcome, second.user_id) == (MappedTo.KNOWN, actor.user_id)
+    assert (second.becomes_staff, second.groups, second.joins) == (False, ("Newcomers",), "")
+    assert second.permissions == (ORDERS,)
 
 
 def test_preview_shows_the_account_to_be_linked(ports: Ports, provider: OwnProvider) -> None:
@@ -100,8 +100,8 @@ def test_refused_sign_in_is_previewed_with_the_reason(
 ) -> None:
     make_user(ports, EMAIL)
     token = provider.access_token()
-    told = {**provider.people[token], **person}
-    provider.people[token] = {name: value for name, value in told.items() if value is not ...}
+    claims = {**provider.people[token], **person}
+    provider.people[token] = {name: value for name, value in claims.items() if value is not ...}
     found = preview(ports, token)
     assert found.outcome is MappedTo.NOBODY
     assert reason in found.reason
@@ -143,7 +143,7 @@ def test_id_token_is_read_without_calls_and_has_no_scopes(
     found = preview(ports, token)
     assert (found.kind, found.outcome, found.email) == (MappedKind.ID, MappedTo.MADE, EMAIL)
     assert found.permissions == ()
-    assert "/userinfo" not in [one.path for one in provider.server.received]
+    assert "/userinfo" not in [request.path for request in provider.server.received]
     change(ports, use_oauth_scope_permissions="true", audience="shop")
     assert preview(ports, token).permissions is None
 

@@ -38,7 +38,7 @@ def ending(second_process: Ports) -> Iterator[list[str]]:
     came: list[str] = []
 
     def end(session: Session, *_rest: object) -> None:
-        if not any(isinstance(one, SessionRecord) for one in session.dirty):
+        if not any(isinstance(record, SessionRecord) for record in session.dirty):
             return
         try:
             with second_process.database.transaction() as other:

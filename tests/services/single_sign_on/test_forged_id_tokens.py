@@ -29,10 +29,10 @@ HOSTILE: dict[str, dict[str, object]] = {
 def test_untrustworthy_id_token_signs_no_one_in(
     ports: Ports, provider: OwnProvider, name: str
 ) -> None:
-    asked = begin(ports)
-    claims = provider.id_claims(asked["nonce"])
-    grant(provider, asked, id_token=provider.sign({**claims, **HOSTILE[name]}))
-    assert codes(ports, asked["state"]) == [("code", "INVALID")]
+    parameters = begin(ports)
+    claims = provider.id_claims(parameters["nonce"])
+    grant(provider, parameters, id_token=provider.sign({**claims, **HOSTILE[name]}))
+    assert codes(ports, parameters["state"]) == [("code", "INVALID")]
     assert identities(ports) == []
 
 
@@ -63,7 +63,7 @@ def test_untrustworthy_token_response_signs_no_one_in(
 
 
 def test_id_token_signed_by_another_key_is_refused(ports: Ports, provider: OwnProvider) -> None:
-    asked = begin(ports)
-    claims = provider.id_claims(asked["nonce"])
-    grant(provider, asked, id_token=provider.sign(claims, rsa_key(1)))
-    assert codes(ports, asked["state"]) == [("code", "INVALID")]
+    parameters = begin(ports)
+    claims = provider.id_claims(parameters["nonce"])
+    grant(provider, parameters, id_token=provider.sign(claims, rsa_key(1)))
+    assert codes(ports, parameters["state"]) == [("code", "INVALID")]

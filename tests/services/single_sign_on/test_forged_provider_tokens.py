@@ -150,10 +150,10 @@ TOKENS: dict[str, tuple[Forge, TokenFault]] = {
 def test_untrustworthy_token_signs_no_one_in(
     ports: Ports, provider: OwnProvider, name: str
 ) -> None:
-    forge, wanted = TOKENS[name]
+    forge, expected = TOKENS[name]
     set_up(ports, provider, audience=AUDIENCE)
 
-    assert fault(ports, forge(provider)) is wanted
+    assert fault(ports, forge(provider)) is expected
 
     assert identities(ports) == []
     assert provider.server.calls("/evil") == []
@@ -218,11 +218,11 @@ ANSWERS: dict[str, tuple[Callable[[OwnProvider], Reply], TokenFault]] = {
 def test_untrustworthy_response_signs_no_one_in(
     ports: Ports, provider: OwnProvider, name: str
 ) -> None:
-    answer, wanted = ANSWERS[name]
+    answer, expected = ANSWERS[name]
     token = provider.access_token()
     provider.server.routes["/userinfo"] = lambda _received: answer(provider)
 
-    assert fault(ports, token) is wanted
+    assert fault(ports, token) is expected
     assert identities(ports) == []
 
 

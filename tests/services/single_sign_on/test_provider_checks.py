@@ -14,7 +14,9 @@ from tests.servers.own_provider import CONFIGURATION, OwnProvider, as_json
 
 
 def states(ports: Ports) -> dict[str, State]:
-    return {one.subject: one.state for one in check_provider(ports, OPERATOR, "default")}
+    return {
+        finding.subject: finding.state for finding in check_provider(ports, OPERATOR, "default")
+    }
 
 
 def test_discovery_fills_the_urls_and_keeps_the_rest(
@@ -63,7 +65,9 @@ def test_unusable_discovery_document_changes_nothing(
     other_provider.describe(**changes)
     with pytest.raises(Refused) as refused:
         discover_provider(ports, OPERATOR, "default", other_provider.url)
-    assert {(one.field, one.code) for one in refused.value.problems} == {("issuer", "INVALID")}
+    assert {(problem.field, problem.code) for problem in refused.value.problems} == {
+        ("issuer", "INVALID")
+    }
     assert known_providers(ports)[0].issuer == ""
 
 
@@ -101,8 +105,12 @@ def test_each_failed_check_has_its_remedy(ports: Ports, provider: OwnProvider) -
         "oauth_authorization_url": State.WARNING,
         "oauth_logout_url": State.FINE,
     }
-    wrong = [one for one in check_provider(ports, OPERATOR, "default") if one.state != State.FINE]
-    assert all(one.remedy for one in wrong)
+    wrong = [
+        finding
+        for finding in check_provider(ports, OPERATOR, "default")
+        if finding.state != State.FINE
+    ]
+    assert all(finding.remedy for finding in wrong)
 
 
 def test_ineffective_scopes_are_a_warning(ports: Ports, provider: OwnProvider) -> None:
@@ -113,5 +121,7 @@ def test_ineffective_scopes_are_a_warning(ports: Ports, provider: OwnProvider) -
 def test_unknown_provider_is_not_found(ports: Ports) -> None:
     with pytest.raises(Refused) as refused:
         check_provider(ports, OPERATOR, "nobody")
-    assert [(one.field, one.code) for one in refused.value.problems] == [("provider", "NOT_FOUND")]
+    assert [(problem.field, problem.code) for problem in refused.value.problems] == [
+        ("provider", "NOT_FOUND")
+    ]
     assert states(ports) == {"active": State.WARNING}

@@ -40,11 +40,13 @@ def test_default_group_is_created_without_permissions(ports: Ports, provider: Ow
     set_up(ports, provider, staff_user_domains="sso.example", **group)
     user = who(ports, provider.access_token()).user
     assert user is not None
-    assert [(one.name, one.permissions) for one in user.groups] == [("Newcomers", frozenset())]
-    assert [one.subject_name for one in trail(ports, "group.create")] == ["Newcomers"]
-    assert [one.after for one in trail(ports, "user.join")] == [{"group": "Newcomers"}]
-    told = [one.type for one in events(ports)]
-    assert told.count(EventType.PERMISSION_GROUP_CREATED) == 1
+    assert [(entry.name, entry.permissions) for entry in user.groups] == [
+        ("Newcomers", frozenset())
+    ]
+    assert [entry.subject_name for entry in trail(ports, "group.create")] == ["Newcomers"]
+    assert [entry.after for entry in trail(ports, "user.join")] == [{"group": "Newcomers"}]
+    requested = [entry.type for entry in events(ports)]
+    assert requested.count(EventType.PERMISSION_GROUP_CREATED) == 1
 
 
 SCOPES = [

@@ -105,7 +105,7 @@ def test_logout_leads_to_allowed_hosts_for_any_parameter_name(
     for name in ("returnTo", "post_logout_redirect_uri", "whatever"):
         with pytest.raises(Refused) as refused:
             log_out_external(ports, actor, plugin_id=PLUGIN, values={name: value})
-        assert [one.code for one in refused.value.problems] == ["INVALID"]
+        assert [problem.code for problem in refused.value.problems] == ["INVALID"]
     assert is_in(ports, tokens.access)
 
 
@@ -131,7 +131,7 @@ def test_provider_ends_all_sessions_and_tokens_of_a_subject(
 
     assert end(ports, provider, sub="alice") == 2
 
-    assert not any(is_in(ports, one.access) for one in sessions)
+    assert not any(is_in(ports, session.access) for session in sessions)
     assert not who(ports, bearer).actor.is_user
     assert is_in(ports, other.access)
     assert who(ports, bobs).actor.is_user
@@ -145,9 +145,9 @@ def test_late_or_repeated_logout_keeps_newer_sessions(
     clock.pass_(minutes=1)
     since = sign_in(ports, provider)
 
-    for wanted in (1, 0):
+    for expected in (1, 0):
         ended = end_sessions_by_provider(ports, NOBODY, plugin_id=PLUGIN, token=token)
-        assert ended == wanted
+        assert ended == expected
     assert is_in(ports, since.access)
 
 

@@ -43,13 +43,13 @@ def update(
 
 
 def values(plugin: Plugin) -> dict[str, str | None]:
-    return {one.setting.name: one.value for one in plugin.settings}
+    return {setting.setting.name: setting.value for setting in plugin.settings}
 
 
 def codes(ports: Ports, active: bool | None = None, /, **settings: str | None) -> set[object]:
     with pytest.raises(Refused) as refused:
         update(ports, active, **settings)
-    return {(one.field, one.code) for one in refused.value.problems}
+    return {(problem.field, problem.code) for problem in refused.value.problems}
 
 
 def test_new_shop_has_one_inactive_provider(ports: Ports) -> None:
@@ -115,7 +115,9 @@ def test_plugin_has_the_requested_id(ports: Ports) -> None:
     assert show_plugin(ports, STAFF, "no.such.plugin") is None
     with pytest.raises(Refused) as refused:
         update(ports, None, "no.such.plugin")
-    assert [(one.field, one.code) for one in refused.value.problems] == [("id", "NOT_FOUND")]
+    assert [(problem.field, problem.code) for problem in refused.value.problems] == [
+        ("id", "NOT_FOUND")
+    ]
 
 
 def test_each_provider_has_its_own_plugin_id(ports: Ports) -> None:
@@ -123,19 +125,23 @@ def test_each_provider_has_its_own_plugin_id(ports: Ports) -> None:
     save_provider(ports, OPERATOR, "staff", ProviderUpdate(SSO, active=True, name="Our staff"))
     save_provider(ports, OPERATOR, "idle", ProviderUpdate({}))
 
-    assert [(one.id, one.name) for one in list_external_authentications(ports, NOBODY)] == [
+    assert [
+        (provider.id, provider.name) for provider in list_external_authentications(ports, NOBODY)
+    ] == [
         (PLUGIN, "OpenID Connect"),
         ("staff.authentication.openidconnect", "Our staff"),
     ]
     found = list_plugins(ports, STAFF, PageRequest(10), search="our").items
-    assert [one.slug for one in found] == ["staff"]
+    assert [provider.slug for provider in found] == ["staff"]
 
 
 @pytest.mark.parametrize("slug", ["", "Staff", "a b", "-x", "x/y", "x" * 64])
 def test_provider_slug_must_fit_into_a_url(ports: Ports, slug: str) -> None:
     with pytest.raises(Refused) as refused:
         save_provider(ports, OPERATOR, slug, ProviderUpdate({}))
-    assert [(one.field, one.code) for one in refused.value.problems] == [("provider", "INVALID")]
+    assert [(problem.field, problem.code) for problem in refused.value.problems] == [
+        ("provider", "INVALID")
+    ]
 
 
 def test_plugins_require_manage_plugins(ports: Ports) -> None:

@@ -32,7 +32,7 @@ def refresh(ports: Ports, token: str | None, plugin: str = PLUGIN) -> ExternalTo
 def codes(ports: Ports, token: str | None, plugin: str = PLUGIN) -> list[tuple[str | None, str]]:
     with pytest.raises(Refused) as refused:
         refresh(ports, token, plugin)
-    return [(one.field, one.code) for one in refused.value.problems]
+    return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
 def sent(provider: OwnProvider) -> list[dict[str, str]]:
@@ -133,15 +133,15 @@ def test_killed_refresh_blocks_only_briefly(
 def test_refresh_never_adds_permissions(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
     tokens = sign_in(ports, provider, scope="latchkey:manage_products latchkey:manage_orders")
-    for scope, wanted in (
+    for scope, expected in (
         (None, {Permission.MANAGE_PRODUCTS, Permission.MANAGE_ORDERS}),
         ("latchkey:manage_products latchkey:manage_users", {Permission.MANAGE_PRODUCTS}),
         ("openid", set()),
     ):
         provider.grant("the first", **({} if scope is None else {"scope": scope}))
         refreshed = refresh(ports, tokens.refresh)
-        assert refreshed.user.permissions == wanted
-        assert identify(ports, visit(refreshed.access)).actor.permissions == wanted
+        assert refreshed.user.permissions == expected
+        assert identify(ports, visit(refreshed.access)).actor.permissions == expected
 
 
 @pytest.mark.parametrize(
@@ -151,8 +151,8 @@ def test_refresh_for_another_person_ends_the_session(
     ports: Ports, provider: OwnProvider, claims: dict[str, object]
 ) -> None:
     tokens = sign_in(ports, provider)
-    told = {**provider.id_claims("", nonce=...), **claims}
-    provider.grant("the first", id_token=provider.sign(told))
+    id_claims = {**provider.id_claims("", nonce=...), **claims}
+    provider.grant("the first", id_token=provider.sign(id_claims))
     assert codes(ports, tokens.refresh) == [("refreshToken", "JWT_INVALID_TOKEN")]
     assert not is_in(ports, tokens)
 
@@ -185,13 +185,13 @@ def test_single_use_token_is_used_once_at_the_provider(
     )
     tokens = sign_in(strict, provider)
     provider.grant("the first")
-    again = refresh(strict, tokens.refresh)
+    second = refresh(strict, tokens.refresh)
     another_tab = refresh(strict, tokens.refresh)
-    assert another_tab.refresh == again.refresh
+    assert another_tab.refresh == second.refresh
     assert len(sent(provider)) == 1
     clock.pass_(minutes=1)
     assert codes(strict, tokens.refresh) == [(None, "JWT_INVALID_TOKEN")]
-    assert not is_in(strict, again)
+    assert not is_in(strict, second)
     assert len(sent(provider)) == 1
 
 

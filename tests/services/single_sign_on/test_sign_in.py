@@ -34,15 +34,15 @@ from tests.services.provider_logins import (
 
 
 def test_authorization_url_has_pkce_nonce_and_state(ports: Ports, provider: OwnProvider) -> None:
-    asked, again = begin(ports), begin(ports)
+    parameters, second = begin(ports), begin(ports)
 
-    assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT)
-    assert (asked["redirect_uri"], asked["code_challenge_method"]) == (REDIRECT, "S256")
-    assert asked["scope"] == "openid profile email offline_access"
+    assert (parameters["response_type"], parameters["client_id"]) == ("code", CLIENT)
+    assert (parameters["redirect_uri"], parameters["code_challenge_method"]) == (REDIRECT, "S256")
+    assert parameters["scope"] == "openid profile email offline_access"
     for name in ("state", "nonce", "code_challenge"):
-        assert len(asked[name]) >= 43
-        assert asked[name] != again[name]
-    assert "audience" not in asked
+        assert len(parameters[name]) >= 43
+        assert parameters[name] != second[name]
+    assert "audience" not in parameters
 
 
 def test_provider_permissions_request_scopes_and_audience(
@@ -55,23 +55,25 @@ def test_provider_permissions_request_scopes_and_audience(
         use_oauth_scope_permissions="true",
         enable_refresh_token="false",
     )
-    asked = begin(ports)
-    scope = asked["scope"].split()
+    parameters = begin(ports)
+    scope = parameters["scope"].split()
     assert "offline_access" not in scope
     assert scope[:3] == ["openid", "profile", "email"]
-    assert sorted(scope[3:]) == sorted(f"latchkey:{one.value.lower()}" for one in Permission)
-    assert asked["audience"] == AUDIENCE
+    assert sorted(scope[3:]) == sorted(
+        f"latchkey:{permission.value.lower()}" for permission in Permission
+    )
+    assert parameters["audience"] == AUDIENCE
 
 
 def test_state_and_verifier_are_unreadable_in_the_database(
     ports: Ports, provider: OwnProvider
 ) -> None:
-    asked = begin(ports)
+    parameters = begin(ports)
     with ports.database.reading() as session:
-        (kept,) = session.scalars(select(OidcStateRecord))
-    assert asked["state"] not in (kept.digest, kept.sealed)
-    assert asked["nonce"] not in kept.sealed
-    assert kept.redirect_uri == REDIRECT
+        (record,) = session.scalars(select(OidcStateRecord))
+    assert parameters["state"] not in (record.digest, record.sealed)
+    assert parameters["nonce"] not in record.sealed
+    assert record.redirect_uri == REDIRECT
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,9 @@ def test_redirects_go_to_allowed_hosts_only(
 ) -> None:
     with pytest.raises(Refused) as refused:
         begin_sign_in(ports, NOBODY, plugin_id=PLUGIN, redirect_uri=redirect_uri)
-    assert [(one.field, one.code) for one in refused.value.problems] == [("redirectUri", code)]
+    assert [(problem.field, problem.code) for problem in refused.value.problems] == [
+        ("redirectUri", code)
+    ]
 
 
 @pytest.mark.parametrize("plugin", [None, "", "no.such.plugin", "openidconnect", "x" * 300])
@@ -130,23 +134,23 @@ def test_issued_tokens_are_ours_with_the_providers_origin(
     actor = identify(ports, visit(tokens.access)).actor
     assert (actor.name, actor.origin) == ("alice@sso.example", SessionOrigin.OIDC)
     with ports.database.reading() as session:
-        kept = session.get_one(SessionRecord, actor.session_id)
-        assert (kept.sid, kept.origin) == ("session-of-alice", "oidc")
-        assert "the first" not in kept.provider_refresh_token
+        record = session.get_one(SessionRecord, actor.session_id)
+        assert (record.sid, record.origin) == ("session-of-alice", "oidc")
+        assert "the first" not in record.provider_refresh_token
     assert identities(ports) == [(provider.url, "alice", True)]
 
 
 def test_code_is_exchanged_with_verifier_and_client_secret(
     ports: Ports, provider: OwnProvider
 ) -> None:
-    asked = begin(ports)
-    grant(provider, asked)
-    finish(ports, asked["state"])
+    parameters = begin(ports)
+    grant(provider, parameters)
+    finish(ports, parameters["state"])
 
     (call,) = provider.server.calls("/token")
     form = dict(parse_qsl(call.body.decode()))
     digest = hashlib.sha256(form["code_verifier"].encode()).digest()
-    assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == asked["code_challenge"]
+    assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == parameters["code_challenge"]
     assert (form["code"], form["redirect_uri"]) == (CODE, REDIRECT)
     assert form["grant_type"] == "authorization_code"
     assert call.headers["authorization"].startswith("Basic ")
@@ -172,11 +176,11 @@ def test_state_works_once_for_its_lifetime_and_provider(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider, clock: FakeClock
 ) -> None:
     set_up(ports, other_provider, "other")
-    asked = begin(ports)
-    grant(provider, asked)
-    finish(ports, asked["state"])
+    parameters = begin(ports)
+    grant(provider, parameters)
+    finish(ports, parameters["state"])
     wrong = [("state", "INVALID")]
-    assert codes(ports, asked["state"]) == wrong
+    assert codes(ports, parameters["state"]) == wrong
     assert codes(ports, "made up") == wrong
     assert codes(ports, "\ud800") == wrong
 
@@ -196,12 +200,12 @@ def test_refused_code_signs_no_one_in(ports: Ports, provider: OwnProvider) -> No
 def test_details_come_from_user_info_without_a_verified_email(
     ports: Ports, provider: OwnProvider
 ) -> None:
-    asked = begin(ports)
+    parameters = begin(ports)
     bare = dict.fromkeys(("email", "email_verified", "given_name", "family_name"), ...)
-    id_token = provider.sign(provider.id_claims(asked["nonce"], **bare))
-    grant(provider, asked, id_token=id_token, access_token=provider.known("an opaque one"))
+    id_token = provider.sign(provider.id_claims(parameters["nonce"], **bare))
+    grant(provider, parameters, id_token=id_token, access_token=provider.known("an opaque one"))
 
-    user = finish(ports, asked["state"]).user
+    user = finish(ports, parameters["state"]).user
     assert (user.email, user.first_name) == ("alice@sso.example", "Alice")
 
 
@@ -210,37 +214,37 @@ def test_permissions_come_from_the_access_token_or_the_responses_scope(
 ) -> None:
     set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
     access = provider.access_token(scope="latchkey:manage_products")
-    for answer, wanted in (
+    for answer, expected in (
         ({"access_token": access}, {Permission.MANAGE_PRODUCTS}),
         ({"scope": "openid latchkey:manage_orders"}, {Permission.MANAGE_ORDERS}),
         # Silence would mean all that was asked for, by RFC 6749; here it means nothing.
         ({}, set()),
     ):
         tokens = sign_in(ports, provider, **answer)
-        assert tokens.user.permissions == wanted
-        assert identify(ports, visit(tokens.access)).actor.permissions == wanted
+        assert tokens.user.permissions == expected
+        assert identify(ports, visit(tokens.access)).actor.permissions == expected
 
 
 def test_an_access_token_for_another_audience_is_refused(
     ports: Ports, provider: OwnProvider
 ) -> None:
     set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
-    asked = begin(ports)
-    grant(provider, asked, access_token=provider.access_token(aud="https://another.example"))
-    assert codes(ports, asked["state"]) == [("code", "INVALID")]
+    parameters = begin(ports)
+    grant(provider, parameters, access_token=provider.access_token(aud="https://another.example"))
+    assert codes(ports, parameters["state"]) == [("code", "INVALID")]
 
 
 def test_inactive_and_unconfirmed_accounts_are_refused(
     ports: Ports, provider: OwnProvider
 ) -> None:
     user_id = make_user(ports, "alice@sso.example", is_confirmed=False)
-    asked = begin(ports)
-    grant(provider, asked)
-    assert codes(ports, asked["state"]) == [(None, "ACCOUNT_NOT_CONFIRMED")]
+    parameters = begin(ports)
+    grant(provider, parameters)
+    assert codes(ports, parameters["state"]) == [(None, "ACCOUNT_NOT_CONFIRMED")]
     change_user(ports, user_id, is_confirmed=True, is_active=False)
-    asked = begin(ports)
-    grant(provider, asked)
-    assert codes(ports, asked["state"]) == [(None, "INACTIVE")]
-    kept = user_called(ports, "alice@sso.example")
-    assert kept is not None
-    assert kept.last_login is None
+    parameters = begin(ports)
+    grant(provider, parameters)
+    assert codes(ports, parameters["state"]) == [(None, "INACTIVE")]
+    user = user_called(ports, "alice@sso.example")
+    assert user is not None
+    assert user.last_login is None

@@ -44,9 +44,11 @@ def test_deliveries_are_deleted_in_batches_of_a_thousand(
     with recorded_statements() as statements:
         remove(ports, app, hook)
 
-    steps = [one for one in statements if one.startswith("DELETE FROM deliveries")]
+    steps = [
+        statement for statement in statements if statement.startswith("DELETE FROM deliveries")
+    ]
     assert len(steps) >= MANY // BATCH_SIZE
-    assert {one.count(",") for one in steps} == {BATCH_SIZE - 1}
+    assert {step.count(",") for step in steps} == {BATCH_SIZE - 1}
     assert _count(ports) == [1, MANY, MANY]
     with ports.database.reading() as session:
         assert session.scalars(select(WebhookRecord.app_id)).all() == [other]

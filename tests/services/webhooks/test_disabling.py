@@ -56,9 +56,9 @@ def stored(ports: Ports, webhook: int) -> WebhookRecord:
 
 
 def entries(ports: Ports) -> list[AuditRecord]:
-    wanted = select(AuditRecord).where(AuditRecord.action == "webhook.disable")
+    query = select(AuditRecord).where(AuditRecord.action == "webhook.disable")
     with ports.database.reading() as session:
-        return list(session.scalars(wanted))
+        return list(session.scalars(query))
 
 
 def fail_for_five_days(ports: Ports, webhook: int, clock: FakeClock) -> None:
@@ -160,8 +160,8 @@ def test_enabling_a_webhook_clears_the_reason(
     trying: Ports, webhook: int, clock: FakeClock
 ) -> None:
     fail_for_five_days(trying, webhook, clock)
-    said = WebhookInput(is_active=True)
-    update_webhook(trying, OPERATOR, to_global_id("Webhook", webhook), "", said)
+    input_ = WebhookInput(is_active=True)
+    update_webhook(trying, OPERATOR, to_global_id("Webhook", webhook), "", input_)
     work(trying, webhook)
 
     record = stored(trying, webhook)

@@ -36,16 +36,16 @@ def test_failing_webhook_is_listed_with_its_last_response(ports: Ports, clock: F
     clock.pass_(minutes=5)
     store_attempt(ports, tried, answered=503)
     store_deliveries(ports, failing, PENDING, attempts=0, count=3)
-    (told,) = list_failing_webhooks(ports, OPERATOR)
-    assert (told.id, told.name, told.app_id, told.app_name) == (
+    (webhook,) = list_failing_webhooks(ports, OPERATOR)
+    assert (webhook.id, webhook.name, webhook.app_id, webhook.app_name) == (
         failing,
         "Stock feed",
         app_id,
         "Stocksync",
     )
-    assert (told.target_url, told.failing_since) == (TARGET, since)
-    assert (told.last_status, told.last_attempt_at) == (503, clock.now())
-    assert not told.is_disabled
+    assert (webhook.target_url, webhook.failing_since) == (TARGET, since)
+    assert (webhook.last_status, webhook.last_attempt_at) == (503, clock.now())
+    assert not webhook.is_disabled
 
 
 def test_failing_webhooks_come_before_disabled_ones(ports: Ports, clock: FakeClock) -> None:
@@ -55,11 +55,11 @@ def test_failing_webhooks_come_before_disabled_ones(ports: Ports, clock: FakeClo
     change_webhook(ports, early, failing_since=clock.now())
     clock.pass_(hours=1)
     change_webhook(ports, late, failing_since=clock.now())
-    told = list_failing_webhooks(ports, OPERATOR)
-    assert [one.id for one in told] == [early, late, gone]
-    assert (told[2].is_disabled, told[2].disabled_reason) == (True, GONE_REASON)
-    assert (told[2].last_status, told[2].last_attempt_at) == (None, None)
-    assert [one.id for one in list_failing_webhooks(ports, OPERATOR, limit=1)] == [early]
+    listed = list_failing_webhooks(ports, OPERATOR)
+    assert [webhook.id for webhook in listed] == [early, late, gone]
+    assert (listed[2].is_disabled, listed[2].disabled_reason) == (True, GONE_REASON)
+    assert (listed[2].last_status, listed[2].last_attempt_at) == (None, None)
+    assert [webhook.id for webhook in list_failing_webhooks(ports, OPERATOR, limit=1)] == [early]
 
 
 def test_manually_disabled_webhook_is_not_failing(ports: Ports, clock: FakeClock) -> None:

@@ -30,8 +30,8 @@ def create(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
 
 
 def create_for_all(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
-    said = WebhookInput(target_url=MINE, events=(EventType.ANY_EVENTS,))
-    return create_webhook(ports, actor, said, app)
+    input_ = WebhookInput(target_url=MINE, events=(EventType.ANY_EVENTS,))
+    return create_webhook(ports, actor, input_, app)
 
 
 def create_by_query(ports: Ports, actor: Actor, app: int, _webhook: str) -> object:
@@ -89,8 +89,8 @@ def test_operator_can_save_link_webhooks(ports: Ports, change: Change) -> None:
 def test_manage_apps_suffices_for_other_events(ports: Ports) -> None:
     app, webhook = make_listener(ports)
     desk = actor_of(ports, make_staff(ports, "desk@example.com", Permission.MANAGE_APPS))
-    said = WebhookInput(target_url=MINE, events=(EventType.STAFF_CREATED,))
-    assert create_webhook(ports, desk, said, app).app_id == app
+    input_ = WebhookInput(target_url=MINE, events=(EventType.STAFF_CREATED,))
+    assert create_webhook(ports, desk, input_, app).app_id == app
     changed = update_webhook(ports, desk, webhook, "", WebhookInput(target_url=MINE))
     assert changed.target_url == MINE
     assert delete_webhook(ports, desk, webhook) == changed
@@ -99,8 +99,8 @@ def test_manage_apps_suffices_for_other_events(ports: Ports) -> None:
 def test_app_can_subscribe_its_own_webhook_to_links(ports: Ports) -> None:
     app, webhook = make_listener(ports)
     itself = Actor(ActorKind.APP, app_id=app)
-    said = WebhookInput(target_url=MINE, events=(RESETS,))
-    assert update_webhook(ports, itself, webhook, "", said).events == (RESETS,)
+    input_ = WebhookInput(target_url=MINE, events=(RESETS,))
+    assert update_webhook(ports, itself, webhook, "", input_).events == (RESETS,)
 
 
 def test_app_without_link_permission_can_subscribe_to_all_events(ports: Ports) -> None:

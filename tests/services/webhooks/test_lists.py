@@ -32,8 +32,8 @@ def change(ports: Ports, key: int, **values: object) -> None:
         session.execute(update(WebhookRecord).where(WebhookRecord.id == key).values(**values))
 
 
-def listed(ports: Ports, **wanted: object) -> list[ListedWebhook]:
-    filtered = replace(WebhookFilter(), **wanted)  # type: ignore[arg-type]
+def listed(ports: Ports, **conditions: object) -> list[ListedWebhook]:
+    filtered = replace(WebhookFilter(), **conditions)  # type: ignore[arg-type]
     return list(list_webhooks(ports, OPERATOR, PAGE, filtered).items)
 
 
@@ -58,7 +58,7 @@ def shop(ports: Ports, clock: FakeClock) -> dict[str, int]:
 def test_webhooks_are_listed_with_app_and_events(ports: Ports, shop: dict[str, int]) -> None:
     disabled, failing, good = listed(ports)
 
-    assert [one.id for one in (good, failing, disabled)] == list(shop.values())
+    assert [webhook.id for webhook in (good, failing, disabled)] == list(shop.values())
     assert (good.app_name, good.has_secret, good.has_query) == ("Warehouse", True, False)
     assert good.events == (EventType.ANY_EVENTS,)
     assert (failing.last_failure, failing.failing_since) == ("HTTP 500", ports.clock.now())
@@ -71,7 +71,7 @@ def test_webhooks_are_listed_with_app_and_events(ports: Ports, shop: dict[str, i
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("conditions", "found"),
     [
         ({"search": "third"}, ["disabled"]),
         ({"search": "%_"}, ["failing"]),
@@ -84,9 +84,11 @@ def test_webhooks_are_listed_with_app_and_events(ports: Ports, shop: dict[str, i
     ],
 )
 def test_webhooks_are_searched_by_their_fields(
-    ports: Ports, shop: dict[str, int], wanted: dict[str, object], found: list[str]
+    ports: Ports, shop: dict[str, int], conditions: dict[str, object], found: list[str]
 ) -> None:
-    assert [one.id for one in listed(ports, **wanted)] == [shop[name] for name in found]
+    assert [webhook.id for webhook in listed(ports, **conditions)] == [
+        shop[name] for name in found
+    ]
 
 
 def test_health_covers_the_last_day(ports: Ports, shop: dict[str, int], clock: FakeClock) -> None:
@@ -114,7 +116,7 @@ def test_pages_are_consecutive(ports: Ports, shop: dict[str, int]) -> None:
     cursor = read_cursor(first.cursors[-1], "after")
     rest = list_webhooks(ports, OPERATOR, PageRequest(2, cursor=cursor))
 
-    assert [one.id for one in (*first.items, *rest.items)] == list(shop.values())[::-1]
+    assert [webhook.id for webhook in (*first.items, *rest.items)] == list(shop.values())[::-1]
     assert (first.has_next, rest.has_next, first.count()) == (True, False, 3)
 
 

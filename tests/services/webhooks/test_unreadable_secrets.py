@@ -51,13 +51,13 @@ def test_webhook_with_an_unreadable_secret_can_be_changed_and_deleted(
     assert show_webhook(other, OPERATOR, lost) is None
 
 
-@pytest.mark.parametrize(("said", "secrets"), [("a new one", ("a new one",)), ("", ())])
+@pytest.mark.parametrize(("secret", "secrets"), [("a new one", ("a new one",)), ("", ())])
 def test_new_secret_repairs_the_webhook(
-    other: Ports, lost: int, said: str, secrets: tuple[str, ...]
+    other: Ports, lost: int, secret: str, secrets: tuple[str, ...]
 ) -> None:
     name = to_global_id("Webhook", lost)
-    changed = update_webhook(other, OPERATOR, name, "", WebhookInput(secret_key=said))
-    assert changed.has_secret == bool(said)
+    changed = update_webhook(other, OPERATOR, name, "", WebhookInput(secret_key=secret))
+    assert changed.has_secret == bool(secret)
     with other.database.reading() as session:
         stored = session.get(WebhookRecord, lost)
         assert stored is not None
