@@ -1,4 +1,4 @@
-"""What every test may ask for; the fixtures themselves stand in ``tests/fixtures``."""
+"""Registers the fixtures of ``tests/fixtures`` for every test."""
 
 from hypothesis import settings
 
@@ -17,6 +17,6 @@ pytest_plugins = [
     "tests.fixtures.templates",
 ]
 
-# A machine that is busy with the other workers is slow now and then; that is no fault of the code.
+# On a busy machine some examples are slow; that isn't a defect of the code.
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.load_profile("house")

@@ -1,1 +1,1 @@
-"""One conformance suite a port, run on everything that stands behind it."""
+"""One conformance suite per port, run on each of its adapters."""

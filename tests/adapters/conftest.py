@@ -17,7 +17,7 @@ from tests.servers.http import HttpServer, http_server
 
 @pytest.fixture(params=["sqlite", "postgresql", "redis"])
 def place(request: pytest.FixtureRequest) -> Place:
-    """Where a throttle counts, in each kind of store in turn."""
+    """Return a throttle's store, for each kind of store in turn."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     if request.param == "redis":
         return Place("sqlite://", url)
@@ -44,7 +44,7 @@ def server() -> Iterator[HttpServer]:
 
 @pytest.fixture
 def local() -> GuardedHttp:
-    """With this machine listed, as an operator may do and as all other tests here need it."""
+    """Return an HTTP client that can reach this machine, as an operator can allow."""
     return GuardedHttp(LOOPBACK)
 
 

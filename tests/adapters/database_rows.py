@@ -1,4 +1,4 @@
-"""What tests of the database port read and write: the shop's name, and people."""
+"""Rows that tests of the database port read and write: the shop's name, and users."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What the tests of outgoing calls begin with, and how a call that fails is looked at."""
+"""Helpers for tests of outgoing calls: requests, and the fault of a failed call."""
 
 import pytest
 

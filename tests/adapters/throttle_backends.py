@@ -1,4 +1,4 @@
-"""The throttles under test, and what other processes do to them."""
+"""The throttles under test, also as other processes use them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ NOW = 1_795_178_982.25
 ADDRESS = "203.0.113.7"
 OTHER_ADDRESS = "2001:db8::7"
 ANNA, BELA = 1, 2
-"""Keys of two users whom every database of the suite has."""
+"""Keys of two users who exist in every database of the suite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a throttle's counters are; any process may open it."""
+    """The store of a throttle's counters, which any process can open."""
 
     database_url: str
     redis_url: str = ""
@@ -37,7 +37,7 @@ class Place:
             database.close()
 
     def counted(self, answer: int | Select[int]) -> int | None:
-        """What a throttle here answered to ``count_blocked``, asked of its database if need be."""
+        """Return the number of blocked addresses, read from the database if need be."""
         if isinstance(answer, int):
             return answer
         database = connect_database(self.database_url)
@@ -49,7 +49,7 @@ class Place:
 
 
 class Visitor:
-    """Somebody at one address who waits exactly as long as told, ``now`` going on meanwhile."""
+    """A client at one IP address that waits exactly as long as it must; ``now`` advances."""
 
     def __init__(self, throttle: Throttle, address: str = ADDRESS, now: float = NOW) -> None:
         self.throttle = throttle
@@ -60,7 +60,7 @@ class Visitor:
         return self.throttle.begin(self.address, self.now)
 
     def fail(self, user_id: int | None = None, times: int = 1) -> list[float]:
-        """Fail as soon as the block allows, ``times`` in a row; how long each block was."""
+        """Fail as soon as the block allows, ``times`` in a row; return each block's length."""
         waits = []
         for _ in range(times):
             wait = self.throttle.fail(self.address, self._lease(), user_id, self.now)
@@ -78,7 +78,7 @@ class Visitor:
 
 
 def run_programs(act: Callable[[], None], threads: int) -> None:
-    """Run ``act`` in that many threads, and wait for the last."""
+    """Run ``act`` in that many threads and wait for all of them."""
     running = [Thread(target=act) for _ in range(threads)]
     for thread in running:
         thread.start()

@@ -1,1 +1,1 @@
-"""What a test starts from: people, groups, apps and sessions, in one call each."""
+"""Builders for test data: people, groups, apps and sessions, in one call each."""

@@ -52,7 +52,7 @@ def change_app(ports: Ports, app_id: int, **values: object) -> None:
 
 
 def app_as_stored(ports: Ports, app_id: int) -> App:
-    """An app that exists."""
+    """Return an existing app."""
     found = show_app(ports, OPERATOR, app_id)
     assert found is not None
     return found

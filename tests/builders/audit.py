@@ -1,4 +1,4 @@
-"""The audit trail as it was written."""
+"""Reading the audit log."""
 
 from sqlalchemy import select
 
@@ -7,7 +7,7 @@ from app.ports import Ports
 
 
 def trail(ports: Ports, action: str) -> list[AuditRecord]:
-    """What was recorded under ``action``, the oldest first."""
+    """Return the audit entries with ``action``, the oldest first."""
     with ports.database.reading() as session:
         rows = select(AuditRecord).where(AuditRecord.action == action).order_by(AuditRecord.id)
         return list(session.scalars(rows))

@@ -1,4 +1,4 @@
-"""Deliveries as they stand after attempts, and the making of those that are due."""
+"""Stored deliveries with attempts, and sending those that are due."""
 
 from datetime import datetime
 
@@ -20,7 +20,7 @@ def store_deliveries(
     at: datetime | None = None,
     count: int = 1,
 ) -> list[int]:
-    """Store so many deliveries of one kind; returns their keys."""
+    """Store several deliveries of one kind; return their keys."""
     with ports.database.transaction() as session:
         made = [
             DeliveryRecord(
@@ -68,7 +68,7 @@ def store_attempt(
 
 
 def work_off(ports: Ports) -> int:
-    """Lease what is due and make it; how many deliveries were tried."""
+    """Send all due deliveries; return how many were tried."""
     batches = lease_due_deliveries(ports, WORKER)
     return sum(send_deliveries(ports, WORKER, batch) for batch in batches)
 

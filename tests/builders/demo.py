@@ -29,18 +29,18 @@ DEMO_ROWS = {
     WebhookRecord: 5,
     AppExtensionRecord: 3,
 }
-"""How many there are of what is made once."""
+"""Count the rows of everything that is created once."""
 
 
 def fill_demo(ports: Ports, actor: Actor = OPERATOR) -> list[SignIn]:
-    """Fill a shop; returns the sign-ins that were told."""
+    """Fill a shop; return the sign-ins that were shown."""
     made: list[SignIn] = []
     fill_shop(ports, actor, made.extend)
     return made
 
 
 def demo_rows(ports: Ports) -> dict[object, int]:
-    """How many there are of each kind in ``DEMO_ROWS``."""
+    """Count the rows of each kind in ``DEMO_ROWS``."""
     with ports.database.reading() as session:
         return {
             kind: session.scalar(select(func.count()).select_from(kind)) or 0 for kind in DEMO_ROWS

@@ -1,4 +1,4 @@
-"""Pictures as people would send them."""
+"""Image files to upload."""
 
 from io import BytesIO
 
@@ -8,7 +8,7 @@ from app.domain.values.uploads import Upload
 
 
 def png(width: int = 30, height: int = 20) -> bytes:
-    """A red picture."""
+    """Return a red image."""
     file = BytesIO()
     Image.new("RGB", (width, height), (255, 0, 0)).save(file, "PNG")
     return file.getvalue()

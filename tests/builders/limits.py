@@ -1,4 +1,4 @@
-"""The limits of an installation that is configured by nothing."""
+"""The limits of an installation without any settings."""
 
 from app.graphql.server.limits import Limits
 from app.settings import Settings

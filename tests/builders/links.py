@@ -1,4 +1,4 @@
-"""Links as mails would carry them."""
+"""Links as they are sent by mail."""
 
 from app.domain.passwords.email_links import LinkPurpose
 from app.models import UserRecord
@@ -7,7 +7,7 @@ from app.services.accounts.email_links import make_link
 
 
 def link_for(ports: Ports, user_id: int, purpose: LinkPurpose, new_email: str = "") -> str:
-    """Make a link for a person; returns its token."""
+    """Store a link for a user; return its token."""
     with ports.database.transaction() as session:
         user = session.get_one(UserRecord, user_id)
         return make_link(ports, session, user, purpose, new_email)

@@ -1,4 +1,4 @@
-"""Carts and orders, as they come about."""
+"""Carts and orders, created by the use cases."""
 
 from decimal import Decimal
 
@@ -18,7 +18,7 @@ EMAIL = "buyer@example.com"
 
 
 def make_cart(ports: Ports, actor: Actor = NOBODY, *products: int, quantity: int = 1) -> Checkout:
-    """Begin a cart of these products, of a new one without any."""
+    """Create a cart of these products, or of a new product."""
     keys = products or (make_product(ports, f"Bowl {ports.randomness.token(8)}"),)
     lines = [LineInput(product_id(key), quantity) for key in keys]
     return create_checkout(ports, actor, lines, EMAIL if actor.user_id is None else None)
@@ -31,7 +31,7 @@ def make_order(
     status: OrderStatus = OrderStatus.UNCONFIRMED,
     is_paid: bool = False,
 ) -> Order:
-    """Order such a cart, and bring the order to that state."""
+    """Order such a cart and bring the order into that state."""
     order = complete_checkout(ports, actor, checkout_id(make_cart(ports, actor, *products)))
     with ports.database.transaction() as session:
         stored = session.get_one(OrderRecord, order.id)
@@ -48,7 +48,7 @@ def line_id(checkout: Checkout, place: int = 0) -> str:
 
 
 def contents(checkout: Checkout) -> list[tuple[str, int, Decimal]]:
-    """What is in a cart: names, how many, and the price of one."""
+    """Return a cart's lines: name, quantity and unit price."""
     return [(line.product_name, line.quantity, line.unit_price.amount) for line in checkout.lines]
 
 

@@ -1,4 +1,4 @@
-"""What has been promised so far: mails and events, as they would leave."""
+"""Mails and events in the outbox."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from app.services.outbox.publisher import EVENT_PURPOSE, MAIL_PURPOSE
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """An event in the outbox; ``token`` is the secret of the link that it is about."""
+    """An event in the outbox; ``token`` is the secret of its link."""
 
     type: str
     subject_id: int
@@ -24,7 +24,7 @@ class Promised:
 
 
 def mails(ports: Ports, *kinds: MailKind) -> list[Mail]:
-    """The mails in the outbox, the oldest first; all kinds, or only these."""
+    """Return the mails in the outbox, the oldest first; all kinds, or only these."""
     with ports.database.reading() as session:
         records = session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)).all()
     found = [
@@ -39,7 +39,7 @@ def mails(ports: Ports, *kinds: MailKind) -> list[Mail]:
 
 
 def events(ports: Ports) -> list[Promised]:
-    """The events in the outbox, the oldest first."""
+    """Return the events in the outbox, the oldest first."""
     with ports.database.reading() as session:
         records = session.scalars(select(OutboxEventRecord).order_by(OutboxEventRecord.id)).all()
     return [
@@ -55,6 +55,6 @@ def events(ports: Ports) -> list[Promised]:
 
 
 def token_in(mail: Mail) -> str:
-    """The token of the link in ``mail``."""
+    """Return the token of the link in ``mail``."""
     (token,) = parse_qs(urlsplit(mail.values["link"]).query)["token"]
     return token

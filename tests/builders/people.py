@@ -39,7 +39,7 @@ def make_user(  # noqa: PLR0913 - a person has that many sides
     first_name: str = "",
     last_name: str = "",
 ) -> int:
-    """Store a person; returns the key."""
+    """Store a user; return the key."""
     hashed = None if password is None else ports.passwords.hash(password)
     now = ports.clock.now()
     with ports.database.transaction() as session:
@@ -66,12 +66,12 @@ def make_user(  # noqa: PLR0913 - a person has that many sides
 
 
 def make_staff(ports: Ports, email: str = "staff@example.com", *permissions: Permission) -> int:
-    """Store a member of the staff who holds ``permissions`` directly."""
+    """Store a staff member with ``permissions`` as direct grants; return the key."""
     return make_user(ports, email, is_staff=True, permissions=permissions)
 
 
 def make_group(ports: Ports, name: str, *permissions: Permission) -> int:
-    """Store a permission group; returns the key."""
+    """Store a permission group; return the key."""
     with ports.database.transaction() as session:
         group = GroupRecord(name=name)
         session.add(group)
@@ -98,29 +98,29 @@ def sign_in(
 
 
 def actor_of(ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD) -> Actor:
-    """The actor that a new session of that origin gives right now."""
+    """Return the actor of a new session of that origin."""
     return identify(ports, visit(sign_in(ports, user_id, origin).access)).actor
 
 
 def visit(credential: str | None = None, address: str | None = ADDRESS) -> Visitor:
-    """A visit with that credential."""
+    """Return a visitor with that credential."""
     return Visitor(credential=credential, address=address, issuer=ISSUER)
 
 
 def sessions_of(ports: Ports, user_id: int) -> list[SessionRecord]:
-    """The sessions of a person, the oldest first."""
+    """Return a user's sessions, the oldest first."""
     with ports.database.reading() as session:
         of_user = select(SessionRecord).where(SessionRecord.user_id == user_id)
         return list(session.scalars(of_user.order_by(SessionRecord.id)))
 
 
 def user_as_stored(ports: Ports, user_id: int) -> UserRecord:
-    """The row of a person who exists."""
+    """Return the row of an existing user."""
     with ports.database.reading() as session:
         return session.get_one(UserRecord, user_id)
 
 
 def change_user(ports: Ports, user_id: int, **values: object) -> None:
-    """Write ``values`` into a person's row, by the names of its columns."""
+    """Write ``values`` into a user's row, by column name."""
     with ports.database.transaction() as session:
         session.execute(update(UserRecord).where(UserRecord.id == user_id).values(**values))

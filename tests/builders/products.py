@@ -1,4 +1,4 @@
-"""What the shop sells."""
+"""Products."""
 
 from decimal import Decimal
 
@@ -18,7 +18,7 @@ def make_product(
     slug: str = "",
     is_published: bool = True,
 ) -> int:
-    """Store a product that costs so much; returns the key."""
+    """Store a product with that price; return the key."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
         product = ProductRecord(
@@ -37,11 +37,11 @@ def make_product(
 
 
 def product_id(key: int) -> str:
-    """The global id of the product of that key."""
+    """Return the global ID of the product with that key."""
     return to_global_id("Product", key)
 
 
 def reprice(ports: Ports, key: int, cost: str) -> None:
-    """Write another price into a product's row."""
+    """Change the price in a product's row."""
     with ports.database.transaction() as session:
         session.get_one(ProductRecord, key).price = price(Decimal(cost)).units

@@ -1,4 +1,4 @@
-"""Single sign-on as it stands in the records, without a provider that runs."""
+"""Records of single sign-on, without a running provider."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ ISSUER_THERE = "https://login.invalid"
 def make_provider(
     ports: Ports, slug: str = "default", *, issuer: str = ISSUER_THERE, **values: object
 ) -> int:
-    """A provider that works, with other values where they are given; returns its key."""
+    """Store a usable provider with ``values``; return its key."""
     settings: dict[str, object] = {
         "active": True,
         "json_web_key_set_url": f"{ISSUER_THERE}/keys",
@@ -34,7 +34,7 @@ def make_provider(
 def link_identity(
     ports: Ports, user_id: int, *, issuer: str = ISSUER_THERE, subject: str = ""
 ) -> int:
-    """Store that the provider with that issuer knows somebody; returns the identity's key."""
+    """Link a user to the provider with that issuer; return the identity's key."""
     with ports.database.transaction() as session:
         identity = ExternalIdentityRecord(
             user_id=user_id,
@@ -49,7 +49,7 @@ def link_identity(
 
 
 def sign_in_by_grant(ports: Ports, user_id: int, provider_id: int, scope: str) -> None:
-    """Open a session that began at that provider, which granted ``scope``.
+    """Open a session that began at that provider with the grant ``scope``.
 
     The session is of the newest identity that its person has, if there is any.
     """

@@ -1,4 +1,4 @@
-"""Identity providers as they are set up, and what is known of people there."""
+"""Configured identity providers and the identities that they signed in."""
 
 from sqlalchemy import select
 
@@ -19,13 +19,13 @@ def set_up(
 
 
 def user_called(ports: Ports, email: str) -> UserRecord | None:
-    """Whoever has that email."""
+    """Return the user with that email."""
     with ports.database.reading() as session:
         return session.scalar(select(UserRecord).where(UserRecord.email == email))
 
 
 def identities(ports: Ports) -> list[tuple[str, str, bool]]:
-    """Issuer, subject, and whether the address was verified, of everybody who was linked."""
+    """Return issuer, subject and whether the email is verified of every identity."""
     identity = ExternalIdentityRecord
     columns = select(identity.issuer, identity.subject, identity.is_verified).order_by(identity.id)
     with ports.database.reading() as session:

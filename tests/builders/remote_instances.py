@@ -1,4 +1,4 @@
-"""The ways to other instances, as a test wants them: this machine alone, a folder of its own."""
+"""Access to other instances in tests: on this machine only, with a private folder."""
 
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from tests.fakes.strict_http import LOOPBACK
 
 
 class SameRandomness:
-    """Rolls the same every time, so that two runs can be compared."""
+    """Randomness that repeats, so that two runs can be compared."""
 
     def token(self, length: int) -> str:
         return "r" * length
@@ -27,7 +27,7 @@ class SameRandomness:
 def make_elsewhere(
     folder: Path, *, token: str = "", http: Http | None = None, clock: Clock | None = None
 ) -> RemoteAccess:
-    """Logins are kept in ``folder``; ``token`` is the one in the environment."""
+    """Connect with logins saved in ``folder``; ``token`` is that of the environment."""
     client = http or GuardedHttp(LOOPBACK)
     profiles = FileProfiles(folder)
     return RemoteAccess(

@@ -8,7 +8,7 @@ from app.ports import Ports
 
 
 def shop_settings(*, name: str = "Shop") -> ShopSettings:
-    """The settings of a new shop."""
+    """Return the settings of a new shop."""
     return ShopSettings(
         name=name,
         description="",
@@ -30,11 +30,11 @@ def set_mode(ports: Ports, mode: PasswordLoginMode) -> None:
 
 
 def close_storefront(ports: Ports) -> None:
-    """Switch storefront traffic off."""
+    """Close the storefront."""
     configure_shop(ports, allow_storefront_traffic=False)
 
 
 def configure_shop(ports: Ports, **settings: object) -> None:
-    """Write ``settings`` into the shop's row, by the names of its columns."""
+    """Write ``settings`` into the shop's row, by column name."""
     with ports.database.transaction() as session:
         session.execute(update(ShopRecord).values(**settings))

@@ -1,4 +1,4 @@
-"""Tokens that no use case would give out, signed by the shop's own key."""
+"""Tokens that no use case issues, signed with the shop's key."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from app.services.keys.ring import ring
 
 
 def claims_in(ports: Ports, token: str) -> dict[str, Any]:
-    """The claims of a token whose signature is good."""
+    """Return the claims of a token with a valid signature."""
     return dict(ports.keys.verify(ring(ports).ring.published, token))
 
 
 def signed(ports: Ports, claims: dict[str, Any]) -> str:
-    """A token with exactly these claims."""
+    """Return a token with exactly these claims."""
     return ports.keys.sign(ring(ports).signer, claims)
 
 
@@ -24,5 +24,5 @@ def altered(ports: Ports, token: str, /, **changes: object) -> str:
 
 
 def extension_of(ports: Ports, token: str, app_id: int) -> str:
-    """An extension token of that app, in the session of ``token``."""
+    """Return an extension token of that app, in the session of ``token``."""
     return altered(ports, token, type="thirdparty", app=to_global_id("App", app_id))

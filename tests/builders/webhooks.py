@@ -1,4 +1,4 @@
-"""Webhooks and deliveries that wait."""
+"""Webhooks and waiting deliveries."""
 
 from sqlalchemy import insert, update
 
@@ -21,7 +21,7 @@ def make_webhook(
     custom_headers: dict[str, object] | None = None,
     query: str = "",
 ) -> int:
-    """Store a webhook; returns its key."""
+    """Store a webhook; return its key."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
         webhook = WebhookRecord(
@@ -42,7 +42,7 @@ def make_webhook(
 
 
 def make_delivery(ports: Ports, webhook_id: int, payload: str = '{"product":null}') -> int:
-    """Store a delivery that is due; returns its key."""
+    """Store a due delivery; return its key."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
         delivery = DeliveryRecord(
@@ -62,7 +62,7 @@ def make_delivery(ports: Ports, webhook_id: int, payload: str = '{"product":null
 
 
 def change_webhook(ports: Ports, webhook_id: int, **values: object) -> None:
-    """Write ``values`` into a webhook's row, by the names of its columns."""
+    """Write ``values`` into a webhook's row, by column name."""
     with ports.database.transaction() as session:
         session.execute(
             update(WebhookRecord).where(WebhookRecord.id == webhook_id).values(**values)
@@ -70,7 +70,7 @@ def change_webhook(ports: Ports, webhook_id: int, **values: object) -> None:
 
 
 def change_delivery(ports: Ports, delivery_id: int, **values: object) -> None:
-    """Write ``values`` into a delivery's row, by the names of its columns."""
+    """Write ``values`` into a delivery's row, by column name."""
     with ports.database.transaction() as session:
         session.execute(
             update(DeliveryRecord).where(DeliveryRecord.id == delivery_id).values(**values)
@@ -78,7 +78,7 @@ def change_delivery(ports: Ports, delivery_id: int, **values: object) -> None:
 
 
 def make_many_deliveries(ports: Ports, webhook_id: int, count: int, **values: object) -> None:
-    """Store deliveries that have arrived, one attempt each; ``values`` are by column."""
+    """Store successful deliveries with one attempt each; ``values`` are by column name."""
     first = make_delivery(ports, webhook_id)
     with ports.database.transaction() as session:
         one = session.get_one(DeliveryRecord, first)

@@ -1,1 +1,1 @@
-"""Stand-ins for ports: deterministic, quick, and strict about what the real ones forbid."""
+"""Fakes of ports: deterministic, fast, and strict about what the real adapters forbid."""

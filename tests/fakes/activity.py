@@ -1,4 +1,4 @@
-"""Activity that a test can look at, and that writes nothing by itself."""
+"""An activity recorder that tests can inspect and that never writes to a database."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ from app.domain.shop.traffic import TrafficKind
 
 
 class FakeActivity:
-    """Keeps everything that was seen."""
+    """Collects every recorded use."""
 
     def __init__(self) -> None:
         self.requests: Counter[TrafficKind] = Counter()
@@ -27,4 +27,4 @@ class FakeActivity:
         self.forwarding[peer] += 1
 
     def flush(self) -> None:
-        """There is nowhere to write to."""
+        """Do nothing: there is no store."""

@@ -1,4 +1,4 @@
-"""A clock that stands still until it is told to go on."""
+"""A clock that advances only on request."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,7 +6,7 @@ START = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
 class FakeClock:
-    """Time that a test decides."""
+    """A clock whose time the test sets."""
 
     def __init__(self, start: datetime = START) -> None:
         self._now = start
@@ -18,5 +18,5 @@ class FakeClock:
         return self._now.timestamp()
 
     def pass_(self, *, seconds: float = 0, minutes: float = 0, hours: float = 0) -> None:
-        """Let time go by."""
+        """Advance the clock."""
         self._now += timedelta(seconds=seconds, minutes=minutes, hours=hours)

@@ -1,4 +1,4 @@
-"""A resolver that answers as a test says: names below ``.example`` lead where it wants."""
+"""A fake DNS resolver for names below ``.example``."""
 
 import socket
 from collections.abc import Callable
@@ -7,7 +7,7 @@ import pytest
 
 
 def resolve(monkeypatch: pytest.MonkeyPatch, answer: Callable[[], str]) -> None:
-    """Let names of the test resolve to what ``answer`` says; addresses stay what they are."""
+    """Resolve names to the result of ``answer``; IP addresses resolve to themselves."""
     real = socket.getaddrinfo
 
     def resolver(host: str, port: int, *args: int, **options: int) -> object:

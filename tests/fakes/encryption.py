@@ -1,10 +1,10 @@
-"""Sealing that fails, as the last step of a change may."""
+"""Encryption that fails, to interrupt a change at its last step."""
 
 from app.ports.encryption import Encryption
 
 
 class FailingEncryption:
-    """Seals nothing."""
+    """Fails on every encryption."""
 
     def encrypt(self, purpose: str, text: str) -> str:
         raise ArithmeticError
@@ -17,7 +17,7 @@ class FailingEncryption:
 
 
 class BrokenAtFirst:
-    """Fails once, then seals as ``encryption`` does."""
+    """Fails once, then encrypts with ``encryption``."""
 
     def __init__(self, encryption: Encryption) -> None:
         self._encryption = encryption

@@ -1,4 +1,4 @@
-"""Other people's servers, as a test wants them to answer."""
+"""A fake HTTP client with the test's responses."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ Answer = Callable[[HttpRequest], HttpResponse]
 
 
 class FakeHttp:
-    """Answers by a function, and remembers what was asked; refuses to talk in a transaction."""
+    """Responds by a function and records requests; refuses calls inside a transaction."""
 
     def __init__(self, database: Database, answer: Answer) -> None:
         self._database = database

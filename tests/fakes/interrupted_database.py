@@ -1,4 +1,4 @@
-"""A real database that lets something else happen at a known point of a transaction."""
+"""A real database that runs an action at a known point of a transaction."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Real keys, made ahead: generating one of 3072 bits takes half a second."""
+"""Pregenerated real keys: generating one of 3072 bits takes half a second."""
 
 from functools import cache
 from itertools import count
@@ -12,7 +12,7 @@ SECRET = "a secret that only the tests have, long enough"
 
 
 class ReadyKeyStore(RsaKeyStore):
-    """Signs and verifies as the real one; ``generate`` hands out the same few keys in turn.
+    """Signs and verifies like the real store; ``generate`` returns the same few keys in turn.
 
     Every database of a test gets them in the same order, each key once per store.
     """

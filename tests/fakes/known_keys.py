@@ -1,4 +1,4 @@
-"""Keys whose private parts the test knows, to look for them where they must not be."""
+"""Keys with known private parts, to search for them where they must not be."""
 
 from functools import cache
 from itertools import count
@@ -13,7 +13,7 @@ from tests.fakes.keys import SECRET
 
 
 class KnownKeyStore(RsaKeyStore):
-    """Works as the real one; ``generate`` hands out 2048-bit keys of known places in turn."""
+    """Works like the real store; ``generate`` returns known 2048-bit keys in turn."""
 
     def __init__(self, first: int = 0, secret: str = SECRET) -> None:
         super().__init__(secret)

@@ -1,4 +1,4 @@
-"""A database that must not be asked."""
+"""A database that must not be used."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from app.ports import NamedRow
 
 
 class NoDatabase:
-    """Fails the test at whatever is asked of it."""
+    """Fails the test on any use."""
 
     in_transaction = False
 
@@ -29,4 +29,4 @@ class NoDatabase:
         pytest.fail(f"nothing is to be read: {statement} {parameters}")
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Return false: no transaction is ever open."""

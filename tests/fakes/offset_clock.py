@@ -1,4 +1,4 @@
-"""A clock beside a program that goes by the real time."""
+"""A clock for tests with a process that uses the real time."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ from app.adapters.clock import SystemClock
 
 @dataclass(slots=True)
 class Ahead:
-    """The real time, which the provider goes by too, and what a test has let pass besides."""
+    """The real time, plus the time that the test added."""
 
     seconds: float = 0
     real: SystemClock = field(default_factory=SystemClock)

@@ -1,4 +1,4 @@
-"""A hasher that is quick, and refuses to work inside a transaction."""
+"""A fast hasher that refuses to work inside a transaction."""
 
 import hashlib
 from collections.abc import Callable
@@ -40,7 +40,7 @@ class FakeHasher:
 
 
 class InterruptedHasher(FakeHasher):
-    """Lets something happen while a password is being compared."""
+    """Runs an action while a password is compared."""
 
     def __init__(self, database: Database, meanwhile: Callable[[], object]) -> None:
         super().__init__(database)

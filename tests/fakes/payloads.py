@@ -1,4 +1,4 @@
-"""Payloads without a schema: each tells who was asked in whose name."""
+"""Payloads without a schema: each names its app and subject."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from app.ports import Database
 
 
 class FakePayloads:
-    """Remembers what was asked; refuses to read inside a transaction, and what ``fails``."""
+    """Records calls; refuses to work inside a transaction, and fails on ``fails``."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""Calls as in production, this machine allowed; strict about what the real ones forbid."""
+"""A real HTTP client that can reach this machine and checks its use."""
 
 from dataclasses import dataclass, field
 from ipaddress import ip_network
@@ -12,7 +12,7 @@ LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 
 @dataclass(slots=True)
 class WatchedHttp:
-    """Remembers the calls, and refuses them inside a transaction."""
+    """Records calls and refuses them inside a transaction."""
 
     database: Database
     calls: list[HttpRequest] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The endpoint on the small schema, with callers that a test names."""
+"""The endpoint on a small schema, with callers by name."""
 
 from dataclasses import replace
 
@@ -23,13 +23,13 @@ def database_url(sqlite_url: str) -> str:
 
 @pytest.fixture
 def callers() -> Callers:
-    """Who stands behind which credential; the storefront is open until a test closes it."""
+    """Callers by credential; the storefront is open until a test closes it."""
     return Callers()
 
 
 @pytest.fixture
 def installation(clock: FakeClock) -> Installation:
-    """An installation whose endpoint never needs its database."""
+    """An installation whose database is never used."""
     ports = connect(Settings(database_url="sqlite://", secret_key=SECRET))
     quiet = replace(ports, clock=clock, database=NoDatabase(), activity=FakeActivity())
     return make_installation(quiet, Settings())
@@ -37,7 +37,7 @@ def installation(clock: FakeClock) -> Installation:
 
 @pytest.fixture
 def production(installation: Installation) -> Installation:
-    """The same, set up for production at https://shop.example.com."""
+    """The same, configured for production at https://shop.example.com."""
     ports = installation.ports
     configuration = replace(
         ports.configuration, development=False, public_url="https://shop.example.com"
@@ -47,5 +47,5 @@ def production(installation: Installation) -> Installation:
 
 @pytest.fixture
 def client(installation: Installation, callers: Callers) -> EndpointClient:
-    """Sends requests to the endpoint, development's defaults."""
+    """A client of the endpoint with development's defaults."""
     return EndpointClient(installation, callers)

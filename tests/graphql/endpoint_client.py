@@ -1,4 +1,4 @@
-"""How tests talk to an endpoint: a request in, status and JSON out."""
+"""A test client for an endpoint: sends requests, returns status and JSON."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ JSON = "application/json"
 
 
 class Reply(TestResponse):
-    """An answer whose JSON a test looks into without asking whether it is there."""
+    """A response with its JSON already decoded."""
 
     @property
     @override
@@ -25,7 +25,7 @@ class Reply(TestResponse):
 
 
 class EndpointClient:
-    """One endpoint and a client of it."""
+    """An endpoint with its client."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class EndpointClient:
 
     @property
     def documents_read(self) -> int:
-        """How many documents had to be parsed and validated."""
+        """Return how many documents were parsed and validated."""
         return self.endpoint.exchange.documents.read
 
     def send(
@@ -74,10 +74,10 @@ class EndpointClient:
 
 
 def codes(answer: Reply) -> list[str]:
-    """The codes of the answer's errors."""
+    """Return the codes of the response's errors."""
     return [error["extensions"]["exception"]["code"] for error in answer.json["errors"]]
 
 
 def messages(answer: Reply) -> list[str]:
-    """The messages of the answer's errors."""
+    """Return the messages of the response's errors."""
     return [error["message"] for error in answer.json["errors"]]

@@ -1,4 +1,4 @@
-"""Every use case that tells the world something, acted out, a group of events at a time."""
+"""Scenarios that call every use case with an event, one per group of events."""
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
@@ -58,7 +58,7 @@ ORDERS = frozenset({Permission.MANAGE_ORDERS})
 
 
 def accounts(ports: Ports) -> None:
-    """Somebody registers, moves, asks for a password; somebody else leaves."""
+    """Register, change the email, request a password reset and delete an account."""
     register_account(ports, NOBODY, NewAccount("ann@example.com", PASSWORD, redirect_url=SHOP))
     requested = events(ports)[-1]
     confirm_account(ports, NOBODY, email="ann@example.com", token=requested.token)
@@ -75,7 +75,7 @@ def accounts(ports: Ports) -> None:
 
 
 def apps(ports: Ports) -> None:
-    """One app is changed and switched off, another is removed."""
+    """Change and deactivate an app, delete another."""
     kept, deleted_object = (
         create_app(ports, OPERATOR, NewApp(name)).app.id for name in ("Kept", "Gone")
     )
@@ -85,7 +85,7 @@ def apps(ports: Ports) -> None:
 
 
 def people(ports: Ports) -> None:
-    """Customers, staff and groups are made, changed and removed."""
+    """Create, change and delete customers, staff and groups."""
     renamed = Details(first_name="Renamed")
     kept, deleted_object = (
         to_global_id("User", create_customer(ports, OPERATOR, NewCustomer(email)).id)
@@ -108,7 +108,7 @@ def people(ports: Ports) -> None:
 
 
 def products(ports: Ports) -> None:
-    """One product is changed, another removed."""
+    """Change a product, delete another."""
     kept, deleted_object = (
         product_id(create_product(ports, OPERATOR, ProductInput(name=name)).id)
         for name in ("Kept", "Gone")
@@ -118,10 +118,10 @@ def products(ports: Ports) -> None:
 
 
 def sales(ports: Ports) -> None:
-    """A cart is changed, two are ordered; one order is fulfilled, the other is not."""
+    """Change a cart, order two, fulfill one order and cancel the other."""
     cart = make_cart(ports)
     update_checkout_email(ports, NOBODY, checkout_id(cart), "other@example.com")
-    kept, deleted_object = (order_id(make_order(ports)) for _ in range(2))
+    fulfilled, cancelled = (order_id(make_order(ports)) for _ in range(2))
     for step in (confirm_order, mark_order_paid, fulfill_order):
-        step(ports, OPERATOR, kept)
-    cancel_order(ports, OPERATOR, deleted_object)
+        step(ports, OPERATOR, fulfilled)
+    cancel_order(ports, OPERATOR, cancelled)

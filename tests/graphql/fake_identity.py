@@ -1,4 +1,4 @@
-"""A stand-in for the identity service: each credential is somebody by its name."""
+"""A fake of the identity service: each credential names its caller."""
 
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
 from app.domain.shop.settings import PasswordLoginMode, PublicShop
@@ -22,7 +22,7 @@ _KNOWN = {
 
 
 class Callers:
-    """Identifies callers, and counts how often it is ``asked``.
+    """Identifies callers and counts its calls in ``asked``.
 
     ``good_for`` says of a credential after how many questions it is worth nothing any more.
     """

@@ -1,4 +1,4 @@
-"""One object of each type that events are about, and what deletes it."""
+"""One object of each type that events are about, and its deletion."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,21 +26,21 @@ from tests.builders.webhooks import make_webhook
 
 @dataclass(frozen=True, slots=True)
 class SampleObject:
-    """An object, by key and by global id."""
+    """An object's key and global ID."""
 
     key: int
     id: str
 
 
 def make_sample_object(ports: Ports, kind: type[Event]) -> SampleObject:
-    """An object that ``kind`` can be about, with all that may belong to one."""
+    """Create an object for events of ``kind``, with all nested objects."""
     return _MAKERS[kind.subject](ports, kind)
 
 
 def delete_sample_object(
     ports: Ports, actor: Actor, kind: EventType, sample: SampleObject
 ) -> None:
-    """Let ``actor`` delete it, so that such an event is told."""
+    """Delete the object as ``actor``, which publishes the event."""
     if kind is EventType.ACCOUNT_DELETED:
         link = link_for(ports, sample.key, LinkPurpose.DELETE_ACCOUNT)
         delete_account(ports, actor_of(ports, sample.key), token=link)

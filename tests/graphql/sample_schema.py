@@ -1,4 +1,4 @@
-"""A small schema with one field for each thing that can happen at the endpoint."""
+"""A small schema with a field for each outcome at the endpoint."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ from app.graphql.context import RequestContext
 from tests.fakes.clock import FakeClock
 
 SECRET = "postgresql://shop:hunter2@db.internal/shop"
-"""What a fault inside holds, and no client may ever see."""
+"""The text of an internal error, which clients must never see."""
 
 
 class UploadScalar(graphene.Scalar):

@@ -1,4 +1,4 @@
-"""The shop's own endpoint on a real database, and a client in front of it."""
+"""The shop's endpoint on a real database, and its client."""
 
 from io import BytesIO
 from typing import Any
@@ -15,7 +15,7 @@ from tests.graphql.endpoint_client import Reply
 
 
 class ApiClient:
-    """Sends operations as a client does; ``credential`` goes into the header."""
+    """Sends operations to the shop's endpoint; ``credential`` goes into the header."""
 
     def __init__(self, ports: Ports) -> None:
         self._client = Client(
@@ -42,7 +42,7 @@ class ApiClient:
         return answer
 
     def upload(self, query: str, file: bytes, credential: str | None = None) -> Any:
-        """What an operation answers whose variable ``$file`` is that file."""
+        """Return the response of an operation whose variable ``$file`` is that file."""
         headers = {"GraphQL-Require-Preflight": "1", "Host": "localhost:8000"}
         if credential is not None:
             headers["Authorization"] = f"Bearer {credential}"
@@ -58,18 +58,18 @@ class ApiClient:
         return answer.json
 
     def ask(self, query: str, credential: str | None = None, **variables: Any) -> Any:
-        """What one operation answers, errors and all."""
+        """Return the response of an operation, including errors."""
         return self.post({"query": query, "variables": variables}, credential).json
 
     def run(self, query: str, credential: str | None = None, **variables: Any) -> Any:
-        """The data of one operation that has no error at the top; its only field's value."""
+        """Return the value of the only field of an operation without top-level errors."""
         answer = self.ask(query, credential, **variables)
         assert "errors" not in answer, answer
         (value,) = answer["data"].values()
         return value
 
     def code(self, query: str, credential: str | None = None, **variables: Any) -> str:
-        """The code of the one error at the top."""
+        """Return the code of the only top-level error."""
         (error,) = self.ask(query, credential, **variables)["errors"]
         code: str = error["extensions"]["exception"]["code"]
         return code

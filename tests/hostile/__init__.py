@@ -1,1 +1,1 @@
-"""Attacks that a security review reproduced, each beside a control for the legitimate use."""
+"""Attacks that a security review reproduced, each with a test of the legitimate use."""

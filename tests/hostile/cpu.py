@@ -1,4 +1,4 @@
-"""How much CPU a request takes, and how much of it a request can take on this machine."""
+"""The CPU time of a request, and the limit for it on this machine."""
 
 import gc
 import time
@@ -16,7 +16,7 @@ _REFERENCE = 0.05
 
 @cache
 def bound() -> float:
-    """The seconds allowed on this machine: twice as many as on one that is as fast as ours."""
+    """Return the seconds allowed on this machine, scaled by its speed."""
     return _HEADROOM * ALLOWED * max(1.0, cpu_seconds(_work) / _REFERENCE)
 
 

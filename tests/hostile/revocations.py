@@ -1,4 +1,4 @@
-"""Ways in which a caller loses what they came with, and how they are refused then."""
+"""Ways in which a caller loses rights, and the refusals that follow."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -91,7 +91,7 @@ def switch_off_passwords(ports: Ports, _actor: Actor) -> None:
 
 
 def refusal_of(use_case: Callable[[], object]) -> str:
-    """How ``use_case`` is refused: the token's fault, or what the caller lacks."""
+    """Return how ``use_case`` is refused: the token's fault or the missing permissions."""
     try:
         use_case()
     except TokenRejected as rejected:

@@ -1,1 +1,1 @@
-"""The rules of the house that a machine can check: of the source itself, whatever it does."""
+"""Checks of the source code: layout, imports, names and printed docs."""

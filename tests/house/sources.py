@@ -1,4 +1,4 @@
-"""The files of the project, as the repository knows them, and its Python as syntax trees."""
+"""The repository's files, and its Python sources as syntax trees."""
 
 import ast
 import subprocess
@@ -24,7 +24,7 @@ class Source:
 
 @cache
 def project_files() -> tuple[Path, ...]:
-    """Every file that is in the repository or would be with the next commit."""
+    """Return every file that is tracked or would be added by the next commit."""
     # The clone may belong to somebody else than who runs the tests; only names are read.
     listing = ["git", "-c", "safe.directory=*", "ls-files", "-z"]
     listed = subprocess.run(
@@ -49,7 +49,7 @@ def python_sources() -> tuple[Source, ...]:
 
 
 def application() -> tuple[Source, ...]:
-    """The program itself: ``app`` and its two entry points."""
+    """Return the application's sources: ``app`` and its two entry points."""
     return tuple(
         source
         for source in python_sources()

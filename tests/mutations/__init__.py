@@ -1,1 +1,1 @@
-"""Mistakes on purpose: each breaks a rule in a copy of the project, and a test must notice."""
+"""Mutants: each breaks a rule in a copy of the project, and a test must fail."""

@@ -1,4 +1,4 @@
-"""A mistake on purpose."""
+"""A mutant."""
 
 from dataclasses import dataclass
 

@@ -1,1 +1,1 @@
-"""What stands in the ports themselves: the values, and what one process remembers."""
+"""Tests of the values and caches in ``app/ports``."""

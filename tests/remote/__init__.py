@@ -1,1 +1,1 @@
-"""Another instance over its API: what it may answer, and how a login goes on."""
+"""Tests of other instances over their API: responses and logins."""

@@ -1,4 +1,4 @@
-"""An instance that answers what a test wants, without a network."""
+"""A fake instance that responds without a network."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ JSON = {"content-type": "application/json"}
 
 
 class Instance:
-    """Answers by functions, one for each request in turn, the last for all that follow."""
+    """Responds by functions, one per request in turn; the last one repeats."""
 
     def __init__(self, *answers: Callable[[HttpRequest], HttpResponse]) -> None:
         self._answers = list(answers)
@@ -28,21 +28,21 @@ class Instance:
         return [request.headers.get("Authorization-Bearer", "") for request in self.requests]
 
     def sent(self, place: int) -> Any:
-        """What one of the requests asked."""
+        """Return the body of a request."""
         return json.loads(self.requests[place].body or b"null")
 
 
 def answering(body: object, status: int = 200) -> Callable[[HttpRequest], HttpResponse]:
-    """The same JSON to whatever is asked."""
+    """Respond to every request with this JSON."""
     return lambda _request: HttpResponse(status, JSON, json.dumps(body).encode())
 
 
 def raw(status: int, body: bytes, kind: str) -> Callable[[HttpRequest], HttpResponse]:
-    """The same bytes to whatever is asked."""
+    """Respond to every request with these bytes."""
     return lambda _request: HttpResponse(status, {"content-type": kind}, body)
 
 
 def failing(code: str, message: str = "no", status: int = 200) -> Callable[..., HttpResponse]:
-    """An error at the top with that code."""
+    """Respond with a top-level error of that code."""
     error = {"message": message, "extensions": {"exception": {"code": code}}}
     return answering({"errors": [error], "data": None}, status)

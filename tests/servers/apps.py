@@ -1,4 +1,4 @@
-"""An app of somebody else's: a manifest, a place to be given a token, and it calls back."""
+"""A third-party app: serves a manifest, receives a token and calls the API."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ _SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the app was told in the handshake."""
+    """The request that the app received in the handshake."""
 
     token: str
     api_url: str
@@ -25,19 +25,19 @@ class Told:
 
 
 def accept(_told: Told) -> Reply:
-    """Be installed."""
+    """Accept the installation."""
     return Reply(body=b'{"success": true}')
 
 
 def refuse(message: str, status: int = 400) -> Reply:
-    """Say no, as the clients' own library says it."""
+    """Refuse the installation like the clients' library does."""
     body = {"success": False, "error": {"code": "NO", "message": message}}
     return Reply(status, json.dumps(body).encode())
 
 
 @dataclass(slots=True)
 class AppServer:
-    """The app as it runs; ``decide`` is what it does while the handshake is open."""
+    """The running app; ``decide`` makes its response to the handshake."""
 
     server: HttpServer
     vendor: str
@@ -53,7 +53,7 @@ class AppServer:
         return Reply(body=json.dumps(self.manifest).encode())
 
     def register(self, received: Received) -> Reply:
-        """The handshake, as the clients' own library expects it to be."""
+        """Handle the handshake as the clients' library does."""
         assert received.method == "POST"
         assert received.headers["content-type"] == "application/json"
         handshake = Told(
@@ -67,7 +67,7 @@ class AppServer:
 
 @contextmanager
 def app_server(vendor: str = "Latchkey", **manifest: object) -> Iterator[AppServer]:
-    """A running app; ``manifest`` adds to what it says of itself, ``...`` leaves something out."""
+    """Run an app; ``manifest`` changes members of its manifest, ``...`` removes one."""
     with http_server() as server:
         well = {
             "id": "example.app",
@@ -85,7 +85,7 @@ def app_server(vendor: str = "Latchkey", **manifest: object) -> Iterator[AppServ
                     "permissions": ["MANAGE_PRODUCTS"],
                 }
             ],
-            # Nothing is delivered there: a place on this machine would be refused.
+            # Nothing is delivered there: a target on this machine would be refused.
             "webhooks": [{"name": "Staff", "targetUrl": TARGET, "query": QUERY}],
         }
         present = {name: value for name, value in (well | manifest).items() if value is not ...}
@@ -95,7 +95,7 @@ def app_server(vendor: str = "Latchkey", **manifest: object) -> Iterator[AppServ
 
 
 def ask_api(handshake: Told, query: str) -> dict[str, Any]:
-    """One operation with the token that the app was given, as the app's own library does it."""
+    """Run an operation with the app's token, as the clients' library does."""
     answer = requests.post(
         handshake.api_url,
         json={"query": query},
@@ -107,7 +107,7 @@ def ask_api(handshake: Told, query: str) -> dict[str, Any]:
 
 
 def fetch_key_set(handshake: Told) -> list[dict[str, str]]:
-    """The keys that the app will verify signatures with."""
+    """Fetch the keys that the app verifies signatures with."""
     base = handshake.api_url.removesuffix("/graphql/")
     answer = requests.get(f"{base}/.well-known/jwks.json", timeout=_SECONDS)
     keys: list[dict[str, str]] = answer.json()["keys"]

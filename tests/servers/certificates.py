@@ -1,4 +1,4 @@
-"""Certificates of an authority that only one test believes."""
+"""Certificates of an authority that only one test trusts."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,7 +13,7 @@ from app.adapters.clock import SystemClock
 
 
 def certificate_for(folder: Path, host: str) -> tuple[Path, Path]:
-    """The authority's certificate, and a file with one for ``host`` and its key."""
+    """Return the authority's certificate, and a file with ``host``'s certificate and key."""
     authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "An authority of the tests")])
     now = SystemClock().now()

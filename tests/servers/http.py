@@ -1,4 +1,4 @@
-"""An HTTP server of the test's own on a free port: it answers what the test tells it to."""
+"""A test HTTP server on a free port with configurable responses."""
 
 import socket
 import ssl
@@ -14,7 +14,7 @@ from typing_extensions import override
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A request as it arrived; names of headers are in lower case."""
+    """A received request; header names are in lower case."""
 
     method: str
     path: str
@@ -24,7 +24,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is sent back. ``raw`` speaks to the open connection itself, instead of all the rest."""
+    """A response. ``raw`` writes to the connection itself instead."""
 
     status: int = 200
     body: bytes = b""
@@ -37,19 +37,19 @@ Answering = Callable[[Received], Reply]
 
 @dataclass(slots=True)
 class HttpServer:
-    """A running server: ``routes`` are by path, without the query; anything else is a 404."""
+    """A running server: ``routes`` are by path without the query; other paths are 404."""
 
     url: str
     routes: dict[str, Answering] = field(default_factory=dict)
     received: list[Received] = field(default_factory=list)
 
     def answer(self, path: str, reply: Reply) -> str:
-        """Answer ``path`` with the same every time; returns its address."""
+        """Respond to ``path`` with ``reply`` every time; return its URL."""
         self.routes[path] = lambda _received: reply
         return f"{self.url}{path}"
 
     def calls(self, path: str) -> list[Received]:
-        """What has arrived at ``path``."""
+        """Return the requests received at ``path``."""
         return [request for request in self.received if request.path.partition("?")[0] == path]
 
 
@@ -57,7 +57,7 @@ class HttpServer:
 def http_server(
     tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
 ) -> Iterator[HttpServer]:
-    """A server on ``host``, until the end of the block."""
+    """Run a server on ``host`` until the end of the block."""
     listening = _Listener((host, 0), _Handler)
     if tls is not None:
         listening.socket = tls.wrap_socket(listening.socket, server_side=True)
@@ -75,7 +75,7 @@ def http_server(
 
 
 class _Listener(ThreadingHTTPServer):
-    # A test ends when it has seen enough; a reply that still trickles ends with its connection.
+    # A slow reply ends with its connection when the test ends.
     daemon_threads = True
     block_on_close = False
     server: HttpServer
@@ -89,12 +89,12 @@ class _Listener(ThreadingHTTPServer):
 
     @override
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up in the middle are what some tests are about."""
+        """Ignore clients that disconnect, as some tests do on purpose."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # one packet an answer
+    wbufsize = -1  # one packet per response
     server: _Listener
 
     def _respond(self) -> None:
@@ -127,4 +127,4 @@ class _Handler(BaseHTTPRequestHandler):
 
     @override
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads a log of it."""
+        """Log nothing."""

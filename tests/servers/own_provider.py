@@ -1,4 +1,4 @@
-"""An identity provider of the test's own, which says and signs whatever the test wants."""
+"""A test identity provider whose responses and tokens the test controls."""
 
 import base64
 import json
@@ -32,7 +32,7 @@ Claims = dict[str, Any]
 
 @cache
 def rsa_key(_place: int = 0) -> rsa.RSAPrivateKey:
-    """A key, the same for the whole run."""
+    """Return a key, the same for the whole run."""
     return rsa.generate_private_key(65537, 2048)
 
 
@@ -42,7 +42,7 @@ def ec_key() -> ec.EllipticCurvePrivateKey:
 
 
 def public_jwk(key: object, **members: object) -> Claims:
-    """The public part of a key as an entry of a key set."""
+    """Return the public part of a key as an entry of a key set."""
     reader: Any = RSAAlgorithm if isinstance(key, rsa.RSAPrivateKey) else ECAlgorithm
     public = key.public_key()  # type: ignore[attr-defined]
     return {**reader.to_jwk(public, as_dict=True), "use": "sig", **members}
@@ -72,7 +72,7 @@ class OwnProvider:
 
     @property
     def settings(self) -> dict[str, str | None]:
-        """What has to be set of it for both modes, by the names that clients know."""
+        """Return the provider's settings for both modes."""
         return {
             "issuer": self.url,
             "client_id": CLIENT,
@@ -90,10 +90,10 @@ class OwnProvider:
     def sign(
         self, claims: Claims, key: Any = None, algorithm: str = "RS256", /, **header: object
     ) -> str:
-        """A token with exactly these claims; ``...`` leaves one, or a header's member, out."""
+        """Return a token with exactly these claims; ``...`` removes a claim or header member."""
         headers = {"kid": KID, "typ": "JWT", **header}
         present = {name: value for name, value in claims.items() if value is not ...}
-        # Below what makes tokens: that would refuse to write some of what a test has to read.
+        # Uses the JWS layer: PyJWT's token layer refuses some of these claims.
         return jwt.PyJWS().encode(
             json.dumps(present).encode(),
             rsa_key() if key is None else key,
@@ -102,7 +102,7 @@ class OwnProvider:
         )
 
     def claims(self, sub: str = "alice", /, **changes: object) -> Claims:
-        """The claims of an access token."""
+        """Return the claims of an access token."""
         now = self.now()
         return {
             "iss": self.url,
@@ -115,17 +115,17 @@ class OwnProvider:
         }
 
     def access_token(self, sub: str = "alice", /, **changes: object) -> str:
-        """An access token of somebody whom user-info knows from now on."""
+        """Return an access token and add its subject to the user-info endpoint."""
         token = self.sign(self.claims(sub, **changes), typ="at+jwt")
         return self.known(token, sub)
 
     def known(self, token: str, sub: str = "alice", /, **person: object) -> str:
-        """``token``, and user-info tells about its bearer from now on."""
+        """Add the bearer of ``token`` to the user-info endpoint; return ``token``."""
         self.people[token] = {**self.person(sub), **person}
         return token
 
     def person(self, sub: str = "alice") -> Claims:
-        """What is told of somebody whom nothing else is told of."""
+        """Return the default claims of a person."""
         return {
             "sub": sub,
             "email": f"{sub}@sso.example",
@@ -135,7 +135,7 @@ class OwnProvider:
         }
 
     def id_claims(self, nonce: str, sub: str = "alice", /, **changes: object) -> Claims:
-        """The claims of an ID token for a sign-in with that nonce."""
+        """Return the claims of an ID token for a sign-in with that nonce."""
         now = self.now()
         return {
             **self.person(sub),
@@ -149,7 +149,7 @@ class OwnProvider:
         }
 
     def logout_claims(self, **changes: object) -> Claims:
-        """The claims of a logout token."""
+        """Return the claims of a logout token."""
         now = self.now()
         return {
             "iss": self.url,
@@ -162,7 +162,7 @@ class OwnProvider:
         }
 
     def grant(self, code: str, /, **answer: object) -> None:
-        """What the token endpoint answers to ``code``, or to a refresh token."""
+        """Set the token endpoint's response to ``code`` or a refresh token."""
         self.grants[code] = {
             "access_token": f"access for {code}",
             "token_type": "Bearer",
@@ -171,7 +171,7 @@ class OwnProvider:
         }
 
     def describe(self, **changes: object) -> None:
-        """Describe itself, with some members otherwise; ``...`` leaves one out."""
+        """Serve the discovery document with changed members; ``...`` removes one."""
         members = {
             "issuer": self.url,
             "authorization_endpoint": f"{self.url}/authorize",
@@ -205,7 +205,7 @@ class OwnProvider:
 
 @contextmanager
 def own_provider(clock: Clock) -> Iterator[OwnProvider]:
-    """A provider that signs with one RSA key, until the end of the block."""
+    """Run a provider that signs with one RSA key until the end of the block."""
     with http_server() as server:
         provider = OwnProvider(server, clock, keys=[public_jwk(rsa_key(), kid=KID, alg="RS256")])
         routes: dict[str, Callable[[Received], Reply]] = {

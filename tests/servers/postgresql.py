@@ -1,11 +1,11 @@
-"""A real PostgreSQL, out of a wheel, tuned for data that nobody will miss."""
+"""A real PostgreSQL from a wheel, tuned for disposable data."""
 
 from pathlib import Path
 
 from tests.servers.sandbox import Lodging, Server, wait_until
 
 SETTINGS = {
-    # The tests' data may vanish with the machine: nothing is worth waiting for a disk.
+    # The tests' data is disposable: don't wait for the disk.
     "fsync": "off",
     "full_page_writes": "off",
     "synchronous_commit": "off",
@@ -17,7 +17,7 @@ SETTINGS = {
     "max_connections": "300",
     # Reached by a socket in a private folder only, so no password and no port is needed.
     "listen_addresses": "",
-    # Far from UTC and not by whole hours: a time that was read without its zone shows.
+    # Far from UTC and not by whole hours, so that a time read without its zone is noticed.
     "timezone": "Asia/Kathmandu",
 }
 
@@ -29,7 +29,7 @@ def launch(lodging: Lodging) -> Server:
     initdb = lodging.start(
         programs / "bin" / "initdb",
         *("--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8"),
-        # The same order and the same letters on every machine, whatever its locales.
+        # The same order and characters on every machine, independent of its locales.
         *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"),
         *("--no-sync", "--no-instructions"),
     )
@@ -45,7 +45,7 @@ def launch(lodging: Lodging) -> Server:
 
 
 def restart(lodging: Lodging, server: Server) -> Server:
-    """The same server once more, after it was stopped, with the data that it had."""
+    """Start the stopped server again with its data."""
     assert isinstance(server.process.args, list)
     process = lodging.start(*map(str, server.process.args))
     if not wait_until(lambda: _accepts(lodging.folder / "data"), process):

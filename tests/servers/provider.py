@@ -1,4 +1,4 @@
-"""A real identity provider (npm ``oidc-provider``) on a free port, and a user at its login."""
+"""A real identity provider (npm ``oidc-provider``) on a free port, and a user of its login."""
 
 import base64
 import hashlib
@@ -37,35 +37,35 @@ class IdentityProvider:
 
     @property
     def user_info_url(self) -> str:
-        """Tells about the bearers of tokens for a resource; the provider's own does not."""
+        """A user-info endpoint for resource tokens, which the provider's own doesn't serve."""
         return f"{self.issuer}/_test/userinfo"
 
     def secret_of(self, client: str) -> str:
         return f'secret of {client}: 100% "+&'
 
     def tell(self, sub: str, **claims: object) -> None:
-        """Let the provider know somebody by these claims."""
+        """Add a person with these claims to the provider."""
         self._control("account", sub=sub, claims=claims)
 
     def rotate(self, *, forget: bool = False) -> None:
-        """Sign with a new key; the ones before stay in the set, or are gone."""
+        """Sign with a new key; keep or remove the earlier ones."""
         self._control("rotate", forget=forget)
 
     def send_logouts_to(self, url: str) -> None:
-        """Where the provider tells the client ``shop`` of sessions that have ended."""
+        """Set the back-channel logout URL of the client ``shop``."""
         self._control("backchannel", uri=url)
 
     def lead_back_to(self, url: str) -> None:
-        """Register another callback address, at both clients."""
+        """Register another callback URL for both clients."""
         self._control("callback", uri=url)
 
     def refreshes(self) -> list[str | None]:
-        """The scope that each refresh asked for so far."""
+        """Return the scope that each refresh requested so far."""
         found: list[str | None] = self._control("refreshes")
         return found
 
     def token_for(self, client: str, visitor: "Visitor", sub: str, scope: str) -> str:
-        """The access token that ``client`` gets by itself, for somebody who signs in there."""
+        """Return an access token that ``client`` gets for a person who signs in there."""
         verifier = "v" * 43
         digest = hashlib.sha256(verifier.encode()).digest()
         form = {
@@ -105,14 +105,14 @@ class IdentityProvider:
 
 @dataclass(slots=True)
 class Visitor:
-    """Somebody with cookies, but no browser."""
+    """A user agent with cookies."""
 
     http: requests.Session = field(default_factory=requests.Session)
 
     def sign_in(
         self, authorization_url: str, sub: str, callback: str = CALLBACK
     ) -> dict[str, str]:
-        """Go through the provider's login as ``sub``; returns what the client is called with."""
+        """Sign in at the provider as ``sub``; return the parameters of the client's callback."""
         answer = self.http.get(authorization_url, timeout=_SECONDS, allow_redirects=False)
         for _ in range(_STEPS):
             if answer.is_redirect:
@@ -126,7 +126,7 @@ class Visitor:
         raise AssertionError(f"no end of the login: {answer.status_code} {answer.text}")
 
     def sign_out(self, logout_url: str) -> None:
-        """Go through the provider's logout."""
+        """Sign out at the provider."""
         answer = self.http.get(logout_url, timeout=_SECONDS)
         answer = self._submit(answer, logout="yes")
         assert answer.status_code < 400, answer.text
@@ -172,7 +172,7 @@ def identity_provider(log: Path, shop: str) -> Iterator[IdentityProvider]:
 
 
 def _node() -> str:
-    """The machine's Node or, where it has none, the one of the tests' packages."""
+    """Return the machine's Node, or else that of the test packages."""
     found = shutil.which("node") or shutil.which("node", path=sysconfig.get_path("scripts"))
     if found is None:
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""What the processes of one test run share: a directory, and locks that the kernel lets go."""
+"""State shared by the processes of a test run: a directory, and locks that end with a process."""
 
 import fcntl
 import shutil
@@ -19,7 +19,7 @@ _keepers: list[subprocess.Popen[str]] = []
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Wait for ``path`` and hold it; a process that dies, however it dies, lets go."""
+    """Hold the lock ``path``, which is released when the process ends in any way."""
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -45,7 +45,7 @@ def shared_directory() -> Iterator[Path]:
 
 
 def once(directory: Path, name: str, make: Callable[[], str]) -> str:
-    """What ``make`` answered to whichever process of the run asked first."""
+    """Return the result of ``make``, called once by the first process of the run."""
     answer = directory / f"{name}.answer"
     with locked(directory / f"{name}.lock"):
         if not answer.exists():

@@ -1,4 +1,4 @@
-"""Where a server of the tests lives, and as whom it runs: never as root."""
+"""The folder and account of a test server, which never runs as root."""
 
 import importlib.util
 import os
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PATIENCE = 60.0
-"""Seconds that a server may take to come up on a busy machine."""
+"""Seconds that a server can take to start on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Lodging:
-    """A folder of its own for one server, and the account that owns the folder and the server.
+    """A server's private folder, and the account that owns the folder and the server.
 
     ``account`` is ``None`` where the tests run as an ordinary user, who then owns all of it. For
     root it is ``nobody``: PostgreSQL refuses to run as root, and Valkey has no reason to.
@@ -42,7 +42,7 @@ class Lodging:
         return cls(folder, nobody)
 
     def programs(self, package: str, *parts: str) -> Path:
-        """The folder that ``package`` is installed in, or a copy of ``parts`` of that folder.
+        """Return the folder of ``package``, or a copy of ``parts`` of it.
 
         The account may not be able to look into the environment (a clone in root's home), and
         opening that up to everybody is not for a test run to decide.
@@ -80,7 +80,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:
-    """Whether ``process`` came up; false when it ended instead, an error when it does neither."""
+    """Return whether ``process`` started; false if it ended, an error if it does neither."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if process.poll() is not None:

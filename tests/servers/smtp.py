@@ -59,7 +59,7 @@ class Mailbox:
 
 
 class _AnyPort(Controller):
-    """Listens on whichever port is free."""
+    """Listens on a free port."""
 
     @override
     def _trigger_server(self) -> None:

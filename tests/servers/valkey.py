@@ -1,4 +1,4 @@
-"""A real Valkey, which speaks Redis, out of a wheel."""
+"""A real Valkey (Redis protocol) from a wheel."""
 
 import platform
 import secrets
@@ -32,14 +32,14 @@ def launch(lodging: Lodging) -> Server:
 
 
 def _free_port() -> int:
-    """A port that is free now; another process may still be quicker, hence the attempts."""
+    """Return a free port; another process can take it first, hence the attempts."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
     return port
 
 
 def answers(port: int) -> bool:
-    """Whether a server there takes commands, or would if it knew who asks."""
+    """Return whether a server there accepts commands, or asks for authentication."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
             connection.sendall(b"PING\r\n")

@@ -1,1 +1,1 @@
-"""The use cases, on SQLite and PostgreSQL, with time that stands still."""
+"""Tests of the use cases on SQLite and PostgreSQL, with a fake clock."""

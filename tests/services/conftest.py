@@ -1,4 +1,4 @@
-"""Whom tests of several use cases ask for."""
+"""Actors for tests of several use cases."""
 
 import pytest
 
@@ -10,6 +10,6 @@ from tests.builders.people import actor_of, make_staff
 
 @pytest.fixture
 def boss(ports: Ports) -> Actor:
-    """Somebody who manages staff and orders."""
+    """A staff member who manages staff and orders."""
     permissions = (Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
     return actor_of(ports, make_staff(ports, "boss@example.com", *permissions))

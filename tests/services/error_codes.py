@@ -1,4 +1,4 @@
-"""What a use case refused, as tests compare it."""
+"""The problems of a refusal, in a form that tests compare."""
 
 import pytest
 
@@ -6,5 +6,5 @@ from app.domain.values.errors import Refused
 
 
 def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]]:
-    """Field and code of each problem."""
+    """Return field and code of each problem."""
     return [(problem.field, problem.code) for problem in refused.value.problems]

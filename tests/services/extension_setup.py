@@ -1,4 +1,4 @@
-"""Somebody on the staff, an app with a page in the dashboard, and the token between them."""
+"""A staff member, an app with a page in the dashboard, and an extension token."""
 
 from dataclasses import dataclass
 

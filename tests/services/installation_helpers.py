@@ -1,4 +1,4 @@
-"""What the tests of installations begin with, and what they look at afterwards."""
+"""Helpers for tests of app installations."""
 
 from dataclasses import dataclass, replace
 
@@ -40,12 +40,12 @@ EVERYTHING_OF_AN_APP = (
 
 
 class Killed(BaseException):
-    """What happens to a worker that is killed: nothing after it is run."""
+    """Simulates a killed worker: nothing after it runs."""
 
 
 @dataclass(slots=True)
 class ShortOfTime(Http):
-    """Calls as they are, with little patience."""
+    """A real HTTP client with a short timeout."""
 
     real: Http
     seconds: float = 0.5
@@ -73,7 +73,7 @@ class Dying(Http):
 
 
 def boss(ports: Ports) -> Actor:
-    """Somebody who installs apps."""
+    """A staff member who installs apps."""
     manager = make_staff(ports, "boss@example.com", Permission.MANAGE_APPS, *GRANTED)
     return actor_of(ports, manager)
 
@@ -81,31 +81,31 @@ def boss(ports: Ports) -> Actor:
 def want(
     ports: Ports, app: AppServer, actor: Actor | None = None, *, activate: bool = True
 ) -> Installation:
-    """Ask for ``app`` to be installed."""
+    """Request the installation of ``app``."""
     asker = actor or replace(OPERATOR, issuer=ISSUER)
     request = WantedApp("My app", app.manifest_url, GRANTED, activate)
     return install_app(ports, asker, request)
 
 
 def work(ports: Ports) -> int:
-    """One round of the worker."""
+    """Run one round of the worker."""
     return install_next_app(ports, WORKER)
 
 
 def failed(ports: Ports) -> str:
-    """Why the one installation has failed."""
+    """Return why the only installation failed."""
     (installation,) = list_installations(ports, OPERATOR)
     assert installation.status.value == "FAILED"
     return installation.message
 
 
 def opens(ports: Ports, token: str) -> bool:
-    """Whether ``token`` lets an app in right now."""
+    """Return whether ``token`` identifies an app."""
     return identify(ports, visit(token)).actor.is_app
 
 
 def left_behind(ports: Ports) -> dict[str, int]:
-    """How many rows of what there are that belong to apps."""
+    """Count the rows that belong to apps, by table."""
     with ports.database.reading() as session:
         counts = {
             kind.__tablename__: session.scalar(select(func.count()).select_from(kind)) or 0

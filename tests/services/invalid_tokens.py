@@ -1,4 +1,4 @@
-"""Every way in which a token can be broken, and what is wrong with it then."""
+"""Invalid tokens of every kind, with their faults."""
 
 import base64
 import json
@@ -14,13 +14,13 @@ Break = Callable[[Ports, str], str]
 
 
 def break_token(ports: Ports, token: str, name: str) -> tuple[str, TokenFault]:
-    """``token`` broken in the way called ``name``, and the fault to expect."""
+    """Return ``token`` broken in the way ``name``, and the expected fault."""
     fault, how = BROKEN[name]
     return how(ports, token), fault
 
 
 def broken_tokens(ports: Ports, token: str) -> dict[str, tuple[str, TokenFault]]:
-    """``token`` broken in every way, by name, and the fault to expect of each."""
+    """Return ``token`` broken in every way, by name, with the expected faults."""
     return {name: break_token(ports, token, name) for name in BROKEN}
 
 
@@ -33,7 +33,7 @@ def _garbage(text: str) -> Break:
 
 
 def _headed(**header: object) -> Break:
-    """The token under another header, its signature kept."""
+    """Replace the token's header and keep its signature."""
 
     def change(_ports: Ports, token: str) -> str:
         old, rest = token.split(".", 1)
@@ -45,7 +45,7 @@ def _headed(**header: object) -> Break:
 
 
 def _foreign(_ports: Ports, token: str) -> str:
-    """The same claims, signed by a key that is not in the ring."""
+    """Sign the same claims with a key that isn't in the ring."""
     claims = json.loads(_decode(token.split(".")[1]))
     store = ReadyKeyStore(99)
     return store.sign(store.generate(), claims)

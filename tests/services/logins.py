@@ -1,4 +1,4 @@
-"""Signing in as the tests do it, and what it was refused for."""
+"""Helpers to sign in, and the refusals of a sign-in."""
 
 import pytest
 from sqlalchemy import select
@@ -32,7 +32,7 @@ def problems_of(
     password: str | None = PASSWORD,
     actor: Actor = NOBODY,
 ) -> tuple[Problem, ...]:
-    """What a login is refused for."""
+    """Return the problems of a refused login."""
     with pytest.raises(Refused) as refused:
         log_in(ports, email, password, actor)
     return refused.value.problems
@@ -44,7 +44,7 @@ def refusal_of(
     password: str | None = PASSWORD,
     actor: Actor = NOBODY,
 ) -> tuple[str | None, str]:
-    """Field and code of the one problem that a login is refused for."""
+    """Return field and code of the only problem of a refused login."""
     [problem] = problems_of(ports, email, password, actor)
     return problem.field, problem.code
 
@@ -52,7 +52,7 @@ def refusal_of(
 def code_of(
     ports: Ports, email: str = EMAIL, password: str = PASSWORD, actor: Actor = NOBODY
 ) -> str | None:
-    """The code that a login is refused with, ``None`` when it is not refused."""
+    """Return the code of a refused login, ``None`` for a successful one."""
     try:
         log_in(ports, email, password, actor)
     except Refused as refused:
@@ -70,7 +70,7 @@ def succeed(ports: Ports, email: str = EMAIL) -> None:
 
 
 def counted(ports: Ports) -> tuple[int, int]:
-    """N and k of the contract's arithmetic, as they stand."""
+    """Return N and k of the contract's throttle arithmetic."""
     found = ports.throttle.find(ADDRESS, ports.clock.timestamp())
     return (0, 0) if found is None else (found.known_failures, found.failures)
 

@@ -1,4 +1,4 @@
-"""Whoever brings a provider's token, and how many calls that cost."""
+"""Callers with a provider's token, and the calls to the provider."""
 
 from app.domain.values.errors import TokenFault
 from app.ports import Ports

@@ -1,4 +1,4 @@
-"""Going through a provider's login, as the provider and the browser see it."""
+"""Signing in with a provider, as the provider and the browser do it."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,7 +16,7 @@ CODE = "a code"
 
 
 def begin(ports: Ports, plugin: str = PLUGIN, redirect_uri: str = REDIRECT) -> dict[str, str]:
-    """What the authorization URL asks of the provider."""
+    """Return the parameters of the authorization URL."""
     url = begin_sign_in(ports, NOBODY, plugin_id=plugin, redirect_uri=redirect_uri)
     assert url is not None
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
@@ -33,7 +33,7 @@ def finish(
 def grant(
     provider: OwnProvider, parameters: dict[str, str], sub: str = "alice", **answer: object
 ) -> None:
-    """Let the provider give out good tokens for the code of that sign-in."""
+    """Let the provider issue valid tokens for the code of that sign-in."""
     id_token = provider.sign(provider.id_claims(parameters["nonce"], sub))
     input_ = {"id_token": id_token, "refresh_token": "the first", **answer}
     provider.grant(CODE, **{name: value for name, value in input_.items() if value is not ...})
@@ -42,7 +42,7 @@ def grant(
 def sign_in(
     ports: Ports, provider: OwnProvider, sub: str = "alice", **answer: object
 ) -> ExternalTokens:
-    """The whole way."""
+    """Sign in completely."""
     parameters = begin(ports)
     grant(provider, parameters, sub, **answer)
     return finish(ports, parameters["state"])
@@ -51,7 +51,7 @@ def sign_in(
 def codes(
     ports: Ports, state: str | None, code: str | None = CODE
 ) -> list[tuple[str | None, str]]:
-    """Field and code of what is wrong with what came back."""
+    """Return field and code of the problems of the callback."""
     with pytest.raises(Refused) as refused:
         finish(ports, state, code)
     return [(problem.field, problem.code) for problem in refused.value.problems]

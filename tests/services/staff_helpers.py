@@ -1,4 +1,4 @@
-"""What tests of the staff say in short: permissions, ids, the page that an invitation leads to."""
+"""Short names for tests of staff: permissions, IDs, the invitation's page."""
 
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
@@ -11,10 +11,10 @@ REDIRECT = "http://localhost:3000/invited"
 
 
 def gid(key: int, kind: str = "User") -> str:
-    """The global id of somebody, or of something."""
+    """Return a global ID."""
     return to_global_id(kind, key)
 
 
 def groups(*keys: int) -> tuple[str, ...]:
-    """The global ids of groups."""
+    """Return the global IDs of groups."""
     return tuple(to_global_id("Group", key) for key in keys)

@@ -1,4 +1,4 @@
-"""A client of the API, as any program on the network is one."""
+"""An HTTP client of the API."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _addresses = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back; ``body`` is decoded where it is JSON."""
+    """A response; ``body`` is decoded if it is JSON."""
 
     status: int
     headers: CaseInsensitiveDict[str]
@@ -27,34 +27,34 @@ class Answer:
 
     @property
     def data(self) -> Any:
-        """What was asked for; a test that reads it expects no error."""
+        """Return ``data``; fails the test on an error."""
         assert self.status == 200, self
         assert "errors" not in self.body, self.body
         return self.body["data"]
 
     @property
     def errors(self) -> list[dict[str, Any]]:
-        """The errors at the top of the answer."""
+        """Return the top-level errors."""
         found: list[dict[str, Any]] = self.body["errors"]
         return found
 
     @property
     def code(self) -> str:
-        """The code of the one error at the top of the answer."""
+        """Return the code of the only top-level error."""
         (error,) = self.errors
         found: str = error["extensions"]["exception"]["code"]
         return found
 
 
 def new_address() -> str:
-    """An address that no other test calls from, so that nobody waits for another's failures."""
+    """Return an IP address that no other test uses, so that failures don't delay others."""
     number = next(_addresses)
     return f"198.18.{number // 250}.{number % 250 + 1}"
 
 
 @dataclass(slots=True)
 class Client:
-    """Calls from one address; ``credential`` goes into ``Authorization`` where one is given."""
+    """Calls from one IP address; ``credential`` goes into ``Authorization``."""
 
     server: Server
     http: requests.Session
@@ -67,7 +67,7 @@ class Client:
         body: object = None,
         headers: Headers | None = None,
     ) -> Answer:
-        """One request as it stands: text and bytes go out unchanged, anything else as JSON."""
+        """Send a request: text and bytes unchanged, anything else as JSON."""
         raw = body if isinstance(body, bytes | None) else _encoded(body)
         answer = self.http.request(
             method,
@@ -82,17 +82,17 @@ class Client:
     def post(
         self, body: object, credential: str | None = None, headers: Headers | None = None
     ) -> Answer:
-        """A JSON body to the API."""
+        """Post a JSON body to the API."""
         carried = {"Authorization": f"Bearer {credential}"} if credential is not None else {}
         return self.send(body=body, headers={**JSON, **carried, **(headers or {})})
 
     def run(self, query: str, credential: str | None = None, **variables: object) -> Answer:
-        """One operation."""
+        """Run an operation."""
         body = {"query": query, "variables": variables} if variables else {"query": query}
         return self.post(body, credential)
 
     def key_set(self) -> list[dict[str, str]]:
-        """The keys that anybody may verify our signatures with."""
+        """Return the public key set."""
         keys: list[dict[str, str]] = self.send("GET", "/.well-known/jwks.json").body["keys"]
         return keys
 

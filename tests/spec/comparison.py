@@ -1,4 +1,4 @@
-"""What of an answer has to agree with the recorded one, and what is only of the same kind."""
+"""Compares a response with the recorded one: exactly, or by kind."""
 
 import base64
 import re
@@ -12,10 +12,10 @@ from tests.spec.client import Answer
 from tests.spec.exchanges import PAGE, Exchange
 
 BLANKED = "…"
-"""A message whose words are ours to write."""
+"""A message whose text is ours."""
 
 TEXT = "<TEXT>"
-"""Some text, whatever it is; only our own table of differences writes it."""
+"""Any text; only our table of differences contains it."""
 
 _TOKENS = ("<ACCESS>", "<REFRESH>", "<APP_USER_JWT>")
 _APP_TOKEN = "<APP_TOKEN>"
@@ -158,7 +158,7 @@ def _opens_for_an_app(_told: object, actual: object, _issuer: str) -> bool:
 
 
 def _names_the_same(expected: list[str], actual: object, _issuer: str) -> bool:
-    """Permissions are named in no particular order."""
+    """Compare permissions in any order."""
     return isinstance(actual, list) and sorted(actual) == sorted(expected)
 
 
@@ -175,7 +175,7 @@ def _is_issuer(_told: object, actual: object, issuer: str) -> bool:
 
 
 def _is_id_of_same_type(expected: str, actual: object, _issuer: str) -> bool:
-    # A plugin's id is no global one: it has to be the very same.
+    # A plugin's ID isn't a global ID: it must be equal.
     same = isinstance(actual, str) and actual == expected
     return same or (isinstance(actual, str) and _type_of(actual) == _type_of(expected))
 

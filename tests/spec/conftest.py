@@ -1,4 +1,4 @@
-"""One server for all tests of a worker that share their world, put back before each of them."""
+"""One server for all tests of a worker, with the shop reset before each test."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ def _shared_server(
 
 @pytest.fixture
 def server(_shared_server: Server) -> Iterator[Server]:
-    """The running server; the test fails when it logs a traceback meanwhile."""
+    """The running server; the test fails if the server logs a traceback."""
     yield _shared_server
     faults = _shared_server.new_errors()
     if faults:
@@ -44,7 +44,7 @@ def server(_shared_server: Server) -> Iterator[Server]:
 
 @pytest.fixture
 def shop(server: Server, _shared_shop: RecordedShop) -> RecordedShop:
-    """Who lives there, and nobody signed in yet."""
+    """The recorded shop, without sessions."""
     _shared_shop.put_back()
     _shared_shop.issuer = server.issuer
     return _shared_shop
@@ -58,5 +58,5 @@ def _http() -> Iterator[requests.Session]:
 
 @pytest.fixture
 def client(server: Server, shop: RecordedShop, _http: requests.Session) -> Client:
-    """A client at an address that nobody has called from yet."""
+    """A client with an unused IP address."""
     return Client(server, _http)

@@ -1,4 +1,4 @@
-"""Where we answer otherwise than the recorded platform on purpose, and what decides it."""
+"""Intended differences from the recorded platform, with the contract's sentences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from tests.spec.exchanges import PAGE, Exchange
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Our answer in the recordings' own notation, and the contract's sentence that asks for it."""
+    """Our response in the recordings' notation, and the contract's sentence behind it."""
 
     why: str
     status: int
@@ -17,7 +17,7 @@ class Difference:
 
 
 def expected(exchange: Exchange) -> Exchange:
-    """``exchange`` as the contract wants it answered."""
+    """Return ``exchange`` with the response that the contract requires."""
     difference = DIFFERENCES.get(exchange.id)
     if difference is None:
         return exchange
@@ -35,7 +35,7 @@ def _failed(why: str, field: str, code: str) -> Difference:
 
 
 def _nothing(why: str, field: str, code: str) -> Difference:
-    """A root field that may not be null took all of ``data`` with it."""
+    """A non-null root field that failed set ``data`` to null."""
     return Difference(why, 200, {"errors": [_error(code, path=[field])], "data": None})
 
 

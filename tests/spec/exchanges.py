@@ -11,7 +11,7 @@ _FILE = Path(__file__).parent / "recordings" / "exchanges.jsonl"
 _PLACEHOLDER = re.compile(r"<([A-Z][A-Za-z0-9_: -]*)>")
 
 PAGE = "(an HTML page)"
-"""What the recordings write in place of a page."""
+"""The recordings' placeholder for a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Exchange:
 
 @cache
 def recorded() -> Mapping[str, Exchange]:
-    """Every exchange by ``group/name``, in the order of the file."""
+    """Return every exchange by ``group/name``, in the order of the file."""
     with _FILE.open() as lines:
         exchanges = [_exchange(json.loads(line)) for line in lines]
     by_id = {exchange.id: exchange for exchange in exchanges}
@@ -47,7 +47,7 @@ def recorded() -> Mapping[str, Exchange]:
 
 
 def fill(value: object, meaning: Callable[[str], str]) -> object:
-    """``value`` with every placeholder in it, at any depth, replaced by what it means."""
+    """Return ``value`` with every placeholder replaced, at any depth."""
     if isinstance(value, str):
         return _PLACEHOLDER.sub(lambda found: meaning(found[1]), value)
     if isinstance(value, list):

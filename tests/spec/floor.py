@@ -1,4 +1,4 @@
-"""How a schema stands to the public interface's floor, ``recordings/schema.graphql``."""
+"""Compares a schema with the required one, ``recordings/schema.graphql``."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -31,17 +31,17 @@ _Inputs = Mapping[str, GraphQLArgument] | Mapping[str, GraphQLInputField]
 
 @cache
 def floor() -> GraphQLSchema:
-    """Names and types that existing clients already speak."""
+    """Return the schema that existing clients use."""
     return build_schema(_FILE.read_text())
 
 
 def missing(printed: str) -> frozenset[str]:
-    """The types (``App``), fields and values (``Shop.name``) that a printed schema has not got."""
+    """Return types (``App``), fields and values (``Shop.name``) that a printed schema lacks."""
     return frozenset(_missing(build_schema(printed)))
 
 
 def incompatible(printed: str) -> list[str]:
-    """Where it has what the floor names, but not so that a client could go on using it."""
+    """Return incompatible changes of types and fields that a printed schema has."""
     schema = build_schema(printed)
     return [
         problem

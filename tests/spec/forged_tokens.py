@@ -1,4 +1,4 @@
-"""Tokens that are right but for one thing, signed with the installation's own key."""
+"""Forged tokens with a single fault, signed with the installation's key."""
 
 import base64
 import hmac
@@ -22,7 +22,7 @@ _LONG_AGO = 3600
 
 
 class Forger:
-    """Makes the tokens that the recordings call ``<JWT:x>``, and any other."""
+    """Creates the tokens that the recordings call ``<JWT:x>``, and others."""
 
     def __init__(self, shop: RecordedShop) -> None:
         self._shop = shop
@@ -30,20 +30,20 @@ class Forger:
         self.kid = pair.public.kid
 
     def make(self, name: str) -> str:
-        """The token ``<JWT:name>``."""
+        """Return the token ``<JWT:name>``."""
         return _MAKERS[name](self)
 
     def claims(self, name: str = "customer", /, **changed: object) -> Claims:
-        """The claims of that person's access token, some of them changed; ``None`` leaves out."""
+        """Return the claims of a person's access token with changes; ``None`` removes one."""
         token = self._shop.access(name)
         return _without_none({**_read(token), **changed})
 
     def refresh_claims(self, name: str = "customer", /, **changed: object) -> Claims:
-        """The same of a refresh token."""
+        """Return the same for a refresh token."""
         return _without_none({**_read(self._shop.refresh(name)), **changed})
 
     def header(self, **changed: object) -> Claims:
-        """The header of our tokens, some members changed; ``None`` leaves out."""
+        """Return the header of our tokens with changes; ``None`` removes a member."""
         return _without_none({"alg": "RS256", "kid": self.kid, "typ": "JWT", **changed})
 
     def sign(
@@ -52,7 +52,7 @@ class Forger:
         header: Mapping[str, object] | None = None,
         key: rsa.RSAPrivateKey | None = None,
     ) -> str:
-        """``claims`` signed by RS256, with our key unless another is given."""
+        """Return ``claims`` signed with RS256 and our key, or another one."""
         return self.sign_bytes(
             _json(self.header() if header is None else header), _json(claims), key
         )
@@ -60,16 +60,16 @@ class Forger:
     def sign_bytes(
         self, header: bytes, payload: bytes, key: rsa.RSAPrivateKey | None = None
     ) -> str:
-        """The same for texts that no library would write."""
+        """The same for text that no library would write."""
         return self.sign_text(f"{encode(header)}.{encode(payload)}", key)
 
     def sign_text(self, signed: str, key: rsa.RSAPrivateKey | None = None) -> str:
-        """The same for texts that are no base64url, or not the one canonical spelling of it."""
+        """The same for text that isn't canonical base64url."""
         signature = (key or self.key).sign(signed.encode(), PKCS1v15(), SHA256())
         return f"{signed}.{encode(signature)}"
 
     def of_inactive(self, token_type: TokenType) -> str:
-        """A token of the session that the inactive user had before."""
+        """Return a token of the inactive user's earlier session."""
         made = self.refresh_claims() if token_type is TokenType.REFRESH else self.claims()
         about = {
             "token": self._shop.session_of_inactive(),
@@ -79,7 +79,7 @@ class Forger:
         return self.sign({**made, **about})
 
     def expired(self, name: str = "customer") -> str:
-        """That person's access token, long expired, the session alive."""
+        """Return a person's expired access token of a live session."""
         issued = self._seconds_ago(_LONG_AGO)
         return self.sign(self.claims(name, iat=issued, exp=issued + _ACCESS_SECONDS))
 
@@ -102,7 +102,7 @@ class Forger:
         return jwt.encode(self.claims(), secret, "HS256", headers={"kid": self.kid})
 
     def with_hmac_of_the_pem(self) -> str:
-        """The same with the other form that a public key is often kept in."""
+        """The same with the other common format of a public key."""
         pem = self.key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         signed = f"{encode(_json(self.header(alg='HS256')))}.{encode(_json(self.claims()))}"
         return f"{signed}.{encode(hmac.digest(pem, signed.encode(), 'sha256'))}"
@@ -118,12 +118,12 @@ def encode(data: bytes) -> str:
 
 @cache
 def foreign_key() -> rsa.RSAPrivateKey:
-    """A key that is none of ours."""
+    """Return a key that isn't ours."""
     return rsa.generate_private_key(65537, 2048)
 
 
 def broken_signature(token: str) -> str:
-    """``token`` with one bit of its signature turned over."""
+    """Return ``token`` with one flipped bit in its signature."""
     body, _, signature = token.rpartition(".")
     data = bytearray(base64.urlsafe_b64decode(signature + "=" * (-len(signature) % 4)))
     data[0] ^= 1

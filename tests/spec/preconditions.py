@@ -1,4 +1,4 @@
-"""The state that each exchange was recorded in, and what came before it."""
+"""The state in which each exchange was recorded."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -29,7 +29,7 @@ _PEOPLE = {"customer": "customer", "manager": "manager", "superuser": "staff"}
 
 
 def arrange(replay: Replay, exchange: Exchange) -> None:
-    """Bring the installation to where it was when ``exchange`` was recorded."""
+    """Bring the installation into the state in which ``exchange`` was recorded."""
     by_group = _GROUPS.get(exchange.group)
     if by_group is not None:
         by_group(replay, exchange)
@@ -76,7 +76,7 @@ def _with_a_session(replay: Replay, _exchange: Exchange) -> None:
 
 
 def _password_changed(replay: Replay) -> None:
-    """The recordings have left out the line by which the password was changed."""
+    """The recordings lack the exchange that changed the password."""
     variables = {"old": PASSWORD, "new": NEW_PASSWORD}
     answer = replay.client.run(CHANGE_PASSWORD, replay.given["ACCESS"], **variables)
     assert answer.data["passwordChange"]["errors"] == []

@@ -1,4 +1,4 @@
-"""The apps that the exchanges about apps speak of by their ids, and the tokens of extensions."""
+"""The apps that recorded exchanges name by ID, and extension tokens."""
 
 import re
 
@@ -25,7 +25,7 @@ _EXTENSION_OF = re.compile(r"extension_token_of_([a-z]+)_")
 
 
 def add_apps(replay: Replay, exchange: Exchange) -> None:
-    """Two more apps under the ids that were recorded, and the token of an extension."""
+    """Add two apps under the recorded IDs, and an extension token."""
     shop = replay.shop
     now = shop.ports.clock.now()
     page, local = AppType.THIRDPARTY.value, AppType.LOCAL.value

@@ -16,7 +16,7 @@ GROUPS = {
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Whoever has ``NAME@example.com``."""
+    """The user ``NAME@example.com``."""
 
     first_name: str
     last_name: str

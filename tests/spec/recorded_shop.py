@@ -1,4 +1,4 @@
-"""Who lives in the installation that the exchanges were recorded against."""
+"""The people, apps and settings of the recorded installation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -55,7 +55,7 @@ class OpenKeyStore(RsaKeyStore):
 
 
 class _OneHash(Argon2Hasher):
-    """Everybody's password is the same, so it is hashed once: a hash takes a tenth of a second."""
+    """Hash the shared password once: a hash takes a tenth of a second."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class _OneHash(Argon2Hasher):
 
 @dataclass(slots=True)
 class Mailbox:
-    """Takes what would go to everybody's mail servers."""
+    """A mailer that collects mails."""
 
     mails: list[RenderedMail] = field(default_factory=list)
 
@@ -98,12 +98,12 @@ class RecordedShop:
 
     @property
     def provider(self) -> OwnProvider:
-        """An identity provider that may be set up."""
+        """Add a usable identity provider."""
         assert self.own_provider is not None, "this world was made without one"
         return self.own_provider
 
     def session(self, name: str) -> TokenPair:
-        """The tokens of that person's first session by password; the same for the whole test."""
+        """Return the tokens of a person's first password session, the same for the whole test."""
         if name not in self._sessions:
             self._sessions[name] = self.sign_in(name)
         return self._sessions[name]
@@ -118,12 +118,12 @@ class RecordedShop:
         return self.apps[name][1]
 
     def sign_in(self, name: str, origin: SessionOrigin = SessionOrigin.PASSWORD) -> TokenPair:
-        """A new session of that origin, whatever the login mode says."""
+        """Open a session of that origin in any login mode."""
         caller = anonymous(address=ADDRESS, issuer=self.issuer)
         return sign_in(self.ports, self.people[name], origin, caller)
 
     def session_of_inactive(self) -> str:
-        """The claim ``token`` of a session that the inactive user still has."""
+        """The claim ``token`` of the inactive user's session."""
         caller, user = anonymous(issuer=self.issuer), self.people["inactive"]
         with self.ports.database.transaction() as session:
             opened = open_session(self.ports, caller, session, user, SessionOrigin.PASSWORD)
@@ -135,7 +135,7 @@ class RecordedShop:
         *,
         allow_storefront_traffic: bool = True,
     ) -> None:
-        """Set both switches as an operator would."""
+        """Set both switches as the operator."""
         with self.ports.database.transaction() as session:
             session.execute(
                 update(ShopRecord).values(
@@ -190,7 +190,7 @@ class RecordedShop:
             now += throttle.fail(address, attempt.lease, self._user(name), now)
 
     def count_failures(self, address: str, count: int, name: str | None) -> None:
-        """As many failures of ``address``, all of them now."""
+        """Record that many failures of ``address`` now."""
         now = self.ports.clock.timestamp()
         for _ in range(count):
             self.ports.throttle.fail(address, "", self._user(name), now)
@@ -199,13 +199,13 @@ class RecordedShop:
         return None if name is None else self.people[name]
 
     def age_keys(self) -> None:
-        """Let the keys have been published for an hour, so that everybody has fetched them."""
+        """Backdate the keys' publication by an hour, so that they can sign."""
         with self.ports.database.transaction() as session:
             for key in session.scalars(select(SigningKeyRecord)):
                 key.published_at -= timedelta(hours=1)
 
     def reset_link(self, name: str) -> str:
-        """The token of a link by which that person may set a password."""
+        """Return the token of a link to set that person's password."""
         with self.ports.database.transaction() as session:
             user = session.get_one(UserRecord, self.people[name])
             return make_link(self.ports, session, user, LinkPurpose.SET_PASSWORD)
@@ -219,13 +219,13 @@ class RecordedShop:
         return box.mails
 
     def signer(self) -> tuple[KeyPair, RSAPrivateKey]:
-        """The key that signs right now, and its private part."""
+        """Return the signing key with its private part."""
         pair = ring(self.ports).signer
         assert isinstance(self.ports.keys, OpenKeyStore)
         return pair, self.ports.keys.private_key(pair)
 
     def put_back(self) -> None:
-        """Make every row what it was when the world was made."""
+        """Reset every row to its initial state."""
         self._sessions.clear()
         tables = complete_metadata().sorted_tables
         with self.ports.database.transaction() as session:

@@ -1,4 +1,4 @@
-"""The product and the webhooks that the exchanges about webhooks speak of by their ids."""
+"""The product and webhooks that recorded exchanges name by ID."""
 
 from app.domain.accounts.search import fold
 from app.domain.commerce.money import CURRENCY
@@ -12,11 +12,11 @@ _QUERY = "subscription{event{...on ProductCreated{product{id name}}}}"
 _OTHERS = {15: "rec", 16: "rec", 17: "rec", 19: "x", 20: "rec"}
 _LAST = 21
 _RENAMED = ("delete_app_owner_ok",)
-"""What was recorded after the last webhook had been given another name."""
+"""Exchanges recorded after the last webhook was renamed."""
 
 
 def add_webhooks(replay: Replay, exchange: Exchange) -> None:
-    """The webhooks of the app that manages products, as far as the recording had come."""
+    """Add the webhooks that existed when an exchange was recorded."""
     ports = replay.shop.ports
     now = ports.clock.now()
     owner = replay.shop.apps["PRODUCTS"][0]

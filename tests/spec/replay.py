@@ -1,4 +1,4 @@
-"""One exchange played against the server, with what earlier ones gave out."""
+"""Replays an exchange against the server, with values from earlier responses."""
 
 from dataclasses import dataclass, field
 
@@ -18,19 +18,19 @@ _PASSWORDS = {
 }
 
 GIVEN = ("<ACCESS>", "<REFRESH>", "<APP_TOKEN>", "<APP_USER_JWT>")
-"""What answers give out, to be used again."""
+"""Values from responses that later requests use."""
 
 
 @dataclass(slots=True)
 class Replay:
-    """``given`` holds what ``<ACCESS>``, ``<REFRESH>`` and ``<JWT>`` stand for at the moment."""
+    """``given`` has the current values of ``<ACCESS>``, ``<REFRESH>`` and ``<JWT>``."""
 
     client: Client
     shop: RecordedShop
     given: dict[str, str] = field(default_factory=dict)
 
     def play(self, exchange: Exchange) -> Answer:
-        """Send the request, and remember the tokens where the recorded answer has some."""
+        """Send the request and save the tokens of the response."""
         body = fill(exchange.body, self._meaning)
         headers = {
             name: str(fill(value, self._meaning)) for name, value in exchange.headers.items()
@@ -54,7 +54,7 @@ class Replay:
         return _PASSWORDS[placeholder]
 
     def _foreign(self, kind: str, who: str) -> str:
-        """A token that this installation has not given out."""
+        """Return a token that this installation didn't issue."""
         if kind == "OIDC":
             return token_of(self.shop.provider, who)
         return Forger(self.shop).make(who)

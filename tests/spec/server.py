@@ -1,4 +1,4 @@
-"""The production server as a process of its own, on a free port of this machine."""
+"""The production server in its own process on a free port."""
 
 import contextlib
 import re
@@ -19,7 +19,7 @@ from tests.servers.sandbox import PATIENCE
 
 SECRET = "a secret of the servers that the tests start"
 VENDOR = "Saleor"
-"""The make that the recorded clients belong to: one setting makes the service speak to them."""
+"""The vendor of the recorded clients, which is a setting."""
 
 OWNER = VENDOR.lower()
 
@@ -27,7 +27,7 @@ _SERVE = ("serve", "--host", "127.0.0.1", "--workers", "1", "--no-worker")
 _ATTEMPTS = 5
 _STOP_SECONDS = 20
 _TRACEBACKS = ("Traceback (most recent call last)", '"exception":')
-"""How one begins in a log for people, and in one for machines."""
+"""How a traceback begins in plain and in JSON logs."""
 
 _SECRET = re.compile(r"\beyJ[\w-]+\.[\w-]+\.|\blkapp_\w{20}|\$argon2|\bwhsec_|PRIVATE KEY")
 """A JWT, an app token, a password hash, a webhook's secret, a key."""
@@ -35,7 +35,7 @@ _SECRET = re.compile(r"\beyJ[\w-]+\.[\w-]+\.|\blkapp_\w{20}|\$argon2|\bwhsec_|PR
 
 @dataclass(slots=True)
 class Server:
-    """A server that answers at ``url``; ``log`` holds what it has written so far."""
+    """A server at ``url``; ``log`` is its log file."""
 
     url: str
     database_url: str
@@ -45,7 +45,7 @@ class Server:
 
     @property
     def issuer(self) -> str:
-        """The ``iss`` of the tokens it gives out: its own address of the API."""
+        """Return the issuer of its tokens: the URL of its API."""
         return f"{self.url}/graphql/"
 
     def new_errors(self) -> str:
@@ -60,7 +60,7 @@ class Server:
         return fresh if is_fault else ""
 
     def stop(self) -> None:
-        """End it as an operator does, and wait until it is gone."""
+        """Stop the server and wait until it has ended."""
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(_STOP_SECONDS)
@@ -72,7 +72,7 @@ class Server:
 
 @contextlib.contextmanager
 def running(folder: Path, database_url: str, **settings: str) -> Iterator[Server]:
-    """A server on that database, with these settings beside those that all of them have."""
+    """Run a server on that database with these settings."""
     server = _start(folder, database_url, settings)
     try:
         yield server
@@ -81,7 +81,7 @@ def running(folder: Path, database_url: str, **settings: str) -> Iterator[Server
 
 
 def environment(database_url: str, **settings: str) -> dict[str, str]:
-    """All that the process sees of the outside: nothing of the machine's own settings."""
+    """Return the process's environment, without the machine's settings."""
     return {
         "APP_ENV": "development",
         "DATABASE_URL": database_url,
@@ -98,7 +98,7 @@ def environment(database_url: str, **settings: str) -> dict[str, str]:
 
 
 def flask(*words: str) -> list[str]:
-    """The command ``flask …`` of the environment that the tests run in."""
+    """Return the command ``flask …`` of the test environment."""
     return [sys.executable, "-m", "flask", *words]
 
 
@@ -115,7 +115,7 @@ def _start(folder: Path, database_url: str, settings: dict[str, str]) -> Server:
         with log.open("ab") as output:
             process = subprocess.Popen(
                 flask(*_SERVE, "--port", str(port)),
-                # Not where the project is: a developer's own .env is none of the tests' business.
+                # Not in the project's folder: a developer's .env must not affect the tests.
                 cwd=folder,
                 env=environment(database_url, **settings),
                 stdin=subprocess.DEVNULL,
@@ -136,7 +136,7 @@ def _free_port() -> int:
 
 
 def _answers(server: Server) -> bool:
-    """Whether it came up; false when it ended instead, an error when it does neither."""
+    """Return whether the server started; false if it ended, an error if it does neither."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if server.process.poll() is not None:

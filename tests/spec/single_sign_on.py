@@ -1,4 +1,4 @@
-"""The identity provider of the recordings, and where each of the group ``oidc`` begins."""
+"""The recorded identity provider, and the state before each exchange of the group ``oidc``."""
 
 import json
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ mutation ($id: String, $input: JSONString) {
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Whose access token a placeholder stands for, and what is in it."""
+    """The person and claims behind a token placeholder."""
 
     sub: str
     email: str
@@ -67,7 +67,7 @@ BEARERS = {
 
 
 def token_of(provider: OwnProvider, who: str) -> str:
-    """The access token that ``<OIDC:who>`` stands for."""
+    """Return the access token of ``<OIDC:who>``."""
     bearer = BEARERS[who]
     token = provider.sign(provider.claims(bearer.sub, **bearer.claims), typ="at+jwt")
     if who != "noinfo":
@@ -95,7 +95,7 @@ def set_up_provider(shop: RecordedShop, provider: OwnProvider, exchange: Exchang
 
 
 def sign_in_as_client(client: Client, provider: OwnProvider) -> str:
-    """Go through the whole login; the access token of ours that comes of it."""
+    """Sign in completely; return our access token."""
     input_ = json.dumps({"redirectUri": REDIRECT})
     begun = client.run(BEGIN, id=PLUGIN, input=input_).data["externalAuthenticationUrl"]
     url = json.loads(begun["authenticationData"])["authorizationUrl"]
@@ -140,5 +140,5 @@ BEFORE = {
 
 
 def before(exchange: Exchange) -> list[Exchange]:
-    """The exchanges that had been played when ``exchange`` was recorded."""
+    """Return the exchanges that were recorded before ``exchange``."""
     return [recorded()[name] for name in BEFORE.get(exchange.name, ())]

@@ -1,8 +1,8 @@
-"""What of the floor is not built yet, by what it comes with; the list only shrinks."""
+"""Types of the required schema that aren't built yet; the list only shrinks."""
 
 UNBUILT: dict[str, str] = {}
 
 
 def unbuilt() -> frozenset[str]:
-    """Every name of the list."""
+    """Return every name of the list."""
     return frozenset(name for names in UNBUILT.values() for name in names.split())

@@ -1,1 +1,1 @@
-"""What the HTTP edges share."""
+"""Tests of app/web."""

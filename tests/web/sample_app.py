@@ -15,14 +15,14 @@ PIECE = b"0123456789abcdef" * 4096
 PIECES = 100
 MOST = 100_000
 begun: list[bool] = []
-"""One for each request to ``/slow`` so far."""
+"""One item per request to ``/slow``."""
 
 refused: list[tuple[str, int]] = []
-"""Path and status of each request that the server refused by itself."""
+"""Path and status of each request that the server refused."""
 
 
 class _Streamed:
-    """An answer that is made piece by piece."""
+    """A streamed response."""
 
     def __iter__(self) -> Iterator[bytes]:
         return iter([PIECE] * PIECES)

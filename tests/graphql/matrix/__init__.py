@@ -1,1 +1,1 @@
-"""Who may do what by GraphQL: ``rules`` the columns, the tables, and the ``world`` they run in."""
+"""Who can do what over GraphQL: ``rules`` has the columns, then the tables and the sample shop."""

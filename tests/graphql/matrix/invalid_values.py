@@ -1,4 +1,4 @@
-"""Values that no client should send, for every argument there is, of every type."""
+"""Invalid values for every argument of every type."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -51,7 +51,7 @@ JSON = ("{", "[]", "null", '"x"', "1e400", "[" * 500 + "]" * 500, '{"redirectUri
 
 
 def value_of(kind: GraphQLInputType, text: str, turn: int) -> Any:
-    """Something absurd of that type; ``turn`` decides which where there are several."""
+    """Return an absurd value of that type; ``turn`` selects one of several."""
     if isinstance(kind, GraphQLNonNull):
         return value_of(kind.of_type, text, turn)
     if isinstance(kind, GraphQLList):
@@ -60,7 +60,7 @@ def value_of(kind: GraphQLInputType, text: str, turn: int) -> Any:
         return {
             name: value_of(field.type, text, turn)
             for place, (name, field) in enumerate(kind.fields.items())
-            # Sometimes left out, for what comes together may hide each other.
+            # Sometimes omitted: one invalid value can hide another.
             if isinstance(field.type, GraphQLNonNull) or (place + turn) % 4
         }
     if isinstance(kind, GraphQLEnumType):
@@ -86,7 +86,7 @@ def _scalar(name: str, text: str, turn: int) -> Any:
 
 
 def arguments_in(call: str) -> dict[str, Any]:
-    """The arguments of a call as it is written, as JSON has them."""
+    """Return the arguments of a written call as JSON values."""
     [definition] = parse(f"{{ field({call}) }}").definitions if call else [None]
     if not isinstance(definition, OperationDefinitionNode):
         return {}
@@ -100,7 +100,7 @@ def arguments_in(call: str) -> dict[str, Any]:
 def absurd_calls(
     arguments: Mapping[str, GraphQLArgument], good: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Arguments of which nothing is good, of which one thing is not, and with more than is."""
+    """Yield arguments that are all invalid, that have one invalid value, or too many members."""
     for turn, text in enumerate(TEXTS.values()):
         absurd = {
             name: value_of(argument.type, text, turn) for name, argument in arguments.items()
@@ -114,7 +114,7 @@ def absurd_calls(
 
 
 def _over(absurd: Any, good: Any) -> Any:
-    """``good``, with what it does not speak of from ``absurd``."""
+    """Return ``good`` with the missing members from ``absurd``."""
     if isinstance(absurd, dict) and isinstance(good, Mapping):
         both = {name: _over(absurd[name], good[name]) for name in good if name in absurd}
         return {**absurd, **good, **both}
@@ -122,7 +122,7 @@ def _over(absurd: Any, good: Any) -> Any:
 
 
 def _one_by_one(good: Any, text: str) -> Iterator[Any]:
-    """``good`` with ``text`` in place of each of its texts in turn."""
+    """Yield ``good`` with ``text`` in place of each of its strings in turn."""
     if isinstance(good, str):
         yield text
     elif isinstance(good, dict):

@@ -1,4 +1,4 @@
-"""Every mutation, and who may ask for it."""
+"""Every mutation and who can call it."""
 
 from app.domain.authorization.permissions import Caller, Permission
 from app.domain.values.ids import to_global_id

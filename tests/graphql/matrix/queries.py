@@ -1,4 +1,4 @@
-"""Every query, and the fields of what they show that not everybody may see who sees the rest."""
+"""Every query, and the fields that need more permissions than their object."""
 
 from app.domain.authorization.permissions import Caller, Permission
 from tests.graphql.matrix.rules import (
@@ -21,9 +21,9 @@ HANDLING, SETTINGS = Permission.HANDLE_CHECKOUTS, Permission.MANAGE_SETTINGS
 MANAGING_APPS, PLUGINS = Permission.MANAGE_APPS, Permission.MANAGE_PLUGINS
 
 HIDDEN = Rule("- - o + o + o +", (USERS, STAFFERS, ORDERS))
-"""Whoever looks after some people is told of others only that there are none."""
+"""Managers of some people get ``null`` for others."""
 OWN = Rule("- o o + - + o +", (Caller.USER,))
-"""People see their own, holders everybody's; the rest is not there."""
+"""Users see their own, permission holders everyone's; other callers get ``null``."""
 
 QUERIES = {
     "shop": Row(EVERYBODY, ""),
@@ -123,4 +123,4 @@ FIELDS = {
         beside=frozenset({ORDERS}),
     ),
 }
-"""Where a field asks who is calling: the way to it from the root, its name in front."""
+"""The path from the root to a field that depends on the caller, with its name."""

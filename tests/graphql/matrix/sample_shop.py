@@ -1,4 +1,4 @@
-"""A shop with one of everything, and callers of every kind, put back after each change."""
+"""A shop with one of everything and callers of every kind, reset after each change."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ QUERY = "subscription { event { ...on ProductUpdated { product { id } } } }"
 
 
 class SampleShop:
-    """Everything that a row's ``call`` can name, and who makes the calls."""
+    """The objects that a row's ``call`` can name, and the callers."""
 
     def __init__(self, ports: Ports, file: Path) -> None:
         self.ports = ports
@@ -40,7 +40,7 @@ class SampleShop:
         self._credentials: dict[tuple[object, ...], str] = {}
 
     def callers(self, row: Row) -> Iterator[tuple[str, str | None]]:
-        """Every kind of caller for that row by its column, some of them several times."""
+        """Yield every kind of caller for that row with its column."""
         others = ALL_PERMISSIONS - frozenset(row.permissions)
         needed = [frozenset({permission}) | row.beside for permission in row.permissions] or [
             ALL_PERMISSIONS
@@ -59,29 +59,29 @@ class SampleShop:
             yield "extension with", self._known("extension", permissions, permissions)
 
     def call(self, row: Row) -> str:
-        """What the row asks, with the ids of what there is."""
+        """Return the row's operation with the objects' IDs."""
         return Template(row.call).substitute(self._names)
 
     def keep(self) -> None:
-        """Remember how everything stands."""
+        """Save the current state."""
         self._file.backup(self._kept)
 
     def put_back(self) -> None:
-        """Make everything as it stood when it was kept."""
+        """Restore the saved state."""
         self._kept.backup(self._file)
 
     def version(self) -> int:
-        """Another one after every change that somebody made."""
+        """Return a value that differs after every change."""
         [version] = self._file.execute("PRAGMA data_version").fetchone()
         assert isinstance(version, int)
         return version
 
     def content(self) -> list[str]:
-        """Every row of every table, as SQL."""
+        """Return every row of every table as SQL."""
         return list(self._file.iterdump())
 
     def audit_row_count(self) -> int:
-        """How many rows the audit trail has."""
+        """Return the number of audit entries."""
         [count] = self._file.execute("SELECT count(*) FROM audit").fetchone()
         assert isinstance(count, int)
         return count
@@ -91,7 +91,7 @@ class SampleShop:
         self._kept.close()
 
     def _known(self, kind: str, *permissions: Permissions) -> str:
-        """The credential of such a caller, who is made when somebody first asks."""
+        """Return the credential of such a caller, created on first use."""
         if (kind, *permissions) not in self._credentials:
             self._credentials[kind, *permissions] = self._make(kind, *permissions)
         return self._credentials[kind, *permissions]
@@ -123,7 +123,7 @@ class SampleShop:
 
 
 def one_of_everything(ports: Ports) -> Mapping[str, str]:
-    """The ids of what there is, by the names that calls use."""
+    """Return the objects' IDs by the names that calls use."""
     app, token = make_app(ports, "target")
     page = make_extension_app(ports, "page")
     webhook = make_webhook(ports, app, EventType.PRODUCT_UPDATED, query=QUERY)

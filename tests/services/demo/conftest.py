@@ -1,4 +1,4 @@
-"""Shops that are filled already, and one that is not."""
+"""Demo shops and an empty shop."""
 
 import shutil
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.fixtures.ports import fake_ports
 
 @pytest.fixture(scope="module")
 def _filled_file(_migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A demo shop that nobody has touched yet: filling one takes more than a second."""
+    """A file with a demo shop, created once: filling one takes more than a second."""
     file = tmp_path_factory.mktemp("demo") / "filled.sqlite3"
     shutil.copy(_migrated_file, file)
     ports = fake_ports(f"sqlite:///{file}", FakeClock())
@@ -33,7 +33,7 @@ def shop(_filled_file: Path, tmp_path: Path, clock: FakeClock) -> Iterator[Ports
 
 @pytest.fixture
 def file_ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
-    """Ports on an empty shop, on SQLite alone."""
+    """Ports on an empty shop, on SQLite only."""
     made = fake_ports(sqlite_url, clock)
     yield made
     made.database.close()
