@@ -30,10 +30,10 @@ def test_valid_logout_token_ends_the_session(
     tokens = sign_in(ports, provider)
     logout = provider.sign(provider.logout_claims(sid="session-of-alice"))
 
-    answer = client.post(PATH, data={"logout_token": logout})
+    response = client.post(PATH, data={"logout_token": logout})
 
-    assert (answer.status_code, answer.data) == (200, b"")
-    assert answer.headers["Cache-Control"] == "no-store"
+    assert (response.status_code, response.data) == (200, b"")
+    assert response.headers["Cache-Control"] == "no-store"
     assert not identify(ports, visit(tokens.access)).actor.is_user
 
 
@@ -43,9 +43,9 @@ def test_valid_logout_token_ends_the_session(
 def test_other_input_is_an_invalid_request(
     client: FlaskClient, provider: OwnProvider, data: dict[str, str]
 ) -> None:
-    answer = client.post(PATH, data=data)
-    assert (answer.status_code, answer.json["error"]) == (400, "invalid_request")  # type: ignore[index]
-    assert answer.headers["Cache-Control"] == "no-store"
+    response = client.post(PATH, data=data)
+    assert (response.status_code, response.json["error"]) == (400, "invalid_request")  # type: ignore[index]
+    assert response.headers["Cache-Control"] == "no-store"
 
 
 def test_a_provider_that_is_not_active_is_not_found(client: FlaskClient) -> None:
@@ -66,5 +66,5 @@ def test_oversized_body_is_not_read(client: FlaskClient, provider: OwnProvider) 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "OPTIONS"])
 def test_other_methods_are_refused(client: FlaskClient, method: str) -> None:
-    answer = client.open(PATH, method=method)
-    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+    response = client.open(PATH, method=method)
+    assert (response.status_code, response.headers["Allow"]) == (405, "POST")

@@ -58,8 +58,8 @@ def test_application_is_created_from_the_environment(
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", sqlite_url)
     made: Flask = package.create_app()
-    answer = made.test_client().post("/graphql/", **POST)
-    assert answer.get_json() == {"data": {"shop": {"name": "Latchkey shop"}}}
+    response = made.test_client().post("/graphql/", **POST)
+    assert response.get_json() == {"data": {"shop": {"name": "Latchkey shop"}}}
     with made.app_context():
         ports = installation().ports
         assert isinstance(ports.activity, SqlActivity)
@@ -111,8 +111,8 @@ def test_hsts_is_sent_with_an_https_public_url(ports: Ports) -> None:
     )
     configured = replace(ports, configuration=secure.configuration)
     made = create_app(configured, secure)
-    answer = made.test_client().get("/.well-known/jwks.json")
-    assert "max-age" in answer.headers["Strict-Transport-Security"]
+    response = made.test_client().get("/.well-known/jwks.json")
+    assert "max-age" in response.headers["Strict-Transport-Security"]
     assert made.config["SESSION_COOKIE_NAME"] == "__Host-latchkey"
     assert made.config["SESSION_COOKIE_SECURE"] is True
 
@@ -120,33 +120,33 @@ def test_hsts_is_sent_with_an_https_public_url(ports: Ports) -> None:
 def test_the_path_without_its_slash_is_not_found_and_never_a_redirect(
     visitor: FlaskClient,
 ) -> None:
-    answer = visitor.post("/graphql", **POST)
-    assert answer.status_code == 404
-    assert "Location" not in answer.headers
+    response = visitor.post("/graphql", **POST)
+    assert response.status_code == 404
+    assert "Location" not in response.headers
 
 
 @pytest.mark.parametrize("accept", [{}, {"Accept": "application/json"}, {"Accept": "*/*"}])
 def test_errors_are_json_for_json_clients(visitor: FlaskClient, accept: dict[str, str]) -> None:
-    answer = visitor.get("/nothing", headers=accept)
-    assert answer.status_code == 404
-    [error] = answer.get_json()["errors"]
+    response = visitor.get("/nothing", headers=accept)
+    assert response.status_code == 404
+    [error] = response.get_json()["errors"]
     assert error["extensions"] == {"exception": {"code": "NotFound"}}
 
 
 def test_error_page_is_self_contained(
     visitor: FlaskClient,
 ) -> None:
-    answer = visitor.get("/nothing", headers=HTML)
-    assert (answer.status_code, answer.mimetype) == (404, "text/html")
-    assert "<h1>Not Found</h1>" in answer.text
-    assert "style-src 'sha256-" in answer.headers["Content-Security-Policy"]
+    response = visitor.get("/nothing", headers=HTML)
+    assert (response.status_code, response.mimetype) == (404, "text/html")
+    assert "<h1>Not Found</h1>" in response.text
+    assert "style-src 'sha256-" in response.headers["Content-Security-Policy"]
 
 
 @pytest.mark.parametrize("headers", [{}, HTML])
 def test_wrong_method_is_405_with_allow(visitor: FlaskClient, headers: dict[str, str]) -> None:
-    answer = visitor.delete("/console/visits", headers=headers)
-    assert answer.status_code == 405
-    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
+    response = visitor.delete("/console/visits", headers=headers)
+    assert response.status_code == 405
+    assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
 
 
 def test_internal_error_shows_only_a_request_id(

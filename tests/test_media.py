@@ -60,9 +60,9 @@ def test_uploaded_avatar_is_served_at_its_url(client: FlaskClient, token: str) -
     assert user["avatar"]["alt"] == "Ann Lee"
     for picture, size in ((user["small"], 64), (user["avatar"], 512)):
         assert picture["url"].startswith("http://localhost/media/avatars/")
-        answer = client.get(picture["url"])
-        assert answer.status_code == 200
-        with Image.open(BytesIO(answer.data)) as image:
+        response = client.get(picture["url"])
+        assert response.status_code == 200
+        with Image.open(BytesIO(response.data)) as image:
             assert (image.format, image.size) == ("WEBP", (size, size))
     me = run(client, ME, token)["data"]["me"]
     assert me["avatar"]["url"].endswith("-128.webp")
@@ -77,21 +77,21 @@ def test_deleted_avatar_is_not_found(client: FlaskClient, token: str) -> None:
 
 
 def test_avatar_response_forbids_sniffing(client: FlaskClient, token: str) -> None:
-    answer = client.get(uploaded(client, token))
-    assert answer.headers["Content-Type"] == "image/webp"
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert answer.headers["Content-Disposition"] == "inline"
-    assert answer.headers["Content-Security-Policy"].endswith("; sandbox")
-    assert answer.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
-    assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    assert "Set-Cookie" not in answer.headers
+    response = client.get(uploaded(client, token))
+    assert response.headers["Content-Type"] == "image/webp"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Content-Disposition"] == "inline"
+    assert response.headers["Content-Security-Policy"].endswith("; sandbox")
+    assert response.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert "Set-Cookie" not in response.headers
 
 
 def test_matching_etag_is_304(client: FlaskClient, token: str) -> None:
     path = uploaded(client, token)
     etag = client.get(path).headers["ETag"]
-    answer = client.get(path, headers={"If-None-Match": etag})
-    assert (answer.status_code, answer.data) == (304, b"")
+    response = client.get(path, headers={"If-None-Match": etag})
+    assert (response.status_code, response.data) == (304, b"")
     head = client.head(path)
     assert (head.status_code, head.data) == (200, b"")
 
@@ -108,9 +108,9 @@ def test_matching_etag_is_304(client: FlaskClient, token: str) -> None:
     ],
 )
 def test_other_paths_are_not_found(client: FlaskClient, path: str) -> None:
-    answer = client.get(f"/media/avatars/{path}")
-    assert answer.status_code == 404
-    assert "immutable" not in answer.headers.get("Cache-Control", "")
+    response = client.get(f"/media/avatars/{path}")
+    assert response.status_code == 404
+    assert "immutable" not in response.headers.get("Cache-Control", "")
 
 
 def test_only_get_and_head_are_allowed(client: FlaskClient, token: str) -> None:
@@ -132,8 +132,8 @@ def test_non_image_file_is_a_payload_error(client: FlaskClient, token: str, data
 
 
 def test_uploaded_file_name_is_not_used(client: FlaskClient, token: str) -> None:
-    answer = send(client, token, png(), name="../../secret.svg")
-    assert "secret" not in json.dumps(answer)
+    response = send(client, token, png(), name="../../secret.svg")
+    assert "secret" not in json.dumps(response)
 
 
 def test_avatar_upload_needs_a_session(client: FlaskClient) -> None:

@@ -39,10 +39,10 @@ def client_of(ports: Ports, *origins: str) -> FlaskClient:
 def test_the_key_set_lists_the_public_members_and_no_private_one(
     ports: Ports, client: FlaskClient
 ) -> None:
-    answer = client.get(PATH)
-    assert answer.status_code == 200
-    assert answer.content_type == "application/json"
-    document = answer.get_json()
+    response = client.get(PATH)
+    assert response.status_code == 200
+    assert response.content_type == "application/json"
+    document = response.get_json()
     assert list(document) == ["keys"]
     assert [sorted(key) for key in document["keys"]] == [
         ["alg", "e", "kid", "kty", "n", "use"],
@@ -82,29 +82,29 @@ def test_active_key_is_listed_first(ports: Ports, client: FlaskClient) -> None:
 
 
 def test_key_set_is_cacheable_for_five_minutes(client: FlaskClient) -> None:
-    answer = client.get(PATH)
-    assert answer.headers["Cache-Control"] == "public, max-age=300"
-    assert answer.get_etag()[0]
-    assert answer.get_etag()[1] is False, "a strong tag"
-    assert "Set-Cookie" not in answer.headers
+    response = client.get(PATH)
+    assert response.headers["Cache-Control"] == "public, max-age=300"
+    assert response.get_etag()[0]
+    assert response.get_etag()[1] is False, "a strong tag"
+    assert "Set-Cookie" not in response.headers
 
 
 @pytest.mark.parametrize("form", ["{}", "W/{}", '"other", {}', "*"])
 def test_matching_etag_is_304(client: FlaskClient, form: str) -> None:
     etag = client.get(PATH).headers["ETag"]
-    answer = client.get(PATH, headers={"If-None-Match": form.format(etag)})
-    assert answer.status_code == 304
-    assert answer.data == b""
-    assert answer.headers["ETag"] == etag
-    assert answer.headers["Cache-Control"] == "public, max-age=300"
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
-    assert "Content-Type" not in answer.headers
+    response = client.get(PATH, headers={"If-None-Match": form.format(etag)})
+    assert response.status_code == 304
+    assert response.data == b""
+    assert response.headers["ETag"] == etag
+    assert response.headers["Cache-Control"] == "public, max-age=300"
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Content-Type" not in response.headers
 
 
 @pytest.mark.parametrize("header", ['"other"', "", "W/", "nonsense", '"'])
 def test_other_etag_gets_the_key_set(client: FlaskClient, header: str) -> None:
-    answer = client.get(PATH, headers={"If-None-Match": header})
-    assert (answer.status_code, len(answer.get_json()["keys"])) == (200, 2)
+    response = client.get(PATH, headers={"If-None-Match": header})
+    assert (response.status_code, len(response.get_json()["keys"])) == (200, 2)
 
 
 def test_rotation_is_visible_on_the_next_request_in_every_process(
@@ -129,9 +129,9 @@ def test_head_has_the_same_headers_without_a_body(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "TRACE"])
 def test_other_methods_are_not_allowed(client: FlaskClient, method: str) -> None:
-    answer = client.open(PATH, method=method)
-    assert answer.status_code == 405
-    assert sorted(answer.headers["Allow"].split(", ")) == ["GET", "HEAD", "OPTIONS"]
+    response = client.open(PATH, method=method)
+    assert response.status_code == 405
+    assert sorted(response.headers["Allow"].split(", ")) == ["GET", "HEAD", "OPTIONS"]
 
 
 def test_only_allowed_origins_can_read_it(ports: Ports) -> None:
@@ -141,26 +141,26 @@ def test_only_allowed_origins_can_read_it(ports: Ports) -> None:
         ({"Origin": STRANGER}, None),
         ({}, None),
     ):
-        answer = client.get(PATH, headers=path_headers)
-        assert answer.status_code == 200
-        assert answer.headers.get("Access-Control-Allow-Origin") == allowed
-        assert answer.headers["Vary"] == "Origin"
-        assert "Access-Control-Allow-Credentials" not in answer.headers
+        response = client.get(PATH, headers=path_headers)
+        assert response.status_code == 200
+        assert response.headers.get("Access-Control-Allow-Origin") == allowed
+        assert response.headers["Vary"] == "Origin"
+        assert "Access-Control-Allow-Credentials" not in response.headers
 
 
 def test_a_preflight_is_answered_without_a_body(ports: Ports) -> None:
     client = client_of(ports, SHOP)
-    answer = client.options(PATH, headers={"Origin": SHOP})
-    assert (answer.status_code, answer.data) == (204, b"")
-    assert "Content-Type" not in answer.headers
-    assert answer.headers["Access-Control-Allow-Origin"] == SHOP
-    assert answer.headers["Access-Control-Allow-Methods"] == "GET, HEAD"
+    response = client.options(PATH, headers={"Origin": SHOP})
+    assert (response.status_code, response.data) == (204, b"")
+    assert "Content-Type" not in response.headers
+    assert response.headers["Access-Control-Allow-Origin"] == SHOP
+    assert response.headers["Access-Control-Allow-Methods"] == "GET, HEAD"
     refused = client.options(PATH, headers={"Origin": STRANGER})
     assert refused.status_code == 204
     assert "Access-Control-Allow-Origin" not in refused.headers
 
 
 def test_any_origin_can_read_it_without_configured_origins(client: FlaskClient) -> None:
-    answer = client.get(PATH, headers={"Origin": STRANGER})
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
-    assert "Vary" not in answer.headers
+    response = client.get(PATH, headers={"Origin": STRANGER})
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Vary" not in response.headers

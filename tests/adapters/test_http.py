@@ -103,8 +103,12 @@ def test_ambiguous_url_is_refused(local: GuardedHttp, url: str) -> None:
 
 def test_listed_network_can_be_reached(local: GuardedHttp, server: HttpServer) -> None:
     url = server.answer("/keys", Reply(200, b'{"keys": []}', {"X-Kind": "keys"}))
-    answer = local.send(HttpRequest(url, headers={"Accept": "application/json"}))
-    assert (answer.status, answer.body, answer.headers["x-kind"]) == (200, b'{"keys": []}', "keys")
+    response = local.send(HttpRequest(url, headers={"Accept": "application/json"}))
+    assert (response.status, response.body, response.headers["x-kind"]) == (
+        200,
+        b'{"keys": []}',
+        "keys",
+    )
     (received,) = server.received
     assert received.headers["host"] == server.url.removeprefix("http://")
     assert received.headers["user-agent"] == f"Latchkey/{VERSION}"

@@ -39,8 +39,12 @@ def test_body_is_cut_or_omitted_when_only_the_status_counts(
     cut = local.send(long)
     assert (cut.status, cut.body) == (200, b"x" * 1000)
     packed = Reply(200, b"\x1f\x8b", {"Content-Encoding": "gzip"})
-    answer = local.send(HttpRequest(server.answer("/packed", packed), status_suffices=True))
-    assert (answer.status, answer.body, answer.headers["content-encoding"]) == (200, b"", "gzip")
+    response = local.send(HttpRequest(server.answer("/packed", packed), status_suffices=True))
+    assert (response.status, response.body, response.headers["content-encoding"]) == (
+        200,
+        b"",
+        "gzip",
+    )
 
 
 def test_unrequested_compression_is_not_decoded(local: GuardedHttp, server: HttpServer) -> None:
@@ -122,14 +126,14 @@ def test_non_http_server_is_reported(
 def test_non_json_response_is_reported(
     local: GuardedHttp, server: HttpServer, body: bytes
 ) -> None:
-    answer = local.send(HttpRequest(server.answer("/", Reply(200, body))))
+    response = local.send(HttpRequest(server.answer("/", Reply(200, body))))
     with pytest.raises(CallFailed) as failed:
-        json_members(answer, "The key set")
+        json_members(response, "The key set")
     assert failed.value.fault is CallFault.MALFORMED
 
 
 def test_error_status_is_not_read_as_json(local: GuardedHttp, server: HttpServer) -> None:
-    answer = local.send(HttpRequest(server.answer("/", Reply(500, b"{}"))))
+    response = local.send(HttpRequest(server.answer("/", Reply(500, b"{}"))))
     with pytest.raises(CallFailed, match="HTTP 500") as failed:
-        json_members(answer, "The key set")
+        json_members(response, "The key set")
     assert failed.value.fault is CallFault.STATUS

@@ -54,11 +54,11 @@ class EndpointClient:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         if credential is not None:
             named["Authorization"] = f"Bearer {credential}"
-        answer = self.client.open(
+        response = self.client.open(
             "/graphql/", method=method, data=body, content_type=content_type, headers=named
         )
-        assert isinstance(answer, Reply)
-        return answer
+        assert isinstance(response, Reply)
+        return response
 
     def post(self, value: Any, *, credential: str | None = None, **headers: str) -> Reply:
         """Send ``value`` as JSON."""
@@ -73,11 +73,11 @@ class EndpointClient:
         )
 
 
-def codes(answer: Reply) -> list[str]:
+def codes(response: Reply) -> list[str]:
     """Return the codes of the response's errors."""
-    return [error["extensions"]["exception"]["code"] for error in answer.json["errors"]]
+    return [error["extensions"]["exception"]["code"] for error in response.json["errors"]]
 
 
-def messages(answer: Reply) -> list[str]:
+def messages(response: Reply) -> list[str]:
     """Return the messages of the response's errors."""
-    return [error["message"] for error in answer.json["errors"]]
+    return [error["message"] for error in response.json["errors"]]

@@ -31,15 +31,15 @@ class ApiClient:
         headers = {"User-Agent": user_agent, "Host": "localhost:8000"}
         if credential is not None:
             headers["Authorization"] = f"Bearer {credential}"
-        answer = self._client.post(
+        response = self._client.post(
             "/graphql/",
             data=body,
             content_type="application/json",
             headers=headers,
             environ_overrides={"REMOTE_ADDR": ADDRESS},
         )
-        assert isinstance(answer, Reply)
-        return answer
+        assert isinstance(response, Reply)
+        return response
 
     def upload(self, query: str, file: bytes, credential: str | None = None) -> Any:
         """Return the response of an operation whose variable ``$file`` is that file."""
@@ -51,11 +51,11 @@ class ApiClient:
             "map": orjson.dumps({"0": ["variables.file"]}).decode(),
             "0": (BytesIO(file), "me.png", "image/png"),
         }
-        answer = self._client.post(
+        response = self._client.post(
             "/graphql/", data=form, headers=headers, environ_overrides={"REMOTE_ADDR": ADDRESS}
         )
-        assert isinstance(answer, Reply)
-        return answer.json
+        assert isinstance(response, Reply)
+        return response.json
 
     def ask(self, query: str, credential: str | None = None, **variables: Any) -> Any:
         """Return the response of an operation, including errors."""
@@ -63,9 +63,9 @@ class ApiClient:
 
     def run(self, query: str, credential: str | None = None, **variables: Any) -> Any:
         """Return the value of the only field of an operation without top-level errors."""
-        answer = self.ask(query, credential, **variables)
-        assert "errors" not in answer, answer
-        (value,) = answer["data"].values()
+        response = self.ask(query, credential, **variables)
+        assert "errors" not in response, response
+        (value,) = response["data"].values()
         return value
 
     def code(self, query: str, credential: str | None = None, **variables: Any) -> str:

@@ -86,8 +86,8 @@ def newcomer(**changes: object) -> dict[str, Any]:
 def test_register_and_confirm(api: ApiClient, ports: Ports) -> None:
     assert api.run(REGISTER, i=newcomer()) == fine(requiresConfirmation=True)
     token = token_in(mails(ports)[0])
-    answer = api.run(CONFIRM, e="ann@example.com", t=token)
-    assert answer == fine(user={"email": "ann@example.com", "isConfirmed": True})
+    response = api.run(CONFIRM, e="ann@example.com", t=token)
+    assert response == fine(user={"email": "ann@example.com", "isConfirmed": True})
 
 
 def test_response_says_whether_confirmation_is_required(api: ApiClient, ports: Ports) -> None:
@@ -121,8 +121,8 @@ def test_registration_does_not_reveal_existing_emails(api: ApiClient, ports: Por
 def test_a_refused_registration_names_the_field(
     api: ApiClient, changes: dict[str, object], field: str, code: str
 ) -> None:
-    answer = api.run(REGISTER, i=newcomer(**changes))
-    assert answer == refused(field, code, requiresConfirmation=None)
+    response = api.run(REGISTER, i=newcomer(**changes))
+    assert response == refused(field, code, requiresConfirmation=None)
 
 
 def test_invalid_link_confirms_no_account(api: ApiClient, ports: Ports) -> None:
@@ -136,17 +136,17 @@ def test_user_changes_their_own_name(api: ApiClient, ports: Ports) -> None:
     assert api.run(UPDATE, access, i={"firstName": "Änn"}) == fine(user=names)
     names = {"firstName": "Änn", "lastName": ""}
     assert api.run(UPDATE, access, i={"lastName": None}) == fine(user=names)
-    answer = api.run(UPDATE, access, i={"firstName": "a\rb"})
-    assert answer == refused("firstName", "INVALID", user=None)
+    response = api.run(UPDATE, access, i={"firstName": "a\rb"})
+    assert response == refused("firstName", "INVALID", user=None)
 
 
 def test_manage_users_updates_customers(api: ApiClient, ports: Ports) -> None:
     customer = to_global_id("User", make_user(ports))
     _, app = make_app(ports, "an app", Permission.MANAGE_USERS)
-    answer = api.run(UPDATE, app, c=customer, i={"firstName": "Bea"})
-    assert answer == fine(user={"firstName": "Bea", "lastName": ""})
-    answer = api.run(UPDATE, app, c="garbage", i={})
-    assert answer == refused("customerId", "NOT_FOUND", user=None)
+    response = api.run(UPDATE, app, c=customer, i={"firstName": "Bea"})
+    assert response == fine(user={"firstName": "Bea", "lastName": ""})
+    response = api.run(UPDATE, app, c="garbage", i={})
+    assert response == refused("customerId", "NOT_FOUND", user=None)
 
 
 def test_account_update_changes_the_caller_only(api: ApiClient, ports: Ports) -> None:
@@ -163,10 +163,10 @@ def test_account_update_changes_the_caller_only(api: ApiClient, ports: Ports) ->
 
 def test_email_is_changed_by_a_mailed_link(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
-    answer = api.run(MOVE, access, n="new@example.com", p=PASSWORD, u=SHOP)
-    assert answer == fine(user={"email": EMAIL})
-    answer = api.run(MOVED, access, t=token_in(mails(ports)[0]))
-    assert answer == fine(user={"email": "new@example.com"})
+    response = api.run(MOVE, access, n="new@example.com", p=PASSWORD, u=SHOP)
+    assert response == fine(user={"email": EMAIL})
+    response = api.run(MOVED, access, t=token_in(mails(ports)[0]))
+    assert response == fine(user={"email": "new@example.com"})
     assert api.run("{ me { email } }", access) == {"email": "new@example.com"}
 
 
@@ -186,8 +186,8 @@ def test_an_account_is_deleted(api: ApiClient, ports: Ports) -> None:
     user_id = make_user(ports)
     access = sign_in(ports, user_id).access
     assert api.run(LEAVE, access, u=SHOP) == fine()
-    answer = api.run(LEFT, access, t=token_in(mails(ports)[0]))
-    assert answer == fine(user={"id": to_global_id("User", user_id), "email": EMAIL})
+    response = api.run(LEFT, access, t=token_in(mails(ports)[0]))
+    assert response == fine(user={"id": to_global_id("User", user_id), "email": EMAIL})
     assert api.code("{ me { email } }", access) == "InvalidTokenError"
 
 
@@ -195,8 +195,8 @@ def test_staff_cannot_delete_their_own_account(api: ApiClient, ports: Ports) -> 
     staff = make_staff(ports)
     access = sign_in(ports, staff).access
     assert api.run(LEAVE, access, u=SHOP) == refused(None, "DELETE_STAFF_ACCOUNT")
-    answer = api.run(LEFT, access, t="bad")
-    assert answer == refused(None, "DELETE_STAFF_ACCOUNT", user=None)
+    response = api.run(LEFT, access, t="bad")
+    assert response == refused(None, "DELETE_STAFF_ACCOUNT", user=None)
     assert user_as_stored(ports, staff).is_staff
 
 

@@ -135,9 +135,9 @@ def test_invalid_input_is_reported_at_once(
     api: ApiClient, manager: str, changed: dict[str, object], expected: tuple[str, str]
 ) -> None:
     input_ = install_input("https://app.example/manifest", **changed)
-    answer = api.run(INSTALL, manager, input=input_)
-    assert answer["appInstallation"] is None
-    assert [(error["field"], error["code"]) for error in answer["errors"]] == [expected]
+    response = api.run(INSTALL, manager, input=input_)
+    assert response["appInstallation"] is None
+    assert [(error["field"], error["code"]) for error in response["errors"]] == [expected]
     assert api.run(WAITING, manager) == []
 
 
@@ -151,9 +151,9 @@ def test_retry_needs_the_granted_permissions(api: ApiClient, manager: str, ports
 
 def test_a_manifest_is_shown_before_anything_is_installed(api: ApiClient, manager: str) -> None:
     with app_server(about="Does things.", author="Somebody", audience="a.b") as app:
-        answer = api.run(FETCH, manager, url=app.manifest_url)
-    assert answer["errors"] == []
-    manifest = answer["manifest"]
+        response = api.run(FETCH, manager, url=app.manifest_url)
+    assert response["errors"] == []
+    manifest = response["manifest"]
     assert (manifest["identifier"], manifest["about"]) == ("example.app", "Does things.")
     assert manifest["permissions"] == [{"code": "MANAGE_PRODUCTS"}]
     [extension] = manifest["extensions"]
@@ -168,9 +168,9 @@ def test_a_manifest_is_shown_before_anything_is_installed(api: ApiClient, manage
 
 def test_manifest_error_names_its_key(api: ApiClient, manager: str) -> None:
     with app_server(appUrl="/dashboard", permissions=["MANAGE_NOTHING"]) as app:
-        answer = api.run(FETCH, manager, url=app.manifest_url)
-    assert answer["manifest"] is None
-    assert {(error["field"], error["code"]) for error in answer["errors"]} == {
+        response = api.run(FETCH, manager, url=app.manifest_url)
+    assert response["manifest"] is None
+    assert {(error["field"], error["code"]) for error in response["errors"]} == {
         ("appUrl", "INVALID_URL_FORMAT"),
         ("permissions", "INVALID_PERMISSION"),
     }

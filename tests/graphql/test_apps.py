@@ -109,8 +109,8 @@ def test_null_leaves_a_field_unchanged(api: ApiClient, manager: str, ports: Port
 @pytest.mark.parametrize("name", ["appDelete", "appActivate", "appDeactivate"])
 def test_unknown_id_is_not_found(api: ApiClient, manager: str, name: str, wrong: str) -> None:
     query = f"mutation ($id: ID!) {{ {name}(id: $id) {{ app {{ id }} errors {{ field code }} }} }}"
-    answer = api.run(query, manager, id=wrong)
-    assert answer == {"app": None, "errors": [{"field": "id", "code": "NOT_FOUND"}]}
+    response = api.run(query, manager, id=wrong)
+    assert response == {"app": None, "errors": [{"field": "id", "code": "NOT_FOUND"}]}
     assert api.code(query, id=wrong) == "PermissionDenied"
 
 
@@ -238,9 +238,9 @@ def test_staff_see_an_app_but_not_its_secrets(api: ApiClient, ports: Ports) -> N
     one = f'{{ app(id: "{to_global_id("App", key)}") {{ %s }} }}'
     assert api.run(one % "name permissions { code }", staff)["name"] == "Warehouse"
     for hidden in ("tokens { id }", "webhooks { secretKey }"):
-        answer = api.ask(one % hidden, staff)
-        assert answer["errors"][0]["extensions"]["requiredPermissions"] == ["MANAGE_APPS"]
-        assert "sesame" not in str(answer)
+        response = api.ask(one % hidden, staff)
+        assert response["errors"][0]["extensions"]["requiredPermissions"] == ["MANAGE_APPS"]
+        assert "sesame" not in str(response)
 
 
 @pytest.mark.parametrize("wrong", ["garbage", to_global_id("User", 1), to_global_id("App", 4711)])
@@ -252,9 +252,9 @@ def test_app_query_without_id_needs_an_app(api: ApiClient, ports: Ports) -> None
     customer = sign_in(ports, make_user(ports)).access
     staff = sign_in(ports, make_staff(ports, "s@example.com", APPS)).access
     for credential in (None, customer, staff):
-        answer = api.ask("{ app { id } }", credential)
-        assert answer["data"] == {"app": None}
-        assert answer["errors"][0]["extensions"] == {
+        response = api.ask("{ app { id } }", credential)
+        assert response["data"] == {"app": None}
+        assert response["errors"][0]["extensions"] == {
             "exception": {"code": "PermissionDenied"},
             "requiredPermissions": ["AUTHENTICATED_APP"],
         }

@@ -17,9 +17,9 @@ WAIT = {"query": "mutation { wait }"}
 def test_batch_responses_are_in_the_order_of_its_entries(client: EndpointClient) -> None:
     query = "query($n: String) { greeting(name: $n) }"
     batch = [{"query": query, "variables": {"n": str(number)}} for number in range(10)]
-    answer = client.post(batch)
-    assert answer.status_code == 200
-    assert answer.json == [{"data": {"greeting": f"Hello, {number}"}} for number in range(10)]
+    response = client.post(batch)
+    assert response.status_code == 200
+    assert response.json == [{"data": {"greeting": f"Hello, {number}"}} for number in range(10)]
 
 
 def test_batch_of_one_returns_a_list(client: EndpointClient) -> None:
@@ -27,8 +27,8 @@ def test_batch_of_one_returns_a_list(client: EndpointClient) -> None:
 
 
 def test_empty_batch_returns_an_empty_list(client: EndpointClient) -> None:
-    answer = client.post([])
-    assert (answer.status_code, answer.json) == (200, [])
+    response = client.post([])
+    assert (response.status_code, response.json) == (200, [])
 
 
 def test_batch_over_the_limit_is_400_and_not_executed(
@@ -36,9 +36,9 @@ def test_batch_over_the_limit_is_400_and_not_executed(
 ) -> None:
     client = EndpointClient(replace(installation, graphql_batch_max=2), callers)
     assert client.post([WAIT, WAIT]).status_code == 200
-    answer = client.post([WAIT, WAIT, WAIT])
-    assert answer.status_code == 400
-    assert messages(answer) == ["A batch may hold 2 operations; this one holds 3."]
+    response = client.post([WAIT, WAIT, WAIT])
+    assert response.status_code == 400
+    assert messages(response) == ["A batch may hold 2 operations; this one holds 3."]
     assert clock.timestamp() - START.timestamp() == 2
 
 
@@ -46,9 +46,9 @@ def test_batch_over_the_limit_is_400_and_not_executed(
 def test_non_object_entry_is_400_and_not_executed(
     client: EndpointClient, clock: FakeClock, entry: object
 ) -> None:
-    answer = client.post([WAIT, entry])
-    assert answer.status_code == 400
-    assert answer.json.keys() == {"errors"}
+    response = client.post([WAIT, entry])
+    assert response.status_code == 400
+    assert response.json.keys() == {"errors"}
     assert clock.now() == START
 
 
@@ -66,9 +66,9 @@ def test_non_object_entry_is_400_and_not_executed(
 def test_invalid_entry_fails_alone_and_sets_the_status(
     client: EndpointClient, bad: object
 ) -> None:
-    answer = client.post([GREETING, bad, GREETING])
-    assert answer.status_code == 400
-    assert [sorted(entry) for entry in answer.json] == [["data"], ["errors"], ["data"]]
+    response = client.post([GREETING, bad, GREETING])
+    assert response.status_code == 400
+    assert [sorted(entry) for entry in response.json] == [["data"], ["errors"], ["data"]]
 
 
 def test_the_caller_is_identified_once_for_queries(
@@ -82,8 +82,8 @@ def test_mutation_of_the_caller_applies_to_later_entries(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.good_for[STAFF] = 1
-    answer = client.post([WHO, WAIT, WHO, WHO], credential=STAFF)
-    callers_seen = [entry["data"].get("caller") for entry in answer.json]
+    response = client.post([WHO, WAIT, WHO, WHO], credential=STAFF)
+    callers_seen = [entry["data"].get("caller") for entry in response.json]
     assert callers_seen == [STAFF, None, "anonymous", "anonymous"]
     assert callers.asked == 2
 
@@ -93,17 +93,17 @@ def test_later_entries_are_refused_after_the_caller_loses_access(
 ) -> None:
     callers.traffic_allowed = False
     callers.good_for[STAFF] = 1
-    answer = client.post([WAIT, WHO], credential=STAFF)
-    assert answer.status_code == 401
-    assert answer.json[0] == {"data": {"wait": 1}}
-    assert messages_of(answer.json[1]) == ["Storefront traffic is not allowed."]
+    response = client.post([WAIT, WHO], credential=STAFF)
+    assert response.status_code == 401
+    assert response.json[0] == {"data": {"wait": 1}}
+    assert messages_of(response.json[1]) == ["Storefront traffic is not allowed."]
 
 
 def test_entries_after_a_fault_are_executed(client: EndpointClient) -> None:
-    answer = client.post([{"query": "{ brokenAlways }"}, GREETING])
-    assert answer.status_code == 200
-    assert answer.json[0]["data"] is None
-    assert answer.json[1] == {"data": {"greeting": "Hello, you"}}
+    response = client.post([{"query": "{ brokenAlways }"}, GREETING])
+    assert response.status_code == 200
+    assert response.json[0]["data"] is None
+    assert response.json[1] == {"data": {"greeting": "Hello, you"}}
 
 
 def messages_of(entry: dict[str, list[dict[str, str]]]) -> list[str]:
@@ -120,7 +120,7 @@ def messages_of(entry: dict[str, list[dict[str, str]]]) -> list[str]:
 def test_each_entry_is_checked_against_the_limits(
     client: EndpointClient, large: str, name: str
 ) -> None:
-    answer = client.post([GREETING, {"query": large}])
-    assert answer.status_code == 400
-    limit = answer.json[1]["errors"][0]["extensions"]["limit"]["name"]
+    response = client.post([GREETING, {"query": large}])
+    assert response.status_code == 400
+    limit = response.json[1]["errors"][0]["extensions"]["limit"]["name"]
     assert limit == name

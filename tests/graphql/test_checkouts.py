@@ -222,9 +222,9 @@ def test_unknown_cart_is_not_found(api: ApiClient, bowl: str, id_: str) -> None:
     ],
 )
 def test_id_of_another_type_is_refused_without_changes(api: ApiClient, lines: Any) -> None:
-    answer = api.post({"query": CREATE, "variables": {"input": {"lines": lines}}})
-    assert answer.status_code == 400
-    assert "data" not in answer.json
+    response = api.post({"query": CREATE, "variables": {"input": {"lines": lines}}})
+    assert response.status_code == 400
+    assert "data" not in response.json
 
 
 def test_page_of_carts_costs_three_statements(api: ApiClient, ports: Ports, bowl: str) -> None:

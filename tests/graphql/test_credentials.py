@@ -25,8 +25,8 @@ def test_closed_storefront_is_401_for_any_document(
     client: EndpointClient, callers: Callers, credential: str | None, query: str
 ) -> None:
     callers.traffic_allowed = False
-    answer = client.run(query, credential=credential)
-    assert (answer.status_code, answer.json) == (401, CLOSED)
+    response = client.run(query, credential=credential)
+    assert (response.status_code, response.json) == (401, CLOSED)
     assert client.documents_read == 0
 
 
@@ -42,8 +42,8 @@ def test_closed_storefront_answers_each_entry_of_a_batch(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
-    answer = client.post([{"query": "{ greeting }"}, {"query": "{"}, {"query": None}])
-    assert (answer.status_code, answer.json) == (401, [CLOSED] * 3)
+    response = client.post([{"query": "{ greeting }"}, {"query": "{"}, {"query": None}])
+    assert (response.status_code, response.json) == (401, [CLOSED] * 3)
 
 
 @pytest.mark.parametrize(
@@ -73,12 +73,12 @@ def test_playground_is_served_by_a_closed_storefront(
 
 
 def test_expired_token_fails_every_root_field(client: EndpointClient) -> None:
-    answer = client.run(
+    response = client.run(
         "{ greeting\n  again: greeting ...F }\nfragment F on Query { caller }", credential=EXPIRED
     )
-    assert answer.status_code == 200
-    assert answer.json["data"] == {"greeting": None, "again": None, "caller": None}
-    assert answer.json["errors"] == [
+    assert response.status_code == 200
+    assert response.json["data"] == {"greeting": None, "again": None, "caller": None}
+    assert response.json["errors"] == [
         {
             "message": "Signature has expired",
             "locations": [location],
@@ -99,15 +99,15 @@ def test_expired_token_fails_every_root_field(client: EndpointClient) -> None:
 def test_expired_token_nulls_data_with_a_non_null_field(
     client: EndpointClient, query: str
 ) -> None:
-    answer = client.run(query, credential=EXPIRED)
-    assert answer.status_code == 200
-    assert answer.json["data"] is None
-    assert set(codes(answer)) == {"ExpiredSignatureError"}
+    response = client.run(query, credential=EXPIRED)
+    assert response.status_code == 200
+    assert response.json["data"] is None
+    assert set(codes(response)) == {"ExpiredSignatureError"}
 
 
 def test_expired_token_is_reported_without_fields(client: EndpointClient) -> None:
-    answer = client.run("{ caller @skip(if: true) }", credential=EXPIRED)
-    assert answer.json == {
+    response = client.run("{ caller @skip(if: true) }", credential=EXPIRED)
+    assert response.json == {
         "errors": [
             {
                 "message": "Signature has expired",
@@ -119,8 +119,8 @@ def test_expired_token_is_reported_without_fields(client: EndpointClient) -> Non
 
 
 def test_an_expired_token_executes_nothing(client: EndpointClient, clock: FakeClock) -> None:
-    answer = client.run("mutation { wait }", credential=EXPIRED)
-    assert answer.json["data"] == {"wait": None}
+    response = client.run("mutation { wait }", credential=EXPIRED)
+    assert response.json["data"] == {"wait": None}
     assert clock.now() == START
 
 
@@ -129,9 +129,9 @@ def test_cached_introspection_fails_with_an_expired_token(
 ) -> None:
     query = '{ __type(name: "Book") { name } }'
     assert client.run(query).json == {"data": {"__type": {"name": "Book"}}}
-    answer = client.run(query, credential=EXPIRED)
-    assert answer.json["data"] == {"__type": None}
-    assert codes(answer) == ["ExpiredSignatureError"]
+    response = client.run(query, credential=EXPIRED)
+    assert response.json["data"] == {"__type": None}
+    assert codes(response) == ["ExpiredSignatureError"]
 
 
 @pytest.mark.parametrize("query", ["{ greeting", "{ nothing }", "query($n: Int!) { greeting }"])
@@ -146,8 +146,8 @@ def test_invalid_request_is_reported_before_an_expired_token(
 def test_other_invalid_credential_is_anonymous_on_public_fields(
     client: EndpointClient,
 ) -> None:
-    answer = client.run("{ caller }", credential=FORGED)
-    assert answer.json == {"data": {"caller": "anonymous"}}
+    response = client.run("{ caller }", credential=FORGED)
+    assert response.json == {"data": {"caller": "anonymous"}}
 
 
 def test_credential_is_read_from_either_header(client: EndpointClient) -> None:
@@ -168,9 +168,9 @@ def test_credential_is_read_from_either_header(client: EndpointClient) -> None:
     ],
 )
 def test_graphql_response_json_is_sent_when_preferred(client: EndpointClient, accept: str) -> None:
-    answer = client.run("{ greeting }", Accept=accept)
-    assert answer.content_type == STRICT
-    assert answer.json == {"data": {"greeting": "Hello, you"}}
+    response = client.run("{ greeting }", Accept=accept)
+    assert response.content_type == STRICT
+    assert response.json == {"data": {"greeting": "Hello, you"}}
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,9 @@ def test_graphql_response_json_is_sent_when_preferred(client: EndpointClient, ac
     ],
 )
 def test_plain_json_is_sent_by_default(client: EndpointClient, accept: str) -> None:
-    answer = client.run("{ greeting }", Accept=accept)
-    assert answer.content_type == "application/json"
-    assert answer.status_code == 200
+    response = client.run("{ greeting }", Accept=accept)
+    assert response.content_type == "application/json"
+    assert response.status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_plain_json_is_sent_by_default(client: EndpointClient, accept: str) -> N
 def test_graphql_response_json_uses_status_codes(
     client: EndpointClient, query: str, credential: str | None, status: int
 ) -> None:
-    answer = client.run(query, credential=credential, Accept=STRICT)
-    assert (answer.status_code, answer.content_type) == (status, STRICT)
-    assert ("WWW-Authenticate" in answer.headers) is (status == 401)
+    response = client.run(query, credential=credential, Accept=STRICT)
+    assert (response.status_code, response.content_type) == (status, STRICT)
+    assert ("WWW-Authenticate" in response.headers) is (status == 401)
 
 
 def test_a_batch_in_graphql_response_json_is_401_when_one_entry_is(client: EndpointClient) -> None:
@@ -224,6 +224,6 @@ def test_closed_storefront_uses_the_requested_media_type(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
-    answer = client.run("{ greeting }", Accept=STRICT)
-    assert (answer.status_code, answer.content_type) == (401, STRICT)
-    assert messages(answer) == ["Storefront traffic is not allowed."]
+    response = client.run("{ greeting }", Accept=STRICT)
+    assert (response.status_code, response.content_type) == (401, STRICT)
+    assert messages(response) == ["Storefront traffic is not allowed."]

@@ -26,17 +26,17 @@ def words(header: str) -> set[str]:
 def test_every_origin_can_read_responses_without_credentials(
     client: EndpointClient, query: str
 ) -> None:
-    answer = client.run(query, Origin=SHOP)
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
-    assert "Access-Control-Allow-Credentials" not in answer.headers
+    response = client.run(query, Origin=SHOP)
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in response.headers
 
 
 def test_other_origins_can_read_a_closed_storefronts_response(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
-    answer = client.run("{ greeting }", Origin=SHOP)
-    assert (answer.status_code, answer.headers["Access-Control-Allow-Origin"]) == (401, "*")
+    response = client.run("{ greeting }", Origin=SHOP)
+    assert (response.status_code, response.headers["Access-Control-Allow-Origin"]) == (401, "*")
 
 
 def test_only_allowed_origins_can_read_responses(choosy: EndpointClient) -> None:
@@ -47,16 +47,16 @@ def test_only_allowed_origins_can_read_responses(choosy: EndpointClient) -> None
 
 
 def test_a_preflight_is_answered_without_a_body(client: EndpointClient) -> None:
-    answer = client.send(
+    response = client.send(
         method="OPTIONS",
         content_type=None,
         **PREFLIGHT,
         Access_Control_Request_Headers="content-type,Traceparent",
     )
-    assert (answer.status_code, answer.data) == (200, b"")
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
-    assert words(answer.headers["Access-Control-Allow-Methods"]) == {"POST", "OPTIONS"}
-    assert words(answer.headers["Access-Control-Allow-Headers"]) == {
+    assert (response.status_code, response.data) == (200, b"")
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert words(response.headers["Access-Control-Allow-Methods"]) == {"POST", "OPTIONS"}
+    assert words(response.headers["Access-Control-Allow-Headers"]) == {
         "accept",
         "authorization",
         "authorization-bearer",
@@ -67,21 +67,21 @@ def test_a_preflight_is_answered_without_a_body(client: EndpointClient) -> None:
 
 
 def test_a_preflight_of_another_origin_gets_no_permission(choosy: EndpointClient) -> None:
-    answer = choosy.send(method="OPTIONS", **(PREFLIGHT | {"Origin": "https://a.b"}))
-    assert answer.status_code == 200
-    assert not [name for name, _ in answer.headers if name.startswith("Access-Control-Allow")]
+    response = choosy.send(method="OPTIONS", **(PREFLIGHT | {"Origin": "https://a.b"}))
+    assert response.status_code == 200
+    assert not [name for name, _ in response.headers if name.startswith("Access-Control-Allow")]
 
 
 def test_invalid_header_name_is_not_echoed_in_a_preflight(client: EndpointClient) -> None:
     hostile = ", ".join(["x y", "a\x00b", "é", "a" * 101, '"q"', *(f"h{n}" for n in range(99))])
-    answer = client.send(method="OPTIONS", **PREFLIGHT, Access_Control_Request_Headers=hostile)
-    allowed = words(answer.headers["Access-Control-Allow-Headers"])
+    response = client.send(method="OPTIONS", **PREFLIGHT, Access_Control_Request_Headers=hostile)
+    allowed = words(response.headers["Access-Control-Allow-Headers"])
     assert len(allowed) == 5 + 50
     assert {"x", "y", "h0"} <= allowed
     assert not any(set(name) & set('\x00é"') for name in allowed)
 
 
 def test_options_lists_the_methods(client: EndpointClient) -> None:
-    answer = client.send(method="OPTIONS", content_type=None)
-    assert (answer.status_code, answer.data) == (200, b"")
-    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
+    response = client.send(method="OPTIONS", content_type=None)
+    assert (response.status_code, response.data) == (200, b"")
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS, POST"

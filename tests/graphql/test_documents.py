@@ -69,8 +69,8 @@ def test_response_that_depends_on_the_caller_is_never_cached(
     client: EndpointClient, query: str
 ) -> None:
     for credential, name in (("staff", "staff"), ("customer", "customer"), (None, "anonymous")):
-        answer = client.run(query, credential=credential)
-        assert answer.json["data"] == {"__typename": "Query", "caller": name}
+        response = client.run(query, credential=credential)
+        assert response.json["data"] == {"__typename": "Query", "caller": name}
 
 
 def test_mutation_selecting_only_typename_is_executed(client: EndpointClient) -> None:

@@ -15,8 +15,8 @@ from tests.graphql.sample_schema import SECRET
 
 
 def test_denied_field_names_the_missing_permission(client: EndpointClient) -> None:
-    answer = client.run("{ denied }")
-    assert answer.json == {
+    response = client.run("{ denied }")
+    assert response.json == {
         "errors": [
             {
                 "message": "To access this path, you need one of the following permissions: "
@@ -51,10 +51,10 @@ def test_refused_field_has_the_rules_message(
 
 
 def test_rate_limited_field_has_retry_after(client: EndpointClient) -> None:
-    answer = client.run("{ limited always }")
-    assert answer.status_code == 200
-    assert answer.json["data"] == {"limited": None, "always": "always"}
-    (error,) = answer.json["errors"]
+    response = client.run("{ limited always }")
+    assert response.status_code == 200
+    assert response.json["data"] == {"limited": None, "always": "always"}
+    (error,) = response.json["errors"]
     assert error["message"] == "Too many requests. Try again in 30 seconds."
     assert error["path"] == ["limited"]
     assert error["extensions"] == {
@@ -74,13 +74,13 @@ def test_a_syntax_error_has_its_location_and_no_path(client: EndpointClient) -> 
 @pytest.mark.parametrize("field", ["broken", "brokenAlways", "misfit", "endless"])
 def test_internal_error_is_masked_with_its_log_id(client: EndpointClient, field: str) -> None:
     with capture_logs() as logs:
-        answer = client.run(f"{{ {field} }}")
-    (error,) = answer.json["errors"]
-    assert answer.status_code == 200
+        response = client.run(f"{{ {field} }}")
+    (error,) = response.json["errors"]
+    assert response.status_code == 200
     assert error.keys() == {"message", "locations", "path", "extensions"}
     assert error["message"] == "Internal Server Error"
     assert error["extensions"].keys() == {"requestId"}
-    assert SECRET not in answer.text
+    assert SECRET not in response.text
     (entry,) = [entry for entry in logs if entry["event"] == "graphql.fault"]
     assert entry["request_id"] == error["extensions"]["requestId"]
     assert entry["path"] == [field]
@@ -95,12 +95,12 @@ def test_each_fault_has_its_own_id(client: EndpointClient) -> None:
 def test_a_fault_outside_any_field_answers_500_and_is_masked(installation: Installation) -> None:
     client = EndpointClient(installation, _FailingCallers())
     with capture_logs() as logs:
-        answer = client.run("{ greeting }")
-    (error,) = answer.json["errors"]
-    assert answer.status_code == 500
+        response = client.run("{ greeting }")
+    (error,) = response.json["errors"]
+    assert response.status_code == 500
     assert error["message"] == "Internal Server Error"
     assert [entry["request_id"] for entry in logs] == [error["extensions"]["requestId"]]
-    assert SECRET not in answer.text
+    assert SECRET not in response.text
 
 
 class _FailingCallers(Callers):
@@ -110,11 +110,11 @@ class _FailingCallers(Callers):
 
 
 def test_unserializable_value_fails_its_field(client: EndpointClient) -> None:
-    answer = client.post([{"query": "{ unwritable }"}, {"query": "{ always }"}])
-    assert answer.status_code == 500
-    assert [error["message"] for error in answer.json[0]["errors"]] == ["Internal Server Error"]
-    assert answer.json[1] == {"data": {"always": "always"}}
-    assert SECRET not in answer.text
+    response = client.post([{"query": "{ unwritable }"}, {"query": "{ always }"}])
+    assert response.status_code == 500
+    assert [error["message"] for error in response.json[0]["errors"]] == ["Internal Server Error"]
+    assert response.json[1] == {"data": {"always": "always"}}
+    assert SECRET not in response.text
 
 
 def test_closed_traffic_at_a_field_has_the_same_error(

@@ -145,8 +145,8 @@ def test_failed_event_rolls_back_the_mutation(
     before = shop.content()
 
     with capture_logs() as logs:
-        answer = ask(shop, manager, name)
+        response = ask(shop, manager, name)
 
-    assert answer["errors"][0]["message"] == "Internal Server Error"
+    assert response["errors"][0]["message"] == "Internal Server Error"
     assert [log["event"] for log in logs if log["log_level"] == "error"] == ["graphql.fault"]
     assert shop.content() == before, "something was changed, and nobody is told"

@@ -60,12 +60,12 @@ def test_mails_lead_to_no_foreign_host(ports: Ports, name: str) -> None:
     arguments = ", ".join(f"{argument}: ${argument}" for argument in field.args)
     query = f"mutation({declared}) {{ {name}({arguments}) {{ errors {{ field code }} }} }}"
     for url in FOREIGN:
-        answer = ApiClient(ports).run(
+        response = ApiClient(ports).run(
             query,
             by_staff if name in staff_only else by_customer,
             **leading_to(arguments_in(call), url),
         )
-        assert answer["errors"] == [{"field": "redirectUrl", "code": "INVALID"}], url
+        assert response["errors"] == [{"field": "redirectUrl", "code": "INVALID"}], url
     assert mails(ports) == []
 
 

@@ -17,19 +17,19 @@ GREETING = b'{"query": "{ greeting }"}'
 
 
 def test_executed_operation_is_200_with_only_data(client: EndpointClient) -> None:
-    answer = client.run("{ greeting }")
-    assert answer.status_code == 200
-    assert answer.content_type == JSON
-    assert answer.json == {"data": {"greeting": "Hello, you"}}
+    response = client.run("{ greeting }")
+    assert response.status_code == 200
+    assert response.content_type == JSON
+    assert response.json == {"data": {"greeting": "Hello, you"}}
 
 
 def test_executed_operation_with_failed_fields_is_200_with_both(
     client: EndpointClient,
 ) -> None:
-    answer = client.run("{ greeting denied }")
-    assert answer.status_code == 200
-    assert answer.json["data"] == {"greeting": "Hello, you", "denied": None}
-    assert codes(answer) == ["PermissionDenied"]
+    response = client.run("{ greeting denied }")
+    assert response.status_code == 200
+    assert response.json["data"] == {"greeting": "Hello, you", "denied": None}
+    assert codes(response) == ["PermissionDenied"]
 
 
 @pytest.mark.parametrize(
@@ -74,35 +74,35 @@ def test_executed_operation_with_failed_fields_is_200_with_both(
 def test_unexecutable_request_is_400_with_only_errors(
     client: EndpointClient, body: bytes, code: str
 ) -> None:
-    answer = client.send(body)
-    assert answer.status_code == 400
-    assert answer.json.keys() == {"errors"}
-    assert set(codes(answer)) == {code}
+    response = client.send(body)
+    assert response.status_code == 400
+    assert response.json.keys() == {"errors"}
+    assert set(codes(response)) == {code}
 
 
 def test_operation_name_selects_the_operation(client: EndpointClient) -> None:
     query = "query A { greeting } query B { always }"
-    answer = client.post({"query": query, "operationName": "B"})
-    assert answer.json == {"data": {"always": "always"}}
+    response = client.post({"query": query, "operationName": "B"})
+    assert response.json == {"data": {"always": "always"}}
 
 
 @pytest.mark.parametrize("name", [None, ""])
 def test_only_operation_is_selected_without_a_name(
     client: EndpointClient, name: str | None
 ) -> None:
-    answer = client.post({"query": "query A { always }", "operationName": name})
-    assert answer.json == {"data": {"always": "always"}}
+    response = client.post({"query": "query A { always }", "operationName": name})
+    assert response.json == {"data": {"always": "always"}}
 
 
 def test_unknown_members_are_ignored(client: EndpointClient) -> None:
-    answer = client.post({"query": "{ always }", "id": 5, "extensions": {"x": 1}})
-    assert answer.status_code == 200
+    response = client.post({"query": "{ always }", "id": 5, "extensions": {"x": 1}})
+    assert response.status_code == 200
 
 
 def test_text_in_variables_is_unchanged(client: EndpointClient) -> None:
     name = "NUL\x00 \U0001f600 é\u2028"
-    answer = client.run("query($n: String) { greeting(name: $n) }", {"n": name})
-    assert answer.json == {"data": {"greeting": f"Hello, {name}"}}
+    response = client.run("query($n: String) { greeting(name: $n) }", {"n": name})
+    assert response.json == {"data": {"greeting": f"Hello, {name}"}}
 
 
 @pytest.mark.parametrize("nested", [b'{"a":%b}', b"[%b]"], ids=["objects", "lists"])
@@ -110,9 +110,9 @@ def test_text_in_variables_is_unchanged(client: EndpointClient) -> None:
 def test_deeply_nested_json_is_400(client: EndpointClient, nested: bytes, depth: int) -> None:
     opening, closing = nested.split(b"%b")
     bomb = opening * depth + b"1" + closing * depth
-    answer = client.send(b'{"query": "{ always }", "variables": {"a": ' + bomb + b"}}")
-    assert answer.status_code in (400, 413)
-    assert codes(answer) == ["GraphQLError"]
+    response = client.send(b'{"query": "{ always }", "variables": {"a": ' + bomb + b"}}")
+    assert response.status_code in (400, 413)
+    assert codes(response) == ["GraphQLError"]
 
 
 def test_wide_json_is_accepted(client: EndpointClient) -> None:
@@ -131,14 +131,14 @@ def test_json_content_type_is_recognized_in_every_spelling(
 
 
 def test_a_bare_document_is_application_graphql(client: EndpointClient) -> None:
-    answer = client.send("{ greeting }", content_type="application/graphql")
-    assert answer.json == {"data": {"greeting": "Hello, you"}}
+    response = client.send("{ greeting }", content_type="application/graphql")
+    assert response.json == {"data": {"greeting": "Hello, you"}}
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff"])
 def test_a_bare_document_must_be_text(client: EndpointClient, body: bytes) -> None:
-    answer = client.send(body, content_type="application/graphql")
-    assert (answer.status_code, codes(answer)) == (400, ["GraphQLError"])
+    response = client.send(body, content_type="application/graphql")
+    assert (response.status_code, codes(response)) == (400, ["GraphQLError"])
 
 
 @pytest.mark.parametrize(
@@ -159,10 +159,10 @@ def test_a_bare_document_must_be_text(client: EndpointClient, body: bytes) -> No
 def test_other_content_type_is_415_and_not_executed(
     client: EndpointClient, content_type: str | None
 ) -> None:
-    answer = client.send(GREETING, content_type=content_type)
-    assert answer.status_code == 415
-    assert codes(answer) == ["GraphQLError"]
-    assert "application/json" in answer.headers["Accept-Post"]
+    response = client.send(GREETING, content_type=content_type)
+    assert response.status_code == 415
+    assert codes(response) == ["GraphQLError"]
+    assert "application/json" in response.headers["Accept-Post"]
     assert client.documents_read == 0
 
 
@@ -178,9 +178,9 @@ def test_body_of_maximum_size_is_accepted(
 
 
 def test_a_larger_body_answers_413(client: EndpointClient, installation: Installation) -> None:
-    answer = client.send(_padded(installation.graphql_body_max + 1))
-    assert (answer.status_code, codes(answer)) == (413, ["GraphQLError"])
-    assert messages(answer) == ["The body is larger than 1 MiB."]
+    response = client.send(_padded(installation.graphql_body_max + 1))
+    assert (response.status_code, codes(response)) == (413, ["GraphQLError"])
+    assert messages(response) == ["The body is larger than 1 MiB."]
 
 
 class _Stream(BytesIO):
@@ -239,22 +239,22 @@ def test_body_is_read_only_up_to_its_content_length(client: EndpointClient) -> N
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"])
 def test_any_other_method_answers_405_with_allow(client: EndpointClient, method: str) -> None:
-    answer = client.send(GREETING, method=method)
-    assert (answer.status_code, answer.data) == (405, b"")
-    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
+    response = client.send(GREETING, method=method)
+    assert (response.status_code, response.data) == (405, b"")
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 
 
 def test_get_never_executes(client: EndpointClient) -> None:
-    answer = client.client.get("/graphql/?query={greeting}", headers={"Accept": JSON})
-    assert answer.status_code == 200
-    assert answer.mimetype == "text/html"
+    response = client.client.get("/graphql/?query={greeting}", headers={"Accept": JSON})
+    assert response.status_code == 200
+    assert response.mimetype == "text/html"
     assert client.documents_read == 0
 
 
 def test_head_answers_as_get_without_a_body(client: EndpointClient) -> None:
-    page, answer = client.client.get("/graphql/"), client.client.head("/graphql/")
-    assert (answer.status_code, answer.data) == (200, b"")
-    assert answer.headers["Content-Length"] == str(len(page.data))
+    page, response = client.client.get("/graphql/"), client.client.head("/graphql/")
+    assert (response.status_code, response.data) == (200, b"")
+    assert response.headers["Content-Length"] == str(len(page.data))
 
 
 def test_without_the_playground_get_answers_405(
@@ -262,17 +262,17 @@ def test_without_the_playground_get_answers_405(
 ) -> None:
     client = EndpointClient(replace(installation, playground_enabled=False), callers)
     for method in ("GET", "HEAD"):
-        answer = client.client.open("/graphql/", method=method)
-        assert answer.status_code == 405
-        assert answer.headers["Allow"] == "OPTIONS, POST"
+        response = client.client.open("/graphql/", method=method)
+        assert response.status_code == 405
+        assert response.headers["Allow"] == "OPTIONS, POST"
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "PUT", "OPTIONS"])
 def test_every_response_has_security_headers(client: EndpointClient, method: str) -> None:
-    answer = client.send(GREETING, method=method)
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert answer.headers["X-Frame-Options"] == "DENY"
-    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    response = client.send(GREETING, method=method)
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in response.headers["Content-Security-Policy"]
 
 
 def test_responses_forbid_caching(client: EndpointClient) -> None:

@@ -55,9 +55,9 @@ def test_no_client_input_causes_an_internal_error(ports: Ports, table: str) -> N
     for name, row in TABLES[table].items():
         credential = sign_in(ports, manager).access
         for body in bodies(name, row, names):
-            answer = api.send(body, credential)
-            if is_internal_error(answer):
-                faults.append(f"{body[:400]!r}: {answer.text[:400]}")
+            response = api.send(body, credential)
+            if is_internal_error(response):
+                faults.append(f"{body[:400]!r}: {response.text[:400]}")
     assert faults == []
 
 
@@ -72,10 +72,10 @@ def test_refused_input_changes_nothing(sqlite_url: str, clock: FakeClock, table:
             credential = sign_in(ports, manager).access
             for body in bodies(name, TABLES[table][name], names):
                 before = file.execute("PRAGMA data_version").fetchone()
-                answer = api.send(body, credential)
+                response = api.send(body, credential)
                 after = file.execute("PRAGMA data_version").fetchone()
-                if is_refusal(answer) and before != after:
-                    changed.append(f"{body[:400]!r}: {answer.text[:400]}")
+                if is_refusal(response) and before != after:
+                    changed.append(f"{body[:400]!r}: {response.text[:400]}")
     ports.database.close()
     assert changed == []
 
@@ -104,11 +104,11 @@ def document(kind: str, name: str, field: GraphQLField) -> str:
     return f"{kind}({declared}) {{ {name}({arguments}) {{ {shown} }} }}"
 
 
-def is_internal_error(answer: Reply) -> bool:
-    return answer.status_code not in (200, 400) or "Internal Server Error" in answer.text
+def is_internal_error(response: Reply) -> bool:
+    return response.status_code not in (200, 400) or "Internal Server Error" in response.text
 
 
-def is_refusal(answer: Reply) -> bool:
-    [value] = (answer.json.get("data") or {"": None}).values()
+def is_refusal(response: Reply) -> bool:
+    [value] = (response.json.get("data") or {"": None}).values()
     problems = value.get("errors") if isinstance(value, dict) else None
-    return "errors" in answer.json or bool(problems)
+    return "errors" in response.json or bool(problems)

@@ -34,11 +34,11 @@ def test_values_of_a_body_are_limited_by_a_setting(
     client = EndpointClient(replace(installation, graphql_values_max=20), callers)
     assert client.run("{ always }", {"a": list(range(14))}).status_code == 200
     assert client.run("{ always }", {"a": ", [[{" * 100}).status_code == 200
-    answer = client.run("{ always }", {"a": list(range(30))})
-    assert answer.status_code == 400
-    assert messages(answer) == ["The body contains more than 20 values; the limit is 20."]
+    response = client.run("{ always }", {"a": list(range(30))})
+    assert response.status_code == 400
+    assert messages(response) == ["The body contains more than 20 values; the limit is 20."]
 
 
 def test_each_operation_of_a_batch_can_use_all_aliases(client: EndpointClient) -> None:
-    answer = client.post([{"query": aliases(LIMITS.aliases)}] * 10)
-    assert answer.status_code == 200
+    response = client.post([{"query": aliases(LIMITS.aliases)}] * 10)
+    assert response.status_code == 200

@@ -25,12 +25,12 @@ def limit_of(
     client: EndpointClient, query: str, variables: object = None
 ) -> dict[str, object] | None:
     """Which limit refused the operation, by its extension; ``None`` when it was executed."""
-    answer = client.run(query, variables)
-    if answer.status_code == 200:
+    response = client.run(query, variables)
+    if response.status_code == 200:
         return None
-    assert answer.status_code == 400
-    assert answer.json.keys() == {"errors"}
-    (error,) = answer.json["errors"]
+    assert response.status_code == 400
+    assert response.json.keys() == {"errors"}
+    (error,) = response.json["errors"]
     assert error["extensions"]["exception"] == {"code": "GraphQLError"}
     limit: dict[str, object] = error["extensions"]["limit"]
     assert str(limit["limit"]) in error["message"]
@@ -280,9 +280,9 @@ def test_limits_are_summed_over_a_batch_before_execution(
 ) -> None:
     assert client.run(entry).status_code == 200
     before = clock.now()
-    answer = client.post([{"query": entry}] * entries)
-    assert answer.status_code == 400
-    assert [told["errors"][0]["extensions"]["limit"]["name"] for told in answer.json] == [
+    response = client.post([{"query": entry}] * entries)
+    assert response.status_code == 400
+    assert [told["errors"][0]["extensions"]["limit"]["name"] for told in response.json] == [
         name
     ] * entries
     assert clock.now() == before
@@ -291,8 +291,8 @@ def test_limits_are_summed_over_a_batch_before_execution(
 def test_failing_entries_keep_their_errors_in_an_over_limit_batch(
     client: EndpointClient,
 ) -> None:
-    answer = client.post([{"query": "{"}, {"query": waits(6)}, {"query": waits(6)}])
-    codes = [told["errors"][0]["extensions"]["exception"]["code"] for told in answer.json]
+    response = client.post([{"query": "{"}, {"query": waits(6)}, {"query": waits(6)}])
+    codes = [told["errors"][0]["extensions"]["exception"]["code"] for told in response.json]
     assert codes == ["GraphQLSyntaxError", "GraphQLError", "GraphQLError"]
 
 

@@ -168,8 +168,8 @@ def test_orders_are_filtered_sorted_and_paged(api: ApiClient, ports: Ports, toke
         ({"updatedAt": {"gte": "2026-03-01T12:00:01Z"}}, []),
         ({"created": {"gte": "0001-01-01", "lte": "9999-12-31"}}, [third, second, first]),
     ):
-        answer = api.run(LIST, token, first=5, filter=filter_)
-        assert numbers(answer) == [order.number for order in found], filter_
+        response = api.run(LIST, token, first=5, filter=filter_)
+        assert numbers(response) == [order.number for order in found], filter_
 
 
 @pytest.mark.parametrize(

@@ -55,12 +55,12 @@ def test_password_is_reset_by_a_mailed_link_and_signs_in(api: ApiClient, ports: 
     assert api.run(REQUEST, e=EMAIL, u=SHOP) == {"errors": [], "accountErrors": []}
     answer_reset_requests(ports, WORKER)
     token = token_in(mails(ports)[0])
-    answer = api.run(SET, e=EMAIL, p=NEW, t=token)
-    assert (answer["user"], answer["errors"]) == ({"email": EMAIL}, [])
-    assert api.run("{ me { email } }", answer["token"]) == {"email": EMAIL}
+    response = api.run(SET, e=EMAIL, p=NEW, t=token)
+    assert (response["user"], response["errors"]) == ({"email": EMAIL}, [])
+    assert api.run("{ me { email } }", response["token"]) == {"email": EMAIL}
     refreshed = api.run(
         "mutation ($t: String) { tokenRefresh(refreshToken: $t) { token } }",
-        t=answer["refreshToken"],
+        t=response["refreshToken"],
     )
     assert refreshed["token"]
 
@@ -76,9 +76,9 @@ def test_reset_request_has_the_same_response_for_every_email(api: ApiClient, por
 
 
 def test_a_foreign_host_is_an_error_on_its_field(api: ApiClient) -> None:
-    answer = api.run(REQUEST, e=EMAIL, u="https://evil.example/")
-    assert answer["accountErrors"] == problem("redirectUrl", "INVALID")
-    assert answer["errors"][0]["message"]
+    response = api.run(REQUEST, e=EMAIL, u="https://evil.example/")
+    assert response["accountErrors"] == problem("redirectUrl", "INVALID")
+    assert response["errors"][0]["message"]
 
 
 def test_refused_set_password_is_an_object_with_errors(api: ApiClient, ports: Ports) -> None:
@@ -101,8 +101,8 @@ def test_refused_set_password_is_an_object_with_errors(api: ApiClient, ports: Po
 
 def test_a_password_is_changed(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
-    answer = api.run(CHANGE, access, o=PASSWORD, n=NEW)
-    assert answer == {"user": {"email": EMAIL}, "errors": [], "accountErrors": []}
+    response = api.run(CHANGE, access, o=PASSWORD, n=NEW)
+    assert response == {"user": {"email": EMAIL}, "errors": [], "accountErrors": []}
     assert api.run("{ me { email } }", access) == {"email": EMAIL}
 
 
@@ -119,8 +119,8 @@ def test_a_refused_change_names_the_field(
     api: ApiClient, ports: Ports, variables: dict[str, str | None], refused: object
 ) -> None:
     access = sign_in(ports, make_user(ports)).access
-    answer = api.run(CHANGE, access, **variables)
-    assert answer == {"user": None, "errors": refused, "accountErrors": refused}
+    response = api.run(CHANGE, access, **variables)
+    assert response == {"user": None, "errors": refused, "accountErrors": refused}
 
 
 def test_password_is_changed_by_its_owner_only(api: ApiClient, ports: Ports) -> None:
@@ -141,8 +141,8 @@ def test_disabled_mode_refuses_all_three_mutations_for_everyone(
             (SET, {"e": EMAIL, "p": "123", "t": "bad"}),
             (CHANGE, {"o": PASSWORD, "n": NEW}),
         ):
-            answer = api.run(query, credential, **variables)
-            assert answer["accountErrors"] == problem(None, "DISABLED_AUTHENTICATION_METHOD")
+            response = api.run(query, credential, **variables)
+            assert response["accountErrors"] == problem(None, "DISABLED_AUTHENTICATION_METHOD")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_production_link_leads_to_listed_hosts_only(ports: Ports) -> None:
         allowed_client_hosts=("shop.example.com",),
     )
     api = ApiClient(replace(ports, configuration=configuration))
-    answer = api.run(REQUEST, e=EMAIL, u="https://shop.example.com/reset")
-    assert answer["accountErrors"] == []
-    answer = api.run(REQUEST, e=EMAIL, u=SHOP)
-    assert answer["accountErrors"] == problem("redirectUrl", "INVALID")
+    response = api.run(REQUEST, e=EMAIL, u="https://shop.example.com/reset")
+    assert response["accountErrors"] == []
+    response = api.run(REQUEST, e=EMAIL, u=SHOP)
+    assert response["accountErrors"] == problem("redirectUrl", "INVALID")

@@ -171,8 +171,8 @@ def test_nested_fields_cost_few_statements_for_any_length(ports: Ports, api: Api
 
     def statements() -> int:
         with recorded_statements() as recorded:
-            answer = api.run(EVERYTHING, root)
-        assert answer["edges"]
+            response = api.run(EVERYTHING, root)
+        assert response["edges"]
         return len(selects(recorded))
 
     def hire(start: int, end: int) -> None:
@@ -209,8 +209,8 @@ def test_group_members_require_manage_staff(ports: Ports, api: ApiClient) -> Non
     query = (
         "{ me { permissionGroups { name userCanManage permissions { code } users { email } } } }"
     )
-    answer = api.ask(query, token_of(ports, eve))
-    assert answer["data"]["me"]["permissionGroups"] == [
+    response = api.ask(query, token_of(ports, eve))
+    assert response["data"]["me"]["permissionGroups"] == [
         {
             "name": "Support",
             "userCanManage": False,
@@ -218,7 +218,7 @@ def test_group_members_require_manage_staff(ports: Ports, api: ApiClient) -> Non
             "users": None,
         }
     ]
-    [error] = answer["errors"]
+    [error] = response["errors"]
     assert error["path"] == ["me", "permissionGroups", 0, "users"]
     assert error["extensions"]["requiredPermissions"] == ["MANAGE_STAFF"]
 
@@ -242,13 +242,15 @@ def test_permission_lists_its_source_groups(ports: Ports, api: ApiClient) -> Non
         "MANAGE_STAFF": ["Both"],
         "MANAGE_USERS": [],
     }
-    answer = api.ask(query, token, id=to_global_id("User", eve + 1))
-    assert all(permission["sourcePermissionGroups"] is None for permission in _permissions(answer))
-    assert len(answer["errors"]) == 3
+    response = api.ask(query, token, id=to_global_id("User", eve + 1))
+    assert all(
+        permission["sourcePermissionGroups"] is None for permission in _permissions(response)
+    )
+    assert len(response["errors"]) == 3
 
 
-def _permissions(answer: Any) -> list[Any]:
-    found: list[Any] = answer["data"]["me"]["userPermissions"]
+def _permissions(response: Any) -> list[Any]:
+    found: list[Any] = response["data"]["me"]["userPermissions"]
     return found
 
 

@@ -95,10 +95,10 @@ def outcomes(shop: SampleShop, row: Row, query: str, *, is_traced: bool = False)
     for who, credential in callers:
         before, audit_row_count = shop.version(), shop.audit_row_count()
         if "$file" in query:
-            answer = api.upload(query, png(), credential)
+            response = api.upload(query, png(), credential)
         else:
-            answer = api.ask(query, credential)
-        mark = outcome(row, answer)
+            response = api.ask(query, credential)
+        mark = outcome(row, response)
         changed = shop.version() != before
         if changed:
             assert (shop.audit_row_count() > audit_row_count) is is_traced, (
@@ -111,10 +111,10 @@ def outcomes(shop: SampleShop, row: Row, query: str, *, is_traced: bool = False)
     return found
 
 
-def outcome(row: Row, answer: Any) -> str:
+def outcome(row: Row, response: Any) -> str:
     """The mark for an answer; where it is another than any row can hold, the answer itself."""
-    if "errors" in answer:
-        [error] = answer["errors"]
+    if "errors" in response:
+        [error] = response["errors"]
         named_there = error["extensions"].get("requiredPermissions", [])
         may_be_named = {*row.rule.kinds, *row.permissions}
         # The way to a field has a rule of its own, which another row is about.
@@ -123,7 +123,7 @@ def outcome(row: Row, answer: Any) -> str:
         )
         is_told = bool(named_there) and (is_on_the_way or may_be_named.issuperset(named_there))
         return DENIED if is_told else str(error)
-    (value,) = answer["data"].values()
+    (value,) = response["data"].values()
     problems = value.get("errors", ()) if isinstance(value, dict) else ()
     codes = tuple(problem["code"] for problem in problems)
     if codes:

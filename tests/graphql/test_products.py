@@ -132,9 +132,9 @@ def test_invalid_value_names_its_field(
 def test_id_of_another_type_is_refused_without_changes(
     api: ApiClient, token: str, input_: dict[str, Any]
 ) -> None:
-    answer = api.post({"query": CREATE, "variables": {"input": input_}}, token)
-    assert answer.status_code == 400
-    assert "data" not in answer.json
+    response = api.post({"query": CREATE, "variables": {"input": input_}}, token)
+    assert response.status_code == 400
+    assert "data" not in response.json
 
 
 def test_invalid_slugs_and_ids_are_refused(api: ApiClient, ports: Ports, token: str) -> None:

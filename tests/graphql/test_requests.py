@@ -42,9 +42,9 @@ def test_any_bytes_get_a_response(client: EndpointClient, body: bytes) -> None:
 @SHARED
 @given(value=st.one_of(ANY_JSON, MEMBERS, st.lists(MEMBERS, max_size=11)))
 def test_any_json_gets_a_response(client: EndpointClient, value: Any) -> None:
-    answer = client.send(_encode(value))
-    assert answer.status_code in (200, 400)
-    assert answer.json is not None
+    response = client.send(_encode(value))
+    assert response.status_code in (200, 400)
+    assert response.json is not None
 
 
 @SHARED
@@ -53,9 +53,9 @@ def test_any_text_and_variable_get_a_response(
     client: EndpointClient, name: str, variable: Any
 ) -> None:
     query = "query($n: String) { greeting(name: $n) }"
-    answer = client.send(_encode({"query": query, "variables": {"n": variable}}))
+    response = client.send(_encode({"query": query, "variables": {"n": variable}}))
     expected = 200 if variable is None or isinstance(variable, str) else 400
-    assert answer.status_code == expected
+    assert response.status_code == expected
 
 
 @SHARED
@@ -67,5 +67,5 @@ def test_any_accept_header_gets_a_response(client: EndpointClient, accept: str) 
 @SHARED
 @given(content_type=st.text(st.characters(max_codepoint=255, exclude_categories=["Cc"])))
 def test_any_content_type_gets_a_response(client: EndpointClient, content_type: str) -> None:
-    answer = client.send(b'{"query": "{ always }"}', content_type=content_type)
-    assert answer.status_code in (200, 400, 415)
+    response = client.send(b'{"query": "{ always }"}', content_type=content_type)
+    assert response.status_code in (200, 400, 415)

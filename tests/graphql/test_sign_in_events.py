@@ -56,8 +56,8 @@ def test_every_fact_of_an_attempt_is_told(
         in_console=True,
         app_id=3,
     )
-    answer = api.run(FIELDS, boss)
-    success, failure = (edge["node"] for edge in answer["edges"])
+    response = api.run(FIELDS, boss)
+    success, failure = (edge["node"] for edge in response["edges"])
     assert failure == {
         "id": to_global_id("SignInEvent", 1),
         "at": clock.now().isoformat(),
@@ -82,7 +82,7 @@ def test_every_fact_of_an_attempt_is_told(
     )
     assert (success["provider"], success["address"]) == ("Northlight ID", None)
     assert success["appId"] == to_global_id("App", 3)
-    assert answer["totalCount"] == 2
+    assert response["totalCount"] == 2
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_attempts_are_filtered(
     make_sign_in(ports, user_id=77, name="ann@example.com")
     make_sign_in(ports, reason="BLOCKED_IP", address="192.0.2.9")
     make_sign_in(ports, method="SSO", account_type="STAFF", app_id=8)
-    answer = api.run(FIELDS, boss, filter=wanted)
-    found = [edge["node"]["id"] for edge in answer["edges"]]
+    response = api.run(FIELDS, boss, filter=wanted)
+    found = [edge["node"]["id"] for edge in response["edges"]]
     assert found == [to_global_id("SignInEvent", number) for number in numbers]
 
 
@@ -118,5 +118,5 @@ def test_who_manages_customers_sees_theirs(ports: Ports, api: ApiClient) -> None
     token = sign_in(ports, make_staff(ports, "s@example.com", Permission.MANAGE_USERS)).access
     make_sign_in(ports, account_type="STAFF")
     make_sign_in(ports)
-    answer = api.run(FIELDS, token)
-    assert [edge["node"]["accountType"] for edge in answer["edges"]] == ["CUSTOMER"]
+    response = api.run(FIELDS, token)
+    assert [edge["node"]["accountType"] for edge in response["edges"]] == ["CUSTOMER"]

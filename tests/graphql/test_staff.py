@@ -248,10 +248,10 @@ def test_each_mutation_sees_the_changes_of_the_previous_one(
         group { users { email } }
       }
     }"""
-    answer = api.ask(query, manager, group=group, bob=bob, eve=eve)
-    assert "errors" not in answer
-    assert answer["data"]["a"]["group"]["users"] == [{"email": "bob@example.com"}]
-    assert answer["data"]["b"]["group"]["users"] == [{"email": "eve@example.com"}]
+    response = api.ask(query, manager, group=group, bob=bob, eve=eve)
+    assert "errors" not in response
+    assert response["data"]["a"]["group"]["users"] == [{"email": "bob@example.com"}]
+    assert response["data"]["b"]["group"]["users"] == [{"email": "eve@example.com"}]
 
 
 def test_deleted_object_is_returned(ports: Ports, api: ApiClient, manager: str) -> None:

@@ -33,15 +33,15 @@ def upload(
     ).items():
         form[name] = (BytesIO(data), filename, content_type)
     sent_headers = PREFLIGHT if headers is None else headers
-    answer = client.client.post("/graphql/", data=form, headers=sent_headers)
-    assert isinstance(answer, Reply)
-    return answer
+    response = client.client.post("/graphql/", data=form, headers=sent_headers)
+    assert isinstance(response, Reply)
+    return response
 
 
 def test_a_file_arrives_with_its_name_and_type(client: EndpointClient) -> None:
-    answer = upload(client)
-    assert answer.status_code == 200, answer.text
-    assert answer.json == {"data": {"send": "cat.png image/png 5 None"}}
+    response = upload(client)
+    assert response.status_code == 200, response.text
+    assert response.json == {"data": {"send": "cat.png image/png 5 None"}}
 
 
 def test_file_can_be_used_in_several_variables_and_lists(
@@ -53,8 +53,8 @@ def test_file_can_be_used_in_several_variables_and_lists(
     }
     places = {"a": ["variables.f", "variables.m.1"], "b": ["variables.m.0"]}
     files = {"a": PICTURE, "b": ("dog.gif", b"", "image/gif")}
-    answer = upload(client, operations, places, files)
-    assert answer.json["data"]["sendMany"] == "dog.gif cat.png"
+    response = upload(client, operations, places, files)
+    assert response.json["data"]["sendMany"] == "dog.gif cat.png"
 
 
 @pytest.mark.parametrize(
@@ -64,17 +64,17 @@ def test_file_can_be_used_in_several_variables_and_lists(
 def test_only_the_last_part_of_a_file_name_is_kept(
     client: EndpointClient, filename: str, stored: str
 ) -> None:
-    answer = upload(client, files={"0": (filename, b"1", "image/png")})
-    assert answer.json["data"]["send"].startswith(f"{stored} ")
+    response = upload(client, files={"0": (filename, b"1", "image/png")})
+    assert response.json["data"]["send"].startswith(f"{stored} ")
 
 
 def test_form_needs_a_credential_or_the_preflight_header(client: EndpointClient) -> None:
     assert upload(client, headers={"Authorization": f"Bearer {CUSTOMER}"}).status_code == 200
     assert upload(client, headers={"Authorization-Bearer": CUSTOMER}).status_code == 200
     for headers in ({}, {"Authorization": "Basic c2hvcDpwYXNz"}, {"Cookie": "a=b"}):
-        answer = upload(client, headers=headers)
-        assert answer.status_code == 400
-        assert "GraphQL-Require-Preflight" in messages(answer)[0]
+        response = upload(client, headers=headers)
+        assert response.status_code == 400
+        assert "GraphQL-Require-Preflight" in messages(response)[0]
     assert client.documents_read == 1
 
 
@@ -108,9 +108,9 @@ def test_form_needs_a_credential_or_the_preflight_header(client: EndpointClient)
 def test_inconsistent_form_is_400(
     client: EndpointClient, operations: object, places: object
 ) -> None:
-    answer = upload(client, operations, places)
-    assert answer.status_code == 400
-    assert answer.json.keys() == {"errors"}
+    response = upload(client, operations, places)
+    assert response.status_code == 400
+    assert response.json.keys() == {"errors"}
 
 
 def form(*parts: tuple[str, str]) -> bytes:
@@ -139,9 +139,9 @@ def form(*parts: tuple[str, str]) -> bytes:
     ],
 )
 def test_malformed_form_is_400(client: EndpointClient, body: bytes, content_type: str) -> None:
-    answer = client.send(body, content_type=content_type, credential=CUSTOMER)
-    assert answer.status_code == 400
-    assert answer.json.keys() == {"errors"}
+    response = client.send(body, content_type=content_type, credential=CUSTOMER)
+    assert response.status_code == 400
+    assert response.json.keys() == {"errors"}
 
 
 def test_files_of_maximum_total_size_are_accepted(
@@ -150,9 +150,9 @@ def test_files_of_maximum_total_size_are_accepted(
     client = EndpointClient(replace(installation, upload_max=1000), callers)
     half = ("a", b"x" * 500, "b/c")
     assert upload(client, files={"0": half, "1": half}).status_code == 200
-    answer = upload(client, files={"0": half, "1": ("a", b"x" * 501, "b/c")})
-    assert answer.status_code == 413
-    assert messages(answer) == ["The files together are larger than 1000 bytes."]
+    response = upload(client, files={"0": half, "1": ("a", b"x" * 501, "b/c")})
+    assert response.status_code == 413
+    assert messages(response) == ["The files together are larger than 1000 bytes."]
 
 
 def test_text_in_a_form_is_limited_like_a_body(
@@ -168,8 +168,8 @@ def test_a_form_larger_than_both_limits_is_not_read(
     installation: Installation, callers: Callers
 ) -> None:
     client = EndpointClient(replace(installation, graphql_body_max=1000, upload_max=1000), callers)
-    answer = upload(client, files={"0": ("a", b"x" * 3000, "b/c")})
-    assert answer.status_code == 413
+    response = upload(client, files={"0": ("a", b"x" * 3000, "b/c")})
+    assert response.status_code == 413
 
 
 def test_a_form_of_too_many_parts_answers_413(client: EndpointClient) -> None:
@@ -180,8 +180,8 @@ def test_a_form_of_too_many_parts_answers_413(client: EndpointClient) -> None:
 
 
 def test_text_is_not_a_file(client: EndpointClient) -> None:
-    answer = client.post({**SEND, "variables": {"f": "cat.png"}})
-    assert answer.status_code == 400
+    response = client.post({**SEND, "variables": {"f": "cat.png"}})
+    assert response.status_code == 400
 
 
 def test_file_is_accepted_with_an_introspection(client: EndpointClient) -> None:

@@ -227,8 +227,8 @@ def test_unreadable_secret_is_reported_and_other_fields_are_returned(
     after = ApiClient(
         replace(ports, encryption=AesEncryption("another secret of this installation"))
     )
-    answer = after.ask(ONE, token, id=to_global_id("Webhook", key))
-    assert answer["data"]["webhook"]["name"] == "hook"
-    (error,) = answer["errors"]
+    response = after.ask(ONE, token, id=to_global_id("Webhook", key))
+    assert response["data"]["webhook"]["name"] == "hook"
+    (error,) = response["errors"]
     assert error["path"] == ["webhook", "secretKey"]
     assert "SECRET_KEY" in error["message"]

@@ -80,9 +80,9 @@ def test_api_refuses_a_grant_and_names_the_webhook_and_who_saved_it(
 ) -> None:
     app, _ = make_app(ports, "harmless")
     plant(ports, app, events=events)
-    answer = grant(ports, app, ORDERS, STAFF)
-    assert answer["app"] is None
-    (error,) = answer["errors"]
+    response = grant(ports, app, ORDERS, STAFF)
+    assert response["app"] is None
+    (error,) = response["errors"]
     assert (error["field"], error["code"]) == ("permissions", "OUT_OF_SCOPE_PERMISSION")
     assert error["permissions"] == ["MANAGE_STAFF"]
     assert "Trap" in error["message"]

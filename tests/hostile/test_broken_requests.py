@@ -49,20 +49,20 @@ def test_unreadable_forwarded_address_does_not_pass_for_the_proxy(
 ) -> None:
     """A proxy appends the client's address to whatever the client has sent."""
     forwarded = junk + b", " + CLIENT.encode()
-    answer = requests.post(
+    response = requests.post(
         f"{server.url}/graphql/",
         SIGN_IN,
         headers={**JSON, "X-Forwarded-For": forwarded},
         timeout=10,
     )
-    assert answer.status_code == 400
-    assert answer.headers["Connection"] == "close"
+    assert response.status_code == 400
+    assert response.headers["Connection"] == "close"
 
 
 def test_invalid_entries_before_the_forwarded_address_are_ignored(server: Server) -> None:
     headers = {**JSON, "X-Forwarded-For": f"nonsense, {CLIENT}"}
-    answer = requests.post(f"{server.url}/graphql/", SIGN_IN, headers=headers, timeout=10)
-    assert answer.status_code == 200
+    response = requests.post(f"{server.url}/graphql/", SIGN_IN, headers=headers, timeout=10)
+    assert response.status_code == 200
 
 
 def break_off(server: Server, sent: bytes, announced: int, cookie: str) -> None:

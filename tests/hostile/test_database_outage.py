@@ -73,10 +73,10 @@ def test_server_outlasts_a_stopped_database(lodging: Lodging, tmp_path: Path) ->
 
 def assert_unavailable(server: Server, keys: bytes) -> None:
     for _ in range(10):
-        answer = post(server, SHOP)
-        assert answer.status_code == 503
-        assert int(answer.headers["Retry-After"]) > 0
-        assert answer.json() == UNAVAILABLE
+        response = post(server, SHOP)
+        assert response.status_code == 503
+        assert int(response.headers["Retry-After"]) > 0
+        assert response.json() == UNAVAILABLE
     assert post(server, [SHOP, SHOP]).json() == [UNAVAILABLE, UNAVAILABLE]
     assert post(server, LOGIN).json() == UNAVAILABLE
     page = get(server, "/console/sign-in", Accept="text/html", Cookie="latchkey=none")
@@ -104,11 +104,11 @@ def assert_command_says_so(database_url: str, folder: Path) -> None:
 
 def wait_until_back(server: Server) -> None:
     deadline = time.monotonic() + PATIENCE
-    while (answer := post(server, SHOP)).status_code == 503:
-        assert answer.json() == UNAVAILABLE
+    while (response := post(server, SHOP)).status_code == 503:
+        assert response.json() == UNAVAILABLE
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    assert answer.status_code == 200
+    assert response.status_code == 200
 
 
 def test_external_lock_does_not_block_reads(sqlite_url: str, tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ _SIGN_OUT = "mutation { tokensDeactivateAll { errors { code } } }"
 def test_extension_token_cannot_sign_its_user_out_everywhere(ports: Ports) -> None:
     scene = set_scene(ports)
 
-    answer = ApiClient(ports).ask(_SIGN_OUT, scene.token)
+    response = ApiClient(ports).ask(_SIGN_OUT, scene.token)
 
-    assert answer["errors"][0]["extensions"]["exception"]["code"] == "PermissionDenied"
+    assert response["errors"][0]["extensions"]["exception"]["code"] == "PermissionDenied"
     assert len(sessions_of(ports, scene.user)) == 1
     assert acts(ports, scene.token).is_user
 

@@ -79,8 +79,8 @@ def test_files_of_a_run_are_private(tmp_path: Path) -> None:
         request = Request(
             f"http://127.0.0.1:{port}/graphql/", body, {"Content-Type": "application/json"}
         )
-        with urlopen(request) as answer:  # noqa: S310
-            assert json.load(answer)["data"]["requestPasswordReset"]["errors"] == []
+        with urlopen(request) as response:  # noqa: S310
+            assert json.load(response)["data"]["requestPasswordReset"]["errors"] == []
         wait_until(lambda: _token(mail) != "", "the mail is there")
         wait_until((data / "shop.sqlite3-queue").exists, "the queue is there")
         assert (data / "shop.sqlite3-wal").exists()

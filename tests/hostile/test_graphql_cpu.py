@@ -69,17 +69,17 @@ def send(ports: Ports, body: bytes) -> bytes:
         content_type="application/json",
         environ_overrides={"REMOTE_ADDR": ADDRESS},
     )
-    answer, status, _ = run_wsgi_app(
+    response, status, _ = run_wsgi_app(
         create_endpoint(make_installation(ports, Settings())), builder.get_environ()
     )
     assert status[:3] in ("200", "400"), status
-    return b"".join(answer)
+    return b"".join(response)
 
 
 def test_wrong_values_are_reported_without_quoting_any(anonymous: Ports) -> None:
     body = query(LINES, lines=[{"quantity": "sesame", "productId": ["sesame"]}])
-    answer = orjson.loads(send(anonymous, orjson.dumps(body)))
-    assert [error["message"] for error in answer["errors"]] == [
+    response = orjson.loads(send(anonymous, orjson.dumps(body)))
+    assert [error["message"] for error in response["errors"]] == [
         "Variable '$lines' got an invalid value at 'lines[0].productId': Expected type 'ID'.",
         "Variable '$lines' got an invalid value at 'lines[0].quantity': Expected type 'Int'.",
     ]
@@ -98,5 +98,5 @@ def test_ordinary_batch_of_ten_operations_is_answered(anonymous: Ports) -> None:
 
 def test_operation_with_a_hundred_aliases_is_answered(anonymous: Ports) -> None:
     body = query("{" + aliased("shop { name }", 100) + "}")
-    answer = orjson.loads(send(anonymous, orjson.dumps(body)))
-    assert len(answer["data"]) == 100
+    response = orjson.loads(send(anonymous, orjson.dumps(body)))
+    assert len(response["data"]) == 100

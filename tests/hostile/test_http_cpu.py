@@ -153,6 +153,6 @@ def send(app: Flask, request: Request) -> int:
         "wsgi.errors": io.StringIO(),
         **{name: value for name, value in request.items() if name.startswith("HTTP_")},
     }
-    answer, status, _ = run_wsgi_app(app.wsgi_app, environ)
-    list(answer)
+    response, status, _ = run_wsgi_app(app.wsgi_app, environ)
+    list(response)
     return int(status[:3])

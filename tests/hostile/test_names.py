@@ -102,9 +102,9 @@ def test_no_mutation_stores_a_name_with_invisible_characters(ports: Ports) -> No
         good = arguments_in(Template(call).substitute(names))
         query = document("mutation", mutation, root.fields[mutation])
         body = json.dumps({"query": query, "variables": _with(good, path, text)}).encode()
-        answer = api.send(body, credential).json
-        assert "errors" not in answer, (mutation, path, answer)
-        found: list[dict[str, str]] = answer["data"][mutation]["errors"]
+        response = api.send(body, credential).json
+        assert "errors" not in response, (mutation, path, response)
+        found: list[dict[str, str]] = response["data"][mutation]["errors"]
         return [problem for problem in found if problem["field"] == path[-1]]
 
     assert len(fields) > 10

@@ -44,12 +44,12 @@ def test_aliases_beyond_two_hashes_fail_at_their_fields(
 ) -> None:
     fields = [REGISTER % (number, NEW) for number in range(4)]
 
-    answer = api.ask(aliased(fields))
+    response = api.ask(aliased(fields))
 
     assert hashed_by(hasher) == 2
-    assert codes(list(answer["data"].values())) == [[], *[["TOO_MANY_REQUESTS"]] * 3]
-    assert [error["path"] for error in answer["errors"]] == [["m1"], ["m2"], ["m3"]]
-    for error in answer["errors"]:
+    assert codes(list(response["data"].values())) == [[], *[["TOO_MANY_REQUESTS"]] * 3]
+    assert [error["path"] for error in response["errors"]] == [["m1"], ["m2"], ["m3"]]
+    for error in response["errors"]:
         assert error["extensions"]["code"] == "TOO_MANY_REQUESTS"
         assert error["extensions"]["retryAfter"] == 1
 
@@ -69,18 +69,18 @@ def test_refused_hash_changes_nothing(api: ApiClient, ports: Ports, hasher: Fake
     token = sign_in(ports, user).access
     before = hashed_by(hasher)
 
-    answer = api.ask(aliased([CHANGE % (PASSWORD, NEW), CHANGE % (NEW, PASSWORD)]), token)
+    response = api.ask(aliased([CHANGE % (PASSWORD, NEW), CHANGE % (NEW, PASSWORD)]), token)
 
     assert hashed_by(hasher) == before + 2
-    assert codes(list(answer["data"].values())) == [[], ["TOO_MANY_REQUESTS"]]
+    assert codes(list(response["data"].values())) == [[], ["TOO_MANY_REQUESTS"]]
     assert api.run(aliased([LOGIN % NEW]))["errors"] == []
 
 
 def test_two_logins_in_one_request_succeed(api: ApiClient, ports: Ports) -> None:
     make_user(ports)
-    answer = api.ask(aliased([LOGIN % PASSWORD] * 3))
-    assert codes(list(answer["data"].values())) == [[], [], ["TOO_MANY_REQUESTS"]]
-    assert "errors" not in answer
+    response = api.ask(aliased([LOGIN % PASSWORD] * 3))
+    assert codes(list(response["data"].values())) == [[], [], ["TOO_MANY_REQUESTS"]]
+    assert "errors" not in response
 
 
 def test_each_request_has_two_hashes_of_its_own(api: ApiClient) -> None:

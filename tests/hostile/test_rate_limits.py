@@ -41,15 +41,15 @@ class Visitors:
 
     def ask(self, query: str, address: str, credential: str = "", **variables: Any) -> Any:
         headers = {"Authorization": f"Bearer {credential}"} if credential else {}
-        answer = self._client.post(
+        response = self._client.post(
             "/graphql/",
             json={"query": query, "variables": variables},
             headers={"Host": "localhost:8000", **headers},
             environ_overrides={"REMOTE_ADDR": address},
         )
-        assert isinstance(answer, Reply)
-        assert answer.status_code == 200, answer.json
-        return answer.json
+        assert isinstance(response, Reply)
+        assert response.status_code == 200, response.json
+        return response.json
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def visitors(ports: Ports) -> Visitors:
     return Visitors(ports)
 
 
-def is_limited(answer: Any) -> bool:
-    errors = answer.get("errors", [])
+def is_limited(response: Any) -> bool:
+    errors = response.get("errors", [])
     return any(error["extensions"].get("code") == "TOO_MANY_REQUESTS" for error in errors)
 
 
@@ -145,10 +145,10 @@ def test_each_limited_mutation_is_refused_over_its_limit(
     call = MUTATIONS[name].call.replace("$$file", "$file")
     parameters = "($file: Upload!)" if "$file" in call else ""
     query = f"mutation{parameters} {{ {name}({call}) {{ errors {{ code }} }} }}"
-    answer = api.upload(query, png()) if parameters else api.ask(query)
-    payload = answer["data"][name]
+    response = api.upload(query, png()) if parameters else api.ask(query)
+    payload = response["data"][name]
     assert payload is None or payload["errors"] == [{"code": "TOO_MANY_REQUESTS"}]
-    assert is_limited(answer) is (name != "setPassword")
+    assert is_limited(response) is (name != "setPassword")
 
 
 def test_every_public_mutation_has_a_limit_or_an_exemption() -> None:

@@ -103,12 +103,12 @@ def flood(server: Server, addresses: list[str], stop: Event, began: Event) -> in
 def sign_in(server: Server, number: int) -> str:
     """What kept the person ``number`` from having a token in time, if anything."""
     client, begun = Client(server), time.monotonic()
-    answer = client.run(
+    response = client.run(
         SIGN_IN, f"198.51.100.{number + 1}", email=email_of(number), password=PASSWORD
     )
     client.close()
     seconds = time.monotonic() - begun
-    errors = answer["data"]["tokenCreate"]["errors"]
+    errors = response["data"]["tokenCreate"]["errors"]
     return str(errors) if errors else f"{seconds:.1f} s" if seconds > IN_TIME else ""
 
 

@@ -94,12 +94,12 @@ def products(ports: Ports) -> int:
         return session.scalar(select(func.count()).select_from(ProductRecord)) or 0
 
 
-def codes(answer: Any) -> dict[str, str]:
+def codes(response: Any) -> dict[str, str]:
     """The code of the error at each field that failed."""
     return {
         error["path"][0]: error["extensions"].get("code")
         or error["extensions"]["exception"]["code"]
-        for error in answer.get("errors", ())
+        for error in response.get("errors", ())
     }
 
 
@@ -130,9 +130,9 @@ def test_mutations_of_a_manager_stop_at_the_field_after_the_revocation(
     token = sign_in(ports, manager).access
     database.after[WRITTEN] = lambda: revoke(second_process, manager)
 
-    answer = api.ask(TEN_PRODUCTS, token)
+    response = api.ask(TEN_PRODUCTS, token)
 
-    assert codes(answer) == from_fourth(code)
+    assert codes(response) == from_fourth(code)
     assert products(ports) == WRITTEN
 
 
@@ -200,10 +200,10 @@ def test_ending_own_sessions_stops_later_fields(ports: Ports, api: ApiClient) ->
     end = "e: tokensDeactivateAll { errors { code } }"
     create = 'p: productCreate(input: {name: "Bowl"}) { errors { code } }'
 
-    answer = api.ask(f"mutation {{ {end} {create} }}", token)
+    response = api.ask(f"mutation {{ {end} {create} }}", token)
 
-    assert answer["data"]["e"] == {"errors": []}
-    assert codes(answer) == {"p": INVALID}
+    assert response["data"]["e"] == {"errors": []}
+    assert codes(response) == {"p": INVALID}
 
 
 def test_an_undisturbed_operation_writes_all_its_fields(ports: Ports, api: ApiClient) -> None:

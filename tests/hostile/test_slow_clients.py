@@ -74,8 +74,8 @@ def test_deadlines_end_silent_bodies_only(server: Server) -> None:
     with ThreadPoolExecutor() as pool:
         silent = pool.submit(until_the_end, server, post("/graphql/", length=100) + b"{")
         steady = pool.submit(send_steadily, server, WHOLE, seconds=7.0)
-    answer, took = silent.result()
-    assert answer.startswith(b"HTTP/1.1 408 ")
+    response, took = silent.result()
+    assert response.startswith(b"HTTP/1.1 408 ")
     assert 4 < took < 9
     assert steady.result().endswith(b'{"data":{"shop":{"name":"Latchkey shop"}}}')
 

@@ -157,9 +157,9 @@ def test_harmless_input_needs_no_reauthentication(
         ("webhooks/2/pause", {}),
         ("access/storefront", {"open": "true"}),
     ):
-        answer = _send(console, path, form)
-        assert answer.status in (200, 303), path
-        assert "Confirm it's you" not in answer.text, path
+        response = _send(console, path, form)
+        assert response.status in (200, 303), path
+        assert "Confirm it's you" not in response.text, path
 
 
 def _with(endpoint: str, password: str) -> tuple[str, dict[str, Any]]:

@@ -19,8 +19,8 @@ class Instance:
 
     def send(self, request: HttpRequest) -> HttpResponse:
         self.requests.append(request)
-        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        return answer(request)
+        response = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return response(request)
 
     @property
     def tokens(self) -> list[str]:

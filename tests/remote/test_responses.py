@@ -29,7 +29,7 @@ def remote_access(_request: HttpRequest) -> HttpResponse:
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind", "message"),
+    ("response", "kind", "message"),
     [
         (unreachable, Unreachable, "within 30 seconds"),
         (no_response, Unreachable, "nobody answers there"),
@@ -64,10 +64,10 @@ def remote_access(_request: HttpRequest) -> HttpResponse:
     ],
 )
 def test_response_is_mapped_to_its_error(
-    answer: Callable[[HttpRequest], HttpResponse], kind: type[Exception], message: str
+    response: Callable[[HttpRequest], HttpResponse], kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind, match=message.replace("?", r"\?")) as raised:
-        connect_by_token(Instance(answer), URL, "a token").webhooks()
+        connect_by_token(Instance(response), URL, "a token").webhooks()
     assert type(raised.value) is kind
 
 

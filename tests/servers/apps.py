@@ -96,19 +96,19 @@ def app_server(vendor: str = "Latchkey", **manifest: object) -> Iterator[AppServ
 
 def ask_api(handshake: Told, query: str) -> dict[str, Any]:
     """Run an operation with the app's token, as the clients' library does."""
-    answer = requests.post(
+    response = requests.post(
         handshake.api_url,
         json={"query": query},
         headers={"Authorization-Bearer": handshake.token},
         timeout=_SECONDS,
     )
-    body: dict[str, Any] = answer.json()
+    body: dict[str, Any] = response.json()
     return body
 
 
 def fetch_key_set(handshake: Told) -> list[dict[str, str]]:
     """Fetch the keys that the app verifies signatures with."""
     base = handshake.api_url.removesuffix("/graphql/")
-    answer = requests.get(f"{base}/.well-known/jwks.json", timeout=_SECONDS)
-    keys: list[dict[str, str]] = answer.json()["keys"]
+    response = requests.get(f"{base}/.well-known/jwks.json", timeout=_SECONDS)
+    keys: list[dict[str, str]] = response.json()["keys"]
     return keys

@@ -78,7 +78,7 @@ class IdentityProvider:
             "code_challenge_method": "S256",
         }
         back = visitor.sign_in(f"{self.issuer}/auth?{urlencode(form)}", sub)
-        answer = self._http.post(
+        response = self._http.post(
             f"{self.issuer}/token",
             data={
                 "grant_type": "authorization_code",
@@ -89,17 +89,17 @@ class IdentityProvider:
             auth=(client, quote_plus(self.secret_of(client))),
             timeout=_SECONDS,
         )
-        answer.raise_for_status()
-        token: str = answer.json()["access_token"]
+        response.raise_for_status()
+        token: str = response.json()["access_token"]
         return token
 
     def close(self) -> None:
         self._http.close()
 
     def _control(self, what: str, **arguments: object) -> list[str | None]:
-        answer = self._http.post(f"{self.issuer}/_test/{what}", json=arguments, timeout=_SECONDS)
-        answer.raise_for_status()
-        found: list[str | None] = answer.json()
+        response = self._http.post(f"{self.issuer}/_test/{what}", json=arguments, timeout=_SECONDS)
+        response.raise_for_status()
+        found: list[str | None] = response.json()
         return found
 
 
@@ -113,23 +113,23 @@ class Visitor:
         self, authorization_url: str, sub: str, callback: str = CALLBACK
     ) -> dict[str, str]:
         """Sign in at the provider as ``sub``; return the parameters of the client's callback."""
-        answer = self.http.get(authorization_url, timeout=_SECONDS, allow_redirects=False)
+        response = self.http.get(authorization_url, timeout=_SECONDS, allow_redirects=False)
         for _ in range(_STEPS):
-            if answer.is_redirect:
-                url = urljoin(answer.url, answer.headers["Location"])
+            if response.is_redirect:
+                url = urljoin(response.url, response.headers["Location"])
                 if url.startswith(callback):
                     query = parse_qs(urlsplit(url).query)
                     return {name: values[0] for name, values in query.items()}
-                answer = self.http.get(url, timeout=_SECONDS, allow_redirects=False)
+                response = self.http.get(url, timeout=_SECONDS, allow_redirects=False)
             else:
-                answer = self._submit(answer, login=sub, password="whatever it is")
-        raise AssertionError(f"no end of the login: {answer.status_code} {answer.text}")
+                response = self._submit(response, login=sub, password="whatever it is")
+        raise AssertionError(f"no end of the login: {response.status_code} {response.text}")
 
     def sign_out(self, logout_url: str) -> None:
         """Sign out at the provider."""
-        answer = self.http.get(logout_url, timeout=_SECONDS)
-        answer = self._submit(answer, logout="yes")
-        assert answer.status_code < 400, answer.text
+        response = self.http.get(logout_url, timeout=_SECONDS)
+        response = self._submit(response, logout="yes")
+        assert response.status_code < 400, response.text
 
     def _submit(self, page: requests.Response, **typed: str) -> requests.Response:
         form = _FORM.search(page.text)

@@ -69,7 +69,7 @@ class Client:
     ) -> Answer:
         """Send a request: text and bytes unchanged, anything else as JSON."""
         raw = body if isinstance(body, bytes | None) else _encoded(body)
-        answer = self.http.request(
+        response = self.http.request(
             method,
             f"{self.server.url}{path}",
             data=raw,
@@ -77,7 +77,7 @@ class Client:
             timeout=_SECONDS,
             allow_redirects=False,
         )
-        return Answer(answer.status_code, answer.headers, _decoded(answer))
+        return Answer(response.status_code, response.headers, _decoded(response))
 
     def post(
         self, body: object, credential: str | None = None, headers: Headers | None = None
@@ -104,7 +104,7 @@ def _encoded(body: object) -> bytes:
     return body.encode() if isinstance(body, str) else json.dumps(body).encode()
 
 
-def _decoded(answer: requests.Response) -> object:
-    if answer.content and "json" in answer.headers.get("Content-Type", ""):
-        return answer.json()
-    return answer.text
+def _decoded(response: requests.Response) -> object:
+    if response.content and "json" in response.headers.get("Content-Type", ""):
+        return response.json()
+    return response.text

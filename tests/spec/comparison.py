@@ -68,10 +68,10 @@ def _claim(name: str, expected: object, actual: object, issuer: str) -> Iterator
         yield from _compare(expected, actual, f"claims.{name}", issuer)
 
 
-def _page(answer: Answer) -> Iterator[str]:
+def _page(response: Answer) -> Iterator[str]:
     # What stands on the page of an error is nobody's interface.
-    kind = answer.headers.get("Content-Type", "")
-    if answer.status == _OK and not kind.startswith("text/html"):
+    kind = response.headers.get("Content-Type", "")
+    if response.status == _OK and not kind.startswith("text/html"):
         yield f"content type: {kind!r} instead of a page"
 
 
@@ -113,16 +113,16 @@ def _names(
         yield f"{where}: has {sorted(names)} instead of {sorted(told_names)}"
 
 
-def _coded(answer: Mapping[str, object]) -> bool:
-    return all("exception" in code for code in _extensions(answer))
+def _coded(response: Mapping[str, object]) -> bool:
+    return all("exception" in code for code in _extensions(response))
 
 
-def _codes(answer: Mapping[str, object]) -> set[str]:
-    return {str(extensions.get("exception")) for extensions in _extensions(answer)}
+def _codes(response: Mapping[str, object]) -> set[str]:
+    return {str(extensions.get("exception")) for extensions in _extensions(response)}
 
 
-def _extensions(answer: Mapping[str, object]) -> list[Mapping[str, object]]:
-    errors = answer["errors"]
+def _extensions(response: Mapping[str, object]) -> list[Mapping[str, object]]:
+    errors = response["errors"]
     assert isinstance(errors, list)
     return [error.get("extensions", {}) for error in errors]
 

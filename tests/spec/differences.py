@@ -30,8 +30,8 @@ def _executed(why: str, **data: object) -> Difference:
 
 
 def _failed(why: str, field: str, code: str) -> Difference:
-    answer = {"errors": [_error(code, path=[field])], "data": {field: None}}
-    return Difference(why, 200, answer)
+    response = {"errors": [_error(code, path=[field])], "data": {field: None}}
+    return Difference(why, 200, response)
 
 
 def _nothing(why: str, field: str, code: str) -> Difference:

@@ -78,8 +78,8 @@ def _with_a_session(replay: Replay, _exchange: Exchange) -> None:
 def _password_changed(replay: Replay) -> None:
     """The recordings lack the exchange that changed the password."""
     variables = {"old": PASSWORD, "new": NEW_PASSWORD}
-    answer = replay.client.run(CHANGE_PASSWORD, replay.given["ACCESS"], **variables)
-    assert answer.data["passwordChange"]["errors"] == []
+    response = replay.client.run(CHANGE_PASSWORD, replay.given["ACCESS"], **variables)
+    assert response.data["passwordChange"]["errors"] == []
 
 
 def _with_a_link(replay: Replay, _exchange: Exchange) -> None:
@@ -126,8 +126,8 @@ def _four_logins_from_one_address(replay: Replay) -> None:
 def _at_once(replay: Replay, addresses: list[str]) -> list[list[str]]:
     def log_in(address: str) -> list[str]:
         client = Client(replay.client.server, replay.client.http, address)
-        answer = client.run(LOGIN, email=f"customer@{DOMAIN}", password=PASSWORD)
-        return [error["code"] for error in answer.data["tokenCreate"]["errors"]]
+        response = client.run(LOGIN, email=f"customer@{DOMAIN}", password=PASSWORD)
+        return [error["code"] for error in response.data["tokenCreate"]["errors"]]
 
     with ThreadPoolExecutor(len(addresses)) as pool:
         return list(pool.map(log_in, addresses))

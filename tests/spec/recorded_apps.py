@@ -56,8 +56,8 @@ def add_apps(replay: Replay, exchange: Exchange) -> None:
 
 
 def _extension_token(replay: Replay, who: str) -> str:
-    answer = replay.client.run(_ACCESS_TOKEN, replay.shop.access(who))
-    token: str = answer.data["app"]["accessToken"]
+    response = replay.client.run(_ACCESS_TOKEN, replay.shop.access(who))
+    token: str = response.data["app"]["accessToken"]
     return token
 
 

@@ -35,9 +35,9 @@ class Replay:
         headers = {
             name: str(fill(value, self._meaning)) for name, value in exchange.headers.items()
         }
-        answer = self.client.send(exchange.method, exchange.path, body, headers)
-        self._remember(exchange.answer, answer.body)
-        return answer
+        response = self.client.send(exchange.method, exchange.path, body, headers)
+        self._remember(exchange.answer, response.body)
+        return response
 
     def _meaning(self, placeholder: str) -> str:
         kind, _, who = placeholder.partition(":")

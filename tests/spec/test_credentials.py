@@ -55,11 +55,11 @@ def test_an_expired_token_fails_every_root_field_and_nothing_is_executed(
     client: Client, shop: RecordedShop
 ) -> None:
     expired = Forger(shop).expired()
-    answer = client.run("{ me { email } again: me { id } }", expired)
-    assert answer.status == 200
-    assert answer.body["data"] == {"me": None, "again": None}
-    assert [error["path"] for error in answer.errors] == [["me"], ["again"]]
-    for error in answer.errors:
+    response = client.run("{ me { email } again: me { id } }", expired)
+    assert response.status == 200
+    assert response.body["data"] == {"me": None, "again": None}
+    assert [error["path"] for error in response.errors] == [["me"], ["again"]]
+    for error in response.errors:
         assert error["message"] == "Signature has expired"
         assert error["extensions"]["exception"]["code"] == "ExpiredSignatureError"
 
@@ -67,10 +67,10 @@ def test_an_expired_token_fails_every_root_field_and_nothing_is_executed(
 def test_an_expired_token_leaves_no_data_where_a_root_field_cannot_be_null(
     client: Client, shop: RecordedShop
 ) -> None:
-    answer = client.run("{ shop { name } me { id } }", Forger(shop).expired())
-    assert answer.status == 200
-    assert answer.body["data"] is None
-    assert {error["path"][0] for error in answer.errors} == {"shop", "me"}
+    response = client.run("{ shop { name } me { id } }", Forger(shop).expired())
+    assert response.status == 200
+    assert response.body["data"] is None
+    assert {error["path"][0] for error in response.errors} == {"shop", "me"}
 
 
 @pytest.mark.parametrize(
@@ -89,36 +89,36 @@ def test_an_expired_token_leaves_no_data_where_a_root_field_cannot_be_null(
 def test_expired_token_fails_for_any_document(
     client: Client, shop: RecordedShop, document: str
 ) -> None:
-    answer = client.run(document, Forger(shop).expired())
-    assert answer.status == 200
-    codes = [error["extensions"]["exception"]["code"] for error in answer.errors]
+    response = client.run(document, Forger(shop).expired())
+    assert response.status == 200
+    codes = [error["extensions"]["exception"]["code"] for error in response.errors]
     assert set(codes) == {"ExpiredSignatureError"}
-    assert not any((answer.body["data"] or {}).values())
+    assert not any((response.body["data"] or {}).values())
 
 
 def test_an_expired_token_fails_every_entry_of_a_batch(client: Client, shop: RecordedShop) -> None:
     batch = [{"query": "{ shop { name } }"}, {"query": "{ me { id } }"}]
-    answer = client.post(batch, Forger(shop).expired())
-    assert answer.status == 200
-    for entry in answer.body:
+    response = client.post(batch, Forger(shop).expired())
+    assert response.status == 200
+    for entry in response.body:
         [error] = entry["errors"]
         assert error["extensions"]["exception"]["code"] == "ExpiredSignatureError"
 
 
 def test_expired_token_prevents_a_mutation(client: Client, shop: RecordedShop) -> None:
     expired = Forger(shop).expired("staff")
-    answer = client.run(UPDATE_SHOP, expired, input={"name": "Another name"})
-    assert answer.body["data"] == {"shopSettingsUpdate": None}
-    assert answer.code == "ExpiredSignatureError"
+    response = client.run(UPDATE_SHOP, expired, input={"name": "Another name"})
+    assert response.body["data"] == {"shopSettingsUpdate": None}
+    assert response.code == "ExpiredSignatureError"
     assert client.run("{ shop { name } }").data["shop"]["name"] != "Another name"
 
 
 def test_token_refresh_with_an_expired_token_in_the_header_fails_too(
     client: Client, shop: RecordedShop
 ) -> None:
-    answer = client.run(REFRESH, Forger(shop).expired(), token=shop.refresh("customer"))
-    assert answer.body["data"] == {"tokenRefresh": None}
-    assert answer.code == "ExpiredSignatureError"
+    response = client.run(REFRESH, Forger(shop).expired(), token=shop.refresh("customer"))
+    assert response.body["data"] == {"tokenRefresh": None}
+    assert response.code == "ExpiredSignatureError"
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_other_invalid_credential_allows_public_fields_and_fails_the_rest(
     client: Client, shop: RecordedShop, name: str, code: str
 ) -> None:
     token = name if name == "garbage" else Forger(shop).make(name)
-    answer = client.run("{ shop { allowStorefrontTraffic } me { id } }", token)
-    assert answer.body["data"] == {"shop": {"allowStorefrontTraffic": True}, "me": None}
-    assert (answer.code, answer.errors[0]["path"]) == (code, ["me"])
+    response = client.run("{ shop { allowStorefrontTraffic } me { id } }", token)
+    assert response.body["data"] == {"shop": {"allowStorefrontTraffic": True}, "me": None}
+    assert (response.code, response.errors[0]["path"]) == (code, ["me"])
     assert client.run(DEACTIVATE_ALL, token).code == code
     assert client.run(UPDATE_SHOP, token, input={}).code == code
 
@@ -155,20 +155,20 @@ def test_expired_token_with_a_wrong_signature_is_invalid(
 def test_a_denied_operation_names_the_permission_that_was_missing(
     client: Client, shop: RecordedShop, name: str
 ) -> None:
-    answer = client.run(UPDATE_SHOP, shop.access(name), input={})
-    assert answer.code == "PermissionDenied"
-    assert "MANAGE_SETTINGS" in answer.errors[0]["message"]
-    assert answer.errors[0]["extensions"]["requiredPermissions"] == ["MANAGE_SETTINGS"]
+    response = client.run(UPDATE_SHOP, shop.access(name), input={})
+    assert response.code == "PermissionDenied"
+    assert "MANAGE_SETTINGS" in response.errors[0]["message"]
+    assert response.errors[0]["extensions"]["requiredPermissions"] == ["MANAGE_SETTINGS"]
 
 
 def test_a_denied_operation_names_the_kind_of_caller_that_was_missing(
     client: Client, shop: RecordedShop
 ) -> None:
     for credential in (None, shop.app_token("PRODUCTS")):
-        answer = client.run(DEACTIVATE_ALL, credential)
-        assert answer.code == "PermissionDenied"
-        assert "AUTHENTICATED_USER" in answer.errors[0]["message"]
-        assert answer.errors[0]["extensions"]["requiredPermissions"] == ["AUTHENTICATED_USER"]
+        response = client.run(DEACTIVATE_ALL, credential)
+        assert response.code == "PermissionDenied"
+        assert "AUTHENTICATED_USER" in response.errors[0]["message"]
+        assert response.errors[0]["extensions"]["requiredPermissions"] == ["AUTHENTICATED_USER"]
 
 
 def test_me_is_null_without_a_credential_or_with_an_app_token(

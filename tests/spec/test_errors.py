@@ -17,16 +17,16 @@ ACCOUNT_MUTATIONS = ("tokenCreate", "tokenRefresh", "tokenVerify", "tokensDeacti
 def test_any_request_with_an_expired_token_gets_expired_signature_error(
     client: Client, shop: RecordedShop, query: str
 ) -> None:
-    answer = client.run(query, Forger(shop).expired())
-    assert (answer.status, answer.code) == (200, "ExpiredSignatureError")
-    assert answer.errors[0]["message"] == "Signature has expired"
+    response = client.run(query, Forger(shop).expired())
+    assert (response.status, response.code) == (200, "ExpiredSignatureError")
+    assert response.errors[0]["message"] == "Signature has expired"
 
 
 def test_me_with_an_invalid_token_is_an_error(client: Client) -> None:
-    answer = client.run(ME_QUERY, "garbage")
-    assert answer.status == 200
-    assert answer.body["data"] == {"me": None}
-    assert answer.code == "InvalidTokenError"
+    response = client.run(ME_QUERY, "garbage")
+    assert response.status == 200
+    assert response.body["data"] == {"me": None}
+    assert response.code == "InvalidTokenError"
 
 
 def test_top_level_error_has_message_location_path_and_code(client: Client) -> None:
@@ -86,7 +86,7 @@ def test_client_can_query_me_after_a_refused_refresh(client: Client) -> None:
 def test_responses_are_json_with_any_status(client: Client, shop: RecordedShop) -> None:
     shop.set_switches(allow_storefront_traffic=False)
     statuses = set()
-    for answer in (
+    for response in (
         client.send(body=b"{not json", headers=JSON),
         client.post([5]),
         client.run("{ __typename }"),
@@ -94,8 +94,8 @@ def test_responses_are_json_with_any_status(client: Client, shop: RecordedShop) 
         client.post({"query": "x" * 1024 * 1024}),
         client.send(body=b"x", headers={"Content-Type": "text/plain"}),
     ):
-        statuses.add(answer.status)
-        assert "errors" in answer.body or "errors" in answer.body[0]
+        statuses.add(response.status)
+        assert "errors" in response.body or "errors" in response.body[0]
     assert statuses == {400, 401, 413, 415}
 
 
@@ -111,10 +111,10 @@ def test_responses_reveal_no_internals(client: Client) -> None:
         "{ shop { names } }",
         "mutation { tokenVerify(token: 5) { isValid } }",
     ):
-        answer = client.run(query)
-        assert answer.status == 400
+        response = client.run(query)
+        assert response.status == 400
         for word in ("Traceback", "/app/", ".py", "graphene", "sqlalchemy"):
-            assert word not in str(answer.body)
+            assert word not in str(response.body)
 
 
 def test_responses_and_logs_contain_no_password_or_token(

@@ -35,9 +35,9 @@ def _check(client: Client, token: str, code: str) -> None:
     assert {error["code"] for error in refreshed["errors"]} <= CODES[code]
 
 
-def _refusal(answer: Answer) -> str:
-    assert (answer.status, answer.body["data"]) == (200, {"me": None})
-    return answer.code
+def _refusal(response: Answer) -> str:
+    assert (response.status, response.body["data"]) == (200, {"me": None})
+    return response.code
 
 
 def _with_other_claims(forger: Forger) -> str:
@@ -205,10 +205,10 @@ def test_access_refresh_and_app_tokens_are_not_interchangeable(
     ["Bearer \x01", "Bearer é", "Bearer a b", "Bearer " + "a" * 6000, "Bearer \t", "Bearer ,"],
 )
 def test_unusual_header_causes_no_internal_error(client: Client, value: str) -> None:
-    answer = client.post({"query": ME_QUERY}, headers={"Authorization": value})
-    assert answer.status in (200, 400, 431)
-    if answer.status == 200:
-        assert answer.body["data"] == {"me": None}
+    response = client.post({"query": ME_QUERY}, headers={"Authorization": value})
+    assert response.status in (200, 400, 431)
+    if response.status == 200:
+        assert response.body["data"] == {"me": None}
 
 
 def _with_header(forger: Forger, **changed: object) -> str:

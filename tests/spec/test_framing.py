@@ -13,24 +13,24 @@ _SECONDS = 60
 
 
 def test_body_in_one_byte_chunks_is_accepted(client: Client) -> None:
-    answer = client.http.post(
+    response = client.http.post(
         f"{client.server.url}/graphql/",
         data=(bytes([byte]) for byte in BODY),
         headers=JSON,
         timeout=_SECONDS,
     )
-    assert answer.request.headers["Transfer-Encoding"] == "chunked"
-    assert (answer.status_code, answer.content) == (200, ANSWER)
+    assert response.request.headers["Transfer-Encoding"] == "chunked"
+    assert (response.status_code, response.content) == (200, ANSWER)
 
 
 def test_a_body_in_chunks_is_limited_too(client: Client) -> None:
-    answer = client.http.post(
+    response = client.http.post(
         f"{client.server.url}/graphql/",
         data=(b" " * 64 * 1024 for _ in range(17)),
         headers=JSON,
         timeout=_SECONDS,
     )
-    assert answer.status_code == 413
+    assert response.status_code == 413
 
 
 def test_requests_in_a_row_are_answered_in_their_order(client: Client) -> None:
@@ -41,15 +41,15 @@ def test_requests_in_a_row_are_answered_in_their_order(client: Client) -> None:
 
 
 def test_a_client_of_http_1_0_is_answered(client: Client) -> None:
-    answer = _exchange(client, _request(BODY).replace(b"HTTP/1.1", b"HTTP/1.0"))
-    assert answer.startswith(b"HTTP/1.0 200 ")
-    assert answer.endswith(ANSWER)
+    response = _exchange(client, _request(BODY).replace(b"HTTP/1.1", b"HTTP/1.0"))
+    assert response.startswith(b"HTTP/1.0 200 ")
+    assert response.endswith(ANSWER)
 
 
 def test_truncated_body_is_400(client: Client) -> None:
-    answer = _exchange(client, _request(BODY, "Connection: close")[:-5], is_all=True)
-    assert answer.startswith(b"HTTP/1.1 400 ")
-    assert b"errors" in answer
+    response = _exchange(client, _request(BODY, "Connection: close")[:-5], is_all=True)
+    assert response.startswith(b"HTTP/1.1 400 ")
+    assert b"errors" in response
 
 
 @pytest.mark.parametrize("length", ["-1", "ten", "1" * 30, "3\r\nContent-Length: 4"])

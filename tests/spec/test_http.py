@@ -14,10 +14,10 @@ RESPONSE_JSON = "application/graphql-response+json"
 
 
 def test_an_executed_request_is_200_with_field_errors_too(client: Client) -> None:
-    answer = client.run("mutation { tokensDeactivateAll { errors { code } } }")
-    assert answer.status == 200
-    assert answer.body["data"] == {"tokensDeactivateAll": None}
-    assert len(answer.body["errors"]) == 1
+    response = client.run("mutation { tokensDeactivateAll { errors { code } } }")
+    assert response.status == 200
+    assert response.body["data"] == {"tokensDeactivateAll": None}
+    assert len(response.body["errors"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ def test_an_executed_request_is_200_with_field_errors_too(client: Client) -> Non
 def test_a_request_that_cannot_be_executed_is_400_with_errors_alone(
     client: Client, body: bytes
 ) -> None:
-    answer = client.send(body=body, headers=JSON)
-    assert answer.status == 400
-    assert answer.body.keys() == {"errors"}
-    for error in answer.errors:
+    response = client.send(body=body, headers=JSON)
+    assert response.status == 400
+    assert response.body.keys() == {"errors"}
+    for error in response.errors:
         assert error["message"]
         assert error["extensions"]["exception"]["code"] in ("GraphQLError", "GraphQLSyntaxError")
 
@@ -66,10 +66,10 @@ def test_a_syntax_error_has_a_code_of_its_own(client: Client) -> None:
 
 
 def test_a_batch_is_answered_in_its_order_with_the_highest_status(client: Client) -> None:
-    answer = client.post([SHOP, {"query": "{ nothing }"}, {"query": ME_QUERY}])
-    assert answer.status == 400
-    assert [sorted(entry) for entry in answer.body] == [["data"], ["errors"], ["data"]]
-    assert answer.body[2] == {"data": {"me": None}}
+    response = client.post([SHOP, {"query": "{ nothing }"}, {"query": ME_QUERY}])
+    assert response.status == 400
+    assert [sorted(entry) for entry in response.body] == [["data"], ["errors"], ["data"]]
+    assert response.body[2] == {"data": {"me": None}}
 
 
 def test_a_batch_of_ten_is_the_largest(client: Client) -> None:
@@ -83,8 +83,8 @@ def test_non_object_batch_entry_is_400(client: Client, entry: object) -> None:
 
 
 def test_an_empty_batch_is_an_empty_list(client: Client) -> None:
-    answer = client.post([])
-    assert (answer.status, answer.body) == (200, [])
+    response = client.post([])
+    assert (response.status, response.body) == (200, [])
 
 
 def test_a_body_over_one_mebibyte_is_413(client: Client) -> None:
@@ -146,9 +146,9 @@ def test_another_content_type_is_415_and_never_runs(
     client: Client, content_type: str | None
 ) -> None:
     headers = {} if content_type is None else {"Content-Type": content_type}
-    answer = client.send(body=SHOP, headers=headers)
-    assert answer.status == 415
-    assert "data" not in answer.body
+    response = client.send(body=SHOP, headers=headers)
+    assert response.status == 415
+    assert "data" not in response.body
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "APPLICATION/JSON"])
@@ -159,22 +159,22 @@ def test_json_content_type_is_accepted_in_every_spelling(
 
 
 def test_bare_document_is_accepted_as_application_graphql(client: Client) -> None:
-    answer = client.send(body="{ shop { id } }", headers={"Content-Type": "application/graphql"})
-    assert answer.data.keys() == {"shop"}
+    response = client.send(body="{ shop { id } }", headers={"Content-Type": "application/graphql"})
+    assert response.data.keys() == {"shop"}
 
 
 def test_get_never_executes(client: Client) -> None:
-    answer = client.send("GET", "/graphql/?query=%7B__typename%7D")
-    assert answer.status == 200
-    assert answer.headers["Content-Type"].startswith("text/html")
-    assert '"__typename"' not in answer.body
+    response = client.send("GET", "/graphql/?query=%7B__typename%7D")
+    assert response.status == 200
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert '"__typename"' not in response.body
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])
 def test_other_methods_are_405_with_allow(client: Client, method: str) -> None:
-    answer = client.send(method, body=SHOP, headers=JSON)
-    assert answer.status == 405
-    assert "POST" in answer.headers["Allow"]
+    response = client.send(method, body=SHOP, headers=JSON)
+    assert response.status == 405
+    assert "POST" in response.headers["Allow"]
 
 
 def test_a_preflight_is_answered_with_no_body(client: Client) -> None:
@@ -183,13 +183,13 @@ def test_a_preflight_is_answered_with_no_body(client: Client) -> None:
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "authorization,content-type",
     }
-    answer = client.send("OPTIONS", headers=headers)
-    assert answer.status in (200, 204)
-    assert answer.body == ""
-    allowed = answer.headers["Access-Control-Allow-Headers"].lower()
+    response = client.send("OPTIONS", headers=headers)
+    assert response.status in (200, 204)
+    assert response.body == ""
+    allowed = response.headers["Access-Control-Allow-Headers"].lower()
     assert "authorization" in allowed
     assert "authorization-bearer" in allowed
-    assert "POST" in answer.headers["Access-Control-Allow-Methods"]
+    assert "POST" in response.headers["Access-Control-Allow-Methods"]
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_every_origin_can_read_responses_without_credentials(
     client: Client, method: str, path: str
 ) -> None:
     body = SHOP if method == "POST" else None
-    answer = client.send(method, path, body, {**JSON, "Origin": "https://shop.example.com"})
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
-    assert "Access-Control-Allow-Credentials" not in answer.headers
+    response = client.send(method, path, body, {**JSON, "Origin": "https://shop.example.com"})
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in response.headers
 
 
 def test_the_key_set_answers_get_and_head_only(client: Client) -> None:

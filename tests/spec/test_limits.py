@@ -21,8 +21,8 @@ def _try(
     client: Client, name: str, password: str = WRONG_PASSWORD
 ) -> tuple[str | None, str] | None:
     """Field and code of the refusal, ``None`` after a success."""
-    answer = client.run(LOGIN, email=f"{name}@example.com", password=password)
-    errors = answer.data["tokenCreate"]["errors"]
+    response = client.run(LOGIN, email=f"{name}@example.com", password=password)
+    errors = response.data["tokenCreate"]["errors"]
     return (errors[0]["field"], errors[0]["code"]) if errors else None
 
 
@@ -109,8 +109,8 @@ def test_attempt_during_a_block_is_refused_without_extending_it(
 
 def test_delayed_attempt_says_how_long_to_wait(client: Client, shop: RecordedShop) -> None:
     shop.ports.throttle.begin(client.address, shop.ports.clock.timestamp())
-    answer = client.run(LOGIN, email="customer@example.com", password=PASSWORD)
-    (error,) = answer.data["tokenCreate"]["errors"]
+    response = client.run(LOGIN, email="customer@example.com", password=PASSWORD)
+    (error,) = response.data["tokenCreate"]["errors"]
     assert any(character.isdigit() for character in error["message"])
 
 
@@ -161,11 +161,11 @@ def test_attempts_in_one_request_count_each(
 ) -> None:
     attempt = 'tokenCreate(email: "customer@example.com", password: "wrong") { errors { code } }'
     if aliased:
-        answer = client.run(f"mutation {{ a: {attempt} b: {attempt} c: {attempt} }}")
-        payloads = list(answer.data.values())
+        response = client.run(f"mutation {{ a: {attempt} b: {attempt} c: {attempt} }}")
+        payloads = list(response.data.values())
     else:
-        answer = client.post([{"query": f"mutation {{ a: {attempt} }}"}] * 3)
-        payloads = [entry["data"]["a"] for entry in answer.body]
+        response = client.post([{"query": f"mutation {{ a: {attempt} }}"}] * 3)
+        payloads = [entry["data"]["a"] for entry in response.body]
     codes = [payload["errors"][0]["code"] for payload in payloads]
     assert codes == ["INVALID_CREDENTIALS", "LOGIN_ATTEMPT_DELAYED", "LOGIN_ATTEMPT_DELAYED"]
 
@@ -178,10 +178,10 @@ MUTATION = 'tokenVerify(token: "x") { isValid }'
 
 @pytest.mark.parametrize("query", [DEEP, ALIASES, TOKENS], ids=["depth", "aliases", "tokens"])
 def test_document_over_a_limit_is_400_and_names_the_limit(client: Client, query: str) -> None:
-    answer = client.run(query)
-    assert answer.status == 400
-    assert answer.body.keys() == {"errors"}
-    assert any(character.isdigit() for character in answer.errors[0]["message"])
+    response = client.run(query)
+    assert response.status == 400
+    assert response.body.keys() == {"errors"}
+    assert any(character.isdigit() for character in response.errors[0]["message"])
 
 
 def _mutations(count: int) -> str:
@@ -200,5 +200,5 @@ def test_limits_are_summed_over_a_batch_and_through_fragments(client: Client) ->
     assert client.run(spread + _mutations(11).removeprefix("mutation ")).status == 400
 
 
-def _status(answer: Answer) -> int:
-    return answer.status
+def _status(response: Answer) -> int:
+    return response.status

@@ -81,16 +81,16 @@ def test_commands_of_the_main_job_work_as_documented(
     reader = Reader(tmp_path, {"PASSWORD": sign_ins[email[1]]})
 
     assert reader.type_in(choose) == []
-    (answer,) = reader.type_in(log_in)
-    made = answer["data"]["tokenCreate"]
+    (response,) = reader.type_in(log_in)
+    made = response["data"]["tokenCreate"]
     assert made["errors"] == []
     reader.known |= {"TOKEN": made["token"], "REFRESH_TOKEN": made["refreshToken"]}
     assert reader.type_in(tokens) == []
-    (answer,) = reader.type_in(ask)
-    assert answer["data"]["me"]["email"] == email[1]
-    (answer,) = reader.type_in(refresh)
-    assert answer["data"]["tokenRefresh"]["errors"] == []
-    assert answer["data"]["tokenRefresh"]["token"]
+    (response,) = reader.type_in(ask)
+    assert response["data"]["me"]["email"] == email[1]
+    (response,) = reader.type_in(refresh)
+    assert response["data"]["tokenRefresh"]["errors"] == []
+    assert response["data"]["tokenRefresh"]["token"]
     verified, key_set = reader.type_in(verify)
     assert verified["data"]["tokenVerify"]["isValid"] is True
     assert verified["data"]["tokenVerify"]["payload"]["iss"] == "http://localhost:8000/graphql/"

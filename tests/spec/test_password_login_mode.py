@@ -92,9 +92,9 @@ def test_setting_the_mode_needs_manage_settings(
     credentials = [None, shop.access("customer"), shop.app_token("PRODUCTS")]
     credentials += [shop.access("noperm"), shop.sign_in("noperm", OIDC).access]
     for credential in credentials:
-        answer = client.run(UPDATE_SHOP, credential, input={"passwordLoginMode": mode})
-        assert answer.body["data"] == {"shopSettingsUpdate": None}
-        assert answer.code == "PermissionDenied"
+        response = client.run(UPDATE_SHOP, credential, input={"passwordLoginMode": mode})
+        assert response.body["data"] == {"shopSettingsUpdate": None}
+        assert response.code == "PermissionDenied"
     assert client.run(SHOP).data["shop"]["passwordLoginMode"] == "ENABLED"
 
 
@@ -157,8 +157,8 @@ def test_customers_only_responses_show_effective_permissions(
         ("tokenVerify(token: $value)", session.access),
     ):
         query = f"mutation($value: String!) {{ answer: {field} {shown} }}"
-        answer = client.run(query, value=value).data["answer"]
-        assert answer["user"] == {"isStaff": False, "userPermissions": []}
+        response = client.run(query, value=value).data["answer"]
+        assert response["user"] == {"isStaff": False, "userPermissions": []}
 
 
 @pytest.mark.parametrize("mode", RESTRICTED)
@@ -200,8 +200,8 @@ def test_disabled_blocks_customers_and_staff_at_token_create_and_token_refresh(
 def test_disabled_mode_is_checked_before_the_password(client: Client, shop: RecordedShop) -> None:
     shop.set_switches(DISABLED)
     for password in ("wrong", PASSWORD):
-        answer = client.run(LOGIN, email="nobody@example.com", password=password)
-        (error,) = answer.data["tokenCreate"]["errors"]
+        response = client.run(LOGIN, email="nobody@example.com", password=password)
+        (error,) = response.data["tokenCreate"]["errors"]
         assert error["code"] == "DISABLED_AUTHENTICATION_METHOD"
 
 

@@ -34,8 +34,8 @@ def _set(
     client: Client, email: str, password: str, token: str
 ) -> tuple[list[Problem], str | None]:
     """What was wrong, and the access token."""
-    answer = client.run(SET_PASSWORD, email=email, password=password, token=token)
-    payload = answer.data["setPassword"]
+    response = client.run(SET_PASSWORD, email=email, password=password, token=token)
+    payload = response.data["setPassword"]
     problems = [(error["field"], error["code"]) for error in payload["errors"]]
     return problems, payload["token"]
 
@@ -46,8 +46,8 @@ def _change(client: Client, token: str, old: str | None, new: str) -> list[Probl
 
 
 def _request(client: Client, email: str, redirect: str = REDIRECT) -> list[Problem]:
-    answer = client.run(REQUEST_RESET, email=email, redirectUrl=redirect)
-    errors = answer.data["requestPasswordReset"]["errors"]
+    response = client.run(REQUEST_RESET, email=email, redirectUrl=redirect)
+    errors = response.data["requestPasswordReset"]["errors"]
     return [(error["field"], error["code"]) for error in errors]
 
 

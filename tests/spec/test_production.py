@@ -58,8 +58,8 @@ def people(standing: tuple[Client, RecordedShop]) -> RecordedShop:
 
 
 def test_issuer_is_the_public_url_for_any_request(public: Client) -> None:
-    answer = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
-    payload = answer.data["tokenCreate"]
+    response = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
+    payload = response.data["tokenCreate"]
     for token in (payload["token"], payload["refreshToken"]):
         claims = jwt.decode(token, options={"verify_signature": False})
         assert claims["iss"] == ISSUER
@@ -70,13 +70,13 @@ def test_only_the_public_url_is_accepted_as_issuer(public: Client, people: Recor
     assert public.run(ME_QUERY, forger.sign(forger.claims())).data["me"]
     others = (public.server.issuer, "http://localhost:8000/graphql/", f"{PUBLIC_URL}/graphql")
     for issuer in others:
-        answer = public.run(ME_QUERY, forger.sign(forger.claims(iss=issuer)))
-        assert answer.code == "InvalidTokenError"
+        response = public.run(ME_QUERY, forger.sign(forger.claims(iss=issuer)))
+        assert response.code == "InvalidTokenError"
 
 
 def test_the_lifetimes_are_settings(public: Client) -> None:
-    answer = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
-    payload = answer.data["tokenCreate"]
+    response = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
+    payload = response.data["tokenCreate"]
     lifetimes = []
     for token in (payload["token"], payload["refreshToken"]):
         claims = jwt.decode(token, options={"verify_signature": False})
@@ -97,10 +97,10 @@ def test_refresh_tokens_become_single_use_by_one_setting(
 
 
 def test_get_is_405_without_the_playground(public: Client) -> None:
-    answer = public.send("GET", "/graphql/?query=%7B__typename%7D")
-    assert answer.status == 405
-    assert "POST" in answer.headers["Allow"]
-    assert "__typename" not in answer.body
+    response = public.send("GET", "/graphql/?query=%7B__typename%7D")
+    assert response.status == 405
+    assert "POST" in response.headers["Allow"]
+    assert "__typename" not in response.body
 
 
 def test_the_limits_of_a_request_are_settings(public: Client) -> None:
@@ -117,9 +117,9 @@ def test_the_limits_of_a_request_are_settings(public: Client) -> None:
 def test_only_allowed_origins_can_read_responses(
     public: Client, origin: str, allowed: str | None
 ) -> None:
-    answer = public.post({"query": SHOP}, headers={"Origin": origin})
-    assert answer.headers.get("Access-Control-Allow-Origin") == allowed
-    assert "Origin" in answer.headers["Vary"]
+    response = public.post({"query": SHOP}, headers={"Origin": origin})
+    assert response.headers.get("Access-Control-Allow-Origin") == allowed
+    assert "Origin" in response.headers["Vary"]
 
 
 @contextmanager
@@ -134,12 +134,12 @@ def _broken_database(people: RecordedShop) -> Iterator[None]:
 def test_unexpected_error_shows_only_a_request_id(public: Client, people: RecordedShop) -> None:
     token = people.access("customer")
     with _broken_database(people):
-        answer = public.run(ME_QUERY, token)
-    (error,) = answer.errors
+        response = public.run(ME_QUERY, token)
+    (error,) = response.errors
     assert error["message"] == "Internal Server Error"
     assert error["extensions"].keys() == {"requestId"}
     for word in ("Traceback", "sqlite", "elsewhere", "sessions", ".py"):
-        assert word not in str(answer.body)
+        assert word not in str(response.body)
     assert error["extensions"]["requestId"] in public.server.new_errors()
     assert public.run(ME_QUERY, token).data["me"] == {"email": "customer@example.com"}
 
@@ -149,8 +149,8 @@ def test_error_log_has_the_traceback_without_secrets(public: Client, people: Rec
     with _broken_database(people):
         login = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
         refreshed = public.run(REFRESH, token=refresh)
-    for answer in (login, refreshed):
-        assert answer.errors[0]["message"] == "Internal Server Error"
+    for response in (login, refreshed):
+        assert response.errors[0]["message"] == "Internal Server Error"
     log = public.server.new_errors()
     assert "/app/services/sign_in/password_login.py" in log
     session = jwt.decode(refresh, options={"verify_signature": False})

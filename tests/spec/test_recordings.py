@@ -18,8 +18,8 @@ def test_exchange_has_the_recorded_response(
     replay = Replay(client, shop)
     arrange(replay, exchange)
     expectation = expected(exchange)
-    answer = replay.play(expectation)
-    assert differences(expectation, answer, shop.issuer) == []
+    response = replay.play(expectation)
+    assert differences(expectation, response, shop.issuer) == []
     for placeholder, claims in expectation.tokens.items():
         token = replay.given[placeholder.strip("<>")]
         assert list(token_differences(claims, token, shop.issuer, client.kids())) == []

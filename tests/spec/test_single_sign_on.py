@@ -63,8 +63,8 @@ def _run(
     client: Client, document: str, credential: str | None = None, **members: str
 ) -> dict[str, Any]:
     """One of the external operations with that JSON as its input."""
-    answer = client.run(document, credential, id=PLUGIN, input=json.dumps(members))
-    (payload,) = answer.data.values()
+    response = client.run(document, credential, id=PLUGIN, input=json.dumps(members))
+    (payload,) = response.data.values()
     found: dict[str, Any] = payload
     return found
 

@@ -33,8 +33,8 @@ def closed(shop: RecordedShop) -> RecordedShop:
     return shop
 
 
-def _is_refused(answer: Answer) -> bool:
-    return answer.status == 401 and answer.body == CLOSED
+def _is_refused(response: Answer) -> bool:
+    return response.status == 401 and response.body == CLOSED
 
 
 def test_traffic_is_allowed_by_default(client: Client) -> None:
@@ -186,19 +186,19 @@ def test_token_create_sent_with_a_staff_or_app_token_works(
 def test_a_batch_is_refused_as_a_whole_with_one_error_object_per_entry(
     client: Client, closed: RecordedShop, batch: list[dict[str, Any]]
 ) -> None:
-    answer = client.post(batch)
-    assert (answer.status, answer.body) == (401, [CLOSED] * len(batch))
+    response = client.post(batch)
+    assert (response.status, response.body) == (401, [CLOSED] * len(batch))
 
 
 def test_batch_of_an_admitted_caller_is_executed(client: Client, closed: RecordedShop) -> None:
-    answer = client.post([{"query": ASKING}] * 2, closed.app_token("NOPERM"))
-    assert (answer.status, answer.body) == (200, [PASSING] * 2)
+    response = client.post([{"query": ASKING}] * 2, closed.app_token("NOPERM"))
+    assert (response.status, response.body) == (200, [PASSING] * 2)
 
 
 def test_browsers_can_read_the_refusal(client: Client, closed: RecordedShop) -> None:
-    answer = client.post({"query": ASKING}, headers={"Origin": "https://shop.example.com"})
-    assert _is_refused(answer)
-    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    response = client.post({"query": ASKING}, headers={"Origin": "https://shop.example.com"})
+    assert _is_refused(response)
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
 
 
 def test_playground_and_key_set_are_not_storefront_traffic(

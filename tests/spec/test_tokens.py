@@ -30,8 +30,8 @@ WITHIN_SECONDS = 60
 
 
 def _log_in(client: Client, name: str = "customer") -> tuple[str, str]:
-    answer = client.run(LOGIN, email=f"{name}@example.com", password=PASSWORD)
-    payload = answer.data["tokenCreate"]
+    response = client.run(LOGIN, email=f"{name}@example.com", password=PASSWORD)
+    payload = response.data["tokenCreate"]
     assert payload["errors"] == []
     return payload["token"], payload["refreshToken"]
 

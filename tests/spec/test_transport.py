@@ -19,15 +19,15 @@ def test_a_json_body_carries_the_document_and_perhaps_variables_and_a_name(
 
 
 def test_a_batch_of_several_operations_is_accepted_in_one_request(client: Client) -> None:
-    answer = client.post([{"query": "{ shop { id } }"}, {"query": "{ me { id } }"}])
-    assert answer.status == 200
-    assert [entry["data"].keys() for entry in answer.body] == [{"shop"}, {"me"}]
+    response = client.post([{"query": "{ shop { id } }"}, {"query": "{ me { id } }"}])
+    assert response.status == 200
+    assert [entry["data"].keys() for entry in response.body] == [{"shop"}, {"me"}]
 
 
 def test_the_key_set_is_fetched_without_a_body(client: Client) -> None:
-    answer = client.send("GET", "/.well-known/jwks.json")
-    assert answer.status == 200
-    assert all(key["kty"] == "RSA" for key in answer.body["keys"])
+    response = client.send("GET", "/.well-known/jwks.json")
+    assert response.status == 200
+    assert all(key["kty"] == "RSA" for key in response.body["keys"])
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,10 @@ def test_the_same_shape_carries_the_tokens_of_users_and_of_apps(
 ) -> None:
     name, _, value = header.partition(": ")
     for token in (shop.access("manager"), shop.app_token("SETTINGS")):
-        answer = client.post(
+        response = client.post(
             {"query": "{ shop { defaultMailSenderName } }"}, headers={name: value.format(token)}
         )
-        assert answer.data["shop"] == {"defaultMailSenderName": ""}
+        assert response.data["shop"] == {"defaultMailSenderName": ""}
 
 
 def test_authorization_bearer_works_behind_a_proxy_that_uses_authorization(
@@ -51,8 +51,8 @@ def test_authorization_bearer_works_behind_a_proxy_that_uses_authorization(
         "Authorization": "Basic cHJveHk6cHJveHk=",
         "Authorization-Bearer": shop.access("customer"),
     }
-    answer = client.post({"query": ME_QUERY}, headers=headers)
-    assert answer.data["me"] == {"email": "customer@example.com"}
+    response = client.post({"query": ME_QUERY}, headers=headers)
+    assert response.data["me"] == {"email": "customer@example.com"}
 
 
 def test_some_operations_are_public(client: Client) -> None:
@@ -65,12 +65,12 @@ def test_users_and_apps_are_two_kinds_of_actors(client: Client, shop: RecordedSh
 
 
 def test_playground_is_served_at_the_apis_url(client: Client) -> None:
-    answer = client.send("GET", headers={"Accept": "text/html"})
-    assert answer.status == 200
-    assert answer.headers["Content-Type"].startswith("text/html")
+    response = client.send("GET", headers={"Accept": "text/html"})
+    assert response.status == 200
+    assert response.headers["Content-Type"].startswith("text/html")
 
 
 def test_url_without_slash_is_404_without_redirect(client: Client) -> None:
-    answer = client.send(path="/graphql", body={"query": "{ __typename }"}, headers=JSON)
-    assert answer.status == 404
-    assert "Location" not in answer.headers
+    response = client.send(path="/graphql", body={"query": "{ __typename }"}, headers=JSON)
+    assert response.status == 404
+    assert "Location" not in response.headers

@@ -20,7 +20,7 @@ def answering(text: bytes) -> Application:
 
 
 @pytest.mark.parametrize(
-    ("path", "answer"),
+    ("path", "response"),
     [
         ("/api/", b"mounted"),
         ("/api/?a=b", b"mounted"),
@@ -31,13 +31,13 @@ def answering(text: bytes) -> Application:
         ("/", b"rest"),
     ],
 )
-def test_exactly_the_mounted_path_is_dispatched(path: str, answer: bytes) -> None:
+def test_exactly_the_mounted_path_is_dispatched(path: str, response: bytes) -> None:
     dispatch = Dispatch(answering(b"rest"), {"/api/": answering(b"mounted")})
-    assert Client(dispatch).post(path).data == answer
+    assert Client(dispatch).post(path).data == response
 
 
 @pytest.mark.parametrize(
-    ("method", "answer"),
+    ("method", "response"),
     [
         ("POST", b"mounted"),
         ("OPTIONS", b"mounted"),
@@ -46,6 +46,6 @@ def test_exactly_the_mounted_path_is_dispatched(path: str, answer: bytes) -> Non
         ("HEAD", b"rest"),
     ],
 )
-def test_pages_stay_with_the_application(method: str, answer: bytes) -> None:
+def test_pages_stay_with_the_application(method: str, response: bytes) -> None:
     dispatch = Dispatch(answering(b"rest"), {"/api/": answering(b"mounted")})
-    assert Client(dispatch).open("/api/", method=method).data == answer
+    assert Client(dispatch).open("/api/", method=method).data == response

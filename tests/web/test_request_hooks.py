@@ -89,10 +89,10 @@ def test_hook_sees_every_request_once(
     environ = {"REMOTE_ADDR": PROXY}
     headers = {"X-Forwarded-For": CLIENT, "Traceparent": "00-1-2-01"}
     client = application.test_client()
-    answer = client.open(
+    response = client.open(
         target, method=method, json=body, headers=headers, environ_base=environ, buffered=True
     )
-    assert answer.status_code == status
+    assert response.status_code == status
     [seen] = recorder.left
     assert (seen.method, seen.path, seen.status) == (method, path, status)
     assert seen.client_ip == CLIENT

@@ -218,9 +218,9 @@ ANSWERS: dict[str, tuple[Callable[[OwnProvider], Reply], TokenFault]] = {
 def test_untrustworthy_response_signs_no_one_in(
     ports: Ports, provider: OwnProvider, name: str
 ) -> None:
-    answer, expected = ANSWERS[name]
+    response, expected = ANSWERS[name]
     token = provider.access_token()
-    provider.server.routes["/userinfo"] = lambda _received: answer(provider)
+    provider.server.routes["/userinfo"] = lambda _received: response(provider)
 
     assert fault(ports, token) is expected
     assert identities(ports) == []

@@ -214,13 +214,13 @@ def test_permissions_come_from_the_access_token_or_the_responses_scope(
 ) -> None:
     set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
     access = provider.access_token(scope="latchkey:manage_products")
-    for answer, expected in (
+    for response, expected in (
         ({"access_token": access}, {Permission.MANAGE_PRODUCTS}),
         ({"scope": "openid latchkey:manage_orders"}, {Permission.MANAGE_ORDERS}),
         # Silence would mean all that was asked for, by RFC 6749; here it means nothing.
         ({}, set()),
     ):
-        tokens = sign_in(ports, provider, **answer)
+        tokens = sign_in(ports, provider, **response)
         assert tokens.user.permissions == expected
         assert identify(ports, visit(tokens.access)).actor.permissions == expected
 
