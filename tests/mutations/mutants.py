@@ -4,12 +4,14 @@ from tests.mutations.access_rules import AUTHORIZATION, SWITCHES
 from tests.mutations.account_rules import ACCOUNTS, APPS, SINGLE_SIGN_ON
 from tests.mutations.credential_rules import SIGN_IN, TOKENS
 from tests.mutations.delivery_rules import VALUES, WEBHOOKS
+from tests.mutations.sign_in_log_rules import SIGN_IN_LOG
 
 MUTANTS = (
     *AUTHORIZATION,
     *SWITCHES,
     *TOKENS,
     *SIGN_IN,
+    *SIGN_IN_LOG,
     *ACCOUNTS,
     *SINGLE_SIGN_ON,
     *APPS,
