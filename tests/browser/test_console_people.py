@@ -132,7 +132,7 @@ def test_pasted_token_is_explained_and_stays_in_its_field(
     forged = f"{token[:-6]}AAAAAA"
     for pasted, told in (
         (token, "Issued for"),
-        (forged, "the token was changed, or is a forgery"),
+        (forged, "the token was changed or forged"),
     ):
         field.fill(pasted)
         admin.get_by_role("button", name="Inspect").click()

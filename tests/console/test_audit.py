@@ -154,3 +154,10 @@ def test_the_trail_is_taken_away_as_csv_and_json(staff_console: StaffConsole, sh
     assert found is not None
     assert [entry["action"] for entry in found] == ["shop.update"]
     assert console.open("/console/audit/export.json?q=nothing-like-it").response.json == []
+
+
+def test_filter_by_subject_names_it(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MAY)
+    create_app(shop, OPERATOR, NewApp("Warehouse", frozenset()))
+    assert "Subject: App Warehouse" in console.open("/console/audit/?on=App:1").text
+    assert "Subject: App:99" in console.open("/console/audit/?on=App:99").text

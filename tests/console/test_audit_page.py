@@ -6,7 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.console.security.audit_page import Difference, make_audit_page, make_entry_page
+from app.console.security.audit_page import (
+    Difference,
+    make_audit_page,
+    make_entry_page,
+    subject_label,
+)
 from app.domain.audit.entries import AuditEntry
 
 ENTRY = AuditEntry(
@@ -120,3 +125,29 @@ def test_subject_is_named_with_its_id() -> None:
     page = make_entry_page(replace(ENTRY, subject_type="AppToken", subject_id="17"))
     assert (page.subject_kind, page.subject_name, page.subject_id) == ("App token", "Labels", "17")
     assert page.subject_filter == "AppToken:17"
+
+
+@pytest.mark.parametrize(("name", "label"), [("Labels", "App token Labels"), ("", "App token 17")])
+def test_filtered_subject_is_named(name: str, label: str) -> None:
+    entry = replace(ENTRY, subject_type="AppToken", subject_id="17", subject_name=name)
+    assert subject_label([entry], "AppToken:17") == label
+
+
+def test_subject_without_entries_is_shown_as_asked_for() -> None:
+    assert subject_label([], "AppToken:17") == "AppToken:17"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("UNCONFIRMED", "Unconfirmed"),
+        ("CUSTOMERS_ONLY", "Customers only"),
+        ("next", "Next"),
+        (["MANAGE_ORDERS", "MANAGE_NONSENSE"], "Manage orders, MANAGE_NONSENSE"),
+        (3, "3"),
+        ("ORDER", "ORDER"),
+    ],
+)
+def test_values_are_shown_in_words(value: object, words: str) -> None:
+    (difference,) = make_entry_page(replace(ENTRY, after={"status": value})).differences
+    assert difference.after == words

@@ -60,7 +60,7 @@ def test_token_is_shown_with_claims_key_checks_and_permissions(
     page = inspect(console, f"Bearer {token_of(shop, tom)}")
     assert page.status == 200
     assert "Result Valid" in page.text
-    assert "Signed by us" in page.text
+    assert "Signature valid" in page.text
     assert "active View signing keys" in page.text
     assert "email tom@example.com" in page.text
     assert "user_id" in page.text
@@ -94,7 +94,7 @@ def test_login_mode_effect_on_permissions_is_shown(
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
     page = inspect(console, token)
     assert "Valid, reduced permissions" in page.text
-    assert "Passwords are for customers only" in page.text
+    assert "Password login is limited to customers" in page.text
     assert "Manage orders Yes No: login mode" in page.text
     assert "If this person signs in with SSO: Manage orders" in page.text
 
@@ -119,9 +119,9 @@ def test_reason_for_an_invalid_token_is_shown(
     token = token_of(shop, make_user(shop))
     foreign = inspect(console, altered(shop, token, iss="https://elsewhere.example/graphql/"))
     assert "Not valid" in foreign.text
-    assert "It was issued for another address" in foreign.text
+    assert "It was issued for another URL" in foreign.text
     assert "Unrecognized token" in inspect(console, "<b>nothing</b>").text
-    assert "Nothing was pasted" in inspect(console, " ").text
+    assert "Paste a token" in inspect(console, " ").text
     clock.pass_(minutes=6)
     over = inspect(console, token)
     assert "Not valid" in over.text
@@ -147,7 +147,7 @@ def test_app_token_is_shown_with_its_app(staff_console: StaffConsole, shop: Port
     assert "Manage orders Yes Yes" in page.text
     change_app(shop, app_id, is_active=False)
     off = inspect(console, token)
-    assert "The app is switched off" in off.text
+    assert "The app is deactivated" in off.text
     assert "No: the token isn't valid" in off.text
 
 

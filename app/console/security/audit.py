@@ -10,7 +10,14 @@ from app.console.exports import csv_file, json_file
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
-from app.console.security.audit_page import ACTORS, SORTS, TOPICS, make_audit_page, make_entry_page
+from app.console.security.audit_page import (
+    ACTORS,
+    SORTS,
+    TOPICS,
+    make_audit_page,
+    make_entry_page,
+    subject_label,
+)
 from app.console.session import actor, ports
 from app.domain.audit.entries import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
 from app.services.audit.entries import export_entries, list_entries, show_entry
@@ -45,12 +52,14 @@ def index() -> BaseResponse:
     """List entries by time, with the filters and the order of the URL."""
     wanted = _wanted()
     found = list_entries(ports(), actor(), asked_page(), wanted)
+    subject = request.args.get("on", "").strip()
+    label = subject_label(found.items, subject)
     return page(
         "audit/index.html",
         audit=make_audit_page(found.items, oldest_first=wanted.oldest_first),
         turns=time_turns(found, oldest_first=wanted.oldest_first),
         told=told(*_NAMES, "sort"),
-        tags=tags(_NAMES, {"who": ACTORS, "kind": TOPICS}),
+        tags=tags(_NAMES, {"who": ACTORS, "kind": TOPICS, "on": {subject: label}}),
         actors=ACTORS,
         topics=TOPICS,
         sorts=SORTS,

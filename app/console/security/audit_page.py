@@ -1,6 +1,6 @@
 """The view models of the audit log: its list, and one entry."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,6 +13,9 @@ from app.console.security.audit_sentences import (
     who_did,
 )
 from app.domain.audit.entries import AuditEntry, Topic
+from app.domain.commerce.orders import OrderStatus
+from app.domain.keys.ring import KeyState
+from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.domain.values.text import text
 
@@ -120,6 +123,17 @@ def make_entry_page(entry: AuditEntry) -> EntryPage:
     )
 
 
+def subject_label(entries: Sequence[AuditEntry], subject: str) -> str:
+    """Return the name of the subject that ``entries`` are filtered by, with its type."""
+    if not entries:
+        return subject
+    entry = entries[0]
+    values = {"kind": subject_kind(entry.subject_type), "id": entry.subject_id}
+    if not entry.subject_name:
+        return text("{kind} {id}", **values)
+    return text("{kind} {name}", name=entry.subject_name, **values)
+
+
 def _summary(entries: int) -> str:
     if not entries:
         return "No matching entries"
@@ -146,11 +160,22 @@ def _differences(entry: AuditEntry) -> list[Difference]:
     return [
         Difference(
             _LABELS.get(name) or capitalize_first(name.replace("_", " ")),
-            setting_text(entry.before.get(name)),
-            setting_text(entry.after.get(name)),
+            _value(entry.before.get(name)),
+            _value(entry.after.get(name)),
         )
         for name in dict.fromkeys([*entry.before, *entry.after])
     ]
+
+
+def _value(value: object) -> str:
+    """Return a stored value in words: ``Unconfirmed``, ``Customers only``, ``on``."""
+    if isinstance(value, str) and value in _WORDS:
+        return capitalize_first(value.replace("_", " ").lower())
+    return setting_text(value)
+
+
+_WORDS = {*OrderStatus, *PasswordLoginMode, *KeyState}
+"""Values that are shown as words."""
 
 
 def _is_initially_off(one: Difference) -> bool:

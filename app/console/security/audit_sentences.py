@@ -28,7 +28,7 @@ _DID = {
     "customer.create": "created the customer",
     "customer.delete": "deleted the customer",
     "customer.update": "edited the customer",
-    "delivery.retry": "resent deliveries of",
+    "delivery.retry": "resent the delivery",
     "demo.fill": "loaded demo data",
     "group.create": "created the group",
     "group.delete": "deleted the group",

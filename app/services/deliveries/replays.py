@@ -140,10 +140,13 @@ def replay_deliveries(
     """
     _refuse_disabled(ports, webhook_id)
     with ports.database.transaction() as session:
-        if session.get(WebhookRecord, webhook_id) is None:
+        webhook = session.get(WebhookRecord, webhook_id)
+        if webhook is None:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
         after = {"since": since.isoformat(), "with_failed": failed, "with_missing": missing}
-        record(ports, actor, session, Change("webhook.replay", "Webhook", webhook_id, after=after))
+        name = webhook.name or webhook.target_url
+        change = Change("webhook.replay", "Webhook", webhook_id, name, after=after)
+        record(ports, actor, session, change)
     retried = _replay_failed(ports, webhook_id, since) if failed else 0
     created = _replay_undelivered(ports, webhook_id, since) if missing else 0
     return ReplayResult(retried, created, has_more=created >= MAX_MISSING)

@@ -31,9 +31,9 @@ _OF_TOKEN = (
 def inspect_app_token(ports: Ports, token: str) -> Inspection:
     """Inspect a text that begins as app tokens do; one statement. Never raises."""
     if not is_app_token(token):
-        text = "It begins as an app token does, but is not whole: its checksum is wrong."
+        text = "It starts like an app token, but its checksum is wrong."
         return Inspection(TokenKind.APP, (failed(CheckName.FORM, text),))
-    check = passed(CheckName.FORM, "A whole app token: its checksum is right.")
+    check = passed(CheckName.FORM, "A complete app token: its checksum is valid.")
     query = (
         ALL_APPS.add_columns(*_OF_TOKEN)
         .join(AppTokenRecord, AppTokenRecord.app_id == AppRecord.id)
@@ -42,13 +42,15 @@ def inspect_app_token(ports: Ports, token: str) -> Inspection:
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
     if row is None:
-        text = "No app has this token: it was revoked, or is another installation's."
+        text = "No app has this token: it was revoked or belongs to another installation."
         return Inspection(TokenKind.APP, (check, failed(CheckName.SESSION, text)))
     app = to_app(row)
     expires_at, limit = row.token_expires_at, row.token_permissions
     ends = failed(CheckName.TIME, "It has expired.")
     if expires_at is None or expires_at > ports.clock.now():
-        ends = passed(CheckName.TIME, "It has no end." if expires_at is None else "In time.")
+        ends = passed(
+            CheckName.TIME, "It never expires." if expires_at is None else "Not expired."
+        )
     return Inspection(
         TokenKind.APP,
         (
@@ -68,4 +70,4 @@ def _active(app: App, *, is_installed: bool) -> Check:
     if not is_installed:
         # It calls back before it has become active.
         return passed(CheckName.APP, "The app is being installed.")
-    return failed(CheckName.APP, "The app is switched off.")
+    return failed(CheckName.APP, "The app is deactivated.")

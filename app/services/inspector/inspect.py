@@ -38,20 +38,22 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
     """
     text = _without_scheme(token)
     if not text:
-        return _unreadable("Nothing was pasted.")
+        return _unreadable("Paste a token.")
     if len(text) > MAX_PROVIDER_TOKEN_LENGTH:
-        return _unreadable("It is longer than any token.")
+        return _unreadable("It's too long for a token.")
     if text.startswith(PREFIX):
         return inspect_app_token(ports, text)
     if not is_signed(text):
-        return _unreadable("It has no form of ours. If it is a provider's, only they can read it.")
+        return _unreadable(
+            "Not a Latchkey token format. Only a provider can read its opaque tokens."
+        )
     inspection = _inspect_signed(ports, actor, text)
     return replace(inspection, header=peek_header(text), claims=peek(text))
 
 
 def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
     if claimed_key(text) is None and not peek_header(text):
-        return _unreadable("It cannot be decoded: a part is missing, or was changed on the way.")
+        return _unreadable("It can't be decoded: a part is missing or was changed.")
     key = find_named_key(ports, text)
     is_ours = key is not None and key.status is not KeyStatus.UNKNOWN
     if is_ours or _is_own_issuer(ports, actor, text):
@@ -59,7 +61,7 @@ def _inspect_signed(ports: Ports, actor: Actor, text: str) -> Inspection:
     inspection = inspect_provider_token(ports, actor, text)
     if inspection is not None:
         return inspection
-    nobody = failed(CheckName.ISSUER, "Neither this service nor a provider here has issued it.")
+    nobody = failed(CheckName.ISSUER, "It wasn't issued by this service or a configured provider.")
     return Inspection(TokenKind.FOREIGN, (nobody,), key=key)
 
 

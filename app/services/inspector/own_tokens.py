@@ -35,6 +35,7 @@ from app.domain.sign_in.tokens import (
 )
 from app.domain.single_sign_on.provider_jws import claimed_key, peek
 from app.domain.values.errors import TokenFault, TokenRejected
+from app.domain.values.text import text
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.identity.manageable_users import NEEDED
@@ -57,11 +58,18 @@ _STATUSES = {
     KeyState.RETIRED: KeyStatus.RETIRED,
 }
 _BROKEN = {
-    TokenFault.UNDECODABLE: "It cannot be decoded: a part is missing, or was changed on the way.",
-    TokenFault.ALGORITHM: "It is not signed by RS256, the one algorithm that is accepted here.",
-    TokenFault.INVALID: "Its header holds what headers of ours do not.",
-    TokenFault.SIGNATURE: "It names no key.",
+    TokenFault.UNDECODABLE: "It can't be decoded: a part is missing or was changed.",
+    TokenFault.ALGORITHM: "It isn't signed with RS256, the only accepted algorithm.",
+    TokenFault.INVALID: "Its header has unexpected members.",
+    TokenFault.SIGNATURE: "It doesn't name a key.",
 }
+
+
+_ACTIVE = {
+    True: "The session is active. It started with SSO.",
+    False: "The session is active. It started with a password.",
+}
+"""By whether the session began at an identity provider."""
 
 
 @dataclass(slots=True)
@@ -122,19 +130,27 @@ def _signed(
         if rejected.fault is not TokenFault.SIGNATURE or key is None:
             findings.note(CheckName.FORM, None, _BROKEN[rejected.fault])
             return None
-        findings.note(CheckName.FORM, "A whole token, to be verified by RS256.")
+        findings.note(CheckName.FORM, "A complete token, signed with RS256.")
         if key.status is KeyStatus.ENDED:
-            findings.note(CheckName.KEY, None, "The key was retired too long ago.")
+            findings.note(CheckName.KEY, None, "The key was retired and has expired.")
         elif key.status is KeyStatus.UNKNOWN:
-            findings.note(CheckName.KEY, None, "No key of ours has this name.")
+            findings.note(CheckName.KEY, None, "Unknown key ID.")
         else:
-            findings.note(CheckName.KEY, f"Our key, {key.status}.")
-            bad = "The key did not sign this: the token was changed, or is a forgery."
+            findings.note(
+                CheckName.KEY, text("A signing key of this service: {status}.", status=key.status)
+            )
+            bad = "The signature doesn't match the key: the token was changed or forged."
             findings.note(CheckName.SIGNATURE, None, bad)
         return None
-    findings.note(CheckName.FORM, "A whole token, to be verified by RS256.")
-    findings.note(CheckName.KEY, f"Our key, {key.status if key else KeyStatus.ACTIVE}.")
-    findings.note(CheckName.SIGNATURE, "Signed by us.")
+    findings.note(CheckName.FORM, "A complete token, signed with RS256.")
+    findings.note(
+        CheckName.KEY,
+        text(
+            "A signing key of this service: {status}.",
+            status=key.status if key else KeyStatus.ACTIVE,
+        ),
+    )
+    findings.note(CheckName.SIGNATURE, "Signature valid.")
     return everything
 
 
@@ -146,14 +162,16 @@ def _own_claims(
         claims = read_claims(everything, owner)
     except TokenRejected:
         owner_claim = everything.get("owner")
-        bad = "A claim is missing that tokens of ours have, or is of another form."
+        bad = "A required claim is missing or has the wrong type."
         if isinstance(owner_claim, str) and owner_claim != owner:
-            bad = "It belongs to another owner: VENDOR was changed since."
+            bad = "It belongs to another owner: VENDOR has changed since."
         findings.note(CheckName.CLAIMS, None, bad)
         return None
     has_known_type = claims.type in list(TokenType)
-    bad = "It is neither an access token, nor a refresh token, nor an extension's."
-    good = f"Every claim is there; it is of the type {claims.type}." if has_known_type else None
+    bad = "Unknown token type."
+    good = (
+        text("All claims are present. Type: {type}.", type=claims.type) if has_known_type else None
+    )
     return claims if findings.note(CheckName.CLAIMS, good, bad) else None
 
 
@@ -161,8 +179,8 @@ def _issued_here(ports: Ports, actor: Actor, claims: Claims, findings: _Checks) 
     configured = ports.configuration.issuer
     ours = claims.iss == (configured or actor.issuer)
     ours = ours or (not configured and is_loopback_issuer(claims.iss))
-    good = "Issued for this address." if ours else None
-    return findings.note(CheckName.ISSUER, good, "It was issued for another address.")
+    good = "Issued for this URL." if ours else None
+    return findings.note(CheckName.ISSUER, good, "It was issued for another URL.")
 
 
 def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
@@ -173,9 +191,9 @@ def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
         since = datetime.fromtimestamp(max(0, min(claims.exp, now)), UTC)
         early = rejected.fault is TokenFault.IMMATURE
         bad = "It isn't valid yet: iat or nbf is in the future." if early else ""
-        bad = bad or f"It expired at {since:%Y-%m-%d %H:%M:%S} UTC."
+        bad = bad or text("It expired at {since:%Y-%m-%d %H:%M:%S} UTC.", since=since)
         return findings.note(CheckName.TIME, None, bad)
-    return findings.note(CheckName.TIME, "In time.")
+    return findings.note(CheckName.TIME, "Not expired.")
 
 
 def _add_session(
@@ -184,19 +202,15 @@ def _add_session(
     """``inspection`` with the session, the person and the app that the token speaks for."""
     session, user = trace.session, trace.user
     origin = SessionOrigin.NONE if session is None else session.origin
-    good = (
-        None
-        if session is None
-        else f"The session is alive; it began by {_sign_in_method(origin)}."
-    )
-    findings.note(CheckName.SESSION, good, "The session has ended: somebody signed out of it.")
+    good = None if session is None else _ACTIVE[origin is SessionOrigin.OIDC]
+    findings.note(CheckName.SESSION, good, "The session has ended.")
     alive = user is not None and user.is_active
-    bad = "There is no such person." if user is None else "The account is switched off."
+    bad = "The account doesn't exist." if user is None else "The account is deactivated."
     findings.note(CheckName.PERSON, "The account is active." if alive else None, bad)
     is_extension = claims.type == TokenType.EXTENSION
     if is_extension:
         on = trace.app is not None and trace.app.is_active
-        bad = "The app was deleted." if trace.app is None else "The app is switched off."
+        bad = "The app was deleted." if trace.app is None else "The app is deactivated."
         findings.note(CheckName.APP, "The app is active." if on else None, bad)
     if session is not None:
         findings.checks.append(mode_check(trace.mode, origin))
@@ -228,14 +242,12 @@ def may_see_rights(actor: Actor, user: User) -> bool:
 def mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
     """Check a session's origin against the login mode."""
     if rejects_password_sessions(mode, origin):
-        text = "Password login is switched off, and the session began by password."
-        return failed(CheckName.LOGIN_MODE, text)
+        reason = "Password login is off, and the session started with a password."
+        return failed(CheckName.LOGIN_MODE, reason)
     if removes_staff_rights(mode, origin):
-        text = (
-            "Passwords are for customers only, and the session began by password: no staff rights."
-        )
-        return Check(CheckName.LOGIN_MODE, CheckOutcome.WARNING, text)
-    return passed(CheckName.LOGIN_MODE, "The login mode takes nothing away.")
+        reason = "Password login is limited to customers, so staff permissions don't apply."
+        return Check(CheckName.LOGIN_MODE, CheckOutcome.WARNING, reason)
+    return passed(CheckName.LOGIN_MODE, "The login mode doesn't limit this session.")
 
 
 def _by_sign_on(
@@ -245,7 +257,3 @@ def _by_sign_on(
 ) -> tuple[Permission, ...]:
     mine = held if scopes is None else scopes
     return in_order(mine if app is None else mine & app)
-
-
-def _sign_in_method(origin: SessionOrigin) -> str:
-    return "single sign-on" if origin is SessionOrigin.OIDC else "password"

@@ -42,12 +42,12 @@ from app.services.identity.providers import known_providers
 from app.services.inspector.own_tokens import may_see_rights
 from app.services.inspector.sessions import bearer_of
 
-_SWITCHED_OFF = "The provider is switched off."
-_NOT_SET_UP = "The provider's tokens are not taken: it needs a key set URL and a user-info URL."
+_SWITCHED_OFF = "The provider is disabled."
+_NOT_SET_UP = "Access tokens need the provider's key set URL and user info URL."
 _BROKEN = {
-    TokenFault.UNDECODABLE: "It cannot be decoded: a part is missing, or was changed on the way.",
-    TokenFault.ALGORITHM: "It is signed by an algorithm that is not accepted.",
-    TokenFault.INVALID: "Its header demands what is not known here (crit).",
+    TokenFault.UNDECODABLE: "It can't be decoded: a part is missing or was changed.",
+    TokenFault.ALGORITHM: "Its signing algorithm isn't accepted.",
+    TokenFault.INVALID: "Its header requires an unknown extension (crit).",
 }
 
 
@@ -86,11 +86,11 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
     if not (provider.active and provider.takes_tokens):
         text = _SWITCHED_OFF if not provider.active else _NOT_SET_UP
         return replace(inspection, checks=(failed(CheckName.ISSUER, text),))
-    check = passed(CheckName.ISSUER, "A provider that is set up here.")
+    check = passed(CheckName.ISSUER, "Issued by a configured provider.")
     try:
         signed = verify_with(ports, provider, token)
     except CallFailed:
-        text = "The provider does not answer, so its keys are not known."
+        text = "The provider isn't responding, so its keys are unknown."
         return replace(
             inspection, checks=(check, Check(CheckName.KEY, CheckOutcome.UNKNOWN, text))
         )
@@ -111,7 +111,7 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
         if rejected.fault in (TokenFault.EXPIRED, TokenFault.IMMATURE):
             name = CheckName.TIME
         return replace(inspection, checks=(*checks, failed(name, rejected.reason)))
-    read = passed(CheckName.CLAIMS, "In time, for this audience, and an access token.")
+    read = passed(CheckName.CLAIMS, "An access token for this audience, not expired.")
     return _with_person(
         ports, actor, replace(inspection, checks=(*checks, read)), provider, access
     )
@@ -119,7 +119,7 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
 
 def _broken(rejected: TokenRejected) -> Check:
     if rejected.fault is TokenFault.SIGNATURE:
-        return failed(CheckName.SIGNATURE, "No key of the provider has signed this.")
+        return failed(CheckName.SIGNATURE, "It isn't signed with a key of the provider.")
     return failed(CheckName.FORM, _BROKEN.get(rejected.fault, rejected.fault.message))
 
 
@@ -143,7 +143,7 @@ def _with_person(
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
     if row is None:
-        text = "Nobody has come in with it yet: whoever does first is made or linked then."
+        text = "No account is linked yet. The first sign-in creates or links one."
         check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
         return replace(inspection, checks=(*inspection.checks, check))
     user = read_user(row)
@@ -151,7 +151,7 @@ def _with_person(
     if access.issued is not None and is_signed_out(
         access.issued, row.signed_out_here, row.signed_out_there
     ):
-        text = "It was issued before its person signed out everywhere."
+        text = "It was issued before this person signed out everywhere."
         checks.append(failed(CheckName.SESSION, text))
     inspection = replace(inspection, checks=tuple(checks), bearer=bearer_of(user))
     if not may_see_rights(actor, user):
@@ -170,4 +170,4 @@ def _with_person(
 def _alive(*, active: bool) -> Check:
     if active:
         return passed(CheckName.PERSON, "The account is active.")
-    return failed(CheckName.PERSON, "The account is switched off.")
+    return failed(CheckName.PERSON, "The account is deactivated.")
