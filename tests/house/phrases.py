@@ -99,7 +99,6 @@ UNFINISHED: Mapping[str, int] = {
     "app/templates/mail/password_reset.txt": 1,
     "app/templates/mail/webhook_disabled.html": 1,
     "app/templates/mail/webhook_disabled.txt": 1,
-    "docs/access.md": 93,
     "docs/commands.md": 62,
     "docs/limits.md": 1,
     "docs/schema.graphql": 132,
@@ -111,6 +110,7 @@ _LIST = Path(__file__).with_name("phrases.txt")
 _DOCS = {".graphql", ".html", ".md", ".txt"}
 _EXEMPT = {
     "CHANGELOG.md",  # what was released is history
+    "docs/access.md",  # first lines of docstrings
     "app/domain/passwords/common_words.py",  # passwords that people choose
 }
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
