@@ -93,7 +93,7 @@ def test_an_address_that_is_let_go_signs_in_at_once(admin: Page, small_shop: Run
         ports.throttle.fail("127.0.0.1", "", user, ports.clock.timestamp())
     assert login(small_shop, "customer@example.com") == "LOGIN_ATTEMPT_DELAYED"
     admin.goto(f"{small_shop.url}/console/")
-    expect(admin.get_by_text("1 address is blocked from signing in")).to_be_visible()
+    expect(admin.get_by_text("1 IP address is blocked.")).to_be_visible()
     admin.get_by_role("link", name="View blocked IPs").click()
     admin.get_by_role("link", name="Unblock 127.0.0.1").click()
     admin.get_by_role("dialog").get_by_role("button", name="Unblock IP address").click()

@@ -104,3 +104,22 @@ def test_the_shops_name_and_a_sorting_are_read_to_their_end(
     wanted = chosen.evaluate("(one) => { one.style.width = 'auto'; return one.offsetWidth; }")
     chosen.evaluate("(one) => { one.style.width = ''; }")
     assert box(chosen)["width"] >= wanted
+
+
+def test_lists_show_rows_first_and_filters_behind_a_button(
+    phone: Page, small_shop: RunningShop
+) -> None:
+    make_user(small_shop.ports, "ines@example.com", first_name="Ines")
+    make_user(small_shop.ports, "tom@example.com", first_name="Tom")
+    phone.goto(f"{small_shop.url}/console/customers/")
+    assert box(phone.get_by_role("link", name="Ines"))["y"] < PHONE["height"]
+    field = phone.get_by_label("Name or email")
+    expect(field).to_be_hidden()
+    phone.get_by_role("button", name="Filters").click()
+    expect(field).to_be_visible()
+    field.fill("tom")
+    phone.get_by_role("button", name="Apply filters").click()
+    expect(phone.get_by_role("button", name="Filters (1)")).to_be_visible()
+    expect(field).to_be_hidden()
+    expect(phone.get_by_role("link", name="Tom", exact=True)).to_be_visible()
+    expect(phone.get_by_role("link", name="Ines")).to_have_count(0)

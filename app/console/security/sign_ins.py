@@ -63,6 +63,7 @@ blueprint = PageGroup(
         "clock-history",
         "logins attempts failed incorrect password history export",
         Heading.SECURITY,
+        needs=list_sign_ins,
     ),
     url_prefix="/sign-ins",
 )
