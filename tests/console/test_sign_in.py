@@ -149,8 +149,8 @@ def test_no_change_is_made_without_the_token_of_its_form(staff_console: StaffCon
 @pytest.mark.parametrize(
     ("mode", "why"),
     [
-        (PasswordLoginMode.CUSTOMERS_ONLY, "Passwords are for customers only"),
-        (PasswordLoginMode.DISABLED, "Password login is switched off for everybody"),
+        (PasswordLoginMode.CUSTOMERS_ONLY, "so you have no staff access"),
+        (PasswordLoginMode.DISABLED, "so your session doesn't work"),
     ],
 )
 def test_staff_limited_to_sso_see_how_to_sign_in(
