@@ -1,6 +1,6 @@
 """Lists whose state is in the URL: filters, sorting and pages are query parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -88,6 +88,32 @@ def turns(page: Page[object], newer: str = "Newer", older: str = "Older") -> Tur
 def time_turns(page: Page[object], *, oldest_first: bool) -> Turns:
     """As ``turns``, of a list by time."""
     return turns(page, "Older", "Newer") if oldest_first else turns(page)
+
+
+def invalid_filters(converters: Mapping[str, Callable[[str], object]]) -> tuple[str, ...]:
+    """Return the names of the URL's filters that aren't applied because their value isn't valid.
+
+    A converter raises ``ValueError`` for an invalid value.
+    """
+    return tuple(
+        name for name, value in told(*converters).items() if not _is_valid(converters[name], value)
+    )
+
+
+def _is_valid(convert: Callable[[str], object], value: str) -> bool:
+    try:
+        convert(value)
+    except ValueError:
+        return False
+    return True
+
+
+def invalid_filter_messages(names: Mapping[str, str], invalid: Iterable[str]) -> list[str]:
+    """Return a sentence for each filter that isn't applied; ``names`` are the filters' labels."""
+    return [
+        text("{filter}: “{value}” isn't valid.", filter=names[name], value=value)
+        for name, value in told(*invalid).items()
+    ]
 
 
 def tags(

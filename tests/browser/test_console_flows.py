@@ -190,7 +190,7 @@ def test_a_delivery_arrives_and_is_sent_again(admin: Page, small_shop: RunningSh
         make_delivery(ports, hook, json.dumps({"product": {"name": "<b>Kettle</b>"}}))
         work(small_shop)
         admin.goto(f"{small_shop.url}/console/deliveries/?code=503")
-        admin.get_by_role("link", name="PRODUCT_UPDATED").click()
+        admin.get_by_role("link", name="Product updated").click()
         expect(admin.get_by_label("Response body")).to_have_text("<script>alert(1)</script>")
         expect(admin.get_by_label("Request body")).to_contain_text("<b>Kettle</b>")
         expect(admin.get_by_text("Signature valid")).to_be_visible()

@@ -97,7 +97,7 @@ def test_sending_deliveries_again(admin: Page, small_shop: RunningShop) -> None:
         work(small_shop)
         receiver.answer("/hook", Reply())
         admin.goto(f"{small_shop.url}/console/deliveries/")
-        press(admin, admin.get_by_role("checkbox", name="Select PRODUCT_UPDATED"), "Space")
+        press(admin, admin.get_by_role("checkbox", name="Select Product updated"), "Space")
         expect(admin.get_by_text("1 selected")).to_be_visible()
         press(admin, admin.get_by_role("button", name="Resend selected"))
         expect(admin.get_by_text("Resending 1 delivery.")).to_be_visible()

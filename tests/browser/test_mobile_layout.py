@@ -59,8 +59,8 @@ def test_chosen_deliveries_are_sent_again_from_where_they_are_chosen(
     phone.goto(f"{small_shop.url}/console/deliveries/")
     again = phone.get_by_role("button", name="Resend selected")
     assert not again.evaluate(IN_SIGHT)
-    choice = phone.get_by_role("checkbox", name="Select PRODUCT_UPDATED").first
-    event = phone.get_by_role("link", name="PRODUCT_UPDATED").first
+    choice = phone.get_by_role("checkbox", name="Select Product updated").first
+    event = phone.get_by_role("link", name="Product updated").first
     assert abs(middle(choice) - middle(event)) < 6
     choice.check()
     assert again.evaluate(IN_SIGHT)

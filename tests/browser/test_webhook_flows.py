@@ -31,7 +31,7 @@ def test_failed_delivery_of_a_disabled_webhook_is_enabled_and_resent(
         work(small_shop)
         change_webhook(ports, hook, is_active=False, target_url=ENDPOINT)
         admin.goto(f"{small_shop.url}/console/deliveries/")
-        row = admin.get_by_role("row").filter(has_text="PRODUCT_UPDATED")
+        row = admin.get_by_role("row").filter(has_text="Product updated")
         expect(row).to_contain_text("402 Payment Required")
         expect(row).to_contain_text("Your plan has ended")
         row.get_by_role("link").first.click()

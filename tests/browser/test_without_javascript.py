@@ -80,7 +80,7 @@ def test_a_delivery_is_sent_again(plain: Page, small_shop: RunningShop) -> None:
         )
         work(small_shop)
         plain.get_by_role("navigation").get_by_role("link", name="Deliveries").click()
-        plain.get_by_role("link", name="PRODUCT_UPDATED").click()
+        plain.get_by_role("link", name="Product updated").click()
         plain.get_by_role("button", name="Resend now").click()
         expect(plain.get_by_text("Resending now.")).to_be_visible()
         work(small_shop)

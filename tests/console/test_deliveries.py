@@ -1,4 +1,6 @@
-"""Deliveries in the console: found, looked at, sent again."""
+"""Deliveries in the console: searched, shown, resent."""
+
+import re
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -8,7 +10,13 @@ from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.ports import Ports
 from app.services.webhooks.details import show_webhook
 from tests.builders.apps import change_app, make_app
-from tests.builders.webhooks import change_webhook, make_delivery, make_webhook
+from tests.builders.products import make_product
+from tests.builders.webhooks import (
+    change_delivery,
+    change_webhook,
+    make_delivery,
+    make_webhook,
+)
 from tests.console.conftest import StaffConsole, Statements
 
 MAY = Permission.MANAGE_APPS
@@ -76,11 +84,48 @@ def test_deliveries_are_listed_and_narrowed_by_the_address(
     )
 
 
-def test_invalid_filter_is_reported(staff_console: StaffConsole, shop: Ports) -> None:
-    a_delivery(shop)
-    told = staff_console(MAY).open(f"{LIST}?object=nonsense&code=abc&webhook=x&from=y")
+def test_invalid_filters_are_reported_and_not_shown_as_applied(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    key = a_delivery(shop)
+    fail(shop, key)
+    console = staff_console(MAY)
+    told = console.open(
+        f"{LIST}?object=nonsense&code=abc&webhook=x&from=y&event=NONE&status=all&q=product"
+    )
     assert told.status == 200
-    assert "Invalid filter" in told.text
+    for name, value in (
+        ("Object ID", "nonsense"),
+        ("Response code", "abc"),
+        ("Webhook", "x"),
+        ("From", "y"),
+        ("Event", "NONE"),
+        ("Status", "all"),
+    ):
+        assert f"{name}: “{value}” isn't valid." in told.text
+    assert re.findall(r'class="lk-tag"[^>]*>\s*([^<]*?)\s*<', told.html) == ["Text: product"]
+    assert f"{LIST}{key}" in told.html
+    applied = console.open(f"{LIST}?code=none")
+    assert "Response code: none" in applied.text
+    assert f"{LIST}{key}" not in applied.html
+    assert "isn't valid" not in applied.text
+
+
+def test_delivery_is_named_for_its_object(
+    staff_console: StaffConsole, shop: Ports, statements: Statements
+) -> None:
+    key = a_delivery(shop)
+    change_delivery(shop, key, subject_id=make_product(shop, "Bowl, ash glaze"))
+    seen_by_others = staff_console(MAY, email="other@example.com")
+    assert "Bowl, ash glaze" not in seen_by_others.open(f"{LIST}{key}").text
+    console = staff_console(MAY, Permission.MANAGE_PRODUCTS)
+    with statements() as seen:
+        assert "Bowl, ash glaze" in console.open(LIST).text
+    assert len(seen) <= 6
+    page = console.open(f"{LIST}{key}")
+    assert page.title.startswith("Bowl, ash glaze ·")
+    assert "Product updated (PRODUCT_UPDATED) to Labels" in page.text
+    assert "Bowl, ash glaze" in console.open("/console/webhooks/1").text
 
 
 def test_one_delivery_is_shown_with_what_was_answered_and_no_markup_in_it_works(

@@ -45,7 +45,7 @@ FAILED = replace(
 
 
 def row_of(line: DeliveryLine) -> DeliveryRow:
-    (row,) = make_deliveries_page([line], []).rows
+    (row,) = make_deliveries_page([line], [], {}).rows
     return row
 
 
@@ -100,10 +100,10 @@ def test_next_attempt_is_shown_after_the_first() -> None:
 def test_unnamed_webhook_is_known_by_its_app() -> None:
     row = row_of(WAITING)
     assert (row.webhook, row.app) == ("Unnamed webhook", "Labels")
-    assert row.checkbox_label == "Select PRODUCT_CREATED to Labels, 1 Mar 2026, 12:00:00 UTC"
+    assert row.checkbox_label == "Select Product created to Labels, 1 Mar 2026, 12:00:00 UTC"
     named = row_of(replace(WAITING, webhook_name="Stock"))
     assert named.webhook == "Stock"
-    assert named.checkbox_label.startswith("Select PRODUCT_CREATED to Stock, ")
+    assert named.checkbox_label.startswith("Select Product created to Stock, ")
 
 
 @pytest.mark.parametrize(
@@ -115,18 +115,18 @@ def test_unnamed_webhook_is_known_by_its_app() -> None:
     ],
 )
 def test_summary_counts_deliveries(deliveries: int, summary: str) -> None:
-    assert make_deliveries_page([WAITING] * deliveries, []).summary == summary
+    assert make_deliveries_page([WAITING] * deliveries, [], {}).summary == summary
 
 
 def test_caption_tells_the_order() -> None:
-    assert make_deliveries_page([], []).caption == "Deliveries, newest first"
-    oldest = make_deliveries_page([], [], oldest_first=True)
+    assert make_deliveries_page([], [], {}).caption == "Deliveries, newest first"
+    oldest = make_deliveries_page([], [], {}, oldest_first=True)
     assert oldest.caption == "Deliveries, oldest first"
 
 
 def test_webhooks_to_choose_from_are_called_by_name_and_app() -> None:
     webhooks = [WebhookName(2, "Stock", 1, "Labels"), WebhookName(1, "", 1, "Labels")]
-    assert make_deliveries_page([], webhooks).webhooks == {
+    assert make_deliveries_page([], webhooks, {}).webhooks == {
         "2": "Stock (Labels)",
         "1": "Unnamed webhook (Labels)",
     }
@@ -136,10 +136,10 @@ def test_webhooks_to_choose_from_are_called_by_name_and_app() -> None:
     ("asked", "what"), [("replay-missing", "missing"), ("replay-failed", "failed")]
 )
 def test_replay_is_asked_about(asked: str, what: str) -> None:
-    replay = make_deliveries_page([], [], asked).replay
+    replay = make_deliveries_page([], [], {}, asked).replay
     assert replay is not None
     assert (replay.what, replay.action) == (what, replay.title.rstrip("?"))
-    assert make_deliveries_page([], [], "other").replay is None
+    assert make_deliveries_page([], [], {}, "other").replay is None
 
 
 @pytest.mark.parametrize(
@@ -188,3 +188,25 @@ def test_resending_counts_what_is_sent(resent: Resent, told: list[tuple[str, str
 def test_disabled_webhook_has_no_next_attempt() -> None:
     row = row_of(replace(WAITING, attempts=1, is_webhook_active=False))
     assert (row.state, row.status, row.next_attempt_at) == ("warn", "Not sending", None)
+
+
+@pytest.mark.parametrize(
+    ("event", "names", "title", "label"),
+    [
+        (
+            EventType.PRODUCT_CREATED,
+            {"id": "Bowl, ash glaze"},
+            "Bowl, ash glaze",
+            "Product created",
+        ),
+        (EventType.ORDER_PAID, {"id": "1988"}, "Order #1988", "Order paid"),
+        (EventType.PRODUCT_CREATED, {}, "Product created", ""),
+        (EventType.ORDER_PAID, {}, "Order paid", ""),
+    ],
+)
+def test_row_is_named_for_its_object(
+    event: EventType, names: dict[str, str], title: str, label: str
+) -> None:
+    line = replace(WAITING, event=event, object_id="id")
+    (row,) = make_deliveries_page([line], [], names).rows
+    assert (row.title, row.event) == (title, label)

@@ -29,7 +29,7 @@ def page_of(line: DeliveryLine, *attempts: Attempt, shown: int | None = None) ->
     details = DeliveryDetails(
         line, "{}", "", tuple(ShownAttempt(one, Signed.VERIFIED) for one in attempts)
     )
-    return make_delivery_page(details, NOW, shown)
+    return make_delivery_page(details, NOW, {}, shown)
 
 
 def attempts(count: int) -> list[Attempt]:
@@ -160,6 +160,13 @@ def test_last_attempt_is_shown_unless_another_is_chosen() -> None:
     assert page_of(FAILED, *made, shown=99).attempts[0].is_shown
 
 
+def test_page_is_named_for_its_object() -> None:
+    details = DeliveryDetails(replace(FAILED, object_id="id"), "{}", "")
+    page = make_delivery_page(details, NOW, {"id": "Bowl"})
+    assert (page.title, page.event) == ("Bowl", "Product created")
+    assert page_of(FAILED).title == "Product created"
+
+
 def test_response_has_a_body() -> None:
     response = page_of(FAILED, ATTEMPT).response
     assert response is not None
@@ -181,6 +188,9 @@ def test_delivery_without_attempts_has_neither_response_nor_signature() -> None:
     page = page_of(WAITING)
     assert (page.response, page.signature, page.curl) == (None, "", "")
     assert page.request_headers == ()
+    assert page.not_sent == "A worker sends it within seconds."
+    for line in (FAILED, replace(WAITING, is_webhook_active=False)):
+        assert page_of(line).not_sent == "No attempt was made."
 
 
 @pytest.mark.parametrize(
@@ -193,6 +203,6 @@ def test_delivery_without_attempts_has_neither_response_nor_signature() -> None:
 )
 def test_signature_is_judged(signed: Signed, state: str, signature: str) -> None:
     details = DeliveryDetails(FAILED, "{}", "", (ShownAttempt(ATTEMPT, signed),))
-    page = make_delivery_page(details, NOW)
+    page = make_delivery_page(details, NOW, {})
     assert (page.signature_state, page.signature) == (state, signature)
     assert page.curl.startswith("curl -X POST -H 'webhook-id: msg_1'")

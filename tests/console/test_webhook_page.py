@@ -165,11 +165,14 @@ def test_failing_webhook_tells_when_it_will_be_disabled() -> None:
 def test_disabled_webhook_tells_why_and_can_be_enabled() -> None:
     notice = page_of(DISABLED).notice
     assert notice is not None
-    assert (notice.cause, notice.can_enable) == ("Gone.", True)
-    assert "was disabled <time" in notice.detail
+    assert (notice.cause, notice.can_enable) == ("Disabled after failures", True)
+    assert notice.detail.startswith("Gone. The webhook was disabled <time")
+    after_a_response = page_of(replace(DISABLED, last_failure="402 Payment Required")).notice
+    assert after_a_response is not None
+    assert after_a_response.cause == "402 Payment Required"
     without_date = page_of(replace(DISABLED, disabled_at=None)).notice
     assert without_date is not None
-    assert without_date.detail == ""
+    assert (without_date.cause, without_date.detail) == ("Gone.", "Gone.")
 
 
 def test_webhook_of_an_inactive_app_says_so() -> None:
@@ -201,6 +204,9 @@ def test_facts_name_signing_and_identifier() -> None:
 def test_latest_deliveries_have_their_cause() -> None:
     (row,) = make_webhook_page(HOOK, [FAILED], NOW).latest
     assert (row.result, row.status) == ("503 Service Unavailable", "Failed")
+    named = replace(FAILED, object_id="id")
+    (row,) = make_webhook_page(HOOK, [named], NOW, names={"id": "Bowl"}).latest
+    assert (row.title, row.event) == ("Bowl", "Product created")
 
 
 @pytest.mark.parametrize(

@@ -288,3 +288,13 @@ def test_form_that_is_sent_twice_creates_one_webhook(
     again = console.follow(console.send("/console/webhooks/new", data))
     assert first.leads_to == again.leads_to == "/console/webhooks/1"
     assert show_webhook(shop, OPERATOR, 2) is None
+
+
+def test_invalid_filters_of_webhooks_are_reported(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    make_webhook(shop, make_app(shop, "Labels")[0])
+    told = staff_console(*MAY).open("/console/webhooks/?app=x&event=NONE&state=odd&q=hook")
+    for name, value in (("App", "x"), ("Event", "NONE"), ("State", "odd")):
+        assert f"{name}: “{value}” isn't valid." in told.text
+    assert re.findall(r'class="lk-tag"[^>]*>\s*([^<]*?)\s*<', told.html) == ["Text: hook"]

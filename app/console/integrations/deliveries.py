@@ -1,5 +1,7 @@
 """Deliveries: what was sent to apps, searched, shown and resent."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 from flask import abort, flash, request
@@ -13,7 +15,15 @@ from app.console.integrations.deliveries_page import (
     resend_result,
 )
 from app.console.integrations.delivery_page import make_delivery_page
-from app.console.lists import asked_days, asked_page, tags, time_turns, told
+from app.console.lists import (
+    asked_days,
+    asked_page,
+    invalid_filter_messages,
+    invalid_filters,
+    tags,
+    time_turns,
+    told,
+)
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, now, ports
@@ -23,11 +33,12 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.services.deliveries.details import show_delivery_details
 from app.services.deliveries.lists import show_delivery
+from app.services.deliveries.object_names import name_objects
 from app.services.deliveries.replays import replay_deliveries, retry_deliveries, retry_delivery
 from app.services.deliveries.search import NO_ANSWER, DeliverySearch, search_deliveries
 from app.services.webhooks.changes import WebhookInput, update_webhook
 from app.services.webhooks.names import WebhookName, list_webhook_names
-from app.web.converters import one_of, row_key
+from app.web.converters import day, one_of, row_key
 
 _NAMES = {
     "q": "Text",
@@ -62,30 +73,35 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List deliveries by time, filtered by the query string."""
-    problem = ""
+    invalid = invalid_filters(_CONVERTERS)
     wanted = _wanted()
     try:
         found = search_deliveries(ports(), actor(), asked_page(), wanted)
-    except Refused as refused:
-        problem = str(refused)
-        wanted = DeliverySearch()
+    except Refused:
+        invalid = (*invalid, "object")
+        wanted = replace(wanted, object_id="")
         found = search_deliveries(ports(), actor(), asked_page(), wanted)
     hooks = list_webhook_names(ports(), actor())
+    applied = {name: label for name, label in _NAMES.items() if name not in invalid}
     statuses = {value: label for value, (_, label) in _STATUS.items()}
     return page(
         "deliveries/index.html",
         deliveries=make_deliveries_page(
-            found.items, hooks, request.args.get("ask", ""), oldest_first=wanted.oldest_first
+            found.items,
+            hooks,
+            name_objects(ports(), actor(), found.items),
+            request.args.get("ask", ""),
+            oldest_first=wanted.oldest_first,
         ),
         turns=time_turns(found, oldest_first=wanted.oldest_first),
         told=told(*_NAMES, "sort"),
-        tags=tags(_NAMES, {"webhook": _called(hooks), "status": statuses}),
+        tags=tags(applied, {"webhook": _called(hooks), "status": statuses}),
         events={event: event for event in EVENTS},
         statuses=statuses,
         sorts={"oldest": "Oldest first"},
         since=SINCE,
         default_since=DEFAULT_SINCE,
-        problem=problem,
+        invalid=invalid_filter_messages(_NAMES, invalid),
         kept_days=RETENTION.days,
     )
 
@@ -97,7 +113,9 @@ def show(key: int) -> BaseResponse:
     if found is None:
         abort(404)
     attempt_id = request.args.get("attempt", type=row_key)
-    return page("deliveries/show.html", delivery=make_delivery_page(found, now(), attempt_id))
+    names = name_objects(ports(), actor(), (found.line,))
+    delivery = make_delivery_page(found, now(), names, attempt_id)
+    return page("deliveries/show.html", delivery=delivery)
 
 
 @blueprint.post("/<key:key>/redeliver")
@@ -164,15 +182,29 @@ def _kind(name: str) -> EventType:
     return EventType(one_of(EVENTS)(name))
 
 
+def _response_code(code: str) -> int:
+    return NO_ANSWER if code.lower() == "none" else row_key(code)
+
+
+_CONVERTERS: Mapping[str, Callable[[str], object]] = {
+    "webhook": row_key,
+    "event": _kind,
+    "status": one_of(_STATUS),
+    "code": _response_code,
+    "from": day,
+    "to": day,
+}
+"""The filters whose values can be invalid, but for the object, which the search itself reads."""
+
+
 def _wanted() -> DeliverySearch:
     args = request.args
-    code = args.get("code", "").strip().lower()
     status = _STATUS.get(args.get("status", ""))
     return DeliverySearch(
         webhook_id=args.get("webhook", type=row_key),
         event=args.get("event", type=_kind),
         status=None if status is None else status[0],
-        response_status=NO_ANSWER if code == "none" else args.get("code", type=row_key),
+        response_status=args.get("code", type=_response_code),
         created=asked_days(),
         object_id=args.get("object", "").strip(),
         text=args.get("q", "").strip(),

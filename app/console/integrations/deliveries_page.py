@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.console.formatting import exact
-from app.console.integrations.delivery_attempts import can_be_sent, status_words, was_answered
+from app.console.integrations.delivery_attempts import (
+    can_be_sent,
+    status_words,
+    title_of,
+    was_answered,
+)
 from app.domain.deliveries.causes import response_detail, status_line
 from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
-from app.domain.events import EventType
 from app.domain.values.text import text
 from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
@@ -33,8 +37,8 @@ class DeliveryRow:
     """A delivery in the list."""
 
     id: int
-    event: EventType
-    object_id: str
+    title: str
+    event: str
     checkbox_label: str
     state: str
     status: str
@@ -89,12 +93,16 @@ _REPLAYS = {
 def make_deliveries_page(
     lines: Iterable[DeliveryLine],
     webhooks: Iterable[WebhookName],
+    names: Mapping[str, str],
     asked: str = "",
     *,
     oldest_first: bool = False,
 ) -> DeliveriesPage:
-    """Return the page that lists ``lines``, and asks about a replay if one is ``asked``."""
-    rows = tuple(delivery_row(line) for line in lines)
+    """Return the page that lists ``lines``, and asks about a replay if one is ``asked``.
+
+    ``names`` are those of the deliveries' objects by global ID.
+    """
+    rows = tuple(delivery_row(line, names) for line in lines)
     return DeliveriesPage(
         rows=rows,
         summary=_summary(len(rows)),
@@ -149,16 +157,17 @@ def _summary(deliveries: int) -> str:
     )
 
 
-def delivery_row(line: DeliveryLine) -> DeliveryRow:
-    """Return the row of a delivery."""
+def delivery_row(line: DeliveryLine, names: Mapping[str, str]) -> DeliveryRow:
+    """Return the row of a delivery; ``names`` are those of objects."""
+    title = title_of(line, names)
     state, status = status_words(line)
     return DeliveryRow(
         id=line.id,
-        event=line.event,
-        object_id=line.object_id,
+        title=title,
+        event="" if title == line.event.label else line.event.label,
         checkbox_label=text(
-            "Select {event} to {receiver}, {moment}",
-            event=line.event,
+            "Select {title} to {receiver}, {moment}",
+            title=title,
             receiver=line.webhook_name or line.app_name,
             moment=exact(line.created_at),
         ),

@@ -1,9 +1,11 @@
 """A delivery's state and its attempts in words, and as a command that repeats one."""
 
 import shlex
+from collections.abc import Mapping
 
 from app.domain.deliveries.causes import failure_cause, status_line
 from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.events import EVENTS
 from app.domain.values.text import text
 from app.services.deliveries.details import DeliveryDetails, ShownAttempt
 from app.services.deliveries.search import DeliveryLine
@@ -32,6 +34,18 @@ def can_be_sent(line: DeliveryLine) -> bool:
 def was_answered(line: DeliveryLine) -> bool:
     """Return whether an attempt came to anything, be it a network error."""
     return line.response_status is not None or bool(line.last_response)
+
+
+def title_of(line: DeliveryLine, names: Mapping[str, str]) -> str:
+    """Return what the delivery is about: its object's name, or else the event.
+
+    ``names`` are those of ``name_objects``.
+    """
+    subject = EVENTS[line.event].subject
+    name = names.get(line.object_id, "")
+    if subject == "Order" and name:
+        return text("Order #{number}", number=name)
+    return name or line.event.label
 
 
 def answer_words(status: int | None) -> str:

@@ -14,6 +14,7 @@ from app.console.integrations.delivery_attempts import (
     curl_of,
     size_of,
     status_words,
+    title_of,
 )
 from app.domain.deliveries.causes import failure_cause
 from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, Attempt, DeliveryStatus
@@ -79,6 +80,7 @@ class DeliveryPage:
 
     line: DeliveryLine
     title: str
+    event: str
     webhook: str
     api_id: str
     state: str
@@ -93,6 +95,7 @@ class DeliveryPage:
     size: str
     curl: str
     response: Response | None
+    not_sent: str
     attempts: tuple[AttemptRow, ...]
     attempt_count: str
     next_attempt: str
@@ -100,9 +103,15 @@ class DeliveryPage:
 
 
 def make_delivery_page(
-    found: DeliveryDetails, now: datetime, attempt_id: int | None = None
+    found: DeliveryDetails,
+    now: datetime,
+    names: Mapping[str, str],
+    attempt_id: int | None = None,
 ) -> DeliveryPage:
-    """Return the page; it shows the attempt ``attempt_id``, or else the last one."""
+    """Return the page; it shows the attempt ``attempt_id``, or else the last one.
+
+    ``names`` are those of objects by global ID.
+    """
     line, attempts = found.line, found.attempts
     chosen = next((one for one in attempts if one.attempt.id == attempt_id), None)
     chosen = chosen or (attempts[0] if attempts else None)
@@ -110,7 +119,8 @@ def make_delivery_page(
     signature_state, signature = ("", "") if chosen is None else _SIGNATURES[chosen.signed]
     return DeliveryPage(
         line=line,
-        title=line.event.label,
+        title=title_of(line, names),
+        event=line.event.label,
         webhook=line.webhook_name or "Unnamed webhook",
         api_id=to_global_id("EventDelivery", line.id),
         state=state,
@@ -125,6 +135,7 @@ def make_delivery_page(
         size=size_of(found.payload),
         curl=curl_of(found, chosen),
         response=None if chosen is None else _response(chosen, now),
+        not_sent=_not_sent(line),
         attempts=tuple(_row(one, chosen, now) for one in attempts),
         attempt_count=_attempt_count(line, len(attempts)),
         next_attempt=_next_moment(line, now),
@@ -194,6 +205,13 @@ def _header(name: str, value: str) -> Header:
         return Header(name, value)
     length = text("{count:,} characters", count=len(value))
     return Header(name, f"{value[: _MAX_VALUE - 1]}…", length)
+
+
+def _not_sent(line: DeliveryLine) -> str:
+    """Return why there is no attempt."""
+    if _is_pending(line) and can_be_sent(line):
+        return "A worker sends it within seconds."
+    return "No attempt was made."
 
 
 def _response(shown: ShownAttempt, now: datetime) -> Response:

@@ -1,6 +1,6 @@
 """The view models of webhooks: the list, and one webhook's page with its questions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -20,6 +20,7 @@ from app.services.webhooks.lists import Health, ListedWebhook
 
 _SHOWN_EVENTS = 2
 _UNNAMED = "Unnamed webhook"
+_NO_NAMES: Mapping[str, str] = {}
 _CODE = Markup("<code>{}</code>")
 _DAY = timedelta(days=1)
 
@@ -116,6 +117,7 @@ def make_webhook_page(
     now: datetime,
     asked: str = "",
     missing: MissingPermissions | None = None,
+    names: Mapping[str, str] = _NO_NAMES,
 ) -> WebhookPage:
     """Return the page of ``hook``; ``asked`` is the question: test, pause, delete or empty."""
     api_id = to_global_id("Webhook", hook.id)
@@ -128,7 +130,7 @@ def make_webhook_page(
         is_active=hook.is_active,
         notice=_notice(hook, now),
         missing=missing,
-        latest=tuple(delivery_row(line) for line in latest),
+        latest=tuple(delivery_row(line, names) for line in latest),
         events=tuple(ChosenEvent(event.label, event.value) for event in hook.events),
         payload=_payload(hook),
         target_url=hook.target_url,
@@ -216,9 +218,15 @@ def _notice(hook: ListedWebhook, now: datetime) -> Notice | None:
 
 
 def _disabled_notice(hook: ListedWebhook, now: datetime) -> Notice:
-    moment = time_element(hook.disabled_at, now) if hook.disabled_at else ""
-    detail = html_text("The webhook was disabled {moment}.", moment=moment) if moment else ""
-    return Notice("bad", hook.disabled_reason, detail, can_enable=True)
+    reason = hook.disabled_reason
+    if hook.disabled_at is None:
+        return Notice("bad", hook.last_failure or reason, reason, can_enable=True)
+    detail = html_text(
+        "{reason} The webhook was disabled {moment}.",
+        reason=reason,
+        moment=time_element(hook.disabled_at, now),
+    )
+    return Notice("bad", hook.last_failure or "Disabled after failures", detail, can_enable=True)
 
 
 def _failing_notice(hook: ListedWebhook, since: datetime, now: datetime) -> Notice:

@@ -1,13 +1,20 @@
 """Webhooks of all apps: the list, one webhook, testing, disabling and deleting."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.integrations.missing_permissions import missing_permissions
 from app.console.integrations.webhook_page import make_webhook_page, make_webhooks_page
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import (
+    asked_page,
+    invalid_filter_messages,
+    invalid_filters,
+    tags,
+    told,
+    turns,
+)
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, now, ports
@@ -18,6 +25,7 @@ from app.domain.values.text import text
 from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.deliveries.dry_runs import trigger_webhook
+from app.services.deliveries.object_names import name_objects
 from app.services.deliveries.search import DeliverySearch, search_deliveries
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
 from app.services.webhooks.lists import (
@@ -30,6 +38,12 @@ from app.web.converters import one_of, row_key
 
 _NAMES = {"q": "Text", "app": "App", "event": "Event", "state": "State"}
 _STATES = {"failing": "Failing", "on": "Enabled", "off": "Disabled"}
+_CONVERTERS: Mapping[str, Callable[[str], object]] = {
+    "app": row_key,
+    "event": EventType,
+    "state": one_of(_STATES),
+}
+"""The filters whose values can be invalid."""
 _SORTS: Mapping[str, str] = {WebhookSort.NAME: "Name", WebhookSort.APP: "App"}
 _ASKED = ("delete", "pause", "test")
 _LATEST = 8
@@ -66,6 +80,8 @@ def index() -> BaseResponse:
         is_failing=state == "failing",
     )
     sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
+    invalid = invalid_filters(_CONVERTERS)
+    applied = {name: label for name, label in _NAMES.items() if name not in invalid}
     found = list_webhooks(ports(), actor(), asked_page(), wanted, sort)
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
     return page(
@@ -73,7 +89,8 @@ def index() -> BaseResponse:
         webhooks=make_webhooks_page(found.items),
         turns=turns(found) if sort is WebhookSort.NEWEST else turns(found, "Previous", "Next"),
         told=told(*_NAMES, "sort"),
-        tags=tags(_NAMES, {"state": _STATES, "app": apps}),
+        tags=tags(applied, {"state": _STATES, "app": apps}),
+        invalid=invalid_filter_messages(_NAMES, invalid),
         sorts=_SORTS,
         states=_STATES,
         events={event.value: event.label for event in EventType},
@@ -91,7 +108,8 @@ def show(key: int) -> BaseResponse:
     )
     asked = request.args.get("ask", type=one_of(_ASKED))
     missing = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)
-    webhook = make_webhook_page(hook, latest.items, now(), asked or "", missing)
+    names = name_objects(ports(), actor(), latest.items)
+    webhook = make_webhook_page(hook, latest.items, now(), asked or "", missing, names)
     return page("webhooks/show.html", webhook=webhook)
 
 

@@ -1,0 +1,46 @@
+"""What the objects of deliveries are called."""
+
+from dataclasses import replace
+
+from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
+from app.domain.values.ids import to_global_id
+from app.ports import Ports
+from app.services.deliveries.object_names import name_objects
+from app.services.deliveries.search import DeliveryLine
+from tests.builders.apps import make_app
+from tests.builders.people import make_group, make_user
+from tests.builders.products import make_product
+from tests.console.test_deliveries_page import WAITING
+
+
+def about(event: EventType, kind: str, key: int | str) -> DeliveryLine:
+    return replace(WAITING, event=event, object_id=to_global_id(kind, key))
+
+
+def test_objects_have_their_names(ports: Ports) -> None:
+    product = about(EventType.PRODUCT_UPDATED, "Product", make_product(ports, "Bowl"))
+    user = about(EventType.CUSTOMER_UPDATED, "User", make_user(ports, "mia@example.com"))
+    app = about(EventType.APP_UPDATED, "App", make_app(ports, "Labels")[0])
+    group = about(EventType.PERMISSION_GROUP_UPDATED, "Group", make_group(ports, "Support"))
+    order = about(EventType.ORDER_PAID, "Order", 1988)
+    gone = about(EventType.PRODUCT_DELETED, "Product", 999)
+    cart = about(EventType.CHECKOUT_UPDATED, "Checkout", "3f2504e0-4f89-11d3-9a0c-0305e82c3301")
+    lines = (product, user, app, group, order, gone, cart, replace(cart, object_id=""))
+    assert name_objects(ports, OPERATOR, lines) == {
+        product.object_id: "Bowl",
+        user.object_id: "mia@example.com",
+        app.object_id: "Labels",
+        group.object_id: "Support",
+        order.object_id: "1988",
+    }
+    assert name_objects(ports, OPERATOR, ()) == {}
+
+
+def test_names_need_the_permission_of_the_event(ports: Ports) -> None:
+    product = about(EventType.PRODUCT_UPDATED, "Product", make_product(ports, "Bowl"))
+    user = about(EventType.CUSTOMER_UPDATED, "User", make_user(ports, "mia@example.com"))
+    held = frozenset({Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS})
+    person = Actor(ActorKind.USER, user_id=1, is_staff=True, permissions=held)
+    assert name_objects(ports, person, (product, user)) == {product.object_id: "Bowl"}
