@@ -194,7 +194,8 @@ def _detail(line: DeliveryLine) -> str:
     """Return the response's own words, and why no further attempt is made."""
     if line.status is DeliveryStatus.SUCCESS:
         return ""
-    said = "" if line.response_status is None else response_detail(line.last_response)
+    status = line.response_status
+    said = "" if status is None else response_detail(status, line.last_response)
     return said or (line.given_up if was_answered(line) else "")
 
 

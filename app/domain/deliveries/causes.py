@@ -17,6 +17,10 @@ def status_line(status: int) -> str:
     return f"{status} {reason}" if reason else str(status)
 
 
+def _reason(status: int) -> str:
+    return _REASONS.get(status, "").casefold()
+
+
 def failure_cause(status: int | None, response: str) -> str:
     """Return why an attempt failed: ``402 Payment Required: Your plan has ended``.
 
@@ -24,14 +28,14 @@ def failure_cause(status: int | None, response: str) -> str:
     """
     if status is None:
         return response.strip() or "No response"
-    detail = response_detail(response)
+    detail = response_detail(status, response)
     return f"{status_line(status)}: {detail}" if detail else status_line(status)
 
 
-def response_detail(response: str) -> str:
+def response_detail(status: int, response: str) -> str:
     """Return what a response's body says in plain words: an error's message, or a short text.
 
-    Empty for markup, and for JSON without a message.
+    Empty for markup, for JSON without a message, and for what the status says already.
     """
     try:
         message = _message_in(json.loads(response))
@@ -41,6 +45,8 @@ def response_detail(response: str) -> str:
         is_text = "<" not in response and not response.lstrip().startswith(("{", "["))
         message = response if is_text else ""
     line = " ".join(message.split())
+    if line.casefold() in (str(status), status_line(status).casefold(), _reason(status)):
+        return ""
     return line if len(line) <= MAX_DETAIL else f"{line[: MAX_DETAIL - 1]}…"
 
 

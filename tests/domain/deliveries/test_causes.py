@@ -19,6 +19,9 @@ def test_status_has_its_reason(status: int, line: str) -> None:
         (402, '{"error": "Your plan has ended"}', "402 Payment Required: Your plan has ended"),
         (503, "", "503 Service Unavailable"),
         (503, "maintenance\nuntil 10:00", "503 Service Unavailable: maintenance until 10:00"),
+        (503, "service unavailable\n", "503 Service Unavailable"),
+        (503, '{"error": "503 Service Unavailable"}', "503 Service Unavailable"),
+        (599, "599", "599"),
         (500, "<html><h1>Oops</h1></html>", "500 Internal Server Error"),
         (None, "x.example cannot be reached.", "x.example cannot be reached."),
         (None, " ", "No response"),
@@ -44,10 +47,10 @@ def test_cause_is_status_and_message(status: int | None, response: str, cause: s
     ],
 )
 def test_detail_is_the_message_in_the_body(response: str, detail: str) -> None:
-    assert response_detail(response) == detail
+    assert response_detail(500, response) == detail
 
 
 def test_long_detail_is_cut() -> None:
-    detail = response_detail("x" * 5000)
+    detail = response_detail(500, "x" * 5000)
     assert len(detail) == MAX_DETAIL
     assert detail.endswith("…")
