@@ -193,7 +193,7 @@ def test_a_provider_is_set_up_tried_and_switched(
     admin.get_by_role("button", name="Add provider").click()
     expect(admin.get_by_text("Enable it to let people sign in")).to_be_visible()
     expect(admin.get_by_text("Missing: Client ID")).to_be_visible()
-    admin.get_by_role("link", name="Settings", exact=True).click()
+    admin.locator("#main").get_by_role("link", name="Settings", exact=True).click()
     admin.get_by_label("Client ID").fill("shop")
     admin.get_by_label("Client secret", exact=True).fill(provider.secret_of("shop"))
     admin.get_by_role("button", name="Save settings").click()
