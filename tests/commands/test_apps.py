@@ -34,7 +34,7 @@ def test_no_app_is_given_manage_apps(ports: Ports) -> None:
     for arguments in (("create", "Warehouse"), ("update", "Importer")):
         failed = run(ports, "app", *arguments, "--permission", "MANAGE_APPS")
         assert (failed.exit_code, failed.stdout) == (3, "")
-        assert "managing apps is for people" in failed.stderr
+        assert "Apps can't have MANAGE_APPS" in failed.stderr
 
 
 def test_apps_are_listed_without_their_tokens(ports: Ports) -> None:

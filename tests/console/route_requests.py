@@ -18,8 +18,14 @@ KEYS = {"customers": 2}
 OWN_GROUPS = ("account", "creations", "passwords", "preferences", "search", "sign_in")
 """Pages about oneself, and the search, which finds what one may see."""
 
-ACTIVITY_TABLES = ("sessions", "throttle_addresses", "throttle_users", "oidc_states")
-"""What signing in, and trying to, leaves behind."""
+ACTIVITY_TABLES = (
+    "form_submissions",
+    "oidc_states",
+    "sessions",
+    "throttle_addresses",
+    "throttle_users",
+)
+"""What signing in, trying to, and sending a form leave behind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ LOOKED_AT = {
     "console.apps.show",
     "console.dry_run.index",
     "console.dry_run.run",
+    "console.events.index",
     "console.home.index",
     "console.inspector.index",
     "console.webhook_editing.check",

@@ -17,7 +17,7 @@ from tests.servers.own_provider import OwnProvider, own_provider
 
 WITH = "/console/sign-in/with/latchkey.authentication.openidconnect"
 INSIDE = "/console/account/"
-FOREIGN = "This sign-in did not begin in this browser"
+FOREIGN = "This sign-in started in another browser"
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
 
     taken = cpu_seconds(lambda: pages.append(console.send(PAGE, form).html))
 
-    assert "Against the last real delivery" in pages[0]
+    assert "Compared with the last delivery" in pages[0]
     assert "<del>" in pages[0]
     assert taken < bound()
 

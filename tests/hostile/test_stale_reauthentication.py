@@ -23,7 +23,7 @@ from app.services.authorization.declarations import name_of
 from app.services.authorization.register import REGISTER
 from app.settings import Settings
 from tests.builders.people import PASSWORD
-from tests.builders.webhooks import make_webhook
+from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.populated_shop import ADMIN, CUSTOMER, open_console, populate
 from tests.console.route_requests import records
 from tests.console.staff_client import ConsoleClient
@@ -32,7 +32,7 @@ from tests.fixtures.ports import fake_ports
 from tests.servers.apps import AppServer, app_server
 
 LINKS = EventType.STAFF_SET_PASSWORD_REQUESTED.value
-HOOK = {"target_url": "https://hooks.example.com/", "events": LINKS, "app": "1"}
+HOOK = {"target_url": "https://hooks.example.com/", "events": LINKS, "app": "1", "warned": "y"}
 ORDERS = Permission.MANAGE_ORDERS.value
 SUPPORT = to_global_id("Group", 1)
 
@@ -44,6 +44,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "app_tokens.rotate": ("apps/1/tokens/1/rotate", {}),
     "apps.connect": ("apps/connect", {"name": "Till", "permissions": ORDERS}),
     "apps.save_permissions": ("apps/1/permissions", {"permissions": ORDERS}),
+    "deliveries.redeliver": ("deliveries/2/redeliver", {"enable": "yes"}),
     "keys.rotate": ("keys/rotate", {}),
     "provider_editing.discover": (
         "single-sign-on/default/discover",
@@ -56,9 +57,11 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "staff.groups.new": ("staff/groups/new", {"name": "Tills", "permissions": ORDERS}),
     "staff.groups.save": ("staff/groups/1/save", {"name": "Support", "permissions": ORDERS}),
     "staff.invitations.index": ("staff/invite/", {"email": "new@example.com"}),
+    "staff.invitations.make_link": ("staff/invite/4/link", {}),
     "staff.save_groups": ("staff/1/groups", {"groups": SUPPORT}),
     "webhook_editing.edit": ("webhooks/2/edit", HOOK),
     "webhook_editing.new": ("webhooks/new", HOOK),
+    "webhooks.grant": ("webhooks/2/grant", {}),
     "webhooks.resume": ("webhooks/2/resume", {}),
     "access.set_mode": ("access/mode", {"mode": "DISABLED", "phrase": "NOBODY"}),
 }
@@ -66,6 +69,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
 
 WITHOUT_EFFECT = {
     "apps.save_details",
+    "shop_settings.save",
     "staff.groups.remove_member",
     "staff.save_details",
     "webhooks.pause",
@@ -78,7 +82,7 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     """A shop with one of everything, a webhook for links, and an installation that failed."""
     made = fake_ports(sqlite_url, clock)
     populate(made)
-    make_webhook(made, 1, EventType.STAFF_SET_PASSWORD_REQUESTED)
+    make_delivery(made, make_webhook(made, 1, EventType.STAFF_SET_PASSWORD_REQUESTED))
     install_app(made, OPERATOR, WantedApp("Failed", "https://apps.example.com/manifest"))
     with made.database.transaction() as session:
         session.query(AppInstallationRecord).one().status = JobStatus.FAILED.value
