@@ -1,16 +1,15 @@
 """A thread that writes what a process has collected in memory, once a minute and at its end."""
 
+import logging
 from collections.abc import Callable
 from multiprocessing.util import Finalize
 from threading import Event, Lock, Thread
-
-import structlog
 
 INTERVAL = 60.0
 """Seconds between two writes of one process."""
 
 _BEFORE_OTHERS = 100
-_log = structlog.get_logger(__name__)
+_log = logging.getLogger(__name__)
 
 
 class FlushThread:
@@ -50,4 +49,4 @@ class FlushThread:
             try:
                 self._flush()
             except Exception:  # noqa: BLE001 - logged; what comes later shall still be written
-                _log.exception("flush.failed", thread=self._name)
+                _log.exception("flush.failed", extra={"thread_name": self._name})

@@ -1,5 +1,6 @@
 """Refused sign-in attempts, collected in memory and written by a thread of each process."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,7 +8,6 @@ from datetime import datetime
 from threading import Lock
 from typing import Any, TypeVar
 
-import structlog
 from sqlalchemy import ColumnElement, Select, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -40,7 +40,7 @@ _MAX_ENTERED_LENGTH = 255
 _MAX_USER_AGENT_LENGTH = 256
 _MAX_NAME_LENGTH = 256
 _MAX_DEVICE_LENGTH = 64
-_log = structlog.get_logger(__name__)
+_log = logging.getLogger(__name__)
 
 Key = TypeVar("Key", int, str)
 
