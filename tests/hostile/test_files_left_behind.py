@@ -53,13 +53,22 @@ def _careless_account() -> Iterator[None]:
 
 def _exposed(*folders: Path) -> dict[str, str]:
     """Files and folders that another account could open, with their modes."""
-    found = [path for folder in folders for path in (folder, *folder.rglob("*"))]
-    assert len(found) > len(folders)
-    return {
-        str(path): stat.filemode(path.stat().st_mode)
-        for path in found
-        if path.stat().st_mode & 0o077
+    modes = {
+        str(path): mode
+        for folder in folders
+        for path in (folder, *folder.rglob("*"))
+        if (mode := _mode(path)) is not None
     }
+    assert len(modes) > len(folders)
+    return {path: stat.filemode(mode) for path, mode in modes.items() if mode & 0o077}
+
+
+def _mode(path: Path) -> int | None:
+    """Return the file's mode; ``None`` if SQLite has removed it since its folder was listed."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
 
 
 def test_files_of_a_run_are_private(tmp_path: Path) -> None:
