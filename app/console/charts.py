@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log10
+from math import ceil, log10
 
 _WIDTH = 240.0
 _HEIGHT = 100.0
 _GAP = 1.0
 _STACK_WIDTH, _STACK_GAP = 20.0, 2.0
+_DASH = 4.0
 _SPARK_WIDTH = 120.0
 _SPARK_HEIGHT = 32.0
 _SPARK_TOP, _SPARK_BOTTOM = 5.0, 29.0
@@ -89,6 +90,41 @@ def stacked_by_kind(
             below += height
         stacks.append(Stack(title, tuple(bars)))
     return Stacks(tuple(stacks), round(len(columns) * _STACK_WIDTH), top)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines over the columns of ``Stacks``, as paths; ``top`` is the highest grid line's value."""
+
+    paths: tuple[str, ...]
+    width: int
+    top: int
+
+
+def lines(rows: Sequence[Sequence[float | None]]) -> Lines:
+    """Return a line for each of ``rows``, interrupted where a value is ``None``."""
+    top = round_up(ceil(max((value or 0.0 for row in rows for value in row), default=0.0)))
+    width = max(map(len, rows), default=0) * _STACK_WIDTH
+    return Lines(tuple(_path(row, top) for row in rows), round(width), top)
+
+
+def _path(row: Sequence[float | None], top: int) -> str:
+    """Return a path through the columns' centres; a value without neighbours is a short line."""
+    steps, is_drawing = [], False
+    for place, value in enumerate(row):
+        if value is None:
+            is_drawing = False
+            continue
+        x, y = (place + 0.5) * _STACK_WIDTH, _HEIGHT * (1 - value / top)
+        following = row[place + 1] if place + 1 < len(row) else None
+        if is_drawing:
+            steps.append(f"L{x:g} {y:.1f}")
+        elif following is None:
+            steps.append(f"M{x - _DASH:g} {y:.1f} L{x + _DASH:g} {y:.1f}")
+        else:
+            steps.append(f"M{x:g} {y:.1f}")
+        is_drawing = True
+    return " ".join(steps)
 
 
 def spark(values: Sequence[float]) -> Spark:

@@ -31,6 +31,9 @@ class DeliveryRecord(Record):
             where="lease_until IS NOT NULL",
         ),
         Index("ix_deliveries_webhook", "webhook_id", "id"),
+        Index(
+            "ix_deliveries_webhook_time", "webhook_id", "created_at", "id", "status", "attempts"
+        ),
         Index("ix_deliveries_state", "status", "created_at", "attempts"),
         Index("ix_deliveries_event", "event", "created_at"),
         partial_index(

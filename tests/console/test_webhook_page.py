@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import (
     WebhookPage,
     WebhookRow,
@@ -14,6 +15,7 @@ from app.console.integrations.webhook_page import (
 )
 from app.console.parts import Pill
 from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
 from app.domain.events import EventType
 from app.services.webhooks.lists import Health, ListedWebhook
 from tests.console.test_deliveries_page import FAILED
@@ -40,6 +42,7 @@ HOOK = ListedWebhook(
     events=(EventType.ORDER_PAID,),
     health=Health(delivered=3),
 )
+CHARTS = make_webhook_charts((DeliverySpan(NOW, 0, 0, 0),), ChartPeriod.DAY)
 FAILING = replace(HOOK, failing_since=NOW - timedelta(hours=3), last_failure="503 Busy")
 DISABLED = replace(
     HOOK, is_active=False, disabled_reason="Gone.", disabled_at=NOW - timedelta(hours=1)
@@ -52,7 +55,7 @@ def row_of(hook: ListedWebhook) -> WebhookRow:
 
 
 def page_of(hook: ListedWebhook, asked: str = "") -> WebhookPage:
-    return make_webhook_page(hook, [], NOW, asked)
+    return make_webhook_page(hook, [], CHARTS, NOW, asked)
 
 
 def facts_of(hook: ListedWebhook) -> dict[str, str]:
@@ -202,10 +205,10 @@ def test_facts_name_signing_and_identifier() -> None:
 
 
 def test_latest_deliveries_have_their_cause() -> None:
-    (row,) = make_webhook_page(HOOK, [FAILED], NOW).latest
+    (row,) = make_webhook_page(HOOK, [FAILED], CHARTS, NOW).latest
     assert (row.result, row.status) == ("503 Service Unavailable", "Failed")
     named = replace(FAILED, object_id="id")
-    (row,) = make_webhook_page(HOOK, [named], NOW, names={"id": "Bowl"}).latest
+    (row,) = make_webhook_page(HOOK, [named], CHARTS, NOW, names={"id": "Bowl"}).latest
     assert (row.title, row.event) == ("Bowl", "Product created")
 
 

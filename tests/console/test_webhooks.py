@@ -17,7 +17,7 @@ from app.services.webhooks.details import show_webhook
 from app.services.webhooks.disabling import disable_webhook
 from tests.builders.apps import change_app, make_app
 from tests.builders.products import make_product
-from tests.builders.webhooks import change_webhook, make_webhook
+from tests.builders.webhooks import change_webhook, make_many_deliveries, make_webhook
 from tests.console.conftest import StaffConsole, Statements
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
@@ -298,3 +298,23 @@ def test_invalid_filters_of_webhooks_are_reported(
     for name, value in (("App", "x"), ("Event", "NONE"), ("State", "odd")):
         assert f"{name}: “{value}” isn't valid." in told.text
     assert re.findall(r'class="lk-tag"[^>]*>\s*([^<]*?)\s*<', told.html) == ["Text: hook"]
+
+
+def test_page_charts_deliveries_by_day_or_hour(
+    staff_console: StaffConsole, shop: Ports, statements: Statements
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    make_product(shop)
+    hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
+    console = staff_console(*MAY)
+    assert "No events were sent in the last 14 days." in console.open("/console/webhooks/1").text
+    make_many_deliveries(shop, hook, 2, attempts=1, response_status=200)
+    with statements() as seen:
+        page = console.open("/console/webhooks/1")
+    assert len(seen) <= 6
+    assert "Health by day 24 hours 14 days" in page.text
+    assert "Deliveries by day: 2 delivered." in page.html
+    assert "<title>1 Mar: 2 delivered</title>" in page.html
+    hourly = console.open("/console/webhooks/1?chart=24h")
+    assert "Deliveries by hour: 2 delivered." in hourly.html
+    assert "Health by day" in console.open("/console/webhooks/1?chart=never").text

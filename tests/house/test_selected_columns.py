@@ -180,8 +180,8 @@ READERS = {
     "lists._webhook": Reader(
         webhook_lists._webhook,
         webhook_lists._COLUMNS,
+        values={"events": ("[]", '["ORDER_PAID"]')},
         arguments={
-            "events": ((), ("an event",)),
             "health": (webhook_lists.Health(1, 1, 1), webhook_lists.Health(2, 2, 2)),
         },
     ),

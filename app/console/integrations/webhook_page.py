@@ -9,6 +9,7 @@ from markupsafe import Markup
 from app.console.formatting import html_text, time_element
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
 from app.console.integrations.missing_permissions import MissingPermissions
+from app.console.integrations.webhook_charts import WebhookCharts
 from app.console.parts import Consequence, Fact, Pill, Question, enumeration
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
@@ -81,6 +82,7 @@ class WebhookPage:
     is_active: bool
     notice: Notice | None
     missing: MissingPermissions | None
+    charts: WebhookCharts
     latest: tuple[DeliveryRow, ...]
     events: tuple[ChosenEvent, ...]
     payload: str
@@ -114,6 +116,7 @@ def make_webhooks_page(hooks: Iterable[ListedWebhook]) -> WebhooksPage:
 def make_webhook_page(
     hook: ListedWebhook,
     latest: Iterable[DeliveryLine],
+    charts: WebhookCharts,
     now: datetime,
     asked: str = "",
     missing: MissingPermissions | None = None,
@@ -130,6 +133,7 @@ def make_webhook_page(
         is_active=hook.is_active,
         notice=_notice(hook, now),
         missing=missing,
+        charts=charts,
         latest=tuple(delivery_row(line, names) for line in latest),
         events=tuple(ChosenEvent(event.label, event.value) for event in hook.events),
         payload=_payload(hook),

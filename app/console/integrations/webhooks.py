@@ -6,6 +6,7 @@ from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.integrations.missing_permissions import missing_permissions
+from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import make_webhook_page, make_webhooks_page
 from app.console.lists import (
     asked_page,
@@ -18,6 +19,7 @@ from app.console.lists import (
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
 from app.console.session import actor, now, ports
+from app.domain.deliveries.webhook_statistics import ChartPeriod
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
@@ -27,6 +29,7 @@ from app.services.apps.app_changes import AppChange, update_app
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.object_names import name_objects
 from app.services.deliveries.search import DeliverySearch, search_deliveries
+from app.services.deliveries.webhook_statistics import chart_webhook
 from app.services.webhooks.changes import WebhookInput, delete_webhook, update_webhook
 from app.services.webhooks.lists import (
     WebhookFilter,
@@ -109,7 +112,9 @@ def show(key: int) -> BaseResponse:
     asked = request.args.get("ask", type=one_of(_ASKED))
     missing = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)
     names = name_objects(ports(), actor(), latest.items)
-    webhook = make_webhook_page(hook, latest.items, now(), asked or "", missing, names)
+    period = request.args.get("chart", ChartPeriod.TWO_WEEKS, type=ChartPeriod)
+    charts = make_webhook_charts(chart_webhook(ports(), actor(), key, period), period)
+    webhook = make_webhook_page(hook, latest.items, charts, now(), asked or "", missing, names)
     return page("webhooks/show.html", webhook=webhook)
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.console.charts import Stack, stacked_by_kind
 from app.console.formatting import amount
 from app.console.parts import Pill
 from app.console.sign_in_words import method_words, reason_words, result_pill
+from app.console.stack_charts import Kind, Span, StackChart, make_stack_chart
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.sign_in_events import AccountType, SignInEvent, SignInMethod
 from app.domain.sign_in.sign_in_statistics import MAX_COUNTED, Period, SignInCount, SignInSpan
@@ -25,11 +25,6 @@ _TITLES = {
     Period.TWO_WEEKS: "Sign-ins by day",
     Period.QUARTER: "Sign-ins by week",
 }
-_TOPS = {
-    Period.DAY: "{number:,} per hour",
-    Period.TWO_WEEKS: "{number:,} per day",
-    Period.QUARTER: "{number:,} per week",
-}
 _PAGES = {
     AccountType.STAFF: ("console.staff.show", Permission.MANAGE_STAFF),
     AccountType.CUSTOMER: ("console.customers.show", Permission.MANAGE_USERS),
@@ -37,7 +32,6 @@ _PAGES = {
 }
 _KINDS = {AccountType.STAFF: "staff", AccountType.APP: "app"}
 _OPTIONS = {"q": "search"}
-_LABELLED_HOURS = 6
 _NONE = "\N{EN DASH}"
 
 
@@ -60,39 +54,6 @@ class SignInRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Legend:
-    """A kind of the chart's parts, with its sum in words."""
-
-    kind: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class FigureRow:
-    """A span of the chart as a row of its table."""
-
-    label: str
-    figures: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SignInChart:
-    """The chart and its table; ``stacks`` is empty if there were no attempts."""
-
-    title: str
-    legend: tuple[Legend, ...]
-    stacks: tuple[Stack, ...]
-    width: int
-    top: str
-    summary: str
-    labels: tuple[tuple[str, str], ...]
-    is_by_day: bool
-    first_column: str
-    columns: tuple[str, ...]
-    table: tuple[FigureRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SignInsPage:
     """The list of attempts and its chart."""
 
@@ -100,7 +61,7 @@ class SignInsPage:
     summary: str
     caption: str
     command: str
-    chart: SignInChart
+    chart: StackChart
 
 
 def make_sign_ins_page(
@@ -193,76 +154,17 @@ def _person(event: SignInEvent) -> tuple[str, str]:
     return full_name, text("{name} · {kind}", name=event.name, kind=kind)
 
 
-_GROUPS: tuple[tuple[str, str, str], ...] = (
-    ("ok", "Successful", "{number:,} successful"),
-    ("bad", "Incorrect password", "{number:,} incorrect password"),
-    ("warn", "Blocked", "{number:,} blocked"),
-    ("idle", "Other", "{number:,} other"),
+_GROUPS = (
+    Kind("ok", "Successful", "{number:,} successful"),
+    Kind("bad", "Incorrect password", "{number:,} incorrect password"),
+    Kind("warn", "Blocked", "{number:,} blocked"),
+    Kind("idle", "Other", "{number:,} other"),
 )
 
 
-def _figures(span: SignInSpan) -> tuple[int, int, int, int]:
-    return span.successful, span.incorrect_password, span.blocked, span.other
-
-
-def _chart(spans: Sequence[SignInSpan], period: Period) -> SignInChart:
-    kinds = tuple(kind for kind, _, _ in _GROUPS)
-    figures = [_figures(span) for span in spans]
-    stacks = stacked_by_kind(figures, kinds, [_tooltip(one, period) for one in spans])
-    sums = [sum(column) for column in zip(*figures, strict=True)]
-    legend = tuple(
-        Legend(kind, text(words, number=number))
-        for (kind, _, words), number in zip(_GROUPS, sums, strict=True)
-        if number or kind == "ok"
-    )
-    return SignInChart(
-        title=_TITLES[period],
-        legend=legend,
-        stacks=stacks.stacks if any(sums) else (),
-        width=stacks.width,
-        top=text(_TOPS[period], number=stacks.top),
-        summary=text(
-            "{title}: {figures}.",
-            title=_TITLES[period],
-            figures=", ".join(one.words for one in legend),
-        ),
-        labels=_labels(spans, period),
-        is_by_day=period is Period.TWO_WEEKS,
-        first_column={Period.DAY: "Hour", Period.QUARTER: "Week from"}.get(period, "Day"),
-        columns=tuple(label for _, label, _ in _GROUPS),
-        table=tuple(
-            FigureRow(
-                _label(span.began, period),
-                tuple(
-                    (label, amount(number))
-                    for (_, label, _), number in zip(_GROUPS, row, strict=True)
-                ),
-            )
-            for span, row in zip(reversed(spans), reversed(figures), strict=True)
-        ),
-    )
-
-
-def _label(began: datetime, period: Period) -> str:
-    if period is Period.DAY:
-        return f"{began:%a %H:%M}"
-    return f"{began.day} {began:%b}"
-
-
-def _tooltip(span: SignInSpan, period: Period) -> str:
-    parts = [
-        text(words, number=number)
-        for (_, _, words), number in zip(_GROUPS, _figures(span), strict=True)
-        if number
+def _chart(spans: Sequence[SignInSpan], period: Period) -> StackChart:
+    columns = [
+        Span(span.began, (span.successful, span.incorrect_password, span.blocked, span.other))
+        for span in spans
     ]
-    if not parts:
-        return text("{label}: no attempts", label=_label(span.began, period))
-    return text("{label}: {parts}", label=_label(span.began, period), parts=", ".join(parts))
-
-
-def _labels(spans: Sequence[SignInSpan], period: Period) -> tuple[tuple[str, str], ...]:
-    """Return the labels below the chart, each with a part that narrow screens leave out."""
-    if period is Period.TWO_WEEKS:
-        return tuple((str(span.began.day), f" {span.began:%b}") for span in spans)
-    step = _LABELLED_HOURS if period is Period.DAY else 4
-    return tuple((_label(span.began, period), "") for span in spans[::step])
+    return make_stack_chart(_TITLES[period], "{label}: no attempts", _GROUPS, columns, period.step)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from app.domain.values.times import span_begins
+
 MAX_COUNTED = 10_000
 """Entries that are counted at most; beyond there are "more than" so many."""
 
@@ -31,10 +33,7 @@ class Period(StrEnum):
 
     def begins(self, now: datetime) -> tuple[datetime, ...]:
         """Return when each column begins, oldest first: at full hours or at midnight in UTC."""
-        last = now.replace(minute=0, second=0, microsecond=0)
-        if self is not Period.DAY:
-            last = last.replace(hour=0)
-        return tuple(last - number * self.step for number in reversed(range(self.spans)))
+        return span_begins(now, self.step, self.spans)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def test_health_covers_the_last_day(ports: Ports, shop: dict[str, int], clock: F
 def test_page_costs_the_same_statements_for_any_length(ports: Ports, shop: dict[str, int]) -> None:
     with recorded_statements() as statements:
         list_webhooks(ports, OPERATOR, PAGE)
-    assert len(selects(statements)) == 3
+    assert len(selects(statements)) == 2
 
 
 def test_pages_are_consecutive(ports: Ports, shop: dict[str, int]) -> None:
