@@ -8,25 +8,16 @@ import pytest
 
 from tests.house.sources import Source, application
 
-UNFINISHED: dict[str, int] = {
-    "app/console/access.py": 1,
-    "app/console/access_page.py": 1,
-}
-"""Files of the console that still paste sentences together, and how many they can have."""
-
 _WORD = re.compile(r"(?:^|\s)[A-Za-z']{2,}[.,:?!]?(?:\s|$)")
 """A word of a sentence: at a space, unlike an option (``--provider``) or a header (``a; b=``)."""
 
 
 def test_console_pastes_no_sentences() -> None:
     console = [source for source in application() if source.path.startswith("app/console/")]
-    found = {source.path: list(pasted_sentences(source.tree)) for source in console}
-    allowed = {path: UNFINISHED.get(path, 0) for path in found}
     assert [
-        f"{path}:{node.lineno}"
-        for path, nodes in found.items()
-        for node in nodes
-        if len(nodes) > allowed[path]
+        f"{source.path}:{node.lineno}"
+        for source in console
+        for node in pasted_sentences(source.tree)
     ] == []
 
 
@@ -77,6 +68,8 @@ def test_problems_carry_values_and_a_message() -> None:
         'return Problem("X", f"No {name}.")',
         'message = f"No {name}."; return Problem("X", message)',
         'return Problem("X", "No " + name)',
+        'self.refuse("name", "X", f"No {name}.")',
+        'message = f"No {name}."; part.refuse("name", "X", message)',
     ],
 )
 def test_pasted_problem_is_found(body: str) -> None:
@@ -96,12 +89,22 @@ def _pasted_problems(source: Source) -> Iterator[str]:
             if isinstance(target, ast.Name)
         }
         for node in ast.walk(function):
-            if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "Problem"):
+            sentence = _problem_template(node)
+            if sentence is None:
                 continue
-            sentence = node.args[1]
             named = isinstance(sentence, ast.Name) and sentence.id in pasted
             if named or _is_pasted(sentence):
-                yield f"{source.path}:{node.lineno}"
+                yield f"{source.path}:{sentence.lineno}"
+
+
+def _problem_template(node: ast.AST) -> ast.expr | None:
+    """Return the message of ``Problem(code, message)`` or ``part.refuse(name, code, message)``."""
+    if not isinstance(node, ast.Call):
+        return None
+    if ast.unparse(node.func) == "Problem":
+        return node.args[1]
+    is_refuse = isinstance(node.func, ast.Attribute) and node.func.attr == "refuse"
+    return node.args[2] if is_refuse and len(node.args) > 2 else None
 
 
 def _is_pasted(value: ast.expr) -> bool:

@@ -8,6 +8,7 @@ from app.domain.apps.extensions import APP_PAGE, DEFAULT_TARGET
 from app.domain.apps.manifest_fields import Identifiers, Members
 from app.domain.authorization.permissions import Permission
 from app.domain.urls.web_urls import MAX_URL_LENGTH, is_path, is_same_origin, is_web_url
+from app.domain.values.errors import Problem
 
 _MAX_ITEMS = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
@@ -61,15 +62,24 @@ def _read(
         settings=settings,
     )
     if not identifiers.is_new(extension.identifier):
-        message = f"Another extension is called {extension.identifier!r}, too."
-        part.refuse("identifier", "DUPLICATED_EXTENSION_IDENTIFIER", message)
-    beyond = sorted(
-        permission.value for permission in extension.permissions - (permissions or frozenset())
-    )
-    if permissions is not None and beyond:
-        message = f"The app itself does not ask for {', '.join(beyond)}."
-        part.refuse("permissions", "OUT_OF_SCOPE_PERMISSION", message, beyond)
+        part.refuse(
+            "identifier",
+            "DUPLICATED_EXTENSION_IDENTIFIER",
+            "Another extension has this identifier.",
+        )
+    if permissions is not None and not extension.permissions <= permissions:
+        part.add("permissions", _out_of_scope(extension.permissions - permissions))
     return extension
+
+
+def _out_of_scope(permissions: frozenset[Permission]) -> Problem:
+    names = sorted(permission.value for permission in permissions)
+    return Problem(
+        "OUT_OF_SCOPE_PERMISSION",
+        "The app itself doesn't request {names}.",
+        permissions=tuple(names),
+        values={"names": ", ".join(names)},
+    )
 
 
 def _name(part: Members, name: str, *, required: bool = False) -> str:
@@ -82,23 +92,23 @@ def _name(part: Members, name: str, *, required: bool = False) -> str:
 
 def _url(part: Members, target: str, app_url: str | None, settings: Mapping[str, object]) -> str:
     url = part.line("url", required=True, max_length=MAX_URL_LENGTH)
-    problem = _url_problem(url, target, app_url, settings) if url else ""
-    if problem:
-        part.refuse("url", "INVALID_URL_FORMAT", problem)
+    message = _url_message(url, target, app_url, settings) if url else ""
+    if message:
+        part.refuse("url", "INVALID_URL_FORMAT", message)
         return ""
     return url
 
 
-def _url_problem(
+def _url_message(
     url: str, target: str, app_url: str | None, settings: Mapping[str, object]
 ) -> str:
-    """Why an extension may not open ``url``; empty when it may."""
+    """Return why an extension can't open ``url``; empty if it can."""
     if is_path(url):
         return "A path needs an appUrl in the manifest." if app_url == "" else ""
     if not is_web_url(url):
         return "Must be a path such as /settings, or an http or https URL."
     if target == APP_PAGE:
-        return f"The target {APP_PAGE} stays with the app: use a path."
+        return "The target APP_PAGE opens inside the app; use a path."
     # The dashboard would post the extension's token there.
     if app_url is not None and _is_posted(target, settings) and not is_same_origin(url, app_url):
         return (

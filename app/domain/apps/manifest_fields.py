@@ -1,6 +1,6 @@
 """Read a foreign JSON object: report every problem once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.domain.authorization.permissions import Permission, known
@@ -26,14 +26,14 @@ class Members:
     field: str = ""
     place: str = ""
 
-    def refuse(self, name: str, code: str, message: str, permissions: Sequence[str] = ()) -> None:
-        """Note that the member ``name`` cannot be used, and why."""
-        problem = Problem(code, message, self.field or name, tuple(permissions))
-        if self.place:
-            place = f"{self.place}.{name}"
-            values = {"place": place, "reason": message}
-            problem = replace(problem, template="{place}: {reason}", values=values)
-        self.problems.append(problem)
+    def refuse(self, name: str, code: str, message: str) -> None:
+        """Add a problem of the member ``name`` whose message has no values."""
+        self.add(name, Problem(code, message))
+
+    def add(self, name: str, problem: Problem) -> None:
+        """Add ``problem`` of the member ``name``, with its field and place."""
+        place = f"{self.place}.{name}" if self.place else ""
+        self.problems.append(replace(problem, field=self.field or name, place=place))
 
     def line(self, name: str, *, required: bool = False, max_length: int = MAX_LINE_LENGTH) -> str:
         """One line of text; empty when it is absent, which is refused where it is ``required``."""
@@ -76,11 +76,11 @@ class Members:
     def permissions(self, name: str = "permissions") -> frozenset[Permission]:
         """A list of permissions, of which every one must exist."""
         names = self.names(name)
-        found = known(names)
-        strange = [name[:MAX_LINE_LENGTH] for name in dict.fromkeys(names) if name not in found]
-        if strange:
-            self.refuse(name, "INVALID_PERMISSION", f"There is no permission {strange!r}.")
-        return found
+        permissions = known(names)
+        unknown = unknown_names(names, permissions, max_length=MAX_LINE_LENGTH)
+        if unknown:
+            self.add(name, _unknown_permissions(unknown))
+        return permissions
 
     def mapping(self, name: str) -> Mapping[str, object]:
         """An object that is kept as it is."""
@@ -96,16 +96,15 @@ class Members:
         """The objects in a list, each to be read in its turn."""
         values = self._list(name)
         if len(values) > max_items:
-            self.refuse(
-                name, "INVALID", f"There may be {max_items} at most; these are {len(values)}."
-            )
+            self.add(name, _too_many(max_items, len(values)))
             return ()
         read = []
         for number, value in enumerate(values):
+            place = f"{name}[{number}]"
             if isinstance(value, Mapping):
-                read.append(Members(value, self.problems, name, f"{name}[{number}]"))
+                read.append(Members(value, self.problems, name, place))
             else:
-                self.refuse(name, "INVALID", f"{name}[{number}] is no object.")
+                self.problems.append(Problem("INVALID", "Must be an object.", name, place=place))
         return tuple(read)
 
     def _list(self, name: str) -> Sequence[object]:
@@ -130,8 +129,32 @@ class Members:
     def _unless(self, name: str, problem: Problem | None, text: str) -> str:
         if problem is None:
             return text
-        self.refuse(name, problem.code, problem.message)
+        self.add(name, problem)
         return ""
+
+
+def unknown_names(
+    names: Iterable[str], known_names: Container[str], *, max_length: int
+) -> list[str]:
+    """Return those of ``names`` that aren't known, each once and cut to ``max_length``."""
+    return [name[:max_length] for name in dict.fromkeys(names) if name not in known_names]
+
+
+def _unknown_permissions(names: Sequence[str]) -> Problem:
+    return Problem(
+        "INVALID_PERMISSION",
+        "Unknown permission: {names}.",
+        plural="Unknown permissions: {names}.",
+        values={"count": len(names), "names": ", ".join(names)},
+    )
+
+
+def _too_many(max_items: int, count: int) -> Problem:
+    return Problem(
+        "INVALID",
+        "Use at most {max_items} items; this has {count}.",
+        values={"max_items": max_items, "count": count},
+    )
 
 
 @dataclass(slots=True)

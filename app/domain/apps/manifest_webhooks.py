@@ -1,10 +1,11 @@
 """The webhooks in a manifest."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.domain.apps.manifest_fields import Identifiers, Members
+from app.domain.apps.manifest_fields import Identifiers, Members, unknown_names
 from app.domain.events import EventType
+from app.domain.values.errors import Problem
 from app.domain.webhooks.webhooks import headers_problem, sync_events_problem
 
 _MAX_ITEMS = 100
@@ -39,11 +40,12 @@ def read_webhooks(members: Members) -> tuple[ManifestWebhook, ...]:
 def _read(part: Members, identifiers: Identifiers) -> ManifestWebhook:
     identifier = part.line("identifier")
     if not identifiers.is_new(identifier):
-        message = f"Another webhook is called {identifier!r}, too."
-        part.refuse("identifier", "DUPLICATED_WEBHOOK_IDENTIFIER", message)
+        part.refuse(
+            "identifier", "DUPLICATED_WEBHOOK_IDENTIFIER", "Another webhook has this identifier."
+        )
     problem = sync_events_problem(part.names("syncEvents"))
     if problem is not None:
-        part.refuse("syncEvents", problem.code, problem.message)
+        part.add("syncEvents", problem)
     return ManifestWebhook(
         name=part.line("name", required=True),
         identifier=identifier,
@@ -58,16 +60,25 @@ def _read(part: Members, identifiers: Identifiers) -> ManifestWebhook:
 
 def _events(part: Members) -> tuple[EventType, ...]:
     names = part.names("asyncEvents")
-    strange = [name[:80] for name in names if name not in EventType.__members__]
-    if strange:
-        part.refuse("asyncEvents", "INVALID", f"There is no event {', '.join(strange)}.")
+    unknown = unknown_names(names, EventType.__members__, max_length=80)
+    if unknown:
+        part.add("asyncEvents", _unknown_events(unknown))
     return tuple(event for event in EventType if event.value in names)
+
+
+def _unknown_events(names: Sequence[str]) -> Problem:
+    return Problem(
+        "INVALID",
+        "Unknown event: {names}.",
+        plural="Unknown events: {names}.",
+        values={"count": len(names), "names": ", ".join(names)},
+    )
 
 
 def _headers(part: Members) -> Mapping[str, str]:
     headers = part.mapping("customHeaders")
     problem = headers_problem(headers)
     if problem is not None:
-        part.refuse("customHeaders", problem.code, problem.message)
+        part.add("customHeaders", problem)
         return {}
     return {name: str(value) for name, value in headers.items()}

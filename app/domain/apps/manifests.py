@@ -86,5 +86,9 @@ def _check_version(members: Members, name: str) -> None:
         members.refuse(name, "INVALID", "Enter a version range, such as ^3.20.")
         return
     if not fits:
-        message = f"The app asks for {required}; the interface here is {SCHEMA_VERSION}."
-        members.refuse(name, "UNSUPPORTED_SALEOR_VERSION", message)
+        problem = Problem(
+            "UNSUPPORTED_SALEOR_VERSION",
+            "The app requires API version {required}; this is version {version}.",
+            values={"required": required, "version": SCHEMA_VERSION},
+        )
+        members.add(name, problem)

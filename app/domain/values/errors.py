@@ -20,6 +20,7 @@ class Problem:
     ``template`` says what is wrong, in English, with the names of ``values`` in braces;
     ``plural`` is its plural form, for a value named ``count``. Edges that people read write it
     with ``text``; ``message`` is the whole English sentence, which the API's clients get.
+    ``place`` names the part of a larger input in front of it: ``webhooks[2].query``.
     """
 
     code: str
@@ -31,15 +32,20 @@ class Problem:
     lines: tuple[int, ...] = ()
     values: Mapping[str, object] = dataclass_field(default_factory=dict, hash=False)
     plural: str = ""
+    place: str = ""
 
     @property
     def message(self) -> str:
-        return text(self.template, self.plural, **self.values)
+        return _placed(self, text(self.template, self.plural, **self.values))
 
 
 def problem_text(problem: Problem) -> str:
     """Return what is wrong, in the reader's language: for the console and the command line."""
-    return text(problem.template, problem.plural, **problem.values)
+    return _placed(problem, text(problem.template, problem.plural, **problem.values))
+
+
+def _placed(problem: Problem, sentence: str) -> str:
+    return f"{problem.place}: {sentence}" if problem.place else sentence
 
 
 class Refused(Exception):

@@ -104,7 +104,7 @@ def headers_problem(headers: Mapping[str, object], field: str = "customHeaders")
     if wrong:
         return wrong[-1]
     if len(headers) > MAX_HEADERS:
-        message = "There may be {most} headers at most; these are {count}."
+        message = "Use at most {most} headers; this has {count}."
         values = {"most": MAX_HEADERS, "count": len(headers)}
         return Problem("INVALID_CUSTOM_HEADERS", message, field, values=values)
     if len({name.lower() for name in headers}) < len(headers):

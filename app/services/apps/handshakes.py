@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from app.domain.apps.installations import refusal_in
 from app.domain.urls.web_urls import host_and_port_of
+from app.domain.values.text import text
 from app.domain.values.version import SCHEMA_VERSION
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse, json_members
@@ -52,12 +53,15 @@ def shake_hands(ports: Ports, handshake: Handshake) -> None:
     try:
         response = ports.http.send(request)
     except CallFailed as failed:
-        raise HandshakeRefused(f"The app could not be given its token: {failed}") from None
+        message = text("The app couldn't be given its token: {reason}", reason=failed)
+        raise HandshakeRefused(message) from None
     refusal = _refusal(response)
     if refusal is not None:
-        unsaid = f"The app rejected its token: HTTP {response.status}."
-        # Nobody repeats a token to us that we keep for others to read.
-        raise HandshakeRefused((refusal or unsaid).replace(handshake.token, "…"))
+        message = refusal or text(
+            "The app rejected its token: HTTP {status}.", status=response.status
+        )
+        # The message is stored for others to read; an app could repeat its token in it.
+        raise HandshakeRefused(message.replace(handshake.token, "…"))
 
 
 def _refusal(response: HttpResponse) -> str | None:

@@ -92,11 +92,7 @@ def _target_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
             webhook.target_url, ports.configuration.outgoing_allowed_networks, "webhooks"
         )
         if problem is not None:
-            yield replace(
-                problem,
-                template="{place}.targetUrl: {reason}",
-                values={"place": webhook.place, "reason": problem.message},
-            )
+            yield replace(problem, place=f"{webhook.place}.targetUrl")
 
 
 def _query_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
@@ -105,13 +101,8 @@ def _query_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:
             ports.payloads.check(webhook.query)
         except Refused as refused:
             for problem in refused.problems:
-                message = "{place}.query: {reason}"
-                yield Problem(
-                    "INVALID",
-                    message,
-                    "webhooks",
-                    values={"place": webhook.place, "reason": problem.message},
-                )
+                place = f"{webhook.place}.query"
+                yield replace(problem, code="INVALID", field="webhooks", lines=(), place=place)
 
 
 def _identifier_problems(ports: Ports, manifest: Manifest) -> Iterator[Problem]:

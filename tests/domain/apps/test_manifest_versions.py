@@ -99,7 +99,7 @@ def test_an_app_for_another_version_is_refused_by_that_field() -> None:
 
 def test_required_version_is_compared_with_the_vendors() -> None:
     assert read_manifest(document(requiredSaleorVersion="^4.0"), "latchkey").identifier
-    with pytest.raises(Refused, match=r"The app asks for \^4\.0"):
+    with pytest.raises(Refused, match=r"The app requires API version \^4\.0"):
         read_manifest(document(requiredLatchkeyVersion="^4.0"), "latchkey")
 
 

@@ -7,7 +7,7 @@ import pytest
 from app.domain.apps.manifests import Manifest, read_manifest
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 
 QUERY = "subscription { event { ... on StaffCreated { user { id } } } }"
 
@@ -275,3 +275,32 @@ def test_extensions_and_webhooks_are_lists_of_objects(name: str, value: object) 
 @pytest.mark.parametrize("name", ["extensions", "webhooks"])
 def test_number_of_extensions_and_webhooks_is_limited(name: str) -> None:
     assert refused(document(**{name: [{}] * 101})) == [(name, "INVALID")]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"permissions": ["FLY"]}, "Unknown permission: FLY."),
+        ({"permissions": ["FLY", "SING", "FLY"]}, "Unknown permissions: FLY, SING."),
+        ({"extensions": [1]}, "extensions[0]: Must be an object."),
+        ({"webhooks": [{}] * 101}, "Use at most 100 items; this has 101."),
+        (
+            {"webhooks": [webhook(asyncEvents=["A", "B"])]},
+            "webhooks[0].asyncEvents: Unknown events: A, B.",
+        ),
+        (
+            {"webhooks": [webhook(name="x" * 257)]},
+            "webhooks[0].name: Use at most 256 characters; this has 257.",
+        ),
+        (
+            {"extensions": [extension(permissions=["MANAGE_USERS"])]},
+            "extensions[0].permissions: The app itself doesn't request MANAGE_USERS.",
+        ),
+    ],
+)
+def test_problem_says_place_and_values(change: dict[str, object], message: str) -> None:
+    with pytest.raises(Refused) as caught:
+        read(document(**change))
+    [problem] = caught.value.problems
+    assert problem.message == problem_text(problem) == message
+    assert not any(str(value) in problem.template for value in problem.values.values())

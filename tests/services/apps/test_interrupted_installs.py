@@ -140,7 +140,7 @@ def test_unreachable_app_is_not_installed(ports: Ports) -> None:
     with app_server(tokenTargetUrl="http://127.0.0.1:9/register") as app:
         want(ports, app)
         work(ports)
-    assert failed(ports).startswith("The app could not be given its token: ")
+    assert failed(ports).startswith("The app couldn't be given its token: ")
     assert left_behind(ports) == {}
 
 
