@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 
 from flask import request, url_for
 
+from app.console.formatting import amount, capitalize_first
 from app.domain.values.errors import Refused
-from app.domain.values.pages import Page, PageRequest, read_cursor
+from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, read_cursor
 from app.domain.values.ranges import Range, days
 from app.domain.values.text import text
 from app.web.converters import day
@@ -18,12 +20,12 @@ PAGE = 25
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The addresses of the neighbouring pages, empty where there is none."""
+    """The URLs of the neighbouring pages, empty where there is none, and their labels."""
 
-    newer: str = ""
-    older: str = ""
-    newer_label: str = "Newer"
-    older_label: str = "Older"
+    previous: str = ""
+    next: str = ""
+    previous_label: str = "Previous"
+    next_label: str = "Next"
 
 
 def told(*names: str) -> dict[str, str]:
@@ -33,19 +35,37 @@ def told(*names: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """Whole sentences for the rows of a list: all there are, or those on one page."""
+    """Whole sentences for how many items a list has.
 
+    ``none`` is of an empty list, ``no_match`` of a filter without matches, ``one`` and ``many``
+    are of all items (``{count}``), ``some`` is of a filter's ``{matching}`` of ``{total}``.
+    """
+
+    none: str
+    no_match: str
     one: str
     many: str
-    one_here: str
-    many_here: str
+    some: str
 
-    def of(self, page: Page[object]) -> str:
-        """Return how many rows ``page`` has; a page of a longer list says that it's a page."""
-        count = len(page.items)
-        if page.has_previous or page.has_next:
-            return text(self.one_here, self.many_here, count=count)
-        return text(self.one, self.many, count=count)
+    def of(self, counts: Counts) -> str:
+        """Return how many items match, of how many in all if a filter leaves some out."""
+        matching, total = counts.matching, counts.total
+        if not matching:
+            return self.no_match if total else self.none
+        if matching != total:
+            return capitalize_first(
+                text(self.some, matching=at_most(matching), total=at_most(total))
+            )
+        if total == 1:
+            return self.one
+        return capitalize_first(text(self.many, count=at_most(total)))
+
+
+def at_most(number: int) -> str:
+    """Return ``number`` in words that say where counting stopped."""
+    if number > MAX_COUNTED:
+        return text("more than {number:,}", number=MAX_COUNTED)
+    return amount(number)
 
 
 def asked_days(first: str = "from", last: str = "to") -> Range[datetime]:
@@ -67,27 +87,34 @@ def here_with(**changes: str | None) -> str:
     return url_for(request.endpoint or "", **{**(request.view_args or {}), **values})
 
 
-def asked_page(size: int = PAGE) -> PageRequest:
+def asked_page(size: int = PAGE, *, is_counted: bool = True) -> PageRequest:
     """Return the part of a list that the URL asks for; an invalid one is the first page."""
     after, before = request.args.get("after"), request.args.get("before")
     try:
-        if before:
-            return PageRequest(size, backwards=True, cursor=read_cursor(before, "before"))
-        return PageRequest(size, cursor=read_cursor(after, "after") if after else ())
+        cursor = read_cursor(before or after or "", "before" if before else "after")
     except Refused:
-        return PageRequest(size)
+        return PageRequest(size, is_counted=is_counted)
+    return PageRequest(size, backwards=bool(before), cursor=cursor, is_counted=is_counted)
 
 
-def turns(page: Page[object], newer: str = "Newer", older: str = "Older") -> Turns:
+class ListOrder(Enum):
+    """What a list is sorted by, as far as its pager tells; each has the pager's labels."""
+
+    NEWEST_FIRST = ("Newer", "Older")
+    OLDEST_FIRST = ("Older", "Newer")
+    OTHER = ("Previous", "Next")
+
+
+def turns(page: Page[object], order: ListOrder = ListOrder.OTHER) -> Turns:
     """Return the URLs of the pages before and after ``page``."""
     back = here_with(before=page.cursors[0], after=None) if page.has_previous else ""
     on = here_with(after=page.cursors[-1], before=None) if page.has_next else ""
-    return Turns(back, on, newer, older)
+    return Turns(back, on, *order.value)
 
 
 def time_turns(page: Page[object], *, oldest_first: bool) -> Turns:
     """As ``turns``, of a list by time."""
-    return turns(page, "Older", "Newer") if oldest_first else turns(page)
+    return turns(page, ListOrder.OLDEST_FIRST if oldest_first else ListOrder.NEWEST_FIRST)
 
 
 def invalid_filters(converters: Mapping[str, Callable[[str], object]]) -> tuple[str, ...]:

@@ -98,6 +98,7 @@ def test_the_shops_name_and_a_sorting_are_read_to_their_end(
 ) -> None:
     update_shop(small_shop.ports, OPERATOR, ShopUpdate(name="Northlight Ceramics"))
     phone.goto(f"{small_shop.url}/console/single-sign-on/")
+    phone.get_by_role("button", name="Filters").click()
     name = phone.get_by_text("Northlight Ceramics", exact=True)
     assert name.evaluate("(name) => name.scrollWidth <= name.clientWidth")
     chosen = phone.get_by_label("Sort by")
@@ -123,3 +124,23 @@ def test_lists_show_rows_first_and_filters_behind_a_button(
     expect(field).to_be_hidden()
     expect(phone.get_by_role("link", name="Tom", exact=True)).to_be_visible()
     expect(phone.get_by_role("link", name="Ines")).to_have_count(0)
+
+
+def test_every_list_keeps_its_filters_behind_a_button(
+    phone: Page, small_shop: RunningShop
+) -> None:
+    for path in (
+        "apps/",
+        "webhooks/",
+        "deliveries/",
+        "staff/",
+        "staff/groups/",
+        "customers/",
+        "sign-ins/",
+        "single-sign-on/",
+        "throttle/",
+        "audit/",
+    ):
+        phone.goto(f"{small_shop.url}/console/{path}")
+        expect(phone.get_by_role("button", name="Filters")).to_be_visible()
+        expect(phone.get_by_role("button", name="Apply filters")).to_be_hidden()

@@ -80,22 +80,6 @@ def shown(app: App = APP, parts: AppParts | None = None) -> AppPage:
 
 
 @pytest.mark.parametrize(
-    ("apps", "has_next", "total"),
-    [
-        ((), False, "0 apps"),
-        ((APP,), False, "1 app"),
-        ((APP, INSTALLED), False, "2 apps"),
-        ((APP, INSTALLED), True, "2 apps on this page"),
-    ],
-)
-def test_total_is_of_the_page_only_where_there_are_more(
-    apps: tuple[App, ...], has_next: bool, total: str
-) -> None:
-    page = listed(*apps, has_next=has_next)
-    assert (page.total, page.is_paged) == (total, has_next)
-
-
-@pytest.mark.parametrize(
     ("from_where", "kind"),
     [
         (APP, "Custom"),

@@ -106,18 +106,6 @@ def test_unnamed_webhook_is_known_by_its_app() -> None:
     assert named.checkbox_label.startswith("Select Product created to Stock, ")
 
 
-@pytest.mark.parametrize(
-    ("deliveries", "summary"),
-    [
-        (0, "No deliveries on this page"),
-        (1, "1 delivery on this page"),
-        (2, "2 deliveries on this page"),
-    ],
-)
-def test_summary_counts_deliveries(deliveries: int, summary: str) -> None:
-    assert make_deliveries_page([WAITING] * deliveries, [], {}).summary == summary
-
-
 def test_caption_tells_the_order() -> None:
     assert make_deliveries_page([], [], {}).caption == "Deliveries, newest first"
     oldest = make_deliveries_page([], [], {}, oldest_first=True)

@@ -67,7 +67,7 @@ def test_several_providers_are_listed_and_narrowed_by_name(
     assert "Default Enabled Access tokens 1 1" in page.text
     assert "Acme acme Disabled Access tokens 0 0" in page.text
     narrowed = console.open(f"{LIST}?q=acme").text
-    assert "1 provider on this page" in narrowed
+    assert "1 of 2 providers" in narrowed
     assert "No matching providers" in console.open(f"{LIST}?q=nobody").text
 
 

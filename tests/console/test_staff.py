@@ -64,7 +64,7 @@ def test_the_list_is_narrowed_by_group_and_by_the_way_in(
     console = staff_console(STAFF)
     page = console.open(f"{LIST}?group={support}")
     assert "Group: Support & more , remove filter" in page.text
-    assert "2 people" in page.text
+    assert "2 of 3 people" in page.text
     assert "staff@example.com You" not in page.text
     narrowed = console.open(f"{LIST}?group={support}&by=sso")
     assert "Signs in with: SSO only , remove filter" in narrowed.text

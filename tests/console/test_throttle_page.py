@@ -26,6 +26,11 @@ def test_summary_counts_blocked_ips(number: int, summary: str) -> None:
     assert (page.summary, page.hint) == (summary, "")
 
 
+def test_full_list_has_no_exact_count() -> None:
+    assert make_throttle_page([BLOCK] * 2, limit=2).summary == "At least 2 blocked IPs"
+    assert make_throttle_page([BLOCK], limit=2).summary == "1 blocked IP"
+
+
 @pytest.mark.parametrize(
     ("limit", "hint"),
     [

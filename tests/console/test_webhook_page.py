@@ -79,18 +79,6 @@ def test_health_is_one_state(hook: ListedWebhook, health: Pill) -> None:
 
 
 @pytest.mark.parametrize(
-    ("webhooks", "summary"),
-    [
-        (0, "No webhooks on this page"),
-        (1, "1 webhook on this page"),
-        (2, "2 webhooks on this page"),
-    ],
-)
-def test_summary_counts_webhooks(webhooks: int, summary: str) -> None:
-    assert make_webhooks_page([HOOK] * webhooks).summary == summary
-
-
-@pytest.mark.parametrize(
     ("health", "traffic", "waiting", "day"),
     [
         (Health(), "No events", "", "No events"),

@@ -24,7 +24,7 @@ from app.console.integrations.apps_page import (
     make_apps_page,
     permission_labels,
 )
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import ListOrder, asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.parts import Question
@@ -56,6 +56,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {"status": STATUS, "kind": KINDS, "sor
 _STATUS = {"active": True, "inactive": False}
 _KINDS = {"made": AppType.LOCAL, "installed": AppType.THIRDPARTY}
 _SORTS = {"newest": (AppSortField.CREATION_DATE, True)}
+_ORDERS = {"newest": ListOrder.NEWEST_FIRST}
 
 OVERLAPS = {"0": "Immediately", "1": "In 1 hour", "24": "In 1 day", "168": "In 1 week"}
 """When a rotated token can expire, by hours."""
@@ -109,7 +110,7 @@ def index() -> BaseResponse:
             now(),
             can_manage=can_manage,
         ),
-        turns=turns(found, "Previous", "Next"),
+        turns=turns(found, _ORDERS.get(chosen.get("sort", ""), ListOrder.OTHER)),
         told=chosen,
         tags=tags({name: _NAMES[name] for name in chosen if name != "sort"}, _WORDS),
         status=STATUS,

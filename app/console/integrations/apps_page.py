@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.console.formatting import html_text, time_element
+from app.console.lists import RowCount
 from app.console.parts import Pill
 from app.domain.apps.apps import App, AppType
 from app.domain.apps.installations import Installation, JobStatus
@@ -16,6 +17,14 @@ from app.services.apps.summaries import AppSummary
 STATUS = {"active": "Active", "inactive": "Inactive"}
 KINDS = {"made": "Custom", "installed": "Installed"}
 SORTS = {"": "Name", "newest": "Newest first"}
+
+COUNT = RowCount(
+    none="No apps",
+    no_match="No matching apps",
+    one="1 app",
+    many="{count} apps",
+    some="{matching} of {total} apps",
+)
 
 _LABELS = 2
 """How many permissions a row names."""
@@ -60,8 +69,7 @@ class AppsPage:
 
     rows: tuple[AppRow, ...]
     installations: tuple[InstallationNotice, ...]
-    total: str
-    is_paged: bool
+    summary: str
     can_manage: bool
 
 
@@ -77,8 +85,7 @@ def make_apps_page(
     return AppsPage(
         rows=tuple(_row(app, summaries.get(app.id)) for app in found.items),
         installations=tuple(_notice(one, now) for one in installations),
-        total=_total(found),
-        is_paged=found.has_previous or found.has_next,
+        summary=COUNT.of(found.counts),
         can_manage=can_manage,
     )
 
@@ -91,13 +98,6 @@ def app_status(app: App) -> Pill:
 def permission_labels(permissions: Iterable[Permission]) -> list[str]:
     """Return the labels of ``permissions`` in alphabetical order."""
     return sorted(permission.label for permission in permissions)
-
-
-def _total(found: Page[App]) -> str:
-    count = len(found.items)
-    if found.has_previous or found.has_next:
-        return text("{count:,} app on this page", "{count:,} apps on this page", count=count)
-    return text("{count:,} app", "{count:,} apps", count=count)
 
 
 def _row(app: App, summary: AppSummary | None) -> AppRow:

@@ -91,6 +91,7 @@ def index() -> BaseResponse:
             hooks,
             name_objects(ports(), actor(), found.items),
             request.args.get("ask", ""),
+            counts=found.counts,
             oldest_first=wanted.oldest_first,
         ),
         turns=time_turns(found, oldest_first=wanted.oldest_first),

@@ -11,8 +11,10 @@ from app.console.integrations.delivery_attempts import (
     title_of,
     was_answered,
 )
+from app.console.lists import RowCount
 from app.domain.deliveries.causes import response_detail, status_line
 from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
+from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import text
 from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
@@ -27,6 +29,14 @@ SINCE = {
 """How far back a replay looks: hours as forms send them, and their words."""
 
 DEFAULT_SINCE = "24"
+
+COUNT = RowCount(
+    none="No deliveries",
+    no_match="No matching deliveries",
+    one="1 delivery",
+    many="{count} deliveries",
+    some="{matching} of {total} deliveries",
+)
 
 _UNNAMED = "Unnamed webhook"
 _NO_NUMBER = "\N{EN DASH}"
@@ -96,6 +106,7 @@ def make_deliveries_page(
     names: Mapping[str, str],
     asked: str = "",
     *,
+    counts: Counts = NONE_COUNTED,
     oldest_first: bool = False,
 ) -> DeliveriesPage:
     """Return the page that lists ``lines``, and asks about a replay if one is ``asked``.
@@ -105,7 +116,7 @@ def make_deliveries_page(
     rows = tuple(delivery_row(line, names) for line in lines)
     return DeliveriesPage(
         rows=rows,
-        summary=_summary(len(rows)),
+        summary=COUNT.of(counts),
         caption="Deliveries, oldest first" if oldest_first else "Deliveries, newest first",
         webhooks={
             str(webhook.id): text(
@@ -147,14 +158,6 @@ def resend_result(resent: Resent) -> tuple[tuple[str, str], ...]:
     messages = (("ok", sent, resent.due), ("bad", left_out, resent.disabled))
     told = tuple((state, message) for state, message, count in messages if count)
     return told or (("bad", "The selected deliveries can't be resent: they have no payload."),)
-
-
-def _summary(deliveries: int) -> str:
-    if not deliveries:
-        return "No deliveries on this page"
-    return text(
-        "{count:,} delivery on this page", "{count:,} deliveries on this page", count=deliveries
-    )
 
 
 def delivery_row(line: DeliveryLine, names: Mapping[str, str]) -> DeliveryRow:

@@ -10,14 +10,24 @@ from app.console.formatting import html_text, time_element
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
 from app.console.integrations.missing_permissions import MissingPermissions
 from app.console.integrations.webhook_charts import WebhookCharts
+from app.console.lists import RowCount
 from app.console.parts import Consequence, Fact, Pill, Question, enumeration
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
 from app.domain.values.ids import to_global_id
+from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import text
 from app.domain.webhooks.subscribable_events import not_permitted
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook
+
+COUNT = RowCount(
+    none="No webhooks",
+    no_match="No matching webhooks",
+    one="1 webhook",
+    many="{count} webhooks",
+    some="{matching} of {total} webhooks",
+)
 
 _SHOWN_EVENTS = 2
 _UNNAMED = "Unnamed webhook"
@@ -107,10 +117,12 @@ def webhook_health(hook: ListedWebhook) -> Pill:
     return Pill("ok", "Healthy") if hook.health.delivered else Pill("", "No recent events")
 
 
-def make_webhooks_page(hooks: Iterable[ListedWebhook]) -> WebhooksPage:
+def make_webhooks_page(
+    hooks: Iterable[ListedWebhook], counts: Counts = NONE_COUNTED
+) -> WebhooksPage:
     """Return the page that lists ``hooks``."""
     rows = tuple(_row(hook) for hook in hooks)
-    return WebhooksPage(rows, _summary(len(rows)))
+    return WebhooksPage(rows, COUNT.of(counts))
 
 
 def make_webhook_page(
@@ -143,14 +155,6 @@ def make_webhook_page(
         command=text("flask webhook edit {id}", id=api_id),
         question=_QUESTIONS[asked](hook) if asked in _QUESTIONS else None,
         asks_object=asked == "test",
-    )
-
-
-def _summary(webhooks: int) -> str:
-    if not webhooks:
-        return "No webhooks on this page"
-    return text(
-        "{count:,} webhook on this page", "{count:,} webhooks on this page", count=webhooks
     )
 
 

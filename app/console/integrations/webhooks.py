@@ -9,6 +9,7 @@ from app.console.integrations.missing_permissions import missing_permissions
 from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import make_webhook_page, make_webhooks_page
 from app.console.lists import (
+    ListOrder,
     asked_page,
     invalid_filter_messages,
     invalid_filters,
@@ -23,6 +24,7 @@ from app.domain.deliveries.webhook_statistics import ChartPeriod
 from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.pages import PageRequest
 from app.domain.values.text import text
 from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
@@ -48,6 +50,7 @@ _CONVERTERS: Mapping[str, Callable[[str], object]] = {
 }
 """The filters whose values can be invalid."""
 _SORTS: Mapping[str, str] = {WebhookSort.NAME: "Name", WebhookSort.APP: "App"}
+_ORDERS = {WebhookSort.NEWEST: ListOrder.NEWEST_FIRST}
 _ASKED = ("delete", "pause", "test")
 _LATEST = 8
 _DONE = {
@@ -89,8 +92,8 @@ def index() -> BaseResponse:
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
     return page(
         "webhooks/index.html",
-        webhooks=make_webhooks_page(found.items),
-        turns=turns(found) if sort is WebhookSort.NEWEST else turns(found, "Previous", "Next"),
+        webhooks=make_webhooks_page(found.items, found.counts),
+        turns=turns(found, _ORDERS.get(sort, ListOrder.OTHER)),
         told=told(*_NAMES, "sort"),
         tags=tags(applied, {"state": _STATES, "app": apps}),
         invalid=invalid_filter_messages(_NAMES, invalid),
@@ -107,7 +110,7 @@ def show(key: int) -> BaseResponse:
     if hook is None:
         abort(404)
     latest = search_deliveries(
-        ports(), actor(), asked_page(_LATEST), DeliverySearch(webhook_id=key)
+        ports(), actor(), PageRequest(_LATEST), DeliverySearch(webhook_id=key)
     )
     asked = request.args.get("ask", type=one_of(_ASKED))
     missing = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)

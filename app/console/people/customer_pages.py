@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.console.lists import RowCount
 from app.console.parts import Pill, Question
 from app.console.people.person_page import (
     AccountActions,
@@ -29,6 +30,14 @@ _ORDER_STATUSES = {
     OrderStatus.FULFILLED: "Fulfilled",
     OrderStatus.CANCELED: "Canceled",
 }
+
+COUNT = RowCount(
+    none="No customers",
+    no_match="No matching customers",
+    one="1 customer",
+    many="{count} customers",
+    some="{matching} of {total} customers",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,24 @@
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.lists import RowCount, asked_page, tags, told, turns
+from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.people.customer_pages import (
+    COUNT,
     SORTS,
     Viewer,
     customer_row,
     make_customer_page,
 )
-from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
+from app.console.people.directory import (
+    NAMES,
+    WORDS,
+    PersonForm,
+    asked_people,
+    form_of,
+    people_order,
+)
 from app.console.people.person_page import STATUSES, name_of
 from app.console.people.sign_in_checks import make_sign_in_card
 from app.console.session import actor, now, ports
@@ -38,12 +46,6 @@ _SORTS = {
 }
 _ORDERS = 10
 _MISSING = Refused(Problem("NOT_FOUND", "This customer doesn't exist. It may have been removed."))
-_SUMMARY = RowCount(
-    "{count:,} customer",
-    "{count:,} customers",
-    "{count:,} customer on this page",
-    "{count:,} customers on this page",
-)
 
 blueprint = PageGroup(
     "customers",
@@ -58,14 +60,15 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List customers; search results are sorted by match."""
-    found = list_customers(ports(), actor(), asked_page(), asked_people(_SORTS))
+    wanted = asked_people(_SORTS)
+    found = list_customers(ports(), actor(), asked_page(), wanted)
     return page(
         "customers/index.html",
         rows=[customer_row(user) for user in found.items],
-        summary=_SUMMARY.of(found),
+        summary=COUNT.of(found.counts),
         statuses=STATUSES,
         sorts=SORTS,
-        turns=turns(found, "Previous", "Next"),
+        turns=turns(found, people_order(wanted)),
         told=told(*NAMES, "sort"),
         tags=tags(NAMES, WORDS),
     )

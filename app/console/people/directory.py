@@ -6,6 +6,7 @@ from flask import request
 from wtforms import EmailField, StringField
 
 from app.console.forms import ConsoleForm
+from app.console.lists import ListOrder
 from app.console.people.person_page import STATUSES
 from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.accounts.users import User
@@ -65,3 +66,10 @@ def asked_people(
         sort=None if search else sort,
         descending=descending and not search,
     )
+
+
+def people_order(wanted: UserFilter) -> ListOrder:
+    """Return what a list with that filter is sorted by, as far as its pager tells."""
+    if wanted.sort is not UserSort.CREATED_AT:
+        return ListOrder.OTHER
+    return ListOrder.NEWEST_FIRST if wanted.descending else ListOrder.OLDEST_FIRST

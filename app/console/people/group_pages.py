@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.console.formatting import html_text
+from app.console.lists import RowCount
 from app.console.parts import Consequence, Question
 from app.console.people.person_page import email_below_name, name_of
 from app.domain.accounts.users import User
@@ -24,6 +25,14 @@ _LABELS = 4
 """Permissions that a row of the list names."""
 
 _BOLD = Markup("<b>{}</b>")
+
+COUNT = RowCount(
+    none="No groups",
+    no_match="No matching groups",
+    one="1 group",
+    many="{count} groups",
+    some="{matching} of {total} groups",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +116,7 @@ def make_group_page(
         has_members=bool(group.members),
         why_not="" if problem is None else problem_text(problem),
         members=tuple(_member(user) for user in members),
-        members_summary=text(
-            "{shown:,} of {count:,} member",
-            "{shown:,} of {count:,} members",
-            shown=len(members),
-            count=group.members,
-        ),
+        members_summary=_member_count(group.members),
         dialog=_deletion(group) if can_delete else None,
     )
 

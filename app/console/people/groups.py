@@ -7,10 +7,10 @@ from wtforms.validators import InputRequired
 
 from app.console.creations import Created, CreatingForm, create_once
 from app.console.forms import ConsoleForm
-from app.console.lists import RowCount, Turns, asked_page, tags, told, turns
+from app.console.lists import Turns, asked_page, tags, told, turns
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, not_done, page, refused_page
-from app.console.people.group_pages import SORTS, group_row, make_group_page
+from app.console.people.group_pages import COUNT, SORTS, group_row, make_group_page
 from app.console.people.person_page import name_of
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports, require
@@ -33,12 +33,6 @@ from app.services.people.group_lists import (
 
 _NAMES = {"q": "Name"}
 _MISSING = Refused(Problem("NOT_FOUND", "This group doesn't exist. It may have been deleted."))
-_SUMMARY = RowCount(
-    "{count:,} group",
-    "{count:,} groups",
-    "{count:,} group on this page",
-    "{count:,} groups on this page",
-)
 
 blueprint = PageGroup(
     "groups",
@@ -81,8 +75,8 @@ def index() -> BaseResponse:
     return page(
         "groups/index.html",
         rows=[group_row(group, actor()) for group in found.items],
-        summary=_SUMMARY.of(found),
-        turns=turns(found, "Previous", "Next"),
+        summary=COUNT.of(found.counts),
+        turns=turns(found),
         told=told(*_NAMES, "sort"),
         tags=tags(_NAMES),
         sorts=SORTS,
@@ -200,10 +194,10 @@ def _group(key: int) -> PermissionGroup:
 def _values(group: PermissionGroup, asked: str = "") -> dict[str, object]:
     members = list_staff(ports(), actor(), asked_page(), UserFilter(group_id=group.id))
     # The response to a form has no URL that could lead to other pages.
-    turned = turns(members, "Previous", "Next") if request.method == "GET" else Turns()
+    turned = turns(members) if request.method == "GET" else Turns()
     return {
         "group": make_group_page(group, members.items, actor(), asked),
-        "turns": turned if turned.newer or turned.older else None,
+        "turns": turned if turned.previous or turned.next else None,
         "chips": chips(actor(), group.permissions),
         "form": GroupForm(formdata=None, name=group.name),
         "member_form": MemberForm(formdata=None),

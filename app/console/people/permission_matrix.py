@@ -9,7 +9,9 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.lists import RowCount, asked_page, turns
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import page
+from app.console.people.group_pages import COUNT as GROUP_COUNT
 from app.console.people.person_page import name_of
+from app.console.people.staff_pages import COUNT as PERSON_COUNT
 from app.console.session import actor, ports
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order
 from app.domain.values.pages import Page
@@ -18,19 +20,6 @@ from app.services.people.group_lists import list_groups
 
 COLUMNS = 6
 """Columns that fit on a page."""
-
-_GROUP_COUNT = RowCount(
-    "{count:,} group",
-    "{count:,} groups",
-    "{count:,} group on this page",
-    "{count:,} groups on this page",
-)
-_PERSON_COUNT = RowCount(
-    "{count:,} person",
-    "{count:,} people",
-    "{count:,} person on this page",
-    "{count:,} people on this page",
-)
 
 blueprint = PageGroup(
     "permission_matrix",
@@ -77,8 +66,8 @@ def index() -> BaseResponse:
         by_people=by_people,
         columns=columns,
         rows=make_rows(columns, actor().permissions),
-        summary=count.of(found),
-        turns=turns(found, "Previous", "Next"),
+        summary=count.of(found.counts),
+        turns=turns(found),
     )
 
 
@@ -100,10 +89,10 @@ def _people() -> tuple[list[Column], Page[object], RowCount]:
     return (
         [Column(one.id, name_of(one), one.permissions) for one in found.items],
         found,
-        _PERSON_COUNT,
+        PERSON_COUNT,
     )
 
 
 def _groups() -> tuple[list[Column], Page[object], RowCount]:
     found = list_groups(ports(), actor(), asked_page(COLUMNS))
-    return [Column(one.id, one.name, one.permissions) for one in found.items], found, _GROUP_COUNT
+    return [Column(one.id, one.name, one.permissions) for one in found.items], found, GROUP_COUNT

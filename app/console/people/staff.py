@@ -4,15 +4,28 @@ from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.creations import CreatingForm, shown_once
-from app.console.lists import RowCount, asked_page, tags, told, turns
+from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, not_done, page, refused_page
 from app.console.people import groups, invitations, permission_matrix
-from app.console.people.directory import NAMES, WORDS, PersonForm, asked_people, form_of
+from app.console.people.directory import (
+    NAMES,
+    WORDS,
+    PersonForm,
+    asked_people,
+    form_of,
+    people_order,
+)
 from app.console.people.group_pages import group_choice
 from app.console.people.groups import every_group, group_names
 from app.console.people.person_page import STATUSES, name_of
-from app.console.people.staff_pages import SIGN_IN_METHODS, SORTS, make_staff_page, staff_row
+from app.console.people.staff_pages import (
+    COUNT,
+    SIGN_IN_METHODS,
+    SORTS,
+    make_staff_page,
+    staff_row,
+)
 from app.console.session import actor, ports, require
 from app.domain.accounts.directory import SignInMethod, UserSort
 from app.domain.authorization.grants import is_manageable
@@ -33,12 +46,6 @@ _SORTS = {
     "email": (UserSort.EMAIL, False),
     "name": (UserSort.LAST_NAME, False),
 }
-_SUMMARY = RowCount(
-    "{count:,} person",
-    "{count:,} people",
-    "{count:,} person on this page",
-    "{count:,} people on this page",
-)
 
 blueprint = PageGroup(
     "staff",
@@ -68,8 +75,8 @@ def index() -> BaseResponse:
     return page(
         "staff/index.html",
         rows=[staff_row(user, methods.get(user.id), actor().user_id) for user in found.items],
-        summary=_SUMMARY.of(found),
-        turns=turns(found, "Previous", "Next"),
+        summary=COUNT.of(found.counts),
+        turns=turns(found, people_order(wanted)),
         told=told(*_NAMES, "sort"),
         tags=tags(_NAMES, {**WORDS, "by": SIGN_IN_METHODS, "group": names}),
         statuses=STATUSES,

@@ -7,6 +7,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from app.console.formatting import html_text
+from app.console.lists import RowCount
 from app.console.parts import Pill, Question
 from app.console.people.group_pages import GroupChoice
 from app.console.people.person_page import (
@@ -42,6 +43,14 @@ SIGN_IN_METHODS: Mapping[str, str] = {
 
 _NOT_ONESELF = ("deactivate", "remove")
 _BOLD = Markup("<b>{}</b>")
+
+COUNT = RowCount(
+    none="No people",
+    no_match="No matching people",
+    one="1 person",
+    many="{count} people",
+    some="{matching} of {total} people",
+)
 
 
 @dataclass(frozen=True, slots=True)

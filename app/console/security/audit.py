@@ -56,7 +56,7 @@ def index() -> BaseResponse:
     label = subject_label(found.items, subject)
     return page(
         "audit/index.html",
-        audit=make_audit_page(found.items, oldest_first=wanted.oldest_first),
+        audit=make_audit_page(found.items, counts=found.counts, oldest_first=wanted.oldest_first),
         turns=time_turns(found, oldest_first=wanted.oldest_first),
         told=told(*_NAMES, "sort"),
         tags=tags(_NAMES, {"who": ACTORS, "kind": TOPICS, "on": {subject: label}}),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.console.formatting import capitalize_first, setting_text
+from app.console.lists import RowCount
 from app.console.security.audit_sentences import (
     done_to,
     sentence,
@@ -17,6 +18,7 @@ from app.domain.commerce.orders import OrderStatus
 from app.domain.keys.ring import KeyState
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_settings import SETTINGS
+from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import text
 
 ACTORS: Mapping[str, str] = {"user": "People", "app": "Apps", "operator": "Server administrator"}
@@ -31,6 +33,14 @@ TOPICS: Mapping[str, str] = {
 }
 
 SORTS: Mapping[str, str] = {"oldest": "Oldest first"}
+
+COUNT = RowCount(
+    none="No entries",
+    no_match="No matching entries",
+    one="1 entry",
+    many="{count} entries",
+    some="{matching} of {total} entries",
+)
 
 _VIA = {
     "app": "app",
@@ -93,12 +103,17 @@ class EntryPage:
     differences: tuple[Difference, ...]
 
 
-def make_audit_page(entries: Iterable[AuditEntry], *, oldest_first: bool = False) -> AuditPage:
+def make_audit_page(
+    entries: Iterable[AuditEntry],
+    *,
+    counts: Counts = NONE_COUNTED,
+    oldest_first: bool = False,
+) -> AuditPage:
     """Return the page that lists ``entries``."""
     rows = tuple(_row(entry) for entry in entries)
     return AuditPage(
         rows=rows,
-        summary=_summary(len(rows)),
+        summary=COUNT.of(counts),
         caption="Audit entries, oldest first" if oldest_first else "Audit entries, newest first",
     )
 
@@ -132,12 +147,6 @@ def subject_label(entries: Sequence[AuditEntry], subject: str) -> str:
     if not entry.subject_name:
         return text("{kind} {id}", **values)
     return text("{kind} {name}", name=entry.subject_name, **values)
-
-
-def _summary(entries: int) -> str:
-    if not entries:
-        return "No matching entries"
-    return text("{count:,} entry on this page", "{count:,} entries on this page", count=entries)
 
 
 def _row(entry: AuditEntry) -> EntryRow:

@@ -6,14 +6,24 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.console.formatting import html_text, tally
+from app.console.lists import RowCount
 from app.console.parts import Fact, Pill, Question
 from app.console.security.mapping_preview import PreviewCard
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, SettingValue
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.check_results import Finding, State
+from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import text
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
+
+COUNT = RowCount(
+    none="No identity providers",
+    no_match="No matching providers",
+    one="1 provider",
+    many="{count} providers",
+    some="{matching} of {total} providers",
+)
 
 _FOR_SIGN_IN = (
     "client_id",
@@ -124,11 +134,13 @@ class ProviderPage:
 
 
 def make_providers_page(
-    plugins: Iterable[Plugin], coverage: Mapping[str, ProviderCoverage]
+    plugins: Iterable[Plugin],
+    coverage: Mapping[str, ProviderCoverage],
+    counts: Counts = NONE_COUNTED,
 ) -> ProvidersPage:
     """Return the page that lists ``plugins`` with their people and sessions."""
     rows = tuple(_row(plugin, coverage[plugin.slug]) for plugin in plugins)
-    return ProvidersPage(rows, _summary(len(rows)))
+    return ProvidersPage(rows, COUNT.of(counts))
 
 
 def make_provider_page(
@@ -184,14 +196,6 @@ def missing_settings(plugin: Plugin) -> Missing:
 def command_line(command: str, slug: str) -> str:
     """Return a command about the provider ``slug``."""
     return command if slug == DEFAULT_SLUG else f"{command} --provider {slug}"
-
-
-def _summary(providers: int) -> str:
-    if not providers:
-        return "No matching providers"
-    return text(
-        "{count:,} provider on this page", "{count:,} providers on this page", count=providers
-    )
 
 
 def _row(plugin: Plugin, coverage: ProviderCoverage) -> ProviderRow:

@@ -6,7 +6,7 @@ from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import csv_file, json_file
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import ListOrder, asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.security.sign_ins_page import PERIODS, make_sign_ins_page
@@ -73,7 +73,7 @@ blueprint = PageGroup(
 def index() -> BaseResponse:
     """List attempts, newest first, with the filters of the URL, below a chart of the period."""
     wanted, period = _wanted(), _period()
-    found = list_sign_ins(ports(), actor(), asked_page(), wanted)
+    found = list_sign_ins(ports(), actor(), asked_page(is_counted=False), wanted)
     asked = told(*_NAMES)
     return page(
         "sign_ins/index.html",
@@ -85,7 +85,7 @@ def index() -> BaseResponse:
             asked,
             actor().permissions,
         ),
-        turns=turns(found),
+        turns=turns(found, ListOrder.NEWEST_FIRST),
         told=asked,
         tags=tags(_NAMES, _WORDS),
         words=_WORDS,

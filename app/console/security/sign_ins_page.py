@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.console.formatting import amount
+from app.console.lists import RowCount
 from app.console.parts import Pill
 from app.console.sign_in_words import method_words, reason_words, result_pill
 from app.console.stack_charts import Kind, Span, StackChart, make_stack_chart
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.sign_in_events import AccountType, SignInEvent, SignInMethod
-from app.domain.sign_in.sign_in_statistics import MAX_COUNTED, Period, SignInCount, SignInSpan
+from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
+from app.domain.values.pages import Counts
 from app.domain.values.text import text
 
 PERIODS: Mapping[str, str] = {
@@ -19,6 +20,14 @@ PERIODS: Mapping[str, str] = {
     Period.TWO_WEEKS: "Last 14 days",
     Period.QUARTER: "Last 90 days",
 }
+
+COUNT = RowCount(
+    none="No entries",
+    no_match="No matching entries",
+    one="1 entry",
+    many="{count} entries",
+    some="{matching} of {total} entries",
+)
 
 _TITLES = {
     Period.DAY: "Sign-ins by hour",
@@ -66,7 +75,7 @@ class SignInsPage:
 
 def make_sign_ins_page(
     events: Iterable[SignInEvent],
-    count: SignInCount,
+    counts: Counts,
     spans: Sequence[SignInSpan],
     period: Period,
     asked: Mapping[str, str],
@@ -75,29 +84,11 @@ def make_sign_ins_page(
     """Return the page; ``asked`` are its filters as the URL has them."""
     return SignInsPage(
         rows=tuple(_row(event, permissions) for event in events),
-        summary=_summary(count),
+        summary=COUNT.of(counts),
         caption="Sign-in attempts, newest first",
         command=_command(asked),
         chart=_chart(spans, period),
     )
-
-
-def _summary(count: SignInCount) -> str:
-    """Return how many entries there are, of all in the period if a filter leaves some out."""
-    total = _at_most(count.total)
-    if count.matching != count.total:
-        return text(
-            "{matching} of {total} entries", matching=_at_most(count.matching), total=total
-        )
-    if count.total > MAX_COUNTED:
-        return text("{total} entries", total=total)
-    return text("{count:,} entry", "{count:,} entries", count=count.total)
-
-
-def _at_most(number: int) -> str:
-    if number > MAX_COUNTED:
-        return text("more than {number:,}", number=MAX_COUNTED)
-    return amount(number)
 
 
 def _command(asked: Mapping[str, str]) -> str:

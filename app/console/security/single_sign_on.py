@@ -68,12 +68,12 @@ def index() -> BaseResponse:
     return page(
         "single_sign_on/index.html",
         providers=make_providers_page(
-            found.items, show_provider_coverage(ports(), actor(), slugs)
+            found.items, show_provider_coverage(ports(), actor(), slugs), found.counts
         ),
         told=told("q", "sort"),
         tags=tags({"q": "Name"}),
         sorts=_SORTS,
-        turns=turns(found, "Previous", "Next"),
+        turns=turns(found),
     )
 
 

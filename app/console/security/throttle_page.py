@@ -57,7 +57,7 @@ def make_throttle_page(
     """Return the page that lists ``blocked``; ``limit`` is set if there can be more."""
     return ThrottlePage(
         rows=tuple(_row(block) for block in blocked),
-        summary=_summary(len(blocked)),
+        summary=_summary(len(blocked), limit),
         hint=_hint(limit) if limit else "",
         problem=problem,
         question=question,
@@ -103,9 +103,11 @@ def _peer(one: UntrustedForwarding, now: datetime) -> Markup:
     )
 
 
-def _summary(blocked: int) -> str:
+def _summary(blocked: int, limit: int) -> str:
     if not blocked:
         return "No matching IP addresses"
+    if blocked == limit:
+        return text("At least {count:,} blocked IPs", count=blocked)
     return text("{count:,} blocked IP", "{count:,} blocked IPs", count=blocked)
 
 

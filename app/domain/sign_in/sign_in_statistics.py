@@ -6,9 +6,6 @@ from enum import StrEnum
 
 from app.domain.values.times import span_begins
 
-MAX_COUNTED = 10_000
-"""Entries that are counted at most; beyond there are "more than" so many."""
-
 
 class Period(StrEnum):
     """How far back the log is looked at; the chart divides it evenly."""
@@ -45,14 +42,3 @@ class SignInSpan:
     incorrect_password: int
     blocked: int
     other: int
-
-
-@dataclass(frozen=True, slots=True)
-class SignInCount:
-    """How many entries match a filter, and how many there are in its period.
-
-    Both are ``MAX_COUNTED + 1`` if there are more.
-    """
-
-    matching: int
-    total: int

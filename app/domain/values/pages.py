@@ -13,6 +13,10 @@ from app.domain.values.text_rules import is_storable
 Item_co = TypeVar("Item_co", covariant=True)
 
 MAX_PAGE_SIZE = 100
+
+MAX_COUNTED = 10_000
+"""Where counting for a page stops."""
+
 BAD_CURSOR = "Received cursor is invalid."
 
 _MAX_CURSOR_LENGTH = 16 * 1024
@@ -26,12 +30,14 @@ _MAX_INTEGER = 2**63
 class PageRequest:
     """A requested page: ``size`` items after or before a cursor.
 
-    ``cursor`` holds the sort values of its row, the key last; empty at either end.
+    ``cursor`` holds the sort values of its row, the key last; empty at either end. The page says
+    how long the list is if ``is_counted``.
     """
 
     size: int
     backwards: bool = False
     cursor: tuple[str | int, ...] = ()
+    is_counted: bool = False
 
     @property
     def cursor_field(self) -> str:
@@ -40,14 +46,33 @@ class PageRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Counts:
+    """How many items match a list's filter, and how many there are without it.
+
+    A number above ``MAX_COUNTED`` means "more than that".
+    """
+
+    matching: int
+    total: int
+
+
+NONE_COUNTED = Counts(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
 class Page(Generic[Item_co]):
-    """A page of a list; ``count`` is the total, if requested."""
+    """A page of a list.
+
+    ``count`` is how many items match, counted when it's called; ``counts`` are the bounded counts
+    of a page that was requested with them.
+    """
 
     items: tuple[Item_co, ...]
     cursors: tuple[str, ...]
     has_next: bool
     has_previous: bool
     count: Callable[[], int]
+    counts: Counts = NONE_COUNTED
 
 
 def empty_page() -> Page[Item_co]:
@@ -57,7 +82,9 @@ def empty_page() -> Page[Item_co]:
 
 def with_items(page: Page[object], items: Iterable[Item_co]) -> Page[Item_co]:
     """Return ``page`` with its items replaced by ``items``."""
-    return Page(tuple(items), page.cursors, page.has_next, page.has_previous, page.count)
+    return Page(
+        tuple(items), page.cursors, page.has_next, page.has_previous, page.count, page.counts
+    )
 
 
 def read_page_request(

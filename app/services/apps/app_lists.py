@@ -59,7 +59,7 @@ def list_apps(
         query = query.where(AppRecord.type == filter_.type.value)
     order = Order(_COLUMNS[sort_by], descending)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_app)
+        return read_page(ports, session, query, order, page, to_app, APPS)
 
 
 @staff_and_apps

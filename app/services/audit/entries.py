@@ -64,7 +64,8 @@ def list_entries(
         return empty_page()  # no entry can hold that
     order = Order(_BY_TIME, descending=not filter_.oldest_first)
     with ports.database.reading() as session:
-        return read_page(ports, session, _query(filter_), order, page, _entry)
+        whole = select(AuditRecord.id)
+        return read_page(ports, session, _query(filter_), order, page, _entry, whole)
 
 
 @requires_person(Permission.MANAGE_STAFF)

@@ -144,7 +144,7 @@ def search_deliveries(
     columns = by_time if search.webhook_id is None else (DeliveryRecord.id,)
     order = Order(columns, descending=not search.oldest_first)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_line)
+        return read_page(ports, session, query, order, page, to_line, select(DeliveryRecord.id))
 
 
 @part

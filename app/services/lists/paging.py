@@ -5,15 +5,37 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from sqlalchemy import BindParameter, Row, ScalarSelect, Select, func, literal, tuple_
+from sqlalchemy import (
+    BindParameter,
+    ColumnClause,
+    Label,
+    Row,
+    ScalarSelect,
+    Select,
+    func,
+    literal,
+    literal_column,
+    select,
+    tuple_,
+)
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import BAD_CURSOR, Page, PageRequest, make_cursor, with_items
-from app.ports import Ports
+from app.domain.values.pages import (
+    BAD_CURSOR,
+    MAX_COUNTED,
+    NONE_COUNTED,
+    Counts,
+    Page,
+    PageRequest,
+    make_cursor,
+    with_items,
+)
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
 
 Item = TypeVar("Item")
+Query = Select[*tuple[object, ...]]
 Column = (
     InstrumentedAttribute[str]
     | InstrumentedAttribute[int]
@@ -42,9 +64,10 @@ def read_page(
     order: Order,
     request: PageRequest,
     item: Callable[[Row[*tuple[object, ...]]], Item],
+    whole: Query | None = None,
 ) -> Page[Item]:
-    """Return the page of ``query`` that ``request`` asks for; each row becomes an item."""
-    rows = read_rows(ports, session, query, order, request)
+    """Return the page of ``query`` as ``read_rows`` does; each row becomes an item."""
+    rows = read_rows(ports, session, query, order, request, whole)
     return with_items(rows, map(item, rows.items))
 
 
@@ -55,14 +78,17 @@ def read_rows(
     query: Select[*tuple[object, ...]],
     order: Order,
     request: PageRequest,
+    whole: Query | None = None,
 ) -> Page[Row[*tuple[object, ...]]]:
     """Return the page as rows, for items that need a second query about all of them.
 
     One row beyond the page shows whether there is more. ``query`` returns each item in one row,
-    neither grouped nor distinct. Refuses another list's cursor.
+    neither grouped nor distinct; ``whole`` is the list without its filter, for the counts. Refuses
+    another list's cursor.
     """
     descending = order.descending is not request.backwards
-    statement = query.add_columns(*(column.label(None) for column in order.columns))
+    counts = _bounded_counts(query, whole) if request.is_counted else ()
+    statement = query.add_columns(*counts, *(column.label(None) for column in order.columns))
     if request.cursor:
         places, values = tuple_(*order.columns), tuple_(*_typed(order, request))
         statement = statement.where(places < values if descending else places > values)
@@ -81,7 +107,34 @@ def read_rows(
         has_next=bool(request.cursor) if request.backwards else more,
         has_previous=more if request.backwards else bool(request.cursor),
         count=lambda: _count(ports, query),
+        counts=_read_counts(session, rows, counts),
     )
+
+
+def _bounded_counts(query: Query, whole: Query | None) -> tuple[Label[int], Label[int]]:
+    """Return columns with how many rows both have; they cost the page no further statement."""
+    return (
+        _bounded_count(query).label("matching_count"),
+        _bounded_count(query if whole is None else whole).label("total_count"),
+    )
+
+
+def _bounded_count(query: Query) -> ScalarSelect[int]:
+    one: ColumnClause[int] = literal_column("1")
+    some = query.with_only_columns(one, maintain_column_froms=True).order_by(None)
+    bounded = some.limit(MAX_COUNTED + 1).subquery()
+    return select(func.count()).select_from(bounded).scalar_subquery()
+
+
+def _read_counts(
+    session: Session,
+    rows: Sequence[Row[*tuple[object, ...]]],
+    counts: tuple[Label[int], ...],
+) -> Counts:
+    if not counts:
+        return NONE_COUNTED
+    row: NamedRow = rows[0] if rows else session.execute(select(*counts)).one()
+    return Counts(row.matching_count, row.total_count)
 
 
 def _count(ports: Ports, query: Select[*tuple[object, ...]]) -> int:

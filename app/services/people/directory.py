@@ -153,7 +153,8 @@ def _list(
         if filter_.ids is not None:
             query = query.where(UserRecord.id.in_(_keys(filter_.ids)))
         query = query.where(*_membership(filter_), *_signs_in_by(filter_))
-        return read_page(ports, session, query, order, page, read_user)
+        whole = _of_kinds(select(UserRecord.id), UserRecord.is_staff, kinds)
+        return read_page(ports, session, query, order, page, read_user, whole)
 
 
 def _everybody(kinds: Collection[bool], filter_: UserFilter) -> tuple[_Query, Order]:

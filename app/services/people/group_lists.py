@@ -107,7 +107,7 @@ def list_groups(
     columns = _BY_MEMBERS if filter_.by_members else _BY_NAME
     order = Order(columns, descending=filter_.descending)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_group)
+        return read_page(ports, session, query, order, page, to_group, select(GroupRecord.id))
 
 
 @requires(Permission.MANAGE_STAFF)

@@ -17,7 +17,8 @@ from sqlalchemy import (
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.sign_in_events import SignInFilter, SignInReason
-from app.domain.sign_in.sign_in_statistics import MAX_COUNTED, Period, SignInCount, SignInSpan
+from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
+from app.domain.values.pages import MAX_COUNTED, Counts
 from app.domain.values.text_rules import is_storable
 from app.models import SignInEventRecord
 from app.ports import NamedRow, Ports
@@ -42,7 +43,7 @@ FIGURES = (
 
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def count_sign_ins(ports: Ports, actor: Actor, wanted: SignInFilter) -> SignInCount:
+def count_sign_ins(ports: Ports, actor: Actor, wanted: SignInFilter) -> Counts:
     """Count the entries of a filter, and all of its period; one statement."""
     if not is_storable(wanted.text + wanted.address):
         wanted = SignInFilter(since=wanted.since, until=wanted.until, user_id=0)
@@ -52,7 +53,7 @@ def count_sign_ins(ports: Ports, actor: Actor, wanted: SignInFilter) -> SignInCo
     )
     with ports.database.reading() as session:
         row = session.execute(counted).one()
-    return SignInCount(row.matching, row.total)
+    return Counts(row.matching, row.total)
 
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)

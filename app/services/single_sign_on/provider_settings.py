@@ -73,7 +73,8 @@ def list_plugins(
 
     ``search`` looks for a part of the name.
     """
-    query: Select[*tuple[object, ...]] = select(IdentityProviderRecord.slug)
+    whole: Select[*tuple[object, ...]] = select(IdentityProviderRecord.slug)
+    query, order = whole, _BY_NAME if by_name else _BY_AGE
     if not can_match(search):
         return empty_page()
     if search:
@@ -85,7 +86,7 @@ def list_plugins(
         return _plugin(provider, provider.plugin_id(ports.configuration.vendor))
 
     with ports.database.reading() as session:
-        return read_page(ports, session, query, _BY_NAME if by_name else _BY_AGE, page, plugin)
+        return read_page(ports, session, query, order, page, plugin, whole)
 
 
 @requires(Permission.MANAGE_PLUGINS)

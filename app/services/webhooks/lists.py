@@ -141,7 +141,8 @@ def list_webhooks(
     if not can_match(filter_.search):
         return empty_page()
     with ports.database.reading() as session:
-        found = read_rows(ports, session, _filtered(filter_), _ORDERS[sort], page)
+        whole = select(WebhookRecord.id)
+        found = read_rows(ports, session, _filtered(filter_), _ORDERS[sort], page, whole)
         return with_items(found, _listed(ports, session, found.items))
 
 

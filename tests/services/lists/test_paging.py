@@ -8,10 +8,12 @@ import pytest
 from sqlalchemy import Row, Select, select
 
 from app.domain.values.errors import Refused
-from app.domain.values.pages import Page, PageRequest, make_cursor, read_cursor
+from app.domain.values.pages import Counts, Page, PageRequest, make_cursor, read_cursor
 from app.models import UserRecord
 from app.ports import Ports
+from app.services.lists import paging
 from app.services.lists.paging import Order, read_page
+from tests.fixtures.statements import recorded_statements, selects
 
 LENGTH = 23
 BY_KEY = Order((UserRecord.id,))
@@ -48,7 +50,7 @@ def page_of(
 ) -> Page[str]:
     query: Select[*tuple[object, ...]] = select(UserRecord.email).where(UserRecord.id <= up_to)
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, request, email)
+        return read_page(ports, session, query, order, request, email, select(UserRecord.id))
 
 
 def email(row: Row[*tuple[object, ...]]) -> str:
@@ -189,3 +191,25 @@ def test_time_in_a_cursor_is_exact(ports: Ports, people: None) -> None:
     [moment, _] = read_cursor(page.cursors[0], "after")
     assert datetime.fromisoformat(str(moment)) == ports.clock.now()
     assert page.cursors[0] == make_cursor((ports.clock.now().isoformat(), 1))
+
+
+@pytest.mark.usefixtures("people")
+def test_page_counts_what_matches_and_all_without_a_further_statement(
+    ports: Ports,
+) -> None:
+    with recorded_statements() as seen:
+        page = page_of(ports, PageRequest(3, is_counted=True), up_to=10)
+    assert page.counts == Counts(10, LENGTH)
+    assert len(selects(seen)) == 1
+    last = PageRequest(3, cursor=read_cursor(page.cursors[-1], "after"), is_counted=True)
+    assert page_of(ports, last, up_to=10).counts == Counts(10, LENGTH)
+    assert page_of(ports, PageRequest(3, is_counted=True), up_to=0).counts == Counts(0, LENGTH)
+    assert page_of(ports, PageRequest(3), up_to=10).counts == Counts(0, 0)
+
+
+@pytest.mark.usefixtures("people")
+def test_counting_stops_at_its_limit(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "MAX_COUNTED", 5)
+    page = page_of(ports, PageRequest(3, is_counted=True), up_to=2)
+    assert page.counts == Counts(2, 6)
+    assert page_of(ports, PageRequest(3, is_counted=True)).counts == Counts(6, 6)

@@ -8,8 +8,9 @@ import pytest
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.sign_in.sign_in_events import SignInFilter, SignInReason, SignInResult
-from app.domain.sign_in.sign_in_statistics import Period, SignInCount, SignInSpan
+from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
 from app.domain.values.errors import PermissionDenied
+from app.domain.values.pages import Counts
 from app.ports import Ports
 from app.services.sign_in_log import statistics
 from app.services.sign_in_log.statistics import chart_sign_ins, count_sign_ins
@@ -72,23 +73,23 @@ def test_entries_are_counted_within_their_period(ports: Ports, clock: FakeClock)
     make_sign_in(ports)
     make_sign_in(ports, reason=WRONG, attempts=6)
     wanted = SignInFilter(result=SignInResult.FAILED, since=since)
-    assert count_sign_ins(ports, OPERATOR, wanted) == SignInCount(1, 2)
-    assert count_sign_ins(ports, OPERATOR, SignInFilter()) == SignInCount(3, 3)
-    assert count_sign_ins(ports, OPERATOR, SignInFilter(text="nul\0")) == SignInCount(0, 3)
+    assert count_sign_ins(ports, OPERATOR, wanted) == Counts(1, 2)
+    assert count_sign_ins(ports, OPERATOR, SignInFilter()) == Counts(3, 3)
+    assert count_sign_ins(ports, OPERATOR, SignInFilter(text="nul\0")) == Counts(0, 3)
 
 
 def test_counting_is_bounded(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "MAX_COUNTED", 2)
     for _ in range(4):
         make_sign_in(ports)
-    assert count_sign_ins(ports, OPERATOR, SignInFilter()) == SignInCount(3, 3)
+    assert count_sign_ins(ports, OPERATOR, SignInFilter()) == Counts(3, 3)
 
 
 def test_who_manages_customers_sees_figures_of_theirs(ports: Ports) -> None:
     support = actor_of(ports, make_staff(ports, "support@example.com", Permission.MANAGE_USERS))
     make_sign_in(ports)
     make_sign_in(ports, account_type="STAFF")
-    assert count_sign_ins(ports, support, SignInFilter()) == SignInCount(1, 1)
+    assert count_sign_ins(ports, support, SignInFilter()) == Counts(1, 1)
     assert chart_sign_ins(ports, support, Period.DAY)[-1].successful == 1
 
 

@@ -1,0 +1,75 @@
+"""How many items each list says that it has."""
+
+import html
+import re
+
+import pytest
+
+from app.console.integrations import apps_page, deliveries_page, webhook_page
+from app.console.lists import RowCount
+from app.console.people import customer_pages, group_pages, staff_pages
+from app.console.security import audit_page, providers_page, sign_ins_page
+from app.domain.authorization.permissions import Permission
+from app.domain.values.pages import MAX_COUNTED, Counts
+from app.ports import Ports
+from tests.builders.people import make_user
+from tests.console.conftest import StaffConsole, Statements
+
+CUSTOMERS = "/console/customers/"
+LISTS = [
+    (apps_page.COUNT, "app", "apps"),
+    (webhook_page.COUNT, "webhook", "webhooks"),
+    (deliveries_page.COUNT, "delivery", "deliveries"),
+    (customer_pages.COUNT, "customer", "customers"),
+    (staff_pages.COUNT, "person", "people"),
+    (group_pages.COUNT, "group", "groups"),
+    (sign_ins_page.COUNT, "entry", "entries"),
+    (audit_page.COUNT, "entry", "entries"),
+]
+
+
+@pytest.mark.parametrize(("count", "one", "many"), LISTS)
+@pytest.mark.parametrize(
+    ("matching", "total", "sentence"),
+    [
+        (0, 0, "No {many}"),
+        (0, 7, "No matching {many}"),
+        (1, 1, "1 {one}"),
+        (1, 7, "1 of 7 {many}"),
+        (1, 1284, "1 of 1,284 {many}"),
+        (1284, 1284, "1,284 {many}"),
+        (44, MAX_COUNTED + 1, "44 of more than 10,000 {many}"),
+        (MAX_COUNTED, MAX_COUNTED, "10,000 {many}"),
+        (MAX_COUNTED + 1, MAX_COUNTED + 1, "More than 10,000 {many}"),
+    ],
+)
+def test_list_says_how_many_match(
+    count: RowCount, one: str, many: str, matching: int, total: int, sentence: str
+) -> None:
+    assert count.of(Counts(matching, total)) == sentence.format(one=one, many=many)
+
+
+def test_providers_are_counted_by_their_short_name() -> None:
+    count = providers_page.COUNT
+    assert count.of(Counts(0, 0)) == "No identity providers"
+    assert count.of(Counts(1, 1)) == "1 provider"
+    assert count.of(Counts(1, 2)) == "1 of 2 providers"
+
+
+def test_count_is_of_the_list_and_not_of_the_page(
+    staff_console: StaffConsole, shop: Ports, statements: Statements
+) -> None:
+    console = staff_console(Permission.MANAGE_USERS)
+    assert "No customers" in console.open(CUSTOMERS).text
+    for number in range(30):
+        make_user(shop, f"buyer{number}@example.com")
+    with statements() as seen:
+        page = console.open(CUSTOMERS)
+    assert "30 customers" in page.text
+    assert len(seen) <= 4
+    (older,) = re.findall(r'href="([^"]*)" rel="next">Older<', page.html)
+    oldest = console.open(html.unescape(older))
+    assert "30 customers" in oldest.text
+    assert 'rel="prev">Newer<' in oldest.html
+    assert "1 of 30 customers" in console.open(f"{CUSTOMERS}?q=buyer17").text
+    assert "No matching customers" in console.open(f"{CUSTOMERS}?q=nobody").text
