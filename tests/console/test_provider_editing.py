@@ -29,11 +29,15 @@ def test_a_provider_is_added_from_its_issuer(
     console = staff_console(MAY)
     other_provider.describe()
     typed = {"name": "Acme", "provider": "acme", "issuer": other_provider.url}
-    done = console.send(NEW, typed)
+    registered = {"client_id": "shop", "client_secret": SECRET}
+    done = console.send(NEW, typed | registered)
     assert done.leads_to == "/console/single-sign-on/acme/"
-    assert "Acme was added. Enable it to let people sign in." in console.follow(done).text
+    page = console.follow(done)
+    assert "Acme was added. Enable it to let people sign in." in page.text
+    assert SECRET not in page.html
     provider = stored(shop, "acme")
     assert (provider.name, provider.active) == ("Acme", False)
+    assert (provider.client_id, client_secret_of(shop, provider)) == ("shop", SECRET)
     assert provider.json_web_key_set_url == f"{other_provider.url}/keys"
 
 

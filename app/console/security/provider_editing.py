@@ -58,7 +58,7 @@ blueprint = PageGroup(
 
 
 class AddingForm(ConsoleForm):
-    """What a provider begins with."""
+    """The settings that adding a provider asks for: all that most providers need."""
 
     provider = StringField("Short name", validators=[InputRequired("Enter a short name.")])
     name = StringField(
@@ -66,6 +66,8 @@ class AddingForm(ConsoleForm):
         validators=[InputRequired("Enter a name."), Length(max=_MAX_NAME_LENGTH)],
     )
     issuer = URLField("Issuer")
+    client_id = StringField("Client ID")
+    client_secret = PasswordField("Client secret")
 
 
 class SettingsForm(ConsoleForm):
@@ -151,7 +153,10 @@ def _add(form: AddingForm) -> str:
     issuer = (form.issuer.data or "").strip()
     if issuer:
         discover_provider(ports(), actor(), slug, issuer)
-    save_provider(ports(), actor(), slug, ProviderUpdate({}, name=form.name.data))
+    entered = {
+        field.name: field.data for field in (form.client_id, form.client_secret) if field.data
+    }
+    save_provider(ports(), actor(), slug, ProviderUpdate(entered, name=form.name.data))
     return slug
 
 

@@ -20,10 +20,11 @@ from app.services.demo.deliveries import past_deliveries, write_deliveries
 from app.services.demo.installed_apps import NAME as PARCELS
 from app.services.demo.installed_apps import installations
 from app.services.demo.orders import sales
-from app.services.demo.people import PEOPLE, Person, comings, made_here
+from app.services.demo.people import OPENED, PEOPLE, Person, comings, made_here
 from app.services.demo.products import assortment, new_prices
 from app.services.demo.sign_ins import write_sign_ins
 from app.services.demo.timeline import MAKER, Past
+from app.services.keys.ring import ring
 
 SHOP_NAME = "Northlight Ceramics"
 
@@ -54,6 +55,7 @@ def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], Non
     is_new = not _is_filled(ports)
     happenings = [*comings(), *assortment()]
     if is_new:
+        ring(past.at(OPENED + 1))  # the next key is then old enough for a rotation
         happenings += [*made_apps(), *installations(), *new_prices(), *sales()]
     for happening in sorted(happenings, key=lambda happening: happening.hours_ago, reverse=True):
         happening.happen(past)

@@ -233,10 +233,12 @@ function narrowAsTyped(form, field) {
   });
 }
 
+// A list's filters can stand outside of their form's element, whose own events would miss them.
+document.addEventListener("change", ({ target }) => {
+  const filters = target.form?.matches("form[data-live]") ? target.form : null;
+  if (filters && target.matches("select, [type=checkbox], [type=radio]")) filters.requestSubmit();
+});
 for (const form of document.querySelectorAll("form[data-live]")) {
-  form.addEventListener("change", (event) => {
-    if (event.target.matches("select, [type=checkbox], [type=radio]")) form.requestSubmit();
-  });
   const field = form.querySelector("input[type=search]");
   if (field) narrowAsTyped(form, field);
 }
