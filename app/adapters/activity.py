@@ -30,6 +30,12 @@ _COUNT = text("""
     ON CONFLICT (began_at, kind) DO UPDATE SET requests = traffic.requests + excluded.requests
 """).bindparams(bindparam("began_at", type_=UtcDateTime()))
 
+_REJECTIONS = text("""
+    UPDATE shop SET storefront_rejections = storefront_rejections + :rejections
+    WHERE NOT allow_storefront_traffic
+""")
+"""An open storefront has rejected nothing: its last closing has been counted."""
+
 _FORWARDING = text("""
     INSERT INTO untrusted_forwarding (peer, requests, last_seen_at)
     VALUES (:peer, :requests, :last_seen_at)
@@ -50,12 +56,13 @@ class _Counters:
     """What was seen since the last write; app tokens with their last IP address."""
 
     requests: Counter[TrafficKind] = field(default_factory=Counter)
+    rejections: int = 0
     sessions: dict[int, None] = field(default_factory=dict)
     tokens: dict[int, str] = field(default_factory=dict)
     forwarding: Counter[str] = field(default_factory=Counter)
 
     def __bool__(self) -> bool:
-        return bool(self.requests or self.sessions or self.tokens or self.forwarding)
+        return any((self.requests, self.rejections, self.sessions, self.tokens, self.forwarding))
 
 
 class SqlActivity:
@@ -72,6 +79,11 @@ class SqlActivity:
     def count_request(self, kind: TrafficKind) -> None:
         with self._lock:
             self._gathered.requests[kind] += 1
+        self._thread.start()
+
+    def count_rejection(self) -> None:
+        with self._lock:
+            self._gathered.rejections += 1
         self._thread.start()
 
     def record_session_use(self, session_id: int) -> None:
@@ -145,6 +157,8 @@ class SqlActivity:
                     for kind, requests in sorted(taken.requests.items())
                 ]
                 session.connection().execute(_COUNT, rows)
+            if taken.rejections:
+                session.connection().execute(_REJECTIONS, {"rejections": taken.rejections})
             if taken.forwarding:
                 rows = [
                     {"peer": peer, "requests": requests, "last_seen_at": now}
@@ -156,6 +170,7 @@ class SqlActivity:
         with self._lock:
             newer = self._gathered
             newer.requests.update(taken.requests)
+            newer.rejections += taken.rejections
             newer.forwarding.update(taken.forwarding)
             newer.sessions = dict.fromkeys([*newer.sessions, *taken.sessions][:MAX_SEEN])
             newer.tokens = dict([*taken.tokens.items(), *newer.tokens.items()][-MAX_SEEN:])

@@ -1,11 +1,14 @@
 """Access: password login and storefront traffic, each with its consequences."""
 
 from collections.abc import Sequence
+from typing import Self
 
 from flask import flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
+from wtforms import StringField
 
 from app.console.access_page import AccessPage, Viewer, make_access_page
+from app.console.forms import ConsoleForm, MomentField
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, caller, ports, signed_in_by
@@ -18,7 +21,7 @@ from app.domain.values.text import text
 from app.services.authorization.register import needs_proof
 from app.services.shop.impact import Impact, show_impact
 from app.services.shop.lockout_guard import lockout
-from app.services.shop.settings import update_shop
+from app.services.shop.settings import show_settings, update_shop
 
 PHRASE = "NOBODY"
 """What must be typed to turn off password login."""
@@ -78,11 +81,35 @@ def set_mode() -> BaseResponse:
 
 @blueprint.post("/storefront")
 def set_storefront() -> BaseResponse:
-    """Open or close the storefront."""
+    """Open the storefront, or close it with a note and a time to open."""
     asked = _asked("storefront", None, request.form.get("open"))
     if asked is None:
         return go("console.access.index")
-    return _change(asked)
+    return _change(asked) if asked.opens_storefront else _close(asked)
+
+
+class ClosingForm(ConsoleForm):
+    """Why the storefront is closed, and when it opens by itself; both are optional."""
+
+    names = {"storefrontNote": "note", "storefrontOpensAt": "opens_at"}  # noqa: RUF012
+    note = StringField("Note for staff (optional)")
+    opens_at = MomentField("Opens automatically (optional)")
+
+    @classmethod
+    def of(cls, found: Impact) -> Self:
+        """Return the form with the present closing."""
+        closing = found.closing
+        if closing is None:
+            return cls(formdata=None)
+        return cls(formdata=None, note=closing.note, opens_at=closing.opens_at)
+
+    def update(self) -> ShopUpdate:
+        """Return the closing as it was filled in."""
+        return ShopUpdate(
+            allow_storefront_traffic=False,
+            storefront_note=self.note.data or "",
+            storefront_opens_at=self.opens_at.data,
+        )
 
 
 class Asked:
@@ -113,6 +140,10 @@ class Asked:
         if self.is_mode:
             return ShopUpdate(password_login_mode=self.mode)
         return ShopUpdate(allow_storefront_traffic=_OPEN[self.value])
+
+    @property
+    def opens_storefront(self) -> bool:
+        return not self.is_mode and _OPEN[self.value]
 
     def address(self) -> str:
         """The page with the question."""
@@ -147,6 +178,21 @@ def _change(asked: Asked) -> BaseResponse:
     return done(_DONE_OPEN[_OPEN[asked.value]], "console.access.index")
 
 
+def _close(asked: Asked) -> BaseResponse:
+    form = ClosingForm()
+    was_closed = show_settings(ports(), actor()).allow_storefront_traffic is False
+    try:
+        if not form.validate():
+            return _refuse(asked, [], form)
+        _guard(asked.change)
+        update_shop(ports(), actor(), form.update())
+    except Refused as refused:
+        form.refuse(refused)
+        return _refuse(asked, [], form)
+    message = "Note and opening time saved." if was_closed else "Storefront closed."
+    return done(message, "console.access.index")
+
+
 def _guard(change: AccessChange) -> None:
     """Refuse a change that no administrator could undo; only the console has this rule."""
     if not actor().holds(Permission.MANAGE_SETTINGS):
@@ -160,9 +206,14 @@ def _reason(judged: Lockout) -> str:
     return judged.reason.message if judged.reason else ""
 
 
-def _refuse(asked: Asked | None, messages: list[str]) -> BaseResponse:
+def _refuse(
+    asked: Asked | None, messages: list[str], closing: ClosingForm | None = None
+) -> BaseResponse:
+    found = show_impact(ports(), actor())
     return refused_page(
-        "access/index.html", access=_page_of(show_impact(ports(), actor()), asked, messages)
+        "access/index.html",
+        access=_page_of(found, asked, messages),
+        closing=closing or ClosingForm.of(found),
     )
 
 
@@ -176,7 +227,7 @@ def _show(found: Impact, asked: Asked | None) -> BaseResponse:
         if reason:
             flash(reason, "bad")
             asked = None
-    return page("access/index.html", access=_page_of(found, asked))
+    return page("access/index.html", access=_page_of(found, asked), closing=ClosingForm.of(found))
 
 
 def _page_of(found: Impact, asked: Asked | None, wrong: Sequence[str] = ()) -> AccessPage:

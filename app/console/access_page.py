@@ -40,6 +40,7 @@ class Question:
     action: str = ""
     is_harmless: bool = False
     needs_phrase: bool = False
+    asks_closing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,6 @@ class Viewer:
 _ALREADY = "No change to review"
 _EFFECT = "Applies immediately. Numbers as of {moment}."
 _IS_OPEN = "The storefront is open."
-_IS_CLOSED = "The storefront is closed."
 _TIME = Markup('<time datetime="{}">{}</time>')
 
 
@@ -96,7 +96,9 @@ def make_access_page(
     return AccessPage(
         modes=tuple(mode_position(one, found.numbers, mode) for one in found.modes),
         mode_changed=_changed(found.mode_changed, found, viewer),
-        storefront=tuple(storefront_position(one, is_open=is_open) for one in found.storefront),
+        storefront=tuple(
+            storefront_position(one, found, is_open=is_open) for one in found.storefront
+        ),
         storefront_changed=_changed(found.storefront_changed, found, viewer),
         staff=tuple(_staff_member(one) for one in found.staff_by_password),
         more=html_text("{count:,} more", count=more) if more > 0 else "",
@@ -136,8 +138,10 @@ def _question(found: Impact, viewer: Viewer, asked: AccessChange, *, is_new: boo
         return _mode_question(mode, found.numbers, viewer, moment)
     allow = bool(asked.allow_storefront_traffic)
     storefront = found.storefront_traffic(allow=allow)
-    if storefront.is_current and is_new:
-        return Question(_ALREADY, _IS_OPEN if allow else _IS_CLOSED)
+    if allow and storefront.is_current and is_new:
+        return Question(_ALREADY, _IS_OPEN)
+    if not allow and storefront.is_current:
+        return _CHANGED_CLOSING
     detail = html_text(_EFFECT, moment=moment)
     return _opening(detail) if allow else _closing(storefront, detail)
 
@@ -216,21 +220,24 @@ def _closing(impact: StorefrontImpact, detail: str) -> Question:
         value="false",
         consequences=tuple(_consequences_of_closing(impact)),
         action="Close storefront",
+        asks_closing=True,
     )
+
+
+_CHANGED_CLOSING = Question(
+    title="Change the note and opening time?",
+    detail="The storefront stays closed.",
+    endpoint="console.access.set_storefront",
+    name="open",
+    value="false",
+    action="Save",
+    is_harmless=True,
+    asks_closing=True,
+)
 
 
 def _consequences_of_closing(impact: StorefrontImpact) -> Iterable[Consequence]:
-    yield Consequence(
-        "bad",
-        "Customers and visitors get a 401 error, also when they sign in or reset a password.",
-    )
-    if impact.would_refuse:
-        refused = html_text(
-            Markup("In the last hour, that would have been <b>{count:,} request</b>."),
-            Markup("In the last hour, that would have been <b>{count:,} requests</b>."),
-            count=impact.would_refuse,
-        )
-        yield Consequence("bad", refused)
+    yield Consequence("bad", _visitors_rejected(impact))
     yield Consequence(
         "bad", "Staff can't sign in over the API. They can still sign in to this console."
     )
@@ -246,3 +253,19 @@ def _consequences_of_closing(impact: StorefrontImpact) -> Iterable[Consequence]:
         count=impact.lets_through,
     )
     yield Consequence("ok", passed)
+
+
+def _visitors_rejected(impact: StorefrontImpact) -> str:
+    if not impact.would_refuse:
+        return "Customers and visitors get a 401 error, also when they sign in."
+    return html_text(
+        Markup(
+            "Customers and visitors get a 401 error, also when they sign in. They sent "
+            "<b>{count:,} request</b> in the last hour."
+        ),
+        Markup(
+            "Customers and visitors get a 401 error, also when they sign in. They sent "
+            "<b>{count:,} requests</b> in the last hour."
+        ),
+        count=impact.would_refuse,
+    )

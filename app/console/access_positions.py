@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from markupsafe import Markup
 
-from app.console.formatting import html_text, tally
+from app.console.formatting import clock_element, html_text, tally, time_element
 from app.console.parts import Consequence
 from app.domain.shop.lockouts import Lockout
 from app.domain.shop.settings import PasswordLoginMode
-from app.services.shop.impact import LoginModeImpact, StorefrontImpact
+from app.services.shop.closing import Closing
+from app.services.shop.impact import Impact, LoginModeImpact, StorefrontImpact
 from app.services.shop.sign_in_counts import SignInCounts
 
 
@@ -54,8 +56,9 @@ MODES = {
         "Password login is limited to customers. Choose another option to see what it changes.",
     ),
     PasswordLoginMode.DISABLED: ModeWords(
-        "Nobody",
-        "Nobody can sign in, refresh, or reset with a password. SSO and apps keep working.",
+        "Off",
+        "Signing in, refreshing, and changing or resetting a password are disabled. SSO and apps "
+        "keep working.",
         "Turn off password login?",
         "Turn off password login",
         "Password login is off. Choose another option to see what it changes.",
@@ -178,7 +181,7 @@ _SESSIONS_REJECTED = (
 )
 
 
-def storefront_position(impact: StorefrontImpact, *, is_open: bool) -> Position:
+def storefront_position(impact: StorefrontImpact, found: Impact, *, is_open: bool) -> Position:
     """Return the open or the closed position of the storefront."""
     allow = impact.allow_storefront_traffic
     return Position(
@@ -190,17 +193,25 @@ def storefront_position(impact: StorefrontImpact, *, is_open: bool) -> Position:
         state="ok" if allow else "warn",
         is_chosen=allow is is_open,
         is_current=impact.is_current,
-        consequences=() if allow else (_refused_requests(impact),),
+        consequences=() if allow else tuple(_consequences_of_closing(impact, found)),
     )
 
 
-def _refused_requests(impact: StorefrontImpact) -> Consequence:
-    """Return how many requests are rejected, or would have been.
+def _consequences_of_closing(impact: StorefrontImpact, found: Impact) -> Iterable[Consequence]:
+    """Yield what the present closing says and rejected, or what a closing would reject."""
+    if found.closing is None:
+        yield _would_be_rejected(impact)
+        return
+    about = closing_text(found.closing, found.counted_at)
+    if about:
+        yield Consequence("warn", about)
+    yield Consequence("warn" if found.rejected else "ok", rejected_requests(found.rejected))
 
-    A storefront that has just closed let requests of the last hour through.
-    """
-    one, many = _REJECTED_NOW if impact.is_current else _WOULD_BE_REJECTED
-    sentence = html_text(one, many, count=impact.would_refuse, passed=impact.lets_through)
+
+def _would_be_rejected(impact: StorefrontImpact) -> Consequence:
+    sentence = html_text(
+        *_WOULD_BE_REJECTED, count=impact.would_refuse, passed=impact.lets_through
+    )
     return Consequence("warn" if impact.would_refuse else "ok", sentence)
 
 
@@ -214,13 +225,29 @@ _WOULD_BE_REJECTED = (
         "rejected, and {passed:,} from staff and apps accepted."
     ),
 )
-_REJECTED_NOW = (
-    Markup(
-        "Customers and visitors sent <b>{count:,} request</b> in the last hour. Requests are "
-        "rejected while the storefront is closed."
-    ),
-    Markup(
-        "Customers and visitors sent <b>{count:,} requests</b> in the last hour. Requests are "
-        "rejected while the storefront is closed."
-    ),
-)
+
+
+def closing_text(closing: Closing, now: datetime) -> Markup:
+    """Return why the storefront is closed, since when, and until when; empty if unknown."""
+    values = {
+        "note": closing.note,
+        "since": closing.closed_at and time_element(closing.closed_at, now),
+        "opens": closing.opens_at and clock_element(closing.opens_at, now),
+    }
+    sentences = (
+        html_text("Closed {since}.", **values) if closing.closed_at else "",
+        html_text("Note: “{note}”.", **values) if closing.note else "",
+        html_text("Opens {opens}.", **values) if closing.opens_at else "",
+    )
+    return Markup(" ").join(filter(None, sentences))
+
+
+def rejected_requests(rejected: int) -> Markup:
+    """Return how many requests the closed storefront has rejected."""
+    if not rejected:
+        return html_text("No requests have been rejected yet.")
+    return html_text(
+        Markup("<b>{count:,} request</b> from customers and visitors rejected since it closed."),
+        Markup("<b>{count:,} requests</b> from customers and visitors rejected since it closed."),
+        count=rejected,
+    )

@@ -44,6 +44,22 @@ def relative(moment: datetime, now: datetime) -> str:
     return text("{at.day} {at:%b %Y, %H:%M} UTC", at=moment)
 
 
+def clock_time(moment: datetime, now: datetime) -> str:
+    """Return a moment as people say it: ``today at 12:00 UTC``, ``22 Nov at 12:00 UTC``."""
+    days = (moment.date() - now.date()).days
+    if days in _NEAR_DAYS:
+        return text(_NEAR_DAYS[days], at=moment)
+    if moment.year == now.year:
+        return text("{at.day} {at:%b at %H:%M} UTC", at=moment)
+    return text("{at.day} {at:%b %Y at %H:%M} UTC", at=moment)
+
+
+_NEAR_DAYS = {
+    -1: "yesterday at {at:%H:%M} UTC",
+    0: "today at {at:%H:%M} UTC",
+    1: "tomorrow at {at:%H:%M} UTC",
+}
+
 _NOW = 5
 _UNITS = ((1, 60), (60, 3600), (3600, 24 * 3600))
 """Seconds, minutes and hours: each in seconds, and up to how many seconds it is used."""
@@ -60,6 +76,11 @@ def html_text(one: str, many: str = "", /, **values: object) -> Markup:
 def time_element(moment: datetime, now: datetime) -> Markup:
     """Return how long ago ``moment`` was, with the full moment as its tooltip."""
     return _TIME.format(moment.isoformat(), exact(moment), relative(moment, now))
+
+
+def clock_element(moment: datetime, now: datetime) -> Markup:
+    """Return ``clock_time``, with the full moment as its tooltip."""
+    return _TIME.format(moment.isoformat(), exact(moment), clock_time(moment, now))
 
 
 def amount(number: float) -> str:

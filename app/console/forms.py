@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import UTC
 from typing import Any
 
 from flask_wtf import FlaskForm
@@ -10,6 +11,7 @@ from wtforms import Field, StringField
 
 from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.ids import parse_key
+from app.domain.values.ranges import parse_moment
 from app.domain.values.text import text
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
@@ -21,6 +23,23 @@ class KeyField(StringField):  # type: ignore[misc]
     @override
     def process_formdata(self, valuelist: list[str]) -> None:
         self.data = parse_key(valuelist[0].strip()) if valuelist else None
+
+
+class MomentField(StringField):  # type: ignore[misc]
+    """A field for a moment such as ``2026-03-01 12:00``, on a 24-hour clock in UTC."""
+
+    @override
+    def process_formdata(self, valuelist: list[str]) -> None:
+        given = valuelist[0].strip() if valuelist else ""
+        self.data = parse_moment(given, UTC)
+        if given and self.data is None:
+            raise ValueError("Enter a date and time such as 2026-11-30 09:00.")
+
+    @override
+    def _value(self) -> str:
+        if self.raw_data:
+            return str(self.raw_data[0])
+        return f"{self.data:%Y-%m-%d %H:%M}" if self.data else ""
 
 
 def field_attributes(

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
+from app.console.access_positions import closing_text, rejected_requests
 from app.console.charts import Bars, Spark, spark, stacked
 from app.console.formatting import amount, html_text, milliseconds, percent, time_element
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
@@ -113,7 +114,7 @@ def make_home_page(seen: Overview) -> HomePage:
     active = [provider for provider in seen.providers if provider.is_active]
     attention = (
         *(_webhook_item(webhook, seen.at) for webhook in seen.webhooks or ()),
-        *_switch_items(seen.switches, can_change=seen.traffic is not None),
+        *_switch_items(seen, can_change=seen.traffic is not None),
         *(_provider_item(provider) for provider in active if provider.is_paused),
         *_people_items(seen.people, seen.switches, sign_on_is_used=bool(active)),
     )
@@ -122,7 +123,7 @@ def make_home_page(seen: Overview) -> HomePage:
         summary=_summary(len(attention)),
         attention=attention,
         password_login=_password_login(seen.switches.password_login_mode, seen.people),
-        storefront=_storefront(seen.switches, seen.traffic),
+        storefront=_storefront(seen),
         single_sign_on=_single_sign_on(active, seen.at),
         statistics=(*_delivery_statistics(seen.deliveries), *_traffic_statistics(seen.traffic)),
         chart=None if seen.deliveries is None else _chart(seen.deliveries),
@@ -170,10 +171,11 @@ def _failure(webhook: FailingWebhook, now: datetime) -> str:
     )
 
 
-def _switch_items(switches: Switches, *, can_change: bool) -> Iterable[AttentionItem]:
-    if not switches.allow_storefront_traffic:
+def _switch_items(seen: Overview, *, can_change: bool) -> Iterable[AttentionItem]:
+    switches = seen.switches
+    if seen.closing is not None:
         item = AttentionItem(
-            "warn", "The storefront is closed.", "Only staff and apps can reach the API."
+            "warn", "The storefront is closed.", closing_text(seen.closing, seen.at) or _ONLY_STAFF
         )
         question = {"ask": "storefront", "open": "true"}
         yield _with_action(item, question, "Open storefront …") if can_change else item
@@ -181,7 +183,7 @@ def _switch_items(switches: Switches, *, can_change: bool) -> Iterable[Attention
         item = AttentionItem(
             "bad",
             "Password login is off.",
-            "Nobody can sign in, refresh, or reset with a password.",
+            "Signing in, refreshing, and changing or resetting a password are disabled.",
         )
         question = {"ask": "mode", "mode": PasswordLoginMode.ENABLED.value}
         yield _with_action(item, question, "Turn on password login …") if can_change else item
@@ -197,7 +199,7 @@ def _provider_item(provider: ProviderStatus) -> AttentionItem:
     return AttentionItem(
         "bad",
         html_text("{provider} doesn't respond.", provider=provider.name),
-        "Nobody can sign in with it right now. Passwords and apps keep working.",
+        "People can't sign in with it right now. Passwords and apps keep working.",
     )
 
 
@@ -258,8 +260,8 @@ _PASSWORD_LOGIN = {
     ),
     PasswordLoginMode.DISABLED: (
         "bad",
-        "Nobody",
-        "Nobody can sign in, refresh, or reset with a password.",
+        "Off",
+        "Signing in, refreshing, and changing or resetting a password are disabled.",
     ),
 }
 
@@ -276,18 +278,20 @@ def _password_login(mode: PasswordLoginMode, people: PeopleCounts | None) -> Sta
     return StatusCard(state, label, (sentence, sessions))
 
 
-def _storefront(switches: Switches, traffic: TrafficCounts | None) -> StatusCard:
-    is_open = switches.allow_storefront_traffic
-    state, label = ("ok", "Open") if is_open else ("warn", "Closed")
-    sentence = _ANYONE if is_open else _ONLY_STAFF
-    if traffic is None or not traffic.from_outside:
-        return StatusCard(state, label, (sentence,))
+def _storefront(seen: Overview) -> StatusCard:
+    if seen.closing is not None:
+        if seen.traffic is None:
+            return StatusCard("warn", "Closed", (_ONLY_STAFF,))
+        rejected = rejected_requests(seen.traffic.rejected)
+        return StatusCard("warn", "Closed", (_ONLY_STAFF, rejected))
+    if seen.traffic is None or not seen.traffic.from_outside:
+        return StatusCard("ok", "Open", (_ANYONE,))
     requests = html_text(
         "Customers and visitors sent {count:,} request in the last hour.",
         "Customers and visitors sent {count:,} requests in the last hour.",
-        count=traffic.from_outside,
+        count=seen.traffic.from_outside,
     )
-    return StatusCard(state, label, (sentence, requests))
+    return StatusCard("ok", "Open", (_ANYONE, requests))
 
 
 def _single_sign_on(active: list[ProviderStatus], now: datetime) -> StatusCard:

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.assets import asset_url
-from app.console.formatting import exact, html_text, relative, time_element
+from app.console.formatting import clock_element, exact, html_text, relative, time_element
 from app.console.navigation import Place, can_open, place_groups
 from app.console.session import IDLE, SignedInBy, caller, is_signed_in, now, ports, signed_in_by
 from app.domain.shop.settings import PasswordLoginMode, Switches
@@ -30,14 +30,15 @@ from app.domain.values.errors import Refused, problem_text
 from app.domain.values.text import text
 from app.services.authorization.register import may
 from app.services.console.navigation_badges import Badges, show_badges
+from app.services.shop.closing import Closing
 from app.services.shop.settings import update_shop
 from app.web.caller import base_url
 
 THEMES = ("auto", "light", "dark")
-_CLOSED = "The storefront is closed. Only staff and apps can reach the API."
+_CLOSED = Markup("<b>The storefront is closed.</b> Customers and visitors get a 401 error.")
 _LIMITED = {
-    PasswordLoginMode.CUSTOMERS_ONLY: "Password login is limited to customers.",
-    PasswordLoginMode.DISABLED: "Password login is off.",
+    PasswordLoginMode.CUSTOMERS_ONLY: Markup("<b>Password login is limited to customers.</b>"),
+    PasswordLoginMode.DISABLED: Markup("<b>Password login is off.</b>"),
 }
 _YEAR = 365 * 24 * 3600
 _PAGE_POLICY = (
@@ -115,6 +116,7 @@ def frame_values() -> dict[str, Any]:
     if is_signed_in():
         by = signed_in_by()
         user = caller().user
+        found = show_badges(ports(), caller().actor) if user.is_staff else Badges()
         full_name = text("{first} {last}", first=user.first_name, last=user.last_name).strip()
         values |= {
             "me": caller(),
@@ -128,12 +130,12 @@ def frame_values() -> dict[str, Any]:
             ),
             "person_name": full_name or user.email,
             "playground_url": "/graphql/",
-            "badges": _badges(),
+            "badges": _badges(found),
             "is_current_place": _is_current,
             "place_groups": place_groups(caller().actor),
             "can_open": partial(can_open, caller().actor),
             "shop_name": caller().shop.name,
-            "banner": banner_text(caller().shop.switches),
+            "banner": banner_text(caller().shop.switches, found.closing, now()),
             "can_change_access": may(caller().actor, update_shop),
         }
     return values
@@ -151,10 +153,17 @@ def _session_summary(email: str, by: SignedInBy) -> str:
     return html_text("Signed in as {email} with a password, {since}.", **values)
 
 
-def banner_text(switches: Switches) -> str:
+def banner_text(switches: Switches, closing: Closing | None, moment: datetime) -> Markup:
     """Return what every page says while a switch is off its default; empty if none is."""
-    closed = "" if switches.allow_storefront_traffic else _CLOSED
-    return " ".join(filter(None, (closed, _LIMITED.get(switches.password_login_mode))))
+    sentences = [] if switches.allow_storefront_traffic else [_CLOSED]
+    if closing is not None and closing.note:
+        sentences.append(html_text("Note: “{note}”.", note=closing.note))
+    if closing is not None and closing.opens_at is not None:
+        opens = clock_element(closing.opens_at, moment)
+        sentences.append(html_text("Opens {moment}.", moment=opens))
+    if switches.password_login_mode in _LIMITED:
+        sentences.append(_LIMITED[switches.password_login_mode])
+    return Markup(" ").join(sentences)
 
 
 def _is_current(place: Place) -> bool:
@@ -166,9 +175,8 @@ def _is_current(place: Place) -> bool:
     return below and place.endpoint != "console.home.index"
 
 
-def _badges() -> dict[str, dict[str, object]]:
+def _badges(found: Badges) -> dict[str, dict[str, object]]:
     """Return the badges of items that need attention, by page."""
-    found = show_badges(ports(), caller().actor) if caller().user.is_staff else Badges()
     badges = {
         "console.webhooks.index": (found.webhooks, "bad", "failing or disabled"),
         "console.throttle.index": (found.blocked_ips, "warn", "blocked"),

@@ -14,7 +14,8 @@ class ShopRecord(Record):
     """The one row of settings; ``keys_version`` increases when the signing keys change.
 
     ``providers_version`` increases when a provider's settings change. ``served_at`` is the last
-    base URL served, without ``PUBLIC_URL``.
+    base URL served, without ``PUBLIC_URL``. ``storefront_closed_at`` and
+    ``storefront_rejections`` belong to the present closing.
 
     Every request reads this row, so a changed switch or key ring takes effect with the next
     request in every process.
@@ -41,6 +42,8 @@ class ShopRecord(Record):
     allow_storefront_traffic: Mapped[bool] = mapped_column(server_default=true())
     storefront_note: Mapped[str] = mapped_column(String(256), default="", server_default="")
     storefront_opens_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    storefront_closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    storefront_rejections: Mapped[int] = mapped_column(BigKey, default=0, server_default="0")
     keys_version: Mapped[int] = mapped_column(default=0, server_default="0")
     providers_version: Mapped[int] = mapped_column(default=0, server_default="0")
     served_at: Mapped[str] = mapped_column(String(1024), default="", server_default="")

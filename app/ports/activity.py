@@ -11,6 +11,9 @@ class Activity(Protocol):
     def count_request(self, kind: TrafficKind) -> None:
         """Count a request of that kind of caller."""
 
+    def count_rejection(self) -> None:
+        """Count a request that the closed storefront rejected."""
+
     def record_session_use(self, session_id: int) -> None:
         """Record that a session was used now."""
 

@@ -39,16 +39,22 @@ def test_the_storefront_is_closed_and_opened_and_the_api_obeys(
     expect(question).to_be_hidden()
     assert ask(small_shop, SHOP) != 401
     storefront.get_by_role("button", name="Review change").click()
+    question.get_by_label("Note for staff").fill("Stocktake")
+    question.get_by_label("Opens automatically").fill("noon")
+    question.get_by_role("button", name="Close").click()
+    expect(question.get_by_role("alert")).to_contain_text("Enter a date and time")
+    question.get_by_label("Opens automatically").fill("2099-01-02 13:00")
     question.get_by_role("button", name="Close").click()
     expect(admin.get_by_role("status").filter(has_text="Storefront closed.")).to_be_visible()
     assert ask(small_shop, SHOP) == 401
     admin.goto(f"{small_shop.url}/console/")
     banner = admin.get_by_role("region", name="Access", exact=True).first
     expect(banner).to_contain_text("The storefront is closed.")
+    expect(banner).to_contain_text("Note: “Stocktake”. Opens 2 Jan 2099 at 13:00 UTC.")
     expect(admin.get_by_role("region", name="Needs attention")).to_contain_text("is closed.")
     expect(admin.get_by_text("refused")).to_have_count(0)
     banner.get_by_role("link", name="Change access").click()
-    storefront.get_by_role("radio", name="Open").check()
+    storefront.get_by_role("radio", name=re.compile("^Open ")).check()
     storefront.get_by_role("button", name="Review change").click()
     admin.get_by_role("dialog").get_by_role("button", name="Open").click()
     expect(admin.get_by_role("status").filter(has_text="Storefront opened.")).to_be_visible()
@@ -82,7 +88,7 @@ def test_sso_session_can_restrict_password_login(
     ).to_be_visible()
     made = ask(small_shop, SIGN_IN, email="staff@example.com", password=PASSWORD)["tokenCreate"]
     assert (made["errors"], made["user"]["userPermissions"]) == ([], [])
-    login.get_by_role("radio", name="Nobody").check()
+    login.get_by_role("radio", name="Off").check()
     login.get_by_role("button", name="Review change").click()
     question.get_by_role("textbox").fill("NOBODY")
     question.get_by_role("button").last.click()

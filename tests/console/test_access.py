@@ -1,17 +1,22 @@
 """The two switches: what a change would do, and that it does."""
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from html import unescape
 
 import pytest
 
+from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.shop.traffic import TrafficKind, bucket_of
+from app.factory import create_app
 from app.models import SessionRecord, TrafficRecord
 from app.ports import Ports
 from app.services.shop.settings import show_settings, update_shop
+from app.settings import Settings
 from tests.builders.people import change_user, make_staff, make_user
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
@@ -82,7 +87,7 @@ def test_the_storefront_is_closed_after_a_question_with_numbers(
     count_requests(shop, TrafficKind.CUSTOMER, 7)
     asked = console.open(CLOSING)
     assert "Close the storefront?" in asked.text
-    assert "that would have been 7 requests" in asked.text
+    assert "They sent 7 requests in the last hour" in asked.text
     assert "<main" in asked.html
     assert " inert" in asked.html
     done = console.follow(
@@ -92,6 +97,69 @@ def test_the_storefront_is_closed_after_a_question_with_numbers(
     assert "Changed by you" in done.text
     answer = console.client.post("/graphql/", json={"query": "{ shop { name } }"})
     assert answer.status_code == 401
+
+
+def test_closing_takes_a_note_and_a_time(
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
+) -> None:
+    console = staff_console(MAY)
+    closing = {"open": "false", "note": "<Stocktake>", "opens_at": "2026-03-01 14:30"}
+    console.follow(console.send("/console/access/storefront", closing, seen_at=CLOSING))
+    settings = show_settings(shop, OPERATOR)
+    assert settings.storefront_note == "<Stocktake>"
+    assert settings.storefront_opens_at == datetime(2026, 3, 1, 14, 30, tzinfo=UTC)
+    clock.pass_(minutes=3)
+    about = "Note: “<Stocktake>”. Opens today at 14:30 UTC"
+    for path in ("/console/", "/console/access/", "/console/account/"):
+        assert about in console.open(path).text
+    assert f"Closed 3 min ago . {about}" in console.open("/console/access/").text
+    edited = console.open(CLOSING)
+    assert 'value="2026-03-01 14:30"' in edited.html
+    done = console.send(
+        "/console/access/storefront", {"open": "false", "note": "Fire drill"}, seen_at=CLOSING
+    )
+    assert "Note and opening time saved." in console.follow(done).text
+    settings = show_settings(shop, OPERATOR)
+    assert (settings.storefront_note, settings.storefront_opens_at) == ("Fire drill", None)
+
+
+@pytest.mark.parametrize(
+    ("opens_at", "error"),
+    [
+        ("tomorrow", "Enter a date and time such as 2026-11-30 09:00."),
+        ("2026-02-30 12:00", "Enter a date and time such as 2026-11-30 09:00."),
+        ("2026-03-01 11:59", "Enter a time in the future."),
+    ],
+)
+def test_unusable_opening_time_keeps_the_dialog_and_what_was_typed(
+    staff_console: StaffConsole, shop: Ports, opens_at: str, error: str
+) -> None:
+    closing = {"open": "false", "note": "Stocktake", "opens_at": opens_at}
+    refused = staff_console(MAY).send("/console/access/storefront", closing, seen_at=CLOSING)
+    assert refused.status == 422
+    assert "Close the storefront?" in refused.text
+    assert error in refused.text
+    assert f'value="{opens_at}"' in refused.html
+    assert 'value="Stocktake"' in refused.html
+    assert show_settings(shop, OPERATOR).allow_storefront_traffic
+
+
+def test_rejected_requests_are_counted_from_the_closing_on(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
+    count_requests(shop, TrafficKind.ANONYMOUS, 1240)
+    console.send("/console/access/storefront", {"open": "false"}, seen_at=CLOSING)
+    assert "No requests have been rejected yet." in console.open("/console/").text
+    activity = SqlActivity(shop.database, shop.clock)
+    app = create_app(replace(shop, activity=activity), Settings())
+    for _ in range(2):
+        app.test_client().post("/graphql/", json={"query": "{ shop { name } }"})
+    activity.close()
+    sentence = "2 requests from customers and visitors rejected since it closed."
+    for path in ("/console/", "/console/access/"):
+        assert sentence in console.open(path).text
+        assert "1,240" not in console.open(path).text
 
 
 def test_password_session_cannot_restrict_password_login(

@@ -1,7 +1,7 @@
 """What the access page says about both switches, made of an impact without HTTP."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -10,6 +10,7 @@ from app.console.parts import Consequence
 from app.domain.shop.lockouts import AccessChange, Lockout, LockoutReason
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.values.errors import Problem
+from app.services.shop.closing import Closing
 from app.services.shop.impact import (
     Impact,
     LastChange,
@@ -75,6 +76,8 @@ IMPACT = Impact(
     staff_by_password=(),
     mode_changed=None,
     storefront_changed=None,
+    closing=None,
+    rejected=0,
 )
 CLOSING = AccessChange(allow_storefront_traffic=False)
 
@@ -93,7 +96,7 @@ def chosen(page: AccessPage) -> list[str]:
     ("asked", "labels"),
     [
         (None, ["Everyone", "Open"]),
-        (AccessChange(password_login_mode=PasswordLoginMode.DISABLED), ["Nobody", "Open"]),
+        (AccessChange(password_login_mode=PasswordLoginMode.DISABLED), ["Off", "Open"]),
         (CLOSING, ["Everyone", "Closed"]),
     ],
 )
@@ -152,6 +155,7 @@ def test_question_about_closing_leaves_out_that_there_were_no_requests() -> None
     page = make_access_page(replace(IMPACT, storefront=(OPEN, calm)), VIEWER, CLOSING)
     assert page.question is not None
     assert [one.state for one in page.question.consequences] == ["bad", "bad", "ok"]
+    assert page.question.asks_closing
 
 
 def test_disabled_mode_tells_how_far_was_counted() -> None:
@@ -190,11 +194,6 @@ def test_position_tells_why_it_cannot_be_chosen(mode: LoginModeImpact, obstacle:
             "<b>1,240 requests</b> from customers and visitors would have been rejected",
         ),
         (replace(CLOSED, would_refuse=0), "ok", "<b>0 requests</b>"),
-        (
-            replace(CLOSED, would_refuse=1, is_current=True),
-            "warn",
-            "sent <b>1 request</b> in the last hour. Requests are rejected while",
-        ),
     ],
 )
 def test_closed_storefront_counts_refused_requests(
@@ -204,6 +203,36 @@ def test_closed_storefront_counts_refused_requests(
     (consequence,) = page.storefront[1].consequences
     assert consequence.state == state
     assert sentence in consequence.sentence
+
+
+@pytest.mark.parametrize(
+    ("rejected", "state", "sentence"),
+    [
+        (0, "ok", "No requests have been rejected yet."),
+        (1, "warn", "<b>1 request</b> from customers and visitors rejected since it closed."),
+        (1240, "warn", "<b>1,240 requests</b> from customers and visitors rejected since"),
+    ],
+)
+def test_closed_storefront_describes_its_closing(rejected: int, state: str, sentence: str) -> None:
+    shut = replace(CLOSED, is_current=True)
+    closing = Closing("Stocktake", NOW - timedelta(minutes=12), None)
+    impact = replace(
+        IMPACT,
+        switches=Switches(allow_storefront_traffic=False),
+        storefront=(replace(OPEN, is_current=False), shut),
+        closing=closing,
+        rejected=rejected,
+    )
+    page = make_access_page(impact, VIEWER, CLOSING)
+    about, count = page.storefront[1].consequences
+    assert about.sentence.endswith("12 min ago</time>. Note: “Stocktake”.")
+    assert count.state == state
+    assert count.sentence.startswith(sentence)
+    assert page.question is not None
+    assert (page.question.title, page.question.action) == (
+        "Change the note and opening time?",
+        "Save",
+    )
 
 
 @pytest.mark.parametrize(
@@ -280,8 +309,8 @@ def test_question_about_closing_counts_requests() -> None:
     assert question is not None
     assert (question.title, question.value) == ("Close the storefront?", "false")
     assert f'<time datetime="{NOW.isoformat()}">' in question.detail
-    _, refused, _, passed = question.consequences
-    assert refused.sentence.endswith("<b>1,240 requests</b>.")
+    refused, _, passed = question.consequences
+    assert refused.sentence.endswith("They sent <b>1,240 requests</b> in the last hour.")
     assert passed.sentence.endswith("<b>1 request</b> in the last hour.")
 
 

@@ -93,7 +93,7 @@ def test_attention_items_are_sorted_by_severity(
 def test_every_page_has_a_banner_while_the_storefront_is_closed(
     admin: ConsoleClient, shop: Ports
 ) -> None:
-    sentence = "The storefront is closed. Only staff and apps can reach the API."
+    sentence = "The storefront is closed. Customers and visitors get a 401 error."
     assert sentence not in admin.open("/console/apps/").text
     close_storefront(shop)
     for path in ("/console/", "/console/apps/", "/console/nowhere"):

@@ -1,5 +1,6 @@
 """What the first page says, made of an overview without HTTP."""
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -10,6 +11,7 @@ from app.console.page_layout import banner_text
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.shop.traffic import TrafficKind
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
+from app.services.shop.closing import Closing
 from app.services.webhooks.failing_webhooks import FailingWebhook
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -22,7 +24,10 @@ CALM = Overview(
     deliveries=None,
     webhooks=None,
     last_changes=None,
+    closing=None,
 )
+MINUTES = timedelta(minutes=12)
+CLOSING = Closing("", None, None)
 PEOPLE = PeopleCounts(staff_without_sign_on=0, staff_sessions=0, blocked_ips=0, untrusted_peers=0)
 PROVIDER = ProviderStatus(
     "default",
@@ -90,7 +95,11 @@ def test_disabled_webhook_tells_its_reason() -> None:
     ("is_open", "requests", "sentences"),
     [
         (True, 0, ("Anyone can reach the API.",)),
-        (False, 0, ("Only staff and apps can reach the API.",)),
+        (
+            False,
+            0,
+            ("Only staff and apps can reach the API.", "No requests have been rejected yet."),
+        ),
         (
             True,
             1,
@@ -104,7 +113,7 @@ def test_disabled_webhook_tells_its_reason() -> None:
             1240,
             (
                 "Only staff and apps can reach the API.",
-                "Customers and visitors sent 1,240 requests in the last hour.",
+                "<b>1,240 requests</b> from customers and visitors rejected since it closed.",
             ),
         ),
     ],
@@ -113,8 +122,9 @@ def test_storefront_card_counts_requests(
     is_open: bool, requests: int, sentences: tuple[str, ...]
 ) -> None:
     switches = Switches(PasswordLoginMode.ENABLED, allow_storefront_traffic=is_open)
-    traffic = TrafficCounts(dict.fromkeys(TrafficKind, 0), requests)
-    page = make_home_page(replace(CALM, switches=switches, traffic=traffic))
+    traffic = TrafficCounts(dict.fromkeys(TrafficKind, 0), requests, requests)
+    closing = None if is_open else CLOSING
+    page = make_home_page(replace(CALM, switches=switches, traffic=traffic, closing=closing))
     assert page.storefront.sentences == sentences
 
 
@@ -134,11 +144,12 @@ def test_storefront_card_counts_requests(
 def test_closed_storefront_and_disabled_passwords_need_attention(
     switches: Switches, titles: list[str]
 ) -> None:
-    page = make_home_page(replace(CALM, switches=switches))
+    closing = None if switches.allow_storefront_traffic else CLOSING
+    page = make_home_page(replace(CALM, switches=switches, closing=closing))
     assert [item.title for item in page.attention] == titles
     assert not any(item.endpoint for item in page.attention)
-    traffic = TrafficCounts(dict.fromkeys(TrafficKind, 0), 0)
-    page = make_home_page(replace(CALM, switches=switches, traffic=traffic))
+    traffic = TrafficCounts(dict.fromkeys(TrafficKind, 0), 0, 0)
+    page = make_home_page(replace(CALM, switches=switches, closing=closing, traffic=traffic))
     assert all(item.endpoint == "console.access.index" for item in page.attention)
 
 
@@ -169,14 +180,37 @@ def test_staff_without_sign_on_are_described_as_the_mode_treats_them(
         (
             Switches(PasswordLoginMode.DISABLED, allow_storefront_traffic=False),
             (
-                "The storefront is closed. Only staff and apps can reach the API. Password login "
+                "The storefront is closed. Customers and visitors get a 401 error. Password login "
                 "is off."
             ),
         ),
     ],
 )
 def test_banner_names_each_switch_that_is_off_its_default(switches: Switches, text: str) -> None:
-    assert banner_text(switches) == text
+    assert banner_text(switches, None, NOW).striptags() == text
+
+
+@pytest.mark.parametrize(
+    ("closing", "about"),
+    [
+        (Closing("", None, None), ""),
+        (Closing("<Stocktake>", None, None), "Note: “&lt;Stocktake&gt;”."),
+        (Closing("", NOW - MINUTES, None), "Closed 12 min ago."),
+        (Closing("", None, NOW + timedelta(hours=2)), "Opens today at 14:00 UTC."),
+        (
+            Closing("Stocktake", NOW - MINUTES, NOW + timedelta(days=1)),
+            "Closed 12 min ago. Note: “Stocktake”. Opens tomorrow at 12:00 UTC.",
+        ),
+    ],
+)
+def test_closed_storefront_says_why_and_until_when(closing: Closing, about: str) -> None:
+    switches = Switches(allow_storefront_traffic=False)
+    (item,) = make_home_page(replace(CALM, switches=switches, closing=closing)).attention
+    words = re.sub("<[^>]+>", "", item.detail)
+    assert words == (about or "Only staff and apps can reach the API.")
+    banner = re.sub("<[^>]+>", "", banner_text(switches, closing, NOW))
+    assert banner.startswith("The storefront is closed. Customers and visitors get a 401 error.")
+    assert banner.endswith(about.removeprefix("Closed 12 min ago.").strip())
 
 
 @pytest.mark.parametrize(

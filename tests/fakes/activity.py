@@ -10,12 +10,16 @@ class FakeActivity:
 
     def __init__(self) -> None:
         self.requests: Counter[TrafficKind] = Counter()
+        self.rejections = 0
         self.sessions: list[int] = []
         self.app_tokens: list[tuple[int, str | None]] = []
         self.forwarding: Counter[str] = Counter()
 
     def count_request(self, kind: TrafficKind) -> None:
         self.requests[kind] += 1
+
+    def count_rejection(self) -> None:
+        self.rejections += 1
 
     def record_session_use(self, session_id: int) -> None:
         self.sessions.append(session_id)

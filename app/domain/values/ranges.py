@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, tzinfo
 from typing import Generic, TypeVar
 
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOMENT = re.compile(rf"{_DAY.pattern}[ T][0-9]{{2}}:[0-9]{{2}}")
 
 Bound_co = TypeVar("Bound_co", covariant=True)
 
@@ -37,6 +38,16 @@ def parse_day(text: str) -> date | None:
         return None
     try:
         return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def parse_moment(text: str, zone: tzinfo) -> datetime | None:
+    """Return the moment that ``text`` spells as ``2026-03-01 12:00`` in ``zone``, or ``None``."""
+    if not _MOMENT.fullmatch(text):
+        return None
+    try:
+        return in_utc(datetime.fromisoformat(text).replace(tzinfo=zone))
     except ValueError:
         return None
 

@@ -78,6 +78,7 @@ class Exchange:
         self._record_activity(identity)
         context = self._admit(identity, visitor)
         if context is None:
+            self._ports.activity.count_rejection()
             return [CLOSED] * len(entries)
         outcomes = []
         changed = False

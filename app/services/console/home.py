@@ -21,6 +21,7 @@ from app.services.authorization.register import staff_only
 from app.services.deliveries.daily_statistics import count_by_hour, read_day
 from app.services.identity.providers import known_providers
 from app.services.lists.records import record_from
+from app.services.shop.closing import Closing, closing_columns, read_closing
 from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
 from app.services.shop.traffic import requests_since, untrusted_peers
 from app.services.sign_in.login_throttle import blocked_count
@@ -65,11 +66,13 @@ class TrafficCounts:
     """API requests counted by kind, without the last minute of each process.
 
     ``refused`` had an invalid credential. ``from_outside`` are those of the last hour that a
-    closed storefront refuses: anonymous callers, customers, and invalid credentials.
+    closed storefront refuses: anonymous callers, customers, and invalid credentials. ``rejected``
+    are those that the closed storefront has refused.
     """
 
     by_kind: Mapping[TrafficKind, int]
     from_outside: int
+    rejected: int
 
     @property
     def requests(self) -> int:
@@ -85,11 +88,13 @@ class Overview:
     """The installation's state; a part is ``None`` if the caller can't see it.
 
     ``people`` and ``last_changes`` need MANAGE_STAFF, ``traffic`` MANAGE_SETTINGS, ``deliveries``
-    and ``webhooks`` (the failing ones) MANAGE_APPS.
+    and ``webhooks`` (the failing ones) MANAGE_APPS. ``closing`` is ``None`` while the storefront
+    is open.
     """
 
     at: datetime
     switches: Switches
+    closing: Closing | None
     providers: tuple[ProviderStatus, ...]
     people: PeopleCounts | None
     traffic: TrafficCounts | None
@@ -116,6 +121,7 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
     return Overview(
         at=now,
         switches=Switches(PasswordLoginMode(found.mode), found.storefront),
+        closing=read_closing(found),
         providers=tuple(_provider(ports, provider) for provider in providers),
         people=_people(found) if manages_staff else None,
         traffic=_traffic(found) if actor.holds(Permission.MANAGE_SETTINGS) else None,
@@ -128,7 +134,7 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
 def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
     columns: list[ColumnElement[Any]] = [
         ShopRecord.password_login_mode.label("mode"),
-        ShopRecord.allow_storefront_traffic.label("storefront"),
+        *closing_columns(),
         ShopRecord.providers_version.label("providers_version"),
     ]
     if actor.holds(Permission.MANAGE_STAFF):
@@ -136,6 +142,7 @@ def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
     if actor.holds(Permission.MANAGE_SETTINGS):
         columns += [requests_since(ports, SPAN, kind).label(kind.value) for kind in TrafficKind]
         columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
+        columns.append(ShopRecord.storefront_rejections.label("rejected"))
     return select(*columns).select_from(ShopRecord)
 
 
@@ -154,7 +161,7 @@ def _people(row: NamedRow) -> PeopleCounts:
 
 def _traffic(row: NamedRow) -> TrafficCounts:
     by_kind = {kind: getattr(row, kind.value) for kind in TrafficKind}
-    return TrafficCounts(by_kind, row.from_outside)
+    return TrafficCounts(by_kind, row.from_outside, row.rejected)
 
 
 def _provider(ports: Ports, provider: Provider) -> ProviderStatus:

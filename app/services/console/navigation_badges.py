@@ -1,6 +1,7 @@
-"""The counts shown as badges in the console's navigation."""
+"""What every page of the console shows of the shop: badges, and a closed storefront."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import ColumnElement, select
 
@@ -9,6 +10,7 @@ from app.domain.authorization.permissions import Permission
 from app.models import ShopRecord
 from app.ports import Ports
 from app.services.authorization.register import staff_only
+from app.services.shop.closing import Closing, closing_columns, read_closing
 from app.services.sign_in.login_throttle import blocked_count
 from app.services.webhooks.failing_webhooks import failing_count
 
@@ -17,23 +19,27 @@ from app.services.webhooks.failing_webhooks import failing_count
 class Badges:
     """Numbers of items that need attention; ``None`` if not visible or unknown.
 
-    ``webhooks`` are failing or were disabled for failing.
+    ``webhooks`` are failing or were disabled for failing. ``closing`` is ``None`` while the
+    storefront is open.
     """
 
     webhooks: int | None = None
     blocked_ips: int | None = None
+    closing: Closing | None = None
 
 
 @staff_only
 def show_badges(ports: Ports, actor: Actor) -> Badges:
-    """Return the counts that the caller can see, in at most one statement."""
-    columns: list[ColumnElement[int | None]] = []
+    """Return the counts that the caller can see and the storefront's closing; one statement."""
+    columns: list[ColumnElement[Any]] = [*closing_columns()]
     if actor.holds(Permission.MANAGE_APPS):
         columns.append(failing_count().label("webhooks"))
     if actor.holds(Permission.MANAGE_STAFF):
         columns.append(blocked_count(ports).label("blocked_ips"))
-    if not columns:
-        return Badges()
     with ports.database.reading() as session:
-        counted = session.execute(select(*columns).select_from(ShopRecord)).mappings().one()
-    return Badges(**counted)
+        row = session.execute(select(*columns).select_from(ShopRecord)).one()
+    return Badges(
+        webhooks=getattr(row, "webhooks", None),
+        blocked_ips=getattr(row, "blocked_ips", None),
+        closing=read_closing(row),
+    )

@@ -18,6 +18,7 @@ from app.ports import Ports
 from app.services.authorization.register import requires
 from app.services.identity.sso_coverage import has_sign_on
 from app.services.lists.records import record_from
+from app.services.shop.closing import Closing, closing_columns, read_closing
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
 from app.services.shop.sign_in_counts import (
     BoundedCount,
@@ -95,6 +96,8 @@ class Impact:
     """The current switches and the impact of every other position.
 
     ``staff_by_password`` names some of those that ``numbers.staff_without_sign_on`` counts.
+    ``closing`` is ``None`` while the storefront is open; ``rejected`` are the requests that it has
+    refused since it was closed, without the last minute of each process.
     """
 
     counted_at: datetime
@@ -105,6 +108,8 @@ class Impact:
     staff_by_password: tuple[PasswordStaff, ...]
     mode_changed: LastChange | None
     storefront_changed: LastChange | None
+    closing: Closing | None
+    rejected: int
 
     def login_mode(self, mode: PasswordLoginMode) -> LoginModeImpact:
         return next(impact for impact in self.modes if impact.mode is mode)
@@ -120,7 +125,8 @@ def show_impact(ports: Ports, actor: Actor) -> Impact:
     """Return the impact of each position of both switches; four statements."""
     query = select(
         ShopRecord.password_login_mode,
-        ShopRecord.allow_storefront_traffic,
+        ShopRecord.storefront_rejections,
+        *closing_columns(),
         *settings_manager_columns(ports),
         *sign_in_count_columns(ports),
     )
@@ -130,7 +136,7 @@ def show_impact(ports: Ports, actor: Actor) -> Impact:
         changed = _last_changes(session)
     numbers = read_sign_in_counts(row)
     managers = read_settings_managers(row)
-    switches = Switches(PasswordLoginMode(row.password_login_mode), row.allow_storefront_traffic)
+    switches = Switches(PasswordLoginMode(row.password_login_mode), row.storefront)
     requests = count_traffic(ports, actor, SPAN)
     return Impact(
         ports.clock.now(),
@@ -147,6 +153,8 @@ def show_impact(ports: Ports, actor: Actor) -> Impact:
         named,
         changed.get("password_login_mode"),
         changed.get("allow_storefront_traffic"),
+        read_closing(row),
+        row.storefront_rejections,
     )
 
 

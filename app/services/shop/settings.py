@@ -112,7 +112,10 @@ def _save(
     """Write what differs, with its entry in the audit log."""
     changed = [setting for setting in SETTINGS if setting.read(after) != setting.read(before)]
     if changed:
-        values = {setting.name: setting.read(after) for setting in changed}
+        values: dict[str, object] = {setting.name: setting.read(after) for setting in changed}
+        if after.allow_storefront_traffic is not before.allow_storefront_traffic:
+            closed_at = None if after.allow_storefront_traffic else ports.clock.now()
+            values |= {"storefront_closed_at": closed_at, "storefront_rejections": 0}
         session.execute(update_rows(ShopRecord).values(values))
         old = {setting.name: setting.read_text(before) for setting in changed}
         new = {setting.name: setting.read_text(after) for setting in changed}

@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
+from app.adapters.activity import SqlActivity
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.shop.settings import ShopSettings, ShopUpdate
 from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.authorization.shop_state import load_shop_state
+from app.services.console.navigation_badges import show_badges
+from app.services.shop.closing import Closing
+from app.services.shop.impact import show_impact
 from app.services.shop.settings import open_storefront_on_time, show_settings, update_shop
 from app.worker import TASKS, run
 from tests.builders.audit import trail
@@ -26,6 +30,10 @@ def close(ports: Ports, **closing: Any) -> ShopSettings:
 
 def is_open(ports: Ports) -> bool:
     return load_shop_state(ports).switches.allow_storefront_traffic
+
+
+def rejected(ports: Ports) -> int:
+    return show_impact(ports, OPERATOR).rejected
 
 
 def problems(ports: Ports, **update: Any) -> list[tuple[str | None, str]]:
@@ -46,6 +54,37 @@ def test_storefront_opens_when_its_time_has_come_and_no_sooner(
     assert is_open(ports)
     shop = show_settings(ports, OPERATOR)
     assert (shop.storefront_note, shop.storefront_opens_at) == ("", None)
+
+
+def test_every_page_is_told_why_and_since_when(ports: Ports, clock: FakeClock) -> None:
+    assert show_badges(ports, OPERATOR).closing is None
+    closed_at, opens_at = clock.now(), clock.now() + HOUR
+    close(ports, storefront_note="Stocktaking", storefront_opens_at=opens_at)
+    clock.pass_(minutes=10)
+    close(ports, storefront_note="Fire drill")
+    badges = show_badges(ports, OPERATOR)
+    assert badges.closing == Closing("Fire drill", closed_at, opens_at)
+    update_shop(ports, OPERATOR, ShopUpdate(allow_storefront_traffic=True))
+    assert show_badges(ports, OPERATOR).closing is None
+
+
+def test_requests_are_counted_that_a_closed_storefront_rejected(
+    ports: Ports, clock: FakeClock
+) -> None:
+    activity = SqlActivity(ports.database, clock)
+    activity.count_rejection()
+    activity.flush()
+    assert rejected(ports) == 0
+    close(ports)
+    for _ in range(3):
+        activity.count_rejection()
+    activity.flush()
+    activity.count_rejection()
+    activity.close()
+    assert rejected(ports) == 4
+    update_shop(ports, OPERATOR, ShopUpdate(allow_storefront_traffic=True))
+    close(ports)
+    assert rejected(ports) == 0
 
 
 def test_opening_is_in_the_audit_log_once(ports: Ports, clock: FakeClock) -> None:
