@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Self
 
-from flask import flash, redirect, request, url_for
+from flask import flash, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
 
@@ -11,6 +11,7 @@ from app.console.access_page import AccessPage, Viewer, make_access_page
 from app.console.forms import ConsoleForm, MomentField
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
+from app.console.reauthentication import ask_first
 from app.console.session import actor, caller, ports, signed_in_by
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
@@ -61,7 +62,8 @@ def index() -> BaseResponse:
         and not asked.refusal(found)
         and needs_proof(ports(), actor(), update_shop, asked.update)
     ):
-        return _prove(asked)
+        act = "access.set_mode" if asked.is_mode else "access.set_storefront"
+        return ask_first(act, asked.address())
     return _show(found, asked)
 
 
@@ -215,10 +217,6 @@ def _refuse(
         access=_page_of(found, asked, messages),
         closing=closing or ClosingForm.of(found),
     )
-
-
-def _prove(asked: Asked) -> BaseResponse:
-    return redirect(url_for("console.sign_in.prove", next=asked.address()), 303)
 
 
 def _show(found: Impact, asked: Asked | None) -> BaseResponse:

@@ -4,24 +4,56 @@ A form that was sent too long after the last proof is kept in this page, and sen
 answer.
 """
 
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
-from flask import Response, request, url_for
+from flask import Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import PasswordField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
 from app.console.page_layout import form_path, own_path, page
-from app.console.session import actor, caller, ports, prove_now, signed_in_by
+from app.console.session import PROOF_LASTS, actor, caller, ports, prove_now, signed_in_by
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.values.errors import Refused
+from app.domain.values.text import text
 from app.services.console.console_sessions import confirm_password_again, show_sign_in_options
 
 ANSWER = "proof_password"
 """The field of the password that comes with a form that is sent again."""
 
+ACTS = {
+    "access.set_mode": "You're about to turn off password login.",
+    "access.set_storefront": "You're about to close the storefront.",
+    "app_installation.agree": "You're about to install an app.",
+    "app_installation.retry": "You're about to install an app.",
+    "app_tokens.make": "You're about to create a token that doesn't expire.",
+    "app_tokens.rotate": "You're about to create a token that doesn't expire.",
+    "apps.connect": "You're about to create an app with permissions.",
+    "apps.save_permissions": "You're about to give an app more permissions.",
+    "deliveries.redeliver": "You're about to enable a webhook that receives account links.",
+    "keys.rotate": "You're about to rotate the signing key.",
+    "provider_editing.discover": "You're about to look up an identity provider's settings.",
+    "provider_editing.edit": "You're about to change an identity provider.",
+    "provider_editing.new": "You're about to add an identity provider.",
+    "single_sign_on.switch": "You're about to enable or disable an identity provider.",
+    "staff.groups.add_member": "You're about to add a member to a group.",
+    "staff.groups.new": "You're about to create a group with permissions or members.",
+    "staff.groups.save": "You're about to give a group more permissions.",
+    "staff.invitations.index": "You're about to invite a staff member.",
+    "staff.invitations.make_link": "You're about to copy an invitation link.",
+    "staff.save_groups": "You're about to change a staff member's groups.",
+    "webhook_editing.edit": "You're about to save a webhook that receives account links.",
+    "webhook_editing.new": "You're about to create a webhook that receives account links.",
+    "webhooks.grant": "You're about to give an app more permissions.",
+    "webhooks.resume": "You're about to enable a webhook that receives account links.",
+}
+"""What each form that needs a proof does, by its page's endpoint."""
+
+_TITLES = {True: "Confirm your password", False: "Confirm it's you"}
 _NEVER_KEPT = (ANSWER, "csrf_token")
 
 
@@ -63,7 +95,14 @@ def ask_for_form(
     kept = [one for one in request.form.items(multi=True) if one[0] not in _NEVER_KEPT]
     asked = request.args.get("next")
     wanted = own_path(asked) if asked else form_path()
-    return ask(status, form, action=request.full_path.rstrip("?"), kept=kept, wanted=wanted)
+    act = request.args.get("act") or (request.endpoint or "").removeprefix("console.")
+    action = request.full_path.rstrip("?")
+    return ask(status, form, act=act, action=action, kept=kept, wanted=wanted)
+
+
+def ask_first(act: str, wanted: str) -> BaseResponse:
+    """Ask before a dialog, which is at ``wanted`` and asks about one of ``ACTS``."""
+    return redirect(url_for("console.sign_in.prove", next=wanted, act=act), HTTPStatus.SEE_OTHER)
 
 
 def ask(
@@ -71,19 +110,34 @@ def ask(
     form: ProofForm | None = None,
     *,
     wanted: str,
+    act: str = "",
     action: str = "",
     kept: list[tuple[str, Any]] | None = None,
 ) -> Response:
-    """The page; a provider, and Cancel, lead to ``wanted`` afterwards."""
+    """Ask for the proof that ``act``, one of ``ACTS``, needs; afterwards lead to ``wanted``."""
     by = signed_in_by()
     sign_in_options = show_sign_in_options(ports(), actor())
     return page(
         "reauthenticate.html",
         status,
+        title=_TITLES[by.origin is SessionOrigin.PASSWORD],
         form=form or ProofForm(formdata=None),
-        action=action or url_for("console.sign_in.prove", next=wanted),
+        act=ACTS.get(act, "This change needs a recent confirmation."),
+        lasts=text(
+            "We won't ask again for {count} minute.",
+            "We won't ask again for {count} minutes.",
+            count=PROOF_LASTS // timedelta(minutes=1),
+        ),
+        action=action or url_for("console.sign_in.prove", next=wanted, act=act or None),
         kept=kept or [],
         wanted=wanted,
+        cancel=_without_question(wanted),
         provider=next((one for one in sign_in_options.providers if one.name == by.provider), None),
         user=caller().user,
     )
+
+
+def _without_question(wanted: str) -> str:
+    """Return the page of ``wanted`` without its dialog, which needs the proof."""
+    parts = urlsplit(wanted)
+    return parts.path if "ask" in parse_qs(parts.query) else wanted

@@ -126,7 +126,7 @@ def prove() -> BaseResponse:
     wanted = own_path(request.args.get("next"))
     if request.method == "POST" and is_proved():
         return redirect(wanted, HTTPStatus.SEE_OTHER)
-    return ask(HTTPStatus.OK, wanted=wanted)
+    return ask(HTTPStatus.OK, wanted=wanted, act=request.args.get("act", ""))
 
 
 def _sign_in_options(form: PasswordForm, wanted: str) -> BaseResponse:

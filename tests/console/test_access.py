@@ -201,10 +201,13 @@ def test_the_worst_asks_again_who_one_is(
     posted = console.send(
         "/console/access/storefront", {"open": "false"}, seen_at="/console/access/"
     )
-    assert (posted.status, "Confirm it's you" in posted.text) == (403, True)
+    assert (posted.status, "Confirm your password" in posted.text) == (403, True)
     assert show_settings(shop, OPERATOR).allow_storefront_traffic
+    assert "You're about to close the storefront." in console.follow(asked).text
+    assert "We won't ask again for 5 minutes." in console.follow(asked).text
+    assert 'href="/console/access/">Cancel' in console.follow(asked).html
     wrong = console.send(asked.leads_to, {"proof_password": "not mine"})
-    assert wrong.status == 422
+    assert (wrong.status, "about to close the storefront" in wrong.text) == (422, True)
     right = console.send(asked.leads_to, {"proof_password": "correct horse battery staple"})
     assert "Close the storefront?" in console.follow(right).text
 
@@ -218,7 +221,7 @@ def test_disabling_password_login_needs_reauthentication(
     assert console.open(DISABLE_LOGIN).leads_to.startswith("/console/prove?next=")
     answer = {"mode": "DISABLED", "phrase": "NOBODY"}
     posted = console.send("/console/access/mode", answer, seen_at="/console/access/")
-    assert (posted.status, "Confirm it's you" in posted.text) == (403, True)
+    assert (posted.status, "Confirm your password" in posted.text) == (403, True)
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.ENABLED
 
 

@@ -154,7 +154,7 @@ def test_an_active_provider_is_changed_only_by_who_proves_who_they_are(
     before = set_up(shop, other_provider)
     clock.pass_(minutes=6)
     refused = console.send(EDIT, form_values(before, audience="typed here"))
-    assert (refused.status, "Confirm it's you" in refused.text) == (403, True)
+    assert (refused.status, "Confirm your password" in refused.text) == (403, True)
     assert "typed here" in refused.html
     there = {"issuer": other_provider.url}
     assert console.send(f"{PAGE}discover", there, seen_at=EDIT).status == 403

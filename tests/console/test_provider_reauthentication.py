@@ -63,6 +63,7 @@ def test_an_unattended_browser_that_a_provider_knows_proves_nothing(
     again = come_in(anonymous_console, provider, auth_time=morning)
     proving = anonymous_console.follow(anonymous_console.follow(again))
     assert "Confirm it's you" in proving.text
+    assert "You're about to close the storefront." in proving.text
     assert "didn't ask you to sign in again" in proving.text
     come_in(anonymous_console, provider, auth_time=provider.now())
     assert anonymous_console.open(CLOSING).status == 200

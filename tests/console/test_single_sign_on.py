@@ -190,7 +190,7 @@ def test_switching_asks_again_who_one_is(
     clock.pass_(minutes=6)
     assert console.open(OFF).leads_to.startswith("/console/prove?next=")
     posted = console.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
-    assert (posted.status, "Confirm it's you" in posted.text) == (403, True)
+    assert (posted.status, "Confirm your password" in posted.text) == (403, True)
     assert is_active(shop)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.console.reauthentication import ACTS
 from app.domain.apps.installations import JobStatus
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
@@ -113,12 +114,15 @@ def test_stale_reauthentication_is_refused_and_a_fresh_one_accepted(
         before = records(shop)
 
         attack = _send(console, path, sent)
-        assert (attack.status, attack.title.split(" ·")[0]) == (403, "Confirm it's you"), endpoint
+        assert (attack.status, attack.title.split(" ·")[0]) == (403, "Confirm your password"), (
+            endpoint
+        )
+        assert ACTS[endpoint] in attack.text, endpoint
         assert records(shop) == before, endpoint
 
         control = _send(console, path, {**sent, "proof_password": PASSWORD})
         assert control.status in (200, 303, 422), endpoint
-        assert "Confirm it's you" not in control.text, endpoint
+        assert "Confirm your password" not in control.text, endpoint
 
 
 def test_form_input_is_sent_again_with_the_password(
@@ -131,7 +135,8 @@ def test_form_input_is_sent_again_with_the_password(
     assert f'<input type="hidden" name="permissions" value="{ORDERS}">' in response.html
 
     wrong = _send(console, *_with("staff.groups.new", "not mine"))
-    assert (wrong.status, "Confirm it's you" in wrong.text) == (422, True)
+    assert (wrong.status, "Confirm your password" in wrong.text) == (422, True)
+    assert ACTS["staff.groups.new"] in wrong.text
     right = _send(console, *_with("staff.groups.new", PASSWORD))
     assert right.leads_to.startswith("/console/staff/groups/")
 
@@ -146,6 +151,7 @@ def test_every_page_that_calls_a_declared_use_case_is_tested(console_app: Flask)
     }
 
     assert found == {*FORMS, *WITHOUT_EFFECT}
+    assert set(ACTS) == set(FORMS)
 
 
 def test_harmless_input_needs_no_reauthentication(
@@ -163,7 +169,7 @@ def test_harmless_input_needs_no_reauthentication(
     ):
         response = _send(console, path, form)
         assert response.status in (200, 303), path
-        assert "Confirm it's you" not in response.text, path
+        assert "Confirm your password" not in response.text, path
 
 
 def _with(endpoint: str, password: str) -> tuple[str, dict[str, Any]]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from flask import Response, redirect, request, url_for
+from flask import Response, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.parts import Question
+from app.console.reauthentication import ask_first
 from app.console.security.provider_questions import disabling, enabling, unchanged
 from app.console.security.providers_page import (
     Trial,
@@ -82,7 +83,8 @@ def show(slug: str) -> BaseResponse:
     """Show a provider; ``ask`` opens the confirmation to enable or disable it."""
     asked = request.args.get("ask", "")
     if asked in _ASKED and needs_proof(ports(), actor(), save_provider, slug, _SWITCH[asked]):
-        return _prove(slug, asked)
+        wanted = url_for("console.single_sign_on.show", slug=slug, ask=asked)
+        return ask_first("single_sign_on.switch", wanted)
     return provider_page(slug, asked=asked if asked in _ASKED else "")
 
 
@@ -164,8 +166,3 @@ def find_plugin(slug: str) -> Plugin:
             Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})
         )
     return plugin
-
-
-def _prove(slug: str, asked: str) -> BaseResponse:
-    wanted = url_for("console.single_sign_on.show", slug=slug, ask=asked)
-    return redirect(url_for("console.sign_in.prove", next=wanted), 303)

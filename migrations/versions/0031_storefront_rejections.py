@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0030_storefront_rejections"
-down_revision = "0029_storefront_closing"
+revision = "0031_storefront_rejections"
+down_revision = "0030_delivery_times"
 
 
 def upgrade() -> None:
