@@ -75,7 +75,7 @@ def test_affected_staff_beyond_the_limit_link_to_the_staff_list(
     page = console.open("/console/access/")
     link = re.search(r'href="([^"]+)">2 more<', page.html)
     assert link is not None
-    assert "12 people" in console.open(unescape(link[1])).text
+    assert "12 of 13 people" in console.open(unescape(link[1])).text
     other = staff_console(MAY, email="other@example.com")
     assert "and 3 more" in other.open("/console/access/").text
 

@@ -118,7 +118,7 @@ def test_view_staff_lists_the_people_who_were_counted(admin: ConsoleClient, shop
     link = re.search(r'href="([^"]+)"[^>]*>View staff<', home.html)
     assert link is not None
     page = admin.open(unescape(link[1]))
-    assert "2 people" in page.text
+    assert "2 of 4 people" in page.text
     assert "waiting@example.com" in page.text
     assert "Status: Active , remove filter" in page.text
     assert "Signs in with: No SSO identity , remove filter" in page.text
