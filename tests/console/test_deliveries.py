@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
@@ -15,6 +17,7 @@ from tests.builders.webhooks import (
     change_delivery,
     change_webhook,
     make_delivery,
+    make_many_deliveries,
     make_webhook,
 )
 from tests.console.conftest import StaffConsole, Statements
@@ -255,3 +258,58 @@ def test_disabled_webhook_gets_no_replay(staff_console: StaffConsole, shop: Port
     refused = console.send(f"{LIST}replay", data, seen_at=f"{LIST}?ask=replay-failed")
     assert "The webhook is disabled. Enable it to resend." in console.follow(refused).text
     assert status_of(shop, key) == DeliveryStatus.FAILED
+
+
+def test_all_matching_deliveries_are_resent_from_the_list(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
+    make_many_deliveries(shop, hook, 30, status="FAILED")
+    make_many_deliveries(shop, hook, 2)
+    console = staff_console(MAY)
+    offered = console.open(f"{LIST}?status=failed")
+    assert "30 of 32 deliveries" in offered.text
+    assert "Select all 30 matching deliveries" in offered.text
+    assert 'href="/console/deliveries/?select=all&amp;status=failed"' in offered.html
+    selected = console.open(f"{LIST}?select=all&status=failed")
+    assert "All 30 matching deliveries are selected. Clear selection" in selected.text
+    assert selected.html.count(" checked disabled") == 25
+    asked = console.open(f"{LIST}?ask=resend&select=all&status=failed")
+    assert "Resend 30 deliveries?" in asked.text
+    resent = console.send(f"{LIST}redeliver-matching?status=failed", seen_at=LIST)
+    assert resent.leads_to == f"{LIST}?status=failed"
+    page = console.follow(resent)
+    assert "Resending 30 deliveries." in page.text
+    assert "No matching deliveries" in page.text
+    assert "30 of 32 deliveries" in console.open(f"{LIST}?status=waiting").text
+
+
+def test_matching_deliveries_of_a_disabled_webhook_are_refused(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
+    make_many_deliveries(shop, hook, 3, status="FAILED")
+    change_webhook(shop, hook, is_active=False)
+    console = staff_console(MAY)
+    reason = "3 deliveries aren't resent: their webhook is disabled or its app inactive."
+    asked = console.open(f"{LIST}?ask=resend&select=all")
+    assert reason in asked.text
+    assert 'id="dlg-t"' not in asked.html
+    sent = console.send(f"{LIST}redeliver-matching", seen_at=LIST)
+    assert reason in console.follow(sent).text
+
+
+@pytest.mark.parametrize("query", ["code=abc", "object=nonsense"])
+def test_nothing_is_resent_by_an_invalid_filter(
+    staff_console: StaffConsole, shop: Ports, query: str
+) -> None:
+    key = a_delivery(shop)
+    fail(shop, key)
+    a_delivery(shop, app="Till")
+    console = staff_console(MAY)
+    assert "Select all" not in console.open(f"{LIST}?{query}").text.replace("on this page", "")
+    told = console.follow(console.send(f"{LIST}redeliver-matching?{query}", seen_at=LIST))
+    assert "Resending" not in told.text
+    assert "Failed" in told.text

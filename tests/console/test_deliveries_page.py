@@ -8,11 +8,16 @@ import pytest
 from app.console.integrations.deliveries_page import (
     DeliveryRow,
     make_deliveries_page,
+    make_selection,
     replay_result,
+    resend_problem,
+    resend_question,
     resend_result,
 )
 from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult
 from app.domain.events import EventType
+from app.domain.values.pages import Counts
+from app.services.deliveries.bulk_resend import ResendImpact
 from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
@@ -198,3 +203,94 @@ def test_row_is_named_for_its_object(
     line = replace(WAITING, event=event, object_id="id")
     (row,) = make_deliveries_page([line], [], names).rows
     assert (row.title, row.event) == (title, label)
+
+
+@pytest.mark.parametrize(
+    ("matching", "total", "select", "selected", "resend"),
+    [
+        (0, 0, "", "", ""),
+        (1, 1, "", "", ""),
+        (
+            2,
+            2,
+            "Select all 2 deliveries",
+            "All 2 deliveries are selected.",
+            "Resend 2 deliveries …",
+        ),
+        (
+            1284,
+            9000,
+            "Select all 1,284 matching deliveries",
+            "All 1,284 matching deliveries are selected.",
+            "Resend 1,284 deliveries …",
+        ),
+    ],
+)
+def test_all_matching_deliveries_can_be_selected(
+    matching: int, total: int, select: str, selected: str, resend: str
+) -> None:
+    offered = make_selection(Counts(matching, total), is_all=False)
+    assert (offered.sentence, offered.select, offered.resend) == ("", select, resend)
+    chosen = make_selection(Counts(matching, total), is_all=True)
+    assert (chosen.is_all, chosen.sentence) == (bool(select), selected)
+
+
+def test_not_all_can_be_selected_if_they_are_too_many_or_a_filter_is_not_valid() -> None:
+    many = make_selection(Counts(10_001, 10_001), is_all=True)
+    assert not many.is_all
+    assert many.select == ""
+    assert many.sentence == "To select all, filter to 10,000 deliveries at most."
+    assert make_selection(Counts(5, 9), is_all=True, is_valid=False).select == ""
+
+
+@pytest.mark.parametrize(
+    ("impact", "title", "consequences"),
+    [
+        (ResendImpact(1, 1, 0), "Resend 1 delivery?", []),
+        (
+            ResendImpact(1284, 1284, 1),
+            "Resend 1,284 deliveries?",
+            ["1 delivery was delivered before."],
+        ),
+        (
+            ResendImpact(7, 5, 3),
+            "Resend 5 deliveries?",
+            [
+                "3 deliveries were delivered before.",
+                "2 deliveries aren't resent: their webhook is disabled or its app inactive.",
+            ],
+        ),
+        (
+            ResendImpact(6, 5, 0),
+            "Resend 5 deliveries?",
+            ["1 delivery isn't resent: its webhook is disabled or its app inactive."],
+        ),
+    ],
+)
+def test_question_has_the_numbers(
+    impact: ResendImpact, title: str, consequences: list[str]
+) -> None:
+    question = resend_question(impact, {"status": "failed"})
+    assert resend_problem(impact) == ""
+    assert question.title == title
+    assert question.action == title.removesuffix("?")
+    assert question.arguments == {"status": "failed"}
+    assert [str(one.sentence) for one in question.consequences[1:]] == consequences
+
+
+@pytest.mark.parametrize(
+    ("impact", "problem"),
+    [
+        (ResendImpact(0, 0, 0), "No matching deliveries"),
+        (
+            ResendImpact(1, 0, 0),
+            "1 delivery isn't resent: its webhook is disabled or its app inactive.",
+        ),
+        (
+            ResendImpact(10_001, 10_001, 0),
+            "More than 10,000 deliveries match. Add a filter, such as a webhook or dates.",
+        ),
+    ],
+)
+def test_what_cannot_be_resent_has_a_reason(impact: ResendImpact, problem: str) -> None:
+    assert resend_problem(impact) == problem

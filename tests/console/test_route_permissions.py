@@ -29,6 +29,7 @@ LISTS = {
         app_installation.agree app_installation.dismiss app_installation.retry app_tokens.revoke
         app_tokens.rotate apps.activate apps.deactivate apps.remove apps.save_details
         apps.save_permissions deliveries.index deliveries.redeliver deliveries.redeliver_chosen
+        deliveries.redeliver_matching
         deliveries.replay deliveries.show webhook_editing.edit webhook_editing.new webhooks.delete
         webhooks.grant webhooks.index webhooks.pause webhooks.resume webhooks.show""",
     (STAFF,): """

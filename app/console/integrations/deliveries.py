@@ -1,6 +1,6 @@
 """Deliveries: what was sent to apps, searched, shown and resent."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,7 +11,10 @@ from app.console.integrations.deliveries_page import (
     DEFAULT_SINCE,
     SINCE,
     make_deliveries_page,
+    make_selection,
     replay_result,
+    resend_problem,
+    resend_question,
     resend_result,
 )
 from app.console.integrations.delivery_page import make_delivery_page
@@ -26,11 +29,13 @@ from app.console.lists import (
 )
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
+from app.console.parts import Question
 from app.console.session import actor, now, ports
 from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.services.deliveries.bulk_resend import resend_matching, show_resend_impact
 from app.services.deliveries.details import show_delivery_details
 from app.services.deliveries.lists import show_delivery
 from app.services.deliveries.object_names import name_objects
@@ -92,9 +97,13 @@ def index() -> BaseResponse:
             name_objects(ports(), actor(), found.items),
             request.args.get("ask", ""),
             counts=found.counts,
+            question=_question(wanted, invalid),
             oldest_first=wanted.oldest_first,
         ),
         turns=time_turns(found, oldest_first=wanted.oldest_first),
+        selection=make_selection(
+            found.counts, is_all=request.args.get("select") == "all", is_valid=not invalid
+        ),
         told=told(*_NAMES, "sort"),
         tags=tags(applied, {"webhook": _called(hooks), "status": statuses}),
         events={event: event for event in EVENTS},
@@ -157,6 +166,23 @@ def redeliver_chosen() -> BaseResponse:
     return go("console.deliveries.index", **told(*_NAMES, "sort"))
 
 
+@blueprint.post("/redeliver-matching")
+def redeliver_matching() -> BaseResponse:
+    """Resend all deliveries that match the query string."""
+    back = told(*_NAMES, "sort")
+    if invalid_filters(_CONVERTERS):
+        flash("Some filters aren't valid. No deliveries were resent.", "bad")
+        return go("console.deliveries.index", **back)
+    try:
+        resent = resend_matching(ports(), actor(), _wanted())
+    except Refused as refused:
+        flash(str(refused), "bad")
+        return go("console.deliveries.index", **back)
+    for state, message in resend_result(resent):
+        flash(message, state)
+    return go("console.deliveries.index", **back)
+
+
 @blueprint.post("/replay")
 def replay() -> BaseResponse:
     """Resend what failed, or send events that a webhook missed, since a time."""
@@ -176,6 +202,18 @@ def replay() -> BaseResponse:
     if made.has_more:
         flash("There are more missed events. Replay again to send the next ones.", "warn")
     return done(replay_result(made, missing=missing), "console.deliveries.index", webhook=hook)
+
+
+def _question(wanted: DeliverySearch, invalid: Sequence[str]) -> Question | None:
+    """Return the question before all matching deliveries are resent, if it is asked."""
+    if request.args.get("ask") != "resend" or invalid:
+        return None
+    impact = show_resend_impact(ports(), actor(), wanted)
+    problem = resend_problem(impact)
+    if problem:
+        flash(problem, "bad")
+        return None
+    return resend_question(impact, told(*_NAMES, "sort"))
 
 
 def _kind(name: str) -> EventType:

@@ -1,6 +1,6 @@
 """The view model of the list of deliveries: its rows, and the question before a replay."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,10 +12,12 @@ from app.console.integrations.delivery_attempts import (
     was_answered,
 )
 from app.console.lists import RowCount
+from app.console.parts import Consequence, Question
 from app.domain.deliveries.causes import response_detail, status_line
 from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import text
+from app.services.deliveries.bulk_resend import MAX_MATCHING, ResendImpact
 from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
@@ -80,6 +82,21 @@ class DeliveriesPage:
     caption: str
     webhooks: Mapping[str, str]
     replay: Replay | None
+    question: Question | None
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Selecting all deliveries that match; ``is_all`` says that they are.
+
+    ``sentence`` says what is selected, or why all can't be; ``select`` and ``resend`` are labels,
+    empty if all can't be selected.
+    """
+
+    is_all: bool
+    sentence: str
+    select: str
+    resend: str
 
 
 _REPLAYS = {
@@ -107,6 +124,7 @@ def make_deliveries_page(
     asked: str = "",
     *,
     counts: Counts = NONE_COUNTED,
+    question: Question | None = None,
     oldest_first: bool = False,
 ) -> DeliveriesPage:
     """Return the page that lists ``lines``, and asks about a replay if one is ``asked``.
@@ -125,6 +143,80 @@ def make_deliveries_page(
             for webhook in webhooks
         },
         replay=_REPLAYS.get(asked),
+        question=question,
+    )
+
+
+def make_selection(counts: Counts, *, is_all: bool, is_valid: bool = True) -> Selection:
+    """Return what can be selected; all if there are several, not too many, and valid filters."""
+    number = counts.matching
+    if number > MAX_MATCHING:
+        hint = text("To select all, filter to {count:,} deliveries at most.", count=MAX_MATCHING)
+        return Selection(is_all=False, sentence=hint, select="", resend="")
+    if not is_valid or number < 2:  # noqa: PLR2004 - one is all of it
+        return Selection(is_all=False, sentence="", select="", resend="")
+    is_filtered = number != counts.total
+    sentence = "All {number:,} deliveries are selected."
+    select = "Select all {number:,} deliveries"
+    if is_filtered:
+        sentence = "All {number:,} matching deliveries are selected."
+        select = "Select all {number:,} matching deliveries"
+    return Selection(
+        is_all=is_all,
+        sentence=text(sentence, number=number) if is_all else "",
+        select=text(select, number=number),
+        resend=text("Resend {number:,} deliveries …", number=number),
+    )
+
+
+def resend_problem(impact: ResendImpact) -> str:
+    """Return why matching deliveries can't be resent; empty if they can."""
+    if impact.matching > MAX_MATCHING:
+        return text(
+            "More than {count:,} deliveries match. Add a filter, such as a webhook or dates.",
+            count=MAX_MATCHING,
+        )
+    if impact.due:
+        return ""
+    return _left_out(impact.disabled) if impact.disabled else COUNT.no_match
+
+
+def resend_question(impact: ResendImpact, filters: Mapping[str, str]) -> Question:
+    """Return the question before all that match ``filters`` are resent."""
+    return Question(
+        title=text("Resend {count:,} delivery?", "Resend {count:,} deliveries?", count=impact.due),
+        action=text("Resend {count:,} delivery", "Resend {count:,} deliveries", count=impact.due),
+        endpoint="console.deliveries.redeliver_matching",
+        arguments=filters,
+        consequences=tuple(_consequences(impact)),
+        is_harmless=True,
+    )
+
+
+def _consequences(impact: ResendImpact) -> Iterator[Consequence]:
+    yield Consequence(
+        "ok",
+        "Each is sent again with its original message ID, so that the app can recognize "
+        "duplicates.",
+    )
+    if impact.delivered:
+        yield Consequence(
+            "warn",
+            text(
+                "{count:,} delivery was delivered before.",
+                "{count:,} deliveries were delivered before.",
+                count=impact.delivered,
+            ),
+        )
+    if impact.disabled:
+        yield Consequence("bad", _left_out(impact.disabled))
+
+
+def _left_out(deliveries: int) -> str:
+    return text(
+        "{count:,} delivery isn't resent: its webhook is disabled or its app inactive.",
+        "{count:,} deliveries aren't resent: their webhook is disabled or its app inactive.",
+        count=deliveries,
     )
 
 
@@ -150,11 +242,7 @@ def resend_result(resent: Resent) -> tuple[tuple[str, str], ...]:
     sent = text(
         "Resending {count:,} delivery.", "Resending {count:,} deliveries.", count=resent.due
     )
-    left_out = text(
-        "{count:,} delivery isn't resent: its webhook is disabled or its app inactive.",
-        "{count:,} deliveries aren't resent: their webhook is disabled or its app inactive.",
-        count=resent.disabled,
-    )
+    left_out = _left_out(resent.disabled)
     messages = (("ok", sent, resent.due), ("bad", left_out, resent.disabled))
     told = tuple((state, message) for state, message, count in messages if count)
     return told or (("bad", "The selected deliveries can't be resent: they have no payload."),)

@@ -16,7 +16,7 @@ from app.domain.values.ids import key_of
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import requires_person, staff_and_apps
+from app.services.authorization.register import part, requires_person, staff_and_apps
 from app.services.deliveries.fanout import make_missing_deliveries
 from app.services.deliveries.lists import show_delivery
 from app.services.deliveries.payload_rebuild import rebuild_payloads
@@ -34,7 +34,7 @@ _DUE_AT_ONCE = 1000
 """Rows that are changed in one transaction: nobody else who writes waits for more."""
 
 
-_ACTIVE = (
+ACTIVE_WEBHOOKS = (
     select(WebhookRecord.id)
     .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
     .where(WebhookRecord.is_active.is_(True), AppRecord.is_active.is_(True))
@@ -75,7 +75,7 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
         )
     with ports.database.transaction() as session:
         session.execute(
-            update(DeliveryRecord).where(DeliveryRecord.id == key).values(_due_again(ports))
+            update(DeliveryRecord).where(DeliveryRecord.id == key).values(due_again(ports))
         )
         change = Change("delivery.retry", "EventDelivery", key, delivery.event)
         record(ports, actor, session, change)
@@ -97,10 +97,12 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
         message = "Choose {max_at_once} at most, or replay what failed since a time."
         raise Refused(Problem("INVALID", message, "ids", values={"max_at_once": MAX_AT_ONCE}))
     requested = DeliveryRecord.id.in_(delivery_ids)
-    selected = requested & DeliveryRecord.webhook_id.in_(_ACTIVE)
+    selected = requested & DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
     with ports.database.reading() as session:
         disabled = session.scalar(
-            select(func.count()).where(requested, DeliveryRecord.webhook_id.not_in(_ACTIVE))
+            select(func.count()).where(
+                requested, DeliveryRecord.webhook_id.not_in(ACTIVE_WEBHOOKS)
+            )
         )
         empty = session.scalars(
             select(DeliveryRecord.id).where(selected, DeliveryRecord.payload == "")
@@ -110,7 +112,7 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
         due = session.scalars(
             update(DeliveryRecord)
             .where(selected, DeliveryRecord.payload != "")
-            .values(_due_again(ports))
+            .values(due_again(ports))
             .returning(DeliveryRecord.id)
         ).all()
         after = {"deliveries": sorted(due)}
@@ -185,7 +187,7 @@ def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
             batch = replayable.where(DeliveryRecord.id > keys[-1]).limit(_DUE_AT_ONCE)
             keys = session.scalars(batch).all()
             session.execute(
-                update(DeliveryRecord).where(DeliveryRecord.id.in_(keys)).values(_due_again(ports))
+                update(DeliveryRecord).where(DeliveryRecord.id.in_(keys)).values(due_again(ports))
             )
         count += len(keys)
     return count
@@ -203,7 +205,9 @@ def _failed(webhook_id: int, since: datetime) -> Select[int]:
     )
 
 
-def _due_again(ports: Ports) -> dict[str, object]:
+@part
+def due_again(ports: Ports) -> dict[str, object]:
+    """Return the values of a delivery that is resent now."""
     return {
         "status": DeliveryStatus.PENDING.value,
         "attempts": 0,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, false, func, literal_column, or_, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -136,9 +136,7 @@ def search_deliveries(
     """
     if not can_match(search.text):
         return empty_page()
-    query = select_lines().where(*_conditions(search))
-    if search.text.strip():
-        query = query.where(*_mentions_object(search))
+    query = select_lines().where(*matching_deliveries(search))
     by_time: tuple[Column, ...] = (DeliveryRecord.created_at, DeliveryRecord.id)
     # All indexes but that of a webhook's own deliveries go by time.
     columns = by_time if search.webhook_id is None else (DeliveryRecord.id,)
@@ -170,6 +168,17 @@ def to_line(row: NamedRow) -> DeliveryLine:
         status=DeliveryStatus(row.status),
         object_id=to_global_id(subject, key) if key else "",
     )
+
+
+@part
+def matching_deliveries(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions of ``search``; refuses as ``search_deliveries`` does."""
+    if not can_match(search.text):
+        yield false()
+        return
+    yield from _conditions(search)
+    if search.text.strip():
+        yield from _mentions_object(search)
 
 
 def _conditions(search: DeliverySearch) -> Iterator[ColumnElement[bool]]:

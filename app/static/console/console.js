@@ -242,15 +242,19 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   const field = form.querySelector("input[type=search]");
   if (field) narrowAsTyped(form, field);
 }
-for (const counter of document.querySelectorAll("[data-counts]")) {
-  const counted = counter.closest("details, form");
-  const tell = () => {
-    const chosen = counted.querySelectorAll(`[name="${counter.dataset.counts}"]:checked`).length;
-    counter.textContent = `${chosen} selected`;
-  };
-  counted.addEventListener("change", tell);
-  tell();
+function countSelected(counter) {
+  const selected = counter.closest("details, form").querySelectorAll(`[name="${counter.dataset.counts}"]:checked`);
+  counter.textContent = `${selected.length} selected`;
 }
+document.addEventListener("change", (event) => {
+  const counted = event.target.closest("details, form");
+  if (event.target.matches("[data-selects]")) {
+    const rows = counted.querySelectorAll(`[name="${event.target.dataset.selects}"]`);
+    for (const row of rows) row.checked = event.target.checked;
+  }
+  for (const counter of counted?.querySelectorAll("[data-counts]") ?? []) countSelected(counter);
+});
+for (const counter of document.querySelectorAll("[data-counts]")) countSelected(counter);
 
 // ---- editors: line numbers, and marks from the server as one types ----------------------------
 function number(editor, marks = []) {

@@ -1,0 +1,135 @@
+"""All deliveries that match a search, resent at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import case, func, select, update
+
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.values.errors import Problem, Refused
+from app.models import DeliveryRecord
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import requires_person
+from app.services.deliveries.payload_rebuild import rebuild_payloads
+from app.services.deliveries.replays import ACTIVE_WEBHOOKS, Resent, due_again
+from app.services.deliveries.search import DeliverySearch, matching_deliveries
+
+MAX_MATCHING = 10_000
+"""Deliveries that are resent at once."""
+
+_AT_ONCE = 1000
+"""Rows that are changed in one transaction, so that other writers don't wait long."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResendImpact:
+    """What resending would do; ``matching`` is above ``MAX_MATCHING`` if there are more.
+
+    ``due`` can be sent, ``delivered`` of these were delivered before; the others' webhook is
+    disabled or its app inactive.
+    """
+
+    matching: int
+    due: int
+    delivered: int
+
+    @property
+    def disabled(self) -> int:
+        """How many can't be sent."""
+        return self.matching - self.due
+
+
+@requires_person(Permission.MANAGE_APPS)
+def show_resend_impact(ports: Ports, actor: Actor, search: DeliverySearch) -> ResendImpact:
+    """Return what ``resend_matching`` would do; one statement. Refuses as the search does."""
+    is_due = DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
+    some = (
+        select(
+            case((is_due, 1), else_=0).label("is_due"),
+            case((DeliveryRecord.status == DeliveryStatus.SUCCESS.value, 1), else_=0).label(
+                "is_delivered"
+            ),
+        )
+        .where(*matching_deliveries(search))
+        .limit(MAX_MATCHING + 1)
+        .subquery()
+    )
+    due, delivered = some.columns
+    with ports.database.reading() as session:
+        row = session.execute(
+            select(
+                func.count().label("matching"),
+                func.coalesce(func.sum(due), 0).label("due"),
+                func.coalesce(func.sum(due * delivered), 0).label("delivered"),
+            ).select_from(some)
+        ).one()
+    return ResendImpact(row.matching, row.due, row.delivered)
+
+
+@requires_person(Permission.MANAGE_APPS)
+def resend_matching(ports: Ports, actor: Actor, search: DeliverySearch) -> Resent:
+    """Resend all deliveries that match now, the oldest first.
+
+    Those of disabled webhooks and inactive apps are left out and counted; those without a payload
+    that can be made are left out. Refuses INVALID on ``search`` if more than ``MAX_MATCHING``
+    match, and as the search does.
+
+    The audit entry is written first. The work is done in steps, which can be repeated after a
+    crash.
+    """
+    impact = show_resend_impact(ports, actor, search)
+    if impact.matching > MAX_MATCHING:
+        message = "More than {count:,} deliveries match. Add a filter, such as a webhook or dates."
+        raise Refused(Problem("INVALID", message, "search", values={"count": MAX_MATCHING}))
+    with ports.database.reading() as session:
+        keys = session.scalars(
+            select(DeliveryRecord.id)
+            .where(*matching_deliveries(search), DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS))
+            .order_by(DeliveryRecord.id)
+            .limit(MAX_MATCHING)
+        ).all()
+    if not keys:
+        return Resent(0, impact.disabled)
+    after = {"deliveries": len(keys), **_conditions(search)}
+    with ports.database.transaction() as session:
+        record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
+    batches = [keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE)]
+    return Resent(sum(_resend(ports, batch) for batch in batches), impact.disabled)
+
+
+def _resend(ports: Ports, keys: Sequence[int]) -> int:
+    """Schedule deliveries, with missing payloads made; return how many."""
+    chosen = DeliveryRecord.id.in_(keys) & DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
+    with ports.database.reading() as session:
+        empty = session.scalars(
+            select(DeliveryRecord.id).where(chosen, DeliveryRecord.payload == "")
+        ).all()
+    rebuild_payloads(ports, empty)
+    with ports.database.transaction() as session:
+        due = session.scalars(
+            update(DeliveryRecord)
+            .where(chosen, DeliveryRecord.payload != "")
+            .values(due_again(ports))
+            .returning(DeliveryRecord.id)
+        ).all()
+    return len(due)
+
+
+def _conditions(search: DeliverySearch) -> dict[str, object]:
+    """Return the conditions of a search that aren't empty, as the audit log shows them."""
+    since, until = search.created.gte, search.created.lte
+    values = {
+        "webhook_id": search.webhook_id,
+        "app_id": search.app_id,
+        "event": search.event and search.event.value,
+        "status": search.status and search.status.value,
+        "response_status": search.response_status,
+        "since": since and since.isoformat(),
+        "until": until and until.isoformat(),
+        "object_id": search.object_id or None,
+        "text": search.text.strip() or None,
+    }
+    return {name: value for name, value in values.items() if value is not None}
