@@ -1,6 +1,7 @@
 """The repository's files, and its Python sources as syntax trees."""
 
 import ast
+import gc
 import subprocess
 from dataclasses import dataclass
 from functools import cache
@@ -40,12 +41,17 @@ def project_files() -> tuple[Path, ...]:
 
 @cache
 def python_sources() -> tuple[Source, ...]:
-    return tuple(
+    """Return every Python file, without garbage collections: each would walk all trees anew."""
+    gc.disable()
+    sources = tuple(
         Source(path.relative_to(ROOT).as_posix(), text, ast.parse(text))
         for path in project_files()
         if path.suffix == ".py"
         for text in [path.read_text()]
     )
+    gc.freeze()
+    gc.enable()
+    return sources
 
 
 def application() -> tuple[Source, ...]:
