@@ -1,6 +1,7 @@
 """What each page of the console costs in a shop with a long past: time, SQL statements.
 
-First with 100,000 apps and deliveries, then with the data of ``benchmarks.large_dataset`` too.
+First with 100,000 apps, deliveries and sign-ins, then with the data of
+``benchmarks.large_dataset`` too.
 """
 
 import sys
@@ -17,6 +18,7 @@ from sqlalchemy import select
 from app.adapters.migrations import upgrade
 from app.domain.authorization.actor import OPERATOR
 from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.sign_in.sign_in_events import AccountType, SignInMethod, SignInReason
 from app.factory import create_app
 from app.models import (
     AppRecord,
@@ -24,6 +26,7 @@ from app.models import (
     AppWordRecord,
     DeliveryAttemptRecord,
     DeliveryRecord,
+    SignInEventRecord,
     UserRecord,
     WebhookRecord,
 )
@@ -46,6 +49,7 @@ GOAL_STATEMENTS = 6
 _TIMES = 7
 _FIRST_KEY = 1_000_000
 _SPAN = timedelta(days=13)
+_KEPT = timedelta(days=89)
 _FAILED = 10  # one in so many
 _ADMIN = "bench@example.com"
 _NO_WORK = ("BEGIN", "COMMIT", "ROLLBACK", "PRAGMA")
@@ -67,6 +71,10 @@ _LISTS = (
     "/console/search/?q=anna+smith",
     "/console/search/?q=clerk4711",
     "/console/single-sign-on/default/?ask=off",
+    "/console/sign-ins/?result=FAILED",
+    "/console/sign-ins/?reason=INCORRECT_PASSWORD",
+    "/console/sign-ins/?q=no+such+text",
+    "/console/sign-ins/?q=clara&from=2020-01-01&to=2099-01-01",
     "/console/staff/?by=sso",
     "/console/staff/?group=1&sort=name",
     "/console/staff/?q=clerk47",
@@ -101,7 +109,8 @@ def main() -> None:
         started_at = time.perf_counter()
         fill(ports, url)
         make_user(ports, _ADMIN, is_superuser=True)
-        print(f"{ROWS:,} apps and deliveries added in {time.perf_counter() - started_at:.0f} s")
+        seconds = time.perf_counter() - started_at
+        print(f"{ROWS:,} apps, deliveries and sign-ins added in {seconds:.0f} s")
         costs = list(measure(ports, settings))
         print_table(costs)
         ports.activity.flush()  # else it waits for the crowd, which is one long line of writes
@@ -153,11 +162,12 @@ def _opened(client: FlaskClient, address: str) -> tuple[float, int]:
 
 
 def fill(ports: Ports, url: str) -> None:
-    """The demo shop, and so many apps and deliveries more."""
+    """The demo shop, and so many apps, deliveries and sign-ins more."""
     upgrade(url)
     fill_shop(ports, OPERATOR, lambda _made: None)
     with ports.database.reading() as session:
         hooks = list(session.scalars(select(WebhookRecord.id)))
+        people = list(session.scalars(select(UserRecord.id)))
     now = ports.clock.now()
     _add(ports, AppRecord, lambda number: _app(number, now))
     _add(ports, AppTokenRecord, lambda number: _token(number, now))
@@ -165,6 +175,7 @@ def fill(ports: Ports, url: str) -> None:
     _add(ports, AppWordRecord, lambda number: {"app_id": _FIRST_KEY + number, "word": str(number)})
     _add(ports, DeliveryRecord, lambda number: _delivery(number, now, hooks))
     _add(ports, DeliveryAttemptRecord, lambda number: _attempt(number, now))
+    _add(ports, SignInEventRecord, lambda number: _sign_in(number, now, people))
     make_provider(ports, issuer=ISSUER)
 
 
@@ -216,6 +227,23 @@ def _attempt(number: int, now: datetime) -> dict[str, object]:
         "response_status": 503 if failed else 200,
         "response_headers": {"Content-Type": "text/plain"},
         "response": "ok",
+    }
+
+
+def _sign_in(number: int, now: datetime, people: list[int]) -> dict[str, object]:
+    at = now - _KEPT * ((ROWS - number) / ROWS)
+    failed = number % _FAILED == 0
+    return {
+        "id": _FIRST_KEY + number,
+        "at": at,
+        "first_at": at,
+        "attempts": 1 + number % 3 if failed else 1,
+        "method": SignInMethod.PASSWORD.value,
+        "reason": SignInReason.INCORRECT_PASSWORD.value if failed else "",
+        "account_type": AccountType.CUSTOMER.value,
+        "user_id": people[number % len(people)],
+        "address": f"198.51.{number // 256 % 256}.{number % 256}",
+        "device": "Firefox on Linux",
     }
 
 

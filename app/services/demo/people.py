@@ -135,7 +135,7 @@ def _customers() -> Iterator[Person]:
     for place, (local, name) in enumerate(_BUYERS):
         # One a day or two at first, and more of them lately.
         joined = 2.5 + 1.55 * (len(_BUYERS) - 1 - place) ** 2
-        last_seen = 0.3 + joined * (place % 4) / 5
+        last_seen = joined * (0.1 + place % 4 / 5)
         yield Person(f"{local}@example.com", name, joined, last_seen=last_seen)
 
 

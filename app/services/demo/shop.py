@@ -110,6 +110,9 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
         person: ports.randomness.token(_PASSWORD_LENGTH) for person in waiting if person.role
     }
     hashes = {person: ports.passwords.hash(password) for person, password in passwords.items()}
+    # Everyone else has chosen a password too, which isn't known; one hash is enough for them.
+    unknown = ports.passwords.hash(ports.randomness.token(_PASSWORD_LENGTH))
+    hashes |= {person: unknown for person in waiting if not person.role and not person.subject}
     deliveries = past_deliveries(past) if is_new else ()
     app = app_made_here(past, WAREHOUSE) if is_new else None
     token = make_app_token(ports.randomness.token(RANDOM_LENGTH))

@@ -44,16 +44,23 @@ def write_sign_ins(past: Past, session: Session) -> None:
 def _visits(past: Past, person: Person, keys: Mapping[str, int]) -> Iterator[Row]:
     """Yield a person's successful sign-ins: every few days, some after a mistyped password."""
     place = keys[person.email]
+    if person.last_seen is not None:
+        yield _visit(past, person, keys, person.last_seen)
     for number in range(_DAYS):
         ago = DAY * number + 2.0 + (place * 7 + number * 5) % 19 / 1.6
         if (number + place) % (2 + place % 5) or not _is_here(person, ago):
             continue
-        row = _of_person(past, person, keys, ago)
-        if person.subject:
-            row |= {"method": SignInMethod.SSO.value, "provider": _PROVIDER}
-        elif (number * 3 + place) % 7 == 0:
+        row = _visit(past, person, keys, ago)
+        if not person.subject and (number * 3 + place) % 7 == 0:
             yield row | _failed(SignInReason.INCORRECT_PASSWORD, 1 + place % 3)
         yield row
+
+
+def _visit(past: Past, person: Person, keys: Mapping[str, int], ago: float) -> Row:
+    row = _of_person(past, person, keys, ago)
+    if not person.subject:
+        return row
+    return row | {"method": SignInMethod.SSO.value, "provider": _PROVIDER}
 
 
 def _is_here(person: Person, ago: float) -> bool:
