@@ -28,34 +28,36 @@ LISTS = {
     (APPS,): """
         app_installation.agree app_installation.dismiss app_installation.retry app_tokens.revoke
         app_tokens.rotate apps.activate apps.deactivate apps.remove apps.save_details
-        apps.save_permissions deliveries.index deliveries.redeliver deliveries.redeliver_chosen
-        deliveries.redeliver_matching
-        deliveries.replay deliveries.show webhook_editing.edit webhook_editing.new webhooks.delete
+        apps.save_permissions deliveries.export deliveries.index deliveries.redeliver
+        deliveries.redeliver_chosen deliveries.redeliver_matching deliveries.replay
+        deliveries.show webhooks.export webhook_editing.edit webhook_editing.new webhooks.delete
         webhooks.grant webhooks.index webhooks.pause webhooks.resume webhooks.show""",
     (STAFF,): """
         account_actions.activate account_actions.deactivate account_actions.end_one
         account_actions.remove account_actions.send_link account_actions.show
         account_actions.sign_out account_actions.unblock
-        audit.export audit.index audit.show staff.groups.add_member
-        staff.groups.delete staff.groups.index staff.groups.new staff.groups.remove_member
+        audit.export audit.index audit.show staff.export staff.groups.add_member
+        staff.groups.delete staff.groups.export staff.groups.index staff.groups.new
+        staff.groups.remove_member
         staff.groups.save staff.groups.show staff.index staff.invitations.index
         staff.invitations.make_link staff.invitations.resend
         staff.permission_matrix.index staff.save_details staff.save_groups staff.show
-        throttle.index throttle.unblock""",
+        throttle.export throttle.index throttle.unblock""",
     (SETTINGS,): """
-        access.index access.set_mode access.set_storefront keys.index keys.rotate
+        access.index access.set_mode access.set_storefront keys.export keys.index keys.rotate
         shop_settings.index shop_settings.save""",
     (PLUGINS,): """
         provider_editing.discover provider_editing.edit provider_editing.new
-        provider_checks.preview provider_checks.test single_sign_on.index single_sign_on.show
+        provider_checks.preview provider_checks.test single_sign_on.export
+        single_sign_on.index single_sign_on.show
         single_sign_on.switch""",
     (STAFF, USERS): "sign_ins.export sign_ins.index",
-    (USERS, ORDERS): "customers.index customers.show",
+    (USERS, ORDERS): "customers.export customers.index customers.show",
     (USERS,): "customers.save_details",
     EACH: """
         dry_run.index dry_run.run events.index home.index inspector.index webhook_editing.check
-        app_installation.index app_tokens.make apps.connect apps.index apps.show nowhere
-        webhooks.test""",
+        app_installation.index app_tokens.make apps.connect apps.export apps.index apps.show
+        nowhere webhooks.test""",
 }
 """What opens which routes; people are staff here.
 

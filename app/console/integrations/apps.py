@@ -9,6 +9,7 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.console.creations import Created, CreatingForm, create_once, shown_once
+from app.console.exports import export_list
 from app.console.forms import ConsoleForm
 from app.console.integrations.app_page import make_app_page, make_secret
 from app.console.integrations.app_questions import (
@@ -18,6 +19,7 @@ from app.console.integrations.app_questions import (
     make_question,
 )
 from app.console.integrations.apps_page import (
+    COLUMNS,
     KINDS,
     SORTS,
     STATUS,
@@ -33,6 +35,7 @@ from app.console.session import actor, now, ports
 from app.domain.apps.apps import App, AppSortField, AppType, NewAppToken
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
+from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import text
 from app.services.apps.app_changes import (
     AppChange,
@@ -89,16 +92,8 @@ class NewAppForm(AppForm, CreatingForm):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the apps with their tokens and webhooks, and installations in progress or failed."""
-    chosen = {
-        name: value for name, value in told(*_NAMES).items() if value in _WORDS.get(name, (value,))
-    }
-    sort_by, descending = _SORTS.get(chosen.get("sort", ""), (AppSortField.NAME, False))
-    wanted = AppFilter(
-        search=chosen.get("q", ""),
-        is_active=_STATUS.get(chosen.get("status", "")),
-        type=_KINDS.get(chosen.get("kind", "")),
-    )
-    found = list_apps(ports(), actor(), asked_page(), wanted, sort_by, descending=descending)
+    chosen = _chosen()
+    found = _found(chosen, asked_page())
     can_manage = may(actor(), create_app)
     ids = [app.id for app in found.items]
     return page(
@@ -117,6 +112,13 @@ def index() -> BaseResponse:
         kinds=KINDS,
         sorts=SORTS,
     )
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export every matching app, streamed while it is read."""
+    chosen = _chosen()
+    return export_list("apps", COLUMNS, lambda page: _found(chosen, page))
 
 
 @blueprint.route("/connect", methods=["GET", "POST"])
@@ -208,6 +210,23 @@ def created_token(message: str, new: NewAppToken) -> Created:
     """Return a new token as its app's page shows it."""
     arguments = {"key": new.token.app_id, "token": new.token.id}
     return Created(message, "console.apps.show", arguments, new.secret)
+
+
+def _chosen() -> dict[str, str]:
+    """Return the valid filters of the URL, and its sort order."""
+    return {
+        name: value for name, value in told(*_NAMES).items() if value in _WORDS.get(name, (value,))
+    }
+
+
+def _found(chosen: Mapping[str, str], page: PageRequest) -> Page[App]:
+    sort_by, descending = _SORTS.get(chosen.get("sort", ""), (AppSortField.NAME, False))
+    wanted = AppFilter(
+        search=chosen.get("q", ""),
+        is_active=_STATUS.get(chosen.get("status", "")),
+        type=_KINDS.get(chosen.get("kind", "")),
+    )
+    return list_apps(ports(), actor(), page, wanted, sort_by, descending=descending)
 
 
 def _create(form: NewAppForm) -> Created:

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.console.exports import Columns
 from app.console.formatting import html_text, time_element
 from app.console.lists import RowCount
 from app.console.parts import Pill
 from app.domain.apps.apps import App, AppType
 from app.domain.apps.installations import Installation, JobStatus
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.values.text import text
 from app.services.apps.summaries import AppSummary
@@ -17,6 +19,18 @@ from app.services.apps.summaries import AppSummary
 STATUS = {"active": "Active", "inactive": "Inactive"}
 KINDS = {"made": "Custom", "installed": "Installed"}
 SORTS = {"": "Name", "newest": "Newest first"}
+
+COLUMNS: Columns[App] = {
+    "id": lambda app: to_global_id("App", app.id),
+    "name": lambda app: app.name,
+    "identifier": lambda app: app.identifier,
+    "type": lambda app: app.type.value,
+    "active": lambda app: app.is_active,
+    "version": lambda app: app.version,
+    "permissions": lambda app: ", ".join(one.value for one in in_order(app.permissions)),
+    "created_at": lambda app: app.created_at,
+}
+"""The columns of the list as a file."""
 
 COUNT = RowCount(
     none="No apps",

@@ -7,7 +7,9 @@ from datetime import timedelta
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.exports import export_list
 from app.console.integrations.deliveries_page import (
+    COLUMNS,
     DEFAULT_SINCE,
     SINCE,
     make_deliveries_page,
@@ -113,6 +115,15 @@ def index() -> BaseResponse:
         default_since=DEFAULT_SINCE,
         invalid=invalid_filter_messages(_NAMES, invalid),
         kept_days=RETENTION.days,
+    )
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export every matching delivery, streamed while it is read."""
+    wanted = _wanted()
+    return export_list(
+        "deliveries", COLUMNS, lambda page: search_deliveries(ports(), actor(), page, wanted)
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.console.exports import Columns
 from app.console.formatting import exact
 from app.console.integrations.delivery_attempts import (
     can_be_sent,
@@ -15,6 +16,7 @@ from app.console.lists import RowCount
 from app.console.parts import Consequence, Question
 from app.domain.deliveries.causes import response_detail, status_line
 from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
+from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import text
 from app.services.deliveries.bulk_resend import MAX_MATCHING, ResendImpact
@@ -31,6 +33,22 @@ SINCE = {
 """How far back a replay looks: hours as forms send them, and their words."""
 
 DEFAULT_SINCE = "24"
+
+COLUMNS: Columns[DeliveryLine] = {
+    "id": lambda line: to_global_id("EventDelivery", line.id),
+    "event": lambda line: line.event.value,
+    "object_id": lambda line: line.object_id,
+    "webhook": lambda line: line.webhook_name,
+    "app": lambda line: line.app_name,
+    "status": lambda line: line.status.value,
+    "response_code": lambda line: line.response_status,
+    "cause": lambda line: "" if line.status is DeliveryStatus.SUCCESS else _cause(line),
+    "attempts": lambda line: line.attempts,
+    "created_at": lambda line: line.created_at,
+    "next_attempt_at": lambda line: line.next_attempt_at,
+    "message_id": lambda line: line.message_id,
+}
+"""The columns of the list as a file."""
 
 COUNT = RowCount(
     none="No deliveries",
@@ -279,6 +297,12 @@ def _result(line: DeliveryLine) -> str:
     if line.response_status is not None:
         return status_line(line.response_status)
     return line.last_response or line.given_up or _NO_NUMBER
+
+
+def _cause(line: DeliveryLine) -> str:
+    """Return why a delivery isn't delivered, in one line."""
+    parts = (_result(line), _detail(line))
+    return ": ".join(part for part in parts if part and part != _NO_NUMBER)
 
 
 def _detail(line: DeliveryLine) -> str:

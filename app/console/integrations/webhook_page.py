@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
+from app.console.exports import Columns
 from app.console.formatting import html_text, time_element
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
 from app.console.integrations.missing_permissions import MissingPermissions
@@ -20,6 +21,21 @@ from app.domain.values.text import text
 from app.domain.webhooks.subscribable_events import not_permitted
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook
+
+COLUMNS: Columns[ListedWebhook] = {
+    "id": lambda hook: to_global_id("Webhook", hook.id),
+    "name": lambda hook: hook.name,
+    "app": lambda hook: hook.app_name,
+    "endpoint_url": lambda hook: hook.target_url,
+    "events": lambda hook: ", ".join(event.value for event in hook.events),
+    "enabled": lambda hook: hook.is_active,
+    "disabled_reason": lambda hook: hook.disabled_reason,
+    "failing_since": lambda hook: hook.failing_since,
+    "last_failure_at": lambda hook: hook.last_failure_at,
+    "last_failure": lambda hook: hook.last_failure,
+    "created_at": lambda hook: hook.created_at,
+}
+"""The columns of the list as a file."""
 
 COUNT = RowCount(
     none="No webhooks",

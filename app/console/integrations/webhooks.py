@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.exports import export_list
 from app.console.integrations.missing_permissions import missing_permissions
 from app.console.integrations.webhook_charts import make_webhook_charts
-from app.console.integrations.webhook_page import make_webhook_page, make_webhooks_page
+from app.console.integrations.webhook_page import COLUMNS, make_webhook_page, make_webhooks_page
 from app.console.lists import (
     ListOrder,
     asked_page,
@@ -77,18 +78,10 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List webhooks, filtered by the query string."""
-    state = request.args.get("state", "")
-    wanted = WebhookFilter(
-        search=request.args.get("q", "").strip(),
-        app_id=request.args.get("app", type=row_key),
-        is_active={"on": True, "off": False}.get(state),
-        event=request.args.get("event", type=EventType),
-        is_failing=state == "failing",
-    )
     sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
     invalid = invalid_filters(_CONVERTERS)
     applied = {name: label for name, label in _NAMES.items() if name not in invalid}
-    found = list_webhooks(ports(), actor(), asked_page(), wanted, sort)
+    found = list_webhooks(ports(), actor(), asked_page(), _wanted(), sort)
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
     return page(
         "webhooks/index.html",
@@ -100,6 +93,16 @@ def index() -> BaseResponse:
         sorts=_SORTS,
         states=_STATES,
         events={event.value: event.label for event in EventType},
+    )
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export every matching webhook, streamed while it is read."""
+    wanted = _wanted()
+    sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
+    return export_list(
+        "webhooks", COLUMNS, lambda page: list_webhooks(ports(), actor(), page, wanted, sort)
     )
 
 
@@ -171,6 +174,17 @@ def test(key: int) -> BaseResponse:
         flash(str(refused), "bad")
         return go("console.webhooks.show", key=key)
     return done("Test sent. This is its delivery.", "console.deliveries.show", key=sent.id)
+
+
+def _wanted() -> WebhookFilter:
+    state = request.args.get("state", "")
+    return WebhookFilter(
+        search=request.args.get("q", "").strip(),
+        app_id=request.args.get("app", type=row_key),
+        is_active={"on": True, "off": False}.get(state),
+        event=request.args.get("event", type=EventType),
+        is_failing=state == "failing",
+    )
 
 
 def _change(key: int, said: WebhookInput) -> Webhook:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.console.exports import Columns
 from app.console.lists import RowCount
 from app.console.parts import Pill, Question
 from app.console.people.person_page import (
@@ -18,11 +19,24 @@ from app.console.people.person_page import (
 )
 from app.domain.accounts.users import User
 from app.domain.commerce.orders import OrderStatus, OrderSummary
+from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
 from app.services.people.user_sessions import Person
 
 SORTS = {"email": "Email", "name": "Last name"}
 """The sort orders of the list besides newest first."""
+
+COLUMNS: Columns[User] = {
+    "id": lambda user: to_global_id("User", user.id),
+    "email": lambda user: user.email,
+    "first_name": lambda user: user.first_name,
+    "last_name": lambda user: user.last_name,
+    "active": lambda user: user.is_active,
+    "confirmed": lambda user: user.is_confirmed,
+    "joined_at": lambda user: user.date_joined,
+    "last_sign_in_at": lambda user: user.last_login,
+}
+"""The columns of the list as a file."""
 
 _ORDER_STATUSES = {
     OrderStatus.UNCONFIRMED: "Unconfirmed",

@@ -3,10 +3,12 @@
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.exports import export_list
 from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.people.customer_pages import (
+    COLUMNS,
     COUNT,
     SORTS,
     Viewer,
@@ -71,6 +73,15 @@ def index() -> BaseResponse:
         turns=turns(found, people_order(wanted)),
         told=told(*NAMES, "sort"),
         tags=tags(NAMES, WORDS),
+    )
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export every matching customer, streamed while it is read."""
+    wanted = asked_people(_SORTS)
+    return export_list(
+        "customers", COLUMNS, lambda page: list_customers(ports(), actor(), page, wanted)
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from app.console.exports import Columns
 from app.console.formatting import html_text
 from app.console.lists import RowCount
 from app.console.parts import Consequence, Question
@@ -13,7 +14,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import is_manageable, manage_problem
 from app.domain.authorization.groups import PermissionGroup
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.errors import problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
@@ -25,6 +26,14 @@ _LABELS = 4
 """Permissions that a row of the list names."""
 
 _BOLD = Markup("<b>{}</b>")
+
+COLUMNS: Columns[PermissionGroup] = {
+    "id": lambda group: to_global_id("Group", group.id),
+    "name": lambda group: group.name,
+    "permissions": lambda group: ", ".join(one.value for one in in_order(group.permissions)),
+    "members": lambda group: group.members,
+}
+"""The columns of the list as a file."""
 
 COUNT = RowCount(
     none="No groups",

@@ -6,11 +6,12 @@ from wtforms import EmailField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.creations import Created, CreatingForm, create_once
+from app.console.exports import export_list
 from app.console.forms import ConsoleForm
 from app.console.lists import Turns, asked_page, tags, told, turns
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, not_done, page, refused_page
-from app.console.people.group_pages import COUNT, SORTS, group_row, make_group_page
+from app.console.people.group_pages import COLUMNS, COUNT, SORTS, group_row, make_group_page
 from app.console.people.person_page import name_of
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports, require
@@ -68,10 +69,7 @@ class MemberForm(ConsoleForm):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """All groups; there are few, so any order will do."""
-    by_members = request.args.get("sort") == "members"
-    search = request.args.get("q", "").strip()
-    wanted = GroupFilter(search=search, by_members=by_members, descending=by_members)
-    found = list_groups(ports(), actor(), asked_page(), wanted)
+    found = list_groups(ports(), actor(), asked_page(), _wanted())
     return page(
         "groups/index.html",
         rows=[group_row(group, actor()) for group in found.items],
@@ -81,6 +79,13 @@ def index() -> BaseResponse:
         tags=tags(_NAMES),
         sorts=SORTS,
     )
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export every matching group, streamed while it is read."""
+    wanted = _wanted()
+    return export_list("groups", COLUMNS, lambda page: list_groups(ports(), actor(), page, wanted))
 
 
 @blueprint.route("/new", methods=["GET", "POST"])
@@ -175,6 +180,12 @@ def group_names(chosen: int | None) -> dict[str, str]:
         group = show_group(ports(), actor(), to_global_id("Group", chosen))
         names[str(chosen)] = "Deleted group" if group is None else group.name
     return names
+
+
+def _wanted() -> GroupFilter:
+    by_members = request.args.get("sort") == "members"
+    search = request.args.get("q", "").strip()
+    return GroupFilter(search=search, by_members=by_members, descending=by_members)
 
 
 def _create(form: NewGroupForm) -> Created:

@@ -4,6 +4,7 @@ from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.creations import CreatingForm, shown_once
+from app.console.exports import export_list
 from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, not_done, page, refused_page
@@ -20,6 +21,7 @@ from app.console.people.group_pages import group_choice
 from app.console.people.groups import every_group, group_names
 from app.console.people.person_page import STATUSES, name_of
 from app.console.people.staff_pages import (
+    COLUMNS,
     COUNT,
     SIGN_IN_METHODS,
     SORTS,
@@ -27,7 +29,7 @@ from app.console.people.staff_pages import (
     staff_row,
 )
 from app.console.session import actor, ports, require
-from app.domain.accounts.directory import SignInMethod, UserSort
+from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
@@ -66,12 +68,10 @@ for part in (groups, invitations, permission_matrix):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the staff with their sign-in methods."""
-    group_id = request.args.get("group", type=row_key)
-    way = request.args.get("by", type=SignInMethod)
-    wanted = asked_people(_SORTS, group_id=group_id, signs_in_by=way)
+    wanted = _wanted()
     found = list_staff(ports(), actor(), asked_page(), wanted)
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id for user in found.items])
-    names = group_names(group_id)
+    names = group_names(wanted.group_id)
     return page(
         "staff/index.html",
         rows=[staff_row(user, methods.get(user.id), actor().user_id) for user in found.items],
@@ -84,6 +84,13 @@ def index() -> BaseResponse:
         methods=SIGN_IN_METHODS,
         sorts=SORTS,
     )
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export every matching member of the staff, streamed while it is read."""
+    wanted = _wanted()
+    return export_list("staff", COLUMNS, lambda page: list_staff(ports(), actor(), page, wanted))
 
 
 @blueprint.get("/<key:key>")
@@ -127,6 +134,14 @@ def save_groups(key: int) -> BaseResponse:
         names = ", ".join(group.name for group in user.groups)
         message = text("Groups of {name}: {groups}.", name=name_of(user), groups=names)
     return done(message, "console.staff.show", key=key)
+
+
+def _wanted() -> UserFilter:
+    return asked_people(
+        _SORTS,
+        group_id=request.args.get("group", type=row_key),
+        signs_in_by=request.args.get("by", type=SignInMethod),
+    )
 
 
 def _values(person: Person, asked: str = "") -> dict[str, object]:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
+from app.console.exports import Columns
 from app.console.formatting import html_text
 from app.console.lists import RowCount
 from app.console.parts import Pill, Question
@@ -25,6 +26,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission, in_order
+from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
 from app.services.console.sign_in_methods import SignInMethods
 from app.services.people.user_sessions import Person
@@ -43,6 +45,20 @@ SIGN_IN_METHODS: Mapping[str, str] = {
 
 _NOT_ONESELF = ("deactivate", "remove")
 _BOLD = Markup("<b>{}</b>")
+
+COLUMNS: Columns[User] = {
+    "id": lambda user: to_global_id("User", user.id),
+    "email": lambda user: user.email,
+    "first_name": lambda user: user.first_name,
+    "last_name": lambda user: user.last_name,
+    "active": lambda user: user.is_active,
+    "confirmed": lambda user: user.is_confirmed,
+    "groups": lambda user: ", ".join(group.name for group in user.groups),
+    "permissions": lambda user: ", ".join(one.value for one in in_order(user.permissions)),
+    "joined_at": lambda user: user.date_joined,
+    "last_sign_in_at": lambda user: user.last_login,
+}
+"""The columns of the list as a file."""
 
 COUNT = RowCount(
     none="No people",

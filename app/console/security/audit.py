@@ -1,12 +1,10 @@
 """The audit log: who changed what, from where; filtered, and exported as CSV or JSON."""
 
-from collections.abc import Iterator
-
 import orjson
 from flask import abort, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.exports import csv_file, json_file
+from app.console.exports import csv_file, json_file, started
 from app.console.lists import asked_days, asked_page, tags, time_turns, told
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
@@ -79,9 +77,7 @@ def show(key: int) -> BaseResponse:
 @blueprint.get("/export.<any(csv, json):form>")
 def export(form: str) -> BaseResponse:
     """Export every matching entry, streamed while it is read."""
-    entries = export_entries(ports(), actor(), _wanted())
-    first = next(entries, None)
-    rows = _with(first, entries)
+    rows = started(export_entries(ports(), actor(), _wanted()))
     if form == "json":
         return json_file("audit", rows)
     return csv_file("audit", _COLUMNS, map(_line, rows))
@@ -101,12 +97,6 @@ def _wanted() -> AuditFilter:
         text=args.get("q", "").strip()[:MAX_TEXT_LENGTH],
         oldest_first=args.get("sort") == "oldest",
     )
-
-
-def _with(first: AuditEntry | None, others: Iterator[AuditEntry]) -> Iterator[AuditEntry]:
-    if first is not None:
-        yield first
-        yield from others
 
 
 def _line(entry: AuditEntry) -> tuple[str, ...]:

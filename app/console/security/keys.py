@@ -5,9 +5,10 @@ from datetime import timedelta
 from flask import flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.exports import export_items
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, own_address, page
-from app.console.security.keys_page import make_keys_page, rotated_message
+from app.console.security.keys_page import COLUMNS, make_keys_page, rotated_message
 from app.console.session import actor, now, ports
 from app.domain.values.errors import Refused, problem_text
 from app.services.keys.ring import list_keys
@@ -39,6 +40,12 @@ def index() -> BaseResponse:
         ),
         key_set_url=own_address("wellknown.key_set"),
     )
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export the keys."""
+    return export_items("signing-keys", COLUMNS, list_keys(ports(), actor()))
 
 
 @blueprint.post("/rotate")

@@ -6,10 +6,21 @@ from datetime import datetime
 
 from markupsafe import Markup
 
+from app.console.exports import Columns
 from app.console.formatting import exact, html_text, time_element
 from app.console.parts import Consequence, Question
 from app.domain.keys.ring import CACHE_TIME, KeyState, SigningKey
 from app.domain.values.text import text
+
+COLUMNS: Columns[SigningKey] = {
+    "kid": lambda key: key.kid,
+    "state": lambda key: key.state.value,
+    "published_at": lambda key: key.published_at,
+    "activated_at": lambda key: key.activated_at,
+    "retired_at": lambda key: key.retired_at,
+    "valid_until": lambda key: key.verifies_until,
+}
+"""The columns of the list as a file."""
 
 _KID_LENGTH = 8
 _NO_VALUE = "\N{EN DASH}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from app.console.exports import Columns
 from app.console.formatting import html_text, tally
 from app.console.lists import RowCount
 from app.console.parts import Fact, Pill, Question
@@ -16,6 +17,15 @@ from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import text
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
+
+COLUMNS: Columns[Plugin] = {
+    "slug": lambda plugin: plugin.slug,
+    "name": lambda plugin: plugin.name,
+    "enabled": lambda plugin: plugin.active,
+    "issuer": lambda plugin: values_of(plugin)["issuer"],
+    "client_id": lambda plugin: values_of(plugin)["client_id"],
+}
+"""The columns of the list as a file."""
 
 COUNT = RowCount(
     none="No identity providers",

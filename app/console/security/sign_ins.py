@@ -1,11 +1,9 @@
 """The sign-in log: every attempt with its result and reason; filtered, charted and exported."""
 
-from collections.abc import Iterator
-
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.exports import csv_file, json_file
+from app.console.exports import csv_file, json_file, started
 from app.console.lists import ListOrder, asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
@@ -98,9 +96,7 @@ def index() -> BaseResponse:
 @blueprint.get("/export.<any(csv, json):form>")
 def export(form: str) -> BaseResponse:
     """Export every matching attempt, streamed while it is read."""
-    events = export_sign_ins(ports(), actor(), _wanted())
-    first = next(events, None)
-    rows = _with(first, events)
+    rows = started(export_sign_ins(ports(), actor(), _wanted()))
     if form == "json":
         return json_file("sign-ins", rows)
     return csv_file("sign-ins", _COLUMNS, map(_line, rows))
@@ -120,12 +116,6 @@ def _wanted() -> SignInFilter:
         since=_period().begins(now())[0],
         text=args.get("q", "").strip()[:MAX_TEXT_LENGTH],
     )
-
-
-def _with(first: SignInEvent | None, others: Iterator[SignInEvent]) -> Iterator[SignInEvent]:
-    if first is not None:
-        yield first
-        yield from others
 
 
 def _line(event: SignInEvent) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from flask import Response, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.exports import export_list
 from app.console.lists import asked_page, tags, told, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
@@ -12,6 +13,7 @@ from app.console.parts import Question
 from app.console.reauthentication import ask_first
 from app.console.security.provider_questions import disabling, enabling, unchanged
 from app.console.security.providers_page import (
+    COLUMNS,
     Trial,
     make_provider_page,
     make_providers_page,
@@ -62,8 +64,7 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the providers, the default one first unless sorted by name."""
-    search = request.args.get("q", "").strip()
-    by_name = request.args.get("sort") == "name"
+    search, by_name = _wanted()
     found = list_plugins(ports(), actor(), asked_page(), search=search, by_name=by_name)
     slugs = [plugin.slug for plugin in found.items]
     return page(
@@ -75,6 +76,17 @@ def index() -> BaseResponse:
         tags=tags({"q": "Name"}),
         sorts=_SORTS,
         turns=turns(found),
+    )
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export every matching provider, streamed while it is read."""
+    search, by_name = _wanted()
+    return export_list(
+        "identity-providers",
+        COLUMNS,
+        lambda page: list_plugins(ports(), actor(), page, search=search, by_name=by_name),
     )
 
 
@@ -102,6 +114,11 @@ def switch(slug: str) -> BaseResponse:
         return provider_page(slug, wrong=[problem_text(one) for one in refused.problems])
     sentence = "{name} is enabled." if active else "{name} is disabled."
     return done(text(sentence, name=plugin.name), "console.single_sign_on.show", slug=slug)
+
+
+def _wanted() -> tuple[str, bool]:
+    """Return the name that is searched for, and whether the list is sorted by name."""
+    return request.args.get("q", "").strip(), request.args.get("sort") == "name"
 
 
 def provider_page(

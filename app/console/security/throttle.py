@@ -5,11 +5,13 @@ from http import HTTPStatus
 from flask import flash, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.exports import export_items
 from app.console.lists import here_with, tags, told
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import go, own_path, page
 from app.console.parts import Question
 from app.console.security.throttle_page import (
+    COLUMNS,
     REASONS,
     SORTS,
     make_forwarding,
@@ -81,6 +83,17 @@ def index() -> BaseResponse:
         own_ip=visitor_here().address,
         trusted_proxies=[str(one) for one in installation().trusted_proxies],
     )
+
+
+@blueprint.get("/export.csv")
+def export() -> BaseResponse:
+    """Export the listed blocked IPs."""
+    try:
+        blocked = _sorted(_filtered(_listed()))
+    except ThrottleUnavailable:
+        flash(_UNAVAILABLE, "bad")
+        return go("console.throttle.index", **told("q", "why", "sort"))
+    return export_items("blocked-ips", COLUMNS, blocked)
 
 
 @blueprint.post("/unblock")

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
+from app.console.exports import Columns
 from app.console.formatting import exact, html_text, time_element
 from app.console.parts import Consequence, Question
 from app.domain.values.text import text
@@ -14,6 +15,17 @@ from app.services.sign_in.login_throttle import AccountFailures, BlockDetails
 
 REASONS = {"accounts": "Incorrect passwords", "unknown": "Unknown emails"}
 SORTS = {"failures": "Most failures"}
+
+
+COLUMNS: Columns[BlockDetails] = {
+    "ip_address": lambda block: block.address,
+    "blocked_until": lambda block: block.until,
+    "failures": lambda block: block.failures,
+    "incorrect_passwords": lambda block: block.wrong_passwords,
+    "unknown_emails": lambda block: block.unknown_emails,
+    "accounts": lambda block: ", ".join(one.email for one in block.against if one.email),
+}
+"""The columns of the list as a file."""
 
 
 @dataclass(frozen=True, slots=True)
