@@ -1,5 +1,6 @@
 """The layout of every page: navigation, signed-in user, theme, messages."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
@@ -10,6 +11,7 @@ from flask import (
     Response,
     current_app,
     flash,
+    get_flashed_messages,
     make_response,
     redirect,
     render_template,
@@ -23,7 +25,16 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.assets import asset_url
 from app.console.formatting import clock_element, exact, html_text, relative, time_element
 from app.console.navigation import Place, can_open, place_groups
-from app.console.session import IDLE, SignedInBy, caller, is_signed_in, now, ports, signed_in_by
+from app.console.session import (
+    IDLE,
+    SignedInBy,
+    caller,
+    is_refresh,
+    is_signed_in,
+    now,
+    ports,
+    signed_in_by,
+)
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import resolved_path
 from app.domain.values.errors import Refused, problem_text
@@ -84,7 +95,12 @@ def go(endpoint: str, /, **values: Any) -> BaseResponse:
 
 def wants_part() -> bool:
     """Whether script asks, which needs what is inside the page alone."""
-    return request.headers.get("X-Requested-With") == "fetch"
+    return request.headers.get("X-Requested-With") == "fetch" or is_refresh()
+
+
+def flashed_messages() -> Sequence[tuple[str, str] | str]:
+    """Return the messages for this page with their states; a refresh leaves them to the next."""
+    return () if is_refresh() else get_flashed_messages(with_categories=True)
 
 
 def theme() -> str:
@@ -109,6 +125,7 @@ def frame_values() -> dict[str, Any]:
         "ago": lambda moment: relative(moment, now()),
         "exact": exact,
         "asset_url": asset_url,
+        "flashed_messages": flashed_messages,
         "return_to": own_path(request.full_path.rstrip("?")),
         "is_development": ports().configuration.development,
         "is_open": current_app.view_functions.__contains__,

@@ -101,8 +101,15 @@ def is_proved() -> bool:
     return ports().clock.timestamp() - proved <= PROOF_LASTS.total_seconds()
 
 
+def is_refresh() -> bool:
+    """Whether an open page asks by itself, which nobody has to be looking at."""
+    return request.headers.get("X-Requested-With") == "refresh"
+
+
 def note_use() -> None:
     """Keep the session from growing idle; the cookie is written once a minute at most."""
+    if is_refresh():
+        return
     now = ports().clock.timestamp()
     if now - float(session.get("seen", 0)) >= _NOTED_EVERY:
         session["seen"] = now

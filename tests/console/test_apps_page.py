@@ -142,6 +142,18 @@ def test_installation_says_how_it_goes(
     assert notice.detail.endswith(detail)
 
 
+@pytest.mark.parametrize(
+    ("installations", "said"),
+    [
+        ([], ""),
+        ([FAILED], ""),
+        ([replace(FAILED, status=JobStatus.PENDING), FAILED], "Installing Courier …"),
+    ],
+)
+def test_installations_in_progress_are_said(installations: list[Installation], said: str) -> None:
+    assert make_apps_page(page_of(), {}, installations, NOW, can_manage=True).installing == said
+
+
 def test_token_row_tells_its_state() -> None:
     rotated = replace(TOKEN, name="Till", permissions=frozenset(), replaced_at=NOW)
     plain, old = shown(parts=AppParts([TOKEN, rotated])).tokens

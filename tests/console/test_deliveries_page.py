@@ -294,3 +294,11 @@ def test_question_has_the_numbers(
 )
 def test_what_cannot_be_resent_has_a_reason(impact: ResendImpact, problem: str) -> None:
     assert resend_problem(impact) == problem
+
+
+def test_newest_delivery_is_said_when_the_list_changes() -> None:
+    assert make_deliveries_page([], [], {}).latest == "No deliveries"
+    newer = replace(WAITING, id=WAITING.id + 1)
+    page = make_deliveries_page([FAILED, newer], [], {})
+    (row,) = [row for row in page.rows if row.id == newer.id]
+    assert page.latest == f"Latest delivery: {row.title}, {row.status}"

@@ -206,3 +206,22 @@ def test_signature_is_judged(signed: Signed, state: str, signature: str) -> None
     page = make_delivery_page(details, NOW, {})
     assert (page.signature_state, page.signature) == (state, signature)
     assert page.curl.startswith("curl -X POST -H 'webhook-id: msg_1'")
+
+
+@pytest.mark.parametrize(
+    ("line", "seconds"),
+    [
+        (FAILED, 0),
+        (replace(WAITING, next_attempt_at=NOW), 2),
+        (replace(RETRYING, next_attempt_at=NOW + timedelta(minutes=14)), 15),
+        (replace(WAITING, next_attempt_at=None), 0),
+        (replace(WAITING, next_attempt_at=NOW, is_webhook_active=False), 0),
+        (replace(WAITING, next_attempt_at=NOW, is_app_active=False), 0),
+    ],
+)
+def test_page_refreshes_while_an_attempt_is_due(line: DeliveryLine, seconds: int) -> None:
+    assert page_of(line).refresh_seconds == seconds
+
+
+def test_state_is_said_with_the_title() -> None:
+    assert page_of(FAILED).said == f"{page_of(FAILED).title}: Failed"

@@ -128,6 +128,29 @@ def test_half_an_hour_without_use_ends_the_session(
     assert console.open("/console/").status == 303
 
 
+def test_page_that_refreshes_by_itself_does_not_keep_the_session(
+    staff_console: StaffConsole, clock: FakeClock
+) -> None:
+    console = staff_console()
+    console.open("/console/")
+    refresh = {"X-Requested-With": "refresh"}
+    for _ in range(2):
+        clock.pass_(minutes=14)
+        answer = console.client.get("/console/", headers=refresh)
+        assert (answer.status_code, "Set-Cookie" in answer.headers) == (200, False)
+    clock.pass_(minutes=3)
+    assert console.client.get("/console/", headers=refresh).status_code == 401
+
+
+def test_refresh_leaves_messages_to_the_next_page(staff_console: StaffConsole) -> None:
+    console = staff_console(Permission.MANAGE_APPS)
+    console.send("/console/deliveries/redeliver", {}, seen_at="/console/deliveries/")
+    refresh = {"X-Requested-With": "refresh"}
+    refreshed = console.client.get("/console/deliveries/", headers=refresh)
+    assert "Select a delivery." not in refreshed.text
+    assert "Select a delivery." in console.open("/console/deliveries/").text
+
+
 def test_a_session_ends_after_twelve_hours_however_busy(
     staff_console: StaffConsole, clock: FakeClock
 ) -> None:

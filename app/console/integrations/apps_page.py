@@ -79,10 +79,14 @@ class InstallationNotice:
 
 @dataclass(frozen=True, slots=True)
 class AppsPage:
-    """The list of apps; ``can_manage`` shows tokens and webhooks too."""
+    """The list of apps; ``can_manage`` shows tokens and webhooks too.
+
+    ``installing`` is what a screen reader says of installations in progress, empty without any.
+    """
 
     rows: tuple[AppRow, ...]
     installations: tuple[InstallationNotice, ...]
+    installing: str
     summary: str
     can_manage: bool
 
@@ -96,9 +100,11 @@ def make_apps_page(
     can_manage: bool,
 ) -> AppsPage:
     """Return the page that lists ``found``."""
+    notices = tuple(_notice(one, now) for one in installations)
     return AppsPage(
         rows=tuple(_row(app, summaries.get(app.id)) for app in found.items),
-        installations=tuple(_notice(one, now) for one in installations),
+        installations=notices,
+        installing=" ".join(one.title for one in notices if not one.is_failed),
         summary=COUNT.of(found.counts),
         can_manage=can_manage,
     )

@@ -1,6 +1,6 @@
 """The view model of the list of deliveries: its rows, and the question before a replay."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -33,6 +33,9 @@ SINCE = {
 """How far back a replay looks: hours as forms send them, and their words."""
 
 DEFAULT_SINCE = "24"
+
+REFRESH_SECONDS = 5
+"""How often an open list looks for new deliveries and states."""
 
 COLUMNS: Columns[DeliveryLine] = {
     "id": lambda line: to_global_id("EventDelivery", line.id),
@@ -101,6 +104,8 @@ class DeliveriesPage:
     webhooks: Mapping[str, str]
     replay: Replay | None
     question: Question | None
+    latest: str
+    refresh_seconds: int = REFRESH_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +167,7 @@ def make_deliveries_page(
         },
         replay=_REPLAYS.get(asked),
         question=question,
+        latest=_latest(rows),
     )
 
 
@@ -264,6 +270,14 @@ def resend_result(resent: Resent) -> tuple[tuple[str, str], ...]:
     messages = (("ok", sent, resent.due), ("bad", left_out, resent.disabled))
     told = tuple((state, message) for state, message, count in messages if count)
     return told or (("bad", "The selected deliveries can't be resent: they have no payload."),)
+
+
+def _latest(rows: Sequence[DeliveryRow]) -> str:
+    """Return what a screen reader says when the list has changed."""
+    if not rows:
+        return "No deliveries"
+    latest = max(rows, key=lambda row: row.id)
+    return text("Latest delivery: {title}, {status}", title=latest.title, status=latest.status)
 
 
 def delivery_row(line: DeliveryLine, names: Mapping[str, str]) -> DeliveryRow:

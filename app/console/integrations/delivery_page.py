@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
@@ -30,6 +30,10 @@ _SIGNATURES = {
     Signed.KEY_GONE: ("", "Key replaced since"),
     Signed.WRONG: ("bad", "Signature invalid"),
 }
+
+_SOON = timedelta(minutes=1)
+_OFTEN, _SELDOM = 2, 15
+"""Seconds between two refreshes, when the next attempt is soon and when it isn't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,11 @@ class AttemptRow:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPage:
-    """One delivery, with one of its attempts shown in full."""
+    """One delivery, with one of its attempts shown in full.
+
+    While ``refresh_seconds`` isn't 0, an open page looks for the next attempt that often;
+    ``said`` is what a screen reader says when it was made.
+    """
 
     line: DeliveryLine
     title: str
@@ -100,6 +108,8 @@ class DeliveryPage:
     attempt_count: str
     next_attempt: str
     expires_at: datetime
+    refresh_seconds: int
+    said: str
 
 
 def make_delivery_page(
@@ -140,7 +150,16 @@ def make_delivery_page(
         attempt_count=_attempt_count(line, len(attempts)),
         next_attempt=_next_moment(line, now),
         expires_at=line.created_at + RETENTION,
+        refresh_seconds=_refresh_seconds(line, now),
+        said=text("{title}: {status}", title=title_of(line, names), status=status),
     )
+
+
+def _refresh_seconds(line: DeliveryLine, now: datetime) -> int:
+    """Return how often an open page looks for the next attempt; 0 if there is none."""
+    if not _is_pending(line) or not can_be_sent(line) or line.next_attempt_at is None:
+        return 0
+    return _OFTEN if line.next_attempt_at - now < _SOON else _SELDOM
 
 
 def _is_pending(line: DeliveryLine) -> bool:
