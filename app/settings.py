@@ -113,6 +113,7 @@ class Settings:
             jwt_ttl_access=self.jwt_ttl_access,
             jwt_ttl_refresh=self.jwt_ttl_refresh,
             single_use_refresh_tokens=self.single_use_refresh_tokens,
+            sends_mail=self.mail_file is None,
             reset_password_lock_time=self.reset_password_lock_time,
             sign_in_log_days=self.sign_in_log_days,
             allowed_client_hosts=self.allowed_client_hosts,

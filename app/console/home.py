@@ -4,15 +4,23 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.home_page import make_home_page
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import page
+from app.console.page_layout import done, page
 from app.console.session import actor, ports
 from app.services.console.home import show_overview
+from app.services.console.setup import dismiss_setup
 
 blueprint = PageGroup(
     "home",
     __name__,
     Entry("Home", "house", "overview dashboard start", Heading.TOP, needs=show_overview),
 )
+
+
+@blueprint.post("/setup/dismiss")
+def dismiss() -> BaseResponse:
+    """Hide the setup checklist for everyone."""
+    dismiss_setup(ports(), actor())
+    return done("Setup checklist dismissed for everyone.", "console.home.index")
 
 
 @blueprint.get("/")

@@ -10,6 +10,7 @@ from app.console.access_positions import closing_text, rejected_requests
 from app.console.charts import Bars, Spark, spark, stacked
 from app.console.formatting import amount, html_text, milliseconds, percent, time_element
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
+from app.console.setup_checklist import Checklist, make_checklist
 from app.domain.audit.entries import AuditEntry
 from app.domain.deliveries.daily_statistics import DeliveryDay
 from app.domain.shop.settings import PasswordLoginMode, Switches
@@ -100,6 +101,7 @@ class HomePage:
 
     at: datetime
     summary: str
+    checklist: Checklist | None
     attention: tuple[AttentionItem, ...]
     password_login: StatusCard
     storefront: StatusCard
@@ -121,6 +123,7 @@ def make_home_page(seen: Overview) -> HomePage:
     return HomePage(
         at=seen.at,
         summary=_summary(len(attention)),
+        checklist=make_checklist(seen.setup),
         attention=attention,
         password_login=_password_login(seen.switches.password_login_mode, seen.people),
         storefront=_storefront(seen),

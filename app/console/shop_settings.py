@@ -18,6 +18,7 @@ from app.console.shop_settings_page import (
 )
 from app.domain.shop.settings import SettingGroup, ShopSettings, update_of
 from app.domain.values.errors import Refused
+from app.services.console.setup import sends_mail
 from app.services.shop.settings import show_settings, update_shop
 from app.web.caller import base_url
 
@@ -63,4 +64,5 @@ def _page_of(
 ) -> ShopSettingsPage:
     forms = {group: make_form(group, shop) for group in GROUPS} | (sent or {})
     base = ports().configuration.public_url or base_url(request.environ)
-    return make_shop_settings_page(forms, f"{base}/graphql/")
+    is_sent = sends_mail(ports(), actor())
+    return make_shop_settings_page(forms, f"{base}/graphql/", sends_mail=is_sent)

@@ -44,6 +44,12 @@ GROUPS = tuple(_HEADINGS)
 """The groups of settings on the page, in its order."""
 
 
+_NOT_SENT = (
+    "Mail isn't sent: it's written to a file on the server until a server administrator connects "
+    "a mail server (MAIL_URL)."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """A field of a form, with its widget."""
@@ -60,6 +66,7 @@ class Section:
     id: SettingGroup
     title: str
     help: str
+    notice: str
     action: str
     form: ConsoleForm
     inputs: tuple[Input, ...]
@@ -74,11 +81,11 @@ class ShopSettingsPage:
 
 
 def make_shop_settings_page(
-    forms: Mapping[SettingGroup, ConsoleForm], api_url: str
+    forms: Mapping[SettingGroup, ConsoleForm], api_url: str, *, sends_mail: bool
 ) -> ShopSettingsPage:
     """Return the page with ``forms``, one for each of ``GROUPS``."""
     return ShopSettingsPage(
-        sections=tuple(_section(group, forms[group]) for group in GROUPS),
+        sections=tuple(_section(group, forms[group], sends_mail=sends_mail) for group in GROUPS),
         installation=(Fact("API URL", api_url), Fact("Version", VERSION)),
     )
 
@@ -112,13 +119,14 @@ def saved_message(group: SettingGroup, shop: ShopSettings) -> str:
     return "Shop settings saved."
 
 
-def _section(group: SettingGroup, form: ConsoleForm) -> Section:
+def _section(group: SettingGroup, form: ConsoleForm, *, sends_mail: bool) -> Section:
     heading = _HEADINGS[group]
+    notice = _NOT_SENT if group is SettingGroup.MAIL and not sends_mail else ""
     inputs = tuple(
         Input(form[setting.name], setting.kind.is_switch, _attributes(setting))
         for setting in settings_in(group)
     )
-    return Section(group, heading.title, heading.help, heading.action, form, inputs)
+    return Section(group, heading.title, heading.help, notice, heading.action, form, inputs)
 
 
 def _attributes(setting: Setting) -> dict[str, object]:

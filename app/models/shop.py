@@ -44,6 +44,7 @@ class ShopRecord(Record):
     storefront_opens_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     storefront_closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     storefront_rejections: Mapped[int] = mapped_column(BigKey, default=0, server_default="0")
+    setup_dismissed: Mapped[bool] = mapped_column(default=False, server_default=false())
     keys_version: Mapped[int] = mapped_column(default=0, server_default="0")
     providers_version: Mapped[int] = mapped_column(default=0, server_default="0")
     served_at: Mapped[str] = mapped_column(String(1024), default="", server_default="")

@@ -11,8 +11,9 @@ class Configuration:
     """The settings that rules depend on; times are in seconds.
 
     ``public_url`` is the base address of the installation, empty in development, where the
-    issuer follows the request. ``vendor`` is the one word that header prefix, ``owner`` claim,
-    scope prefix and plugin id follow.
+    issuer follows the request. ``sends_mail`` is false while mail is written to a file.
+    ``vendor`` is the one word that header prefix, ``owner`` claim, scope prefix and plugin id
+    follow.
     """
 
     vendor: str = "latchkey"
@@ -24,6 +25,7 @@ class Configuration:
     sign_in_log_days: int = 90
     allowed_client_hosts: tuple[str, ...] = ()
     single_use_refresh_tokens: bool = False
+    sends_mail: bool = True
     outgoing_allowed_networks: tuple[Network, ...] = ()
     rate_limits: RateLimitPolicy = field(default_factory=RateLimitPolicy)
 

@@ -13,12 +13,14 @@ from app.console.formatting import milliseconds, percent
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.installation_errors import DatabaseUnavailable
+from app.factory import create_app
 from app.models import ForwardingRecord
 from app.ports import NamedRow, Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from app.settings import Settings
 from app.web.installation import install, installation_of
 from tests.builders.apps import make_app
-from tests.builders.people import make_user
+from tests.builders.people import make_staff, make_user
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
 from tests.builders.shop import close_storefront
 from tests.builders.webhooks import change_webhook, make_webhook
@@ -178,3 +180,40 @@ def test_outage_page_does_not_look_up_who_is_signed_in(admin: ConsoleClient) -> 
     answer = admin.client.get("/console/", headers={"Accept": "text/html"})
     assert answer.status_code == 503
     assert "Service temporarily unavailable" in answer.text
+
+
+def test_new_shop_has_a_checklist_until_it_is_dismissed(
+    admin: ConsoleClient, shop: Ports, statements: Statements
+) -> None:
+    with statements() as seen:
+        page = admin.open("/console/")
+    assert len(seen) <= 6
+    assert "Set up your shop" in page.text
+    assert "0 of 5 steps done" in page.text
+    for path in (
+        "/console/staff/invite/",
+        "/console/single-sign-on/",
+        "/console/apps/connect",
+        "/console/webhooks/new",
+    ):
+        assert f'href="{path}"' in page.html
+        assert admin.open(path).status == 200
+    dismissed = admin.send("/console/setup/dismiss", seen_at="/console/")
+    assert "Setup checklist dismissed for everyone." in admin.follow(dismissed).text
+    assert "Set up your shop" not in admin.open("/console/").text
+    assert "dismissed the setup checklist of" in admin.open("/console/").text
+
+
+@pytest.mark.parametrize("sends_mail", [True, False])
+def test_mail_that_goes_to_a_file_is_said_where_it_can_be_changed(
+    shop: Ports, sends_mail: bool
+) -> None:
+    configuration = replace(shop.configuration, sends_mail=sends_mail)
+    ports = replace(shop, configuration=configuration)
+    make_staff(ports, "manager@example.com", Permission.MANAGE_SETTINGS)
+    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    console.sign_in("manager@example.com")
+    home, settings = console.open("/console/"), console.open("/console/settings/")
+    assert ("Mail is written to a file and not sent" in home.text) is not sends_mail
+    assert ('href="/console/settings/#mail"' in home.html) is not sends_mail
+    assert ("Mail isn't sent" in settings.text) is not sends_mail

@@ -11,6 +11,7 @@ from app.console.page_layout import banner_text
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.shop.traffic import TrafficKind
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
+from app.services.console.setup import Setup
 from app.services.shop.closing import Closing
 from app.services.webhooks.failing_webhooks import FailingWebhook
 
@@ -24,6 +25,7 @@ CALM = Overview(
     deliveries=None,
     webhooks=None,
     last_changes=None,
+    setup=None,
     closing=None,
 )
 MINUTES = timedelta(minutes=12)
@@ -245,3 +247,22 @@ def test_single_sign_on_card_shows_the_providers(
     card = make_home_page(replace(CALM, providers=providers)).single_sign_on
     assert card.state == state
     assert card.sentences[0].startswith(sentence)
+
+
+NEW = Setup(sends_mail=False, has_staff=False, has_sign_on=False, has_app=False, has_webhook=False)
+
+
+def test_checklist_says_which_steps_are_done() -> None:
+    setup = replace(NEW, has_staff=True, sends_mail=True)
+    checklist = make_home_page(replace(CALM, setup=setup)).checklist
+    assert checklist is not None
+    assert (checklist.number_done, checklist.summary) == (2, "2 of 5 steps done")
+    assert [step.is_done for step in checklist.steps] == [True, True, False, False, False]
+    assert checklist.steps[0].detail == "Mail is sent by your mail server."
+    (mail, *_) = make_home_page(replace(CALM, setup=NEW)).checklist.steps  # type: ignore[union-attr]
+    assert mail.detail.startswith("Mail is written to a file and not sent")
+
+
+@pytest.mark.parametrize("setup", [None, Setup(*[True] * 5)])
+def test_finished_or_dismissed_checklist_is_gone(setup: Setup | None) -> None:
+    assert make_home_page(replace(CALM, setup=setup)).checklist is None

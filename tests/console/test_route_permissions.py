@@ -44,7 +44,8 @@ LISTS = {
         staff.permission_matrix.index staff.save_details staff.save_groups staff.show
         throttle.export throttle.index throttle.unblock""",
     (SETTINGS,): """
-        access.index access.set_mode access.set_storefront keys.export keys.index keys.rotate
+        access.index access.set_mode access.set_storefront home.dismiss keys.export keys.index
+        keys.rotate
         shop_settings.index shop_settings.save""",
     (PLUGINS,): """
         provider_editing.discover provider_editing.edit provider_editing.new

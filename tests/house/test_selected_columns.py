@@ -220,6 +220,7 @@ OTHERS = {
     "extensions._extension": "reads a part of what _of_its_app reads",
     "stored_checkouts.visible_product": "decides about what to_product reads",
     "home._traffic": "reads a number for each member of TrafficKind",
+    "setup.read_setup": "makes no record of a dismissed checklist",
     "closing.read_closing": "makes no record while the storefront is open",
     "records.record_from": "names the columns by the fields",
 }

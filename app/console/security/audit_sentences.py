@@ -50,6 +50,7 @@ _DID = {
     "provider.update": "edited the identity provider",
     "session.end": "ended a session of",
     "session.end_others": "ended all other sessions of",
+    "setup.dismiss": "dismissed the setup checklist of",
     "shop.update": "edited the settings of",
     "staff.create": "created the staff member",
     "staff.delete": "deleted the staff member",

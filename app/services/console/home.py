@@ -18,6 +18,7 @@ from app.models import ShopRecord
 from app.ports import NamedRow, Ports
 from app.services.audit.entries import last_entries
 from app.services.authorization.register import staff_only
+from app.services.console.setup import Setup, read_setup, setup_columns
 from app.services.deliveries.daily_statistics import count_by_hour, read_day
 from app.services.identity.providers import known_providers
 from app.services.lists.records import record_from
@@ -88,7 +89,8 @@ class Overview:
     """The installation's state; a part is ``None`` if the caller can't see it.
 
     ``people`` and ``last_changes`` need MANAGE_STAFF, ``traffic`` MANAGE_SETTINGS, ``deliveries``
-    and ``webhooks`` (the failing ones) MANAGE_APPS. ``closing`` is ``None`` while the storefront
+    and ``webhooks`` (the failing ones) MANAGE_APPS. ``setup`` needs MANAGE_SETTINGS, and is
+    ``None`` when it was dismissed. ``closing`` is ``None`` while the storefront
     is open.
     """
 
@@ -101,6 +103,7 @@ class Overview:
     deliveries: DeliveryDay | None
     webhooks: tuple[FailingWebhook, ...] | None
     last_changes: tuple[AuditEntry, ...] | None
+    setup: Setup | None
 
 
 @staff_only
@@ -128,6 +131,7 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
         deliveries=deliveries,
         webhooks=webhooks,
         last_changes=changes,
+        setup=read_setup(ports, found) if actor.holds(Permission.MANAGE_SETTINGS) else None,
     )
 
 
@@ -142,6 +146,7 @@ def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
     if actor.holds(Permission.MANAGE_SETTINGS):
         columns += [requests_since(ports, SPAN, kind).label(kind.value) for kind in TrafficKind]
         columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
+        columns += setup_columns()
         columns.append(ShopRecord.storefront_rejections.label("rejected"))
     return select(*columns).select_from(ShopRecord)
 

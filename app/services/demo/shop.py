@@ -161,4 +161,5 @@ def _mark(past: Past, session: Session) -> None:
     shop = session.get_one(ShopRecord, SHOP_ID)
     if shop.name == _UNNAMED:
         shop.name = SHOP_NAME
+    shop.setup_dismissed = True
     record(past.ports, MAKER, session, Change(_FILLED, "Shop", SHOP_ID, shop.name))
