@@ -14,7 +14,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 
 from tests.fakes.keys import SECRET
-from tests.servers.forked_commands import Running, running_command
+from tests.servers.forked_commands import ForkedCommand, Running, running_command, start_command
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 60.0
@@ -49,17 +49,9 @@ class Installation:
             check=False,
         )
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> ForkedCommand:
         """``flask ARGUMENTS``, left running; what it says goes to ``said``."""
-        with (self.folder / "said").open("a") as said:
-            return subprocess.Popen(
-                [sys.executable, "-m", "flask", "--app", str(ROOT / "wsgi.py"), *arguments],
-                cwd=self.folder,
-                env=self.environment,
-                stdout=said,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
+        return start_command(arguments, self.folder, self.environment, self.folder / "said")
 
     @property
     def said(self) -> str:
@@ -128,11 +120,10 @@ def is_alive(pid: int) -> bool:
     return bool(state) and not state.startswith("Z")
 
 
-def end(process: subprocess.Popen[str]) -> None:
+def end(process: ForkedCommand) -> None:
     """Leave nothing running, whatever became of the test."""
     below = offspring(process.pid)
     process.kill()
-    process.wait()
     for pid in below:
         if is_alive(pid):
             os.kill(pid, signal.SIGKILL)

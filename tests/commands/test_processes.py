@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from subprocess import Popen
 from urllib.request import urlopen
 
 import pytest
@@ -24,6 +23,7 @@ from tests.commands.real_installation import (
     offspring,
     wait_until,
 )
+from tests.servers.forked_commands import ForkedCommand
 
 pytestmark = pytest.mark.first
 
@@ -34,7 +34,7 @@ def installed(sqlite_url: str, tmp_path: Path) -> Installation:
 
 
 @contextmanager
-def served(installed: Installation, port: int) -> Iterator[Popen[str]]:
+def served(installed: Installation, port: int) -> Iterator[ForkedCommand]:
     """``flask serve`` from its first answer on, its worker at work."""
     process = installed.start("serve", "--port", str(port), "--workers", "1")
     try:
@@ -93,7 +93,6 @@ def test_nothing_outlives_a_killed_parent(installed: Installation) -> None:
     with served(installed, port) as process:
         family = offspring(process.pid)
         process.kill()
-        process.wait()
         wait_until(lambda: not any(is_alive(pid) for pid in family), "all have ended")
     assert not answers(port)
 

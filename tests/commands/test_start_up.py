@@ -44,12 +44,12 @@ def test_list_of_webhooks_starts_quickly(ports: Ports, installed: Installation) 
     empty = installed.folder / "empty.py"
     empty.write_text("from flask import Flask\n\napp = Flask('empty')\n")
     wsgi = str(ROOT / "wsgi.py")
-    ratios = [
+    ratios = (
         processor_seconds(installed, "--app", wsgi, "webhook", "list")
         / processor_seconds(installed, "--app", str(empty), "--help")
         for _ in range(RUNS)
-    ]
-    assert min(ratios) < MAX_RATIO
+    )
+    assert any(ratio < MAX_RATIO for ratio in ratios)
 
 
 def test_the_database_is_closed_when_a_command_has_ended(installed: Installation) -> None:

@@ -3,7 +3,6 @@
 import json
 import signal
 import sqlite3
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,9 +19,10 @@ from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
 from app.domain.values.installation_errors import DatabaseBusy
 from tests.servers import postgresql
+from tests.servers.forked_commands import running_command
 from tests.servers.sandbox import PATIENCE, Lodging
 from tests.servers.sandbox import Server as Postgresql
-from tests.spec.server import Server, environment, flask, running
+from tests.spec.server import Server, environment, running
 
 UNAVAILABLE = {
     "errors": [
@@ -87,15 +87,8 @@ def assert_unavailable(server: Server, keys: bytes) -> None:
 
 
 def assert_command_says_so(database_url: str, folder: Path) -> None:
-    ended = subprocess.run(
-        flask("user", "list"),
-        cwd=folder,
-        env=environment(database_url),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    with running_command(("user", "list"), folder, environment(database_url)) as command:
+        ended = command.finish(PATIENCE)
     assert ended.returncode != 0
     assert ended.stderr.startswith("Error: The database cannot be reached: ")
     assert "Traceback" not in ended.stderr

@@ -35,7 +35,6 @@ def test_restart_after_a_killed_parent_waits_for_the_port(sqlite_url: str, tmp_p
         # Busy, as with requests that have begun: it keeps the port a while longer.
         os.kill(worker, signal.SIGSTOP)
         killed.kill()
-        killed.wait()
         restarted = installed.start(*SERVE, str(port))
         try:
             wait_until(lambda: "in use" in installed.said, "it waits")

@@ -23,8 +23,9 @@ from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_webhook
+from tests.servers.forked_commands import ForkedCommand, start_command
 from tests.servers.run import ROOT
-from tests.spec.server import SECRET, VENDOR, environment, flask
+from tests.spec.server import SECRET, VENDOR, environment
 
 _UPDATE = """
 mutation ($id: ID!, $name: String) { appUpdate(id: $id, input: {name: $name}) { errors { code } } }
@@ -46,16 +47,14 @@ class KilledShop:
     workers: int = 1
     changes: int = 0
     _anchor: float = field(default_factory=time.time)  # noqa: TID251 - of real processes
-    _processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    _processes: list["ForkedCommand | subprocess.Popen[bytes]"] = field(default_factory=list)
 
     def start(self) -> None:
         """Start the server and its workers."""
-        serve = flask(
-            *("serve", "--host", "127.0.0.1", "--workers", "1", "--no-worker"),
-            *("--port", str(self.port)),
-        )
-        work = [sys.executable, "-m", "tests.reliability.fast_worker", str(self._anchor)]
-        self._processes = [self._run(command) for command in [serve] + [work] * self.workers]
+        log = self.folder / "processes.log"
+        serve = ("serve", "--workers", "1", "--no-worker", "--port", str(self.port))
+        self._processes = [start_command(serve, ROOT, self.settings, log)]
+        self._processes += [self._start_worker(log) for _ in range(self.workers)]
 
     def kill(self) -> None:
         """End all of them and whatever they have started, as a power cut would."""
@@ -111,10 +110,11 @@ class KilledShop:
                 raise TimeoutError(f"{len(self.delivered())} of {self.noted()} delivered")
             time.sleep(0.1)
 
-    def _run(self, command: list[str]) -> "subprocess.Popen[bytes]":
-        with (self.folder / "processes.log").open("ab") as log:
+    def _start_worker(self, log: Path) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "tests.reliability.fast_worker", str(self._anchor)]
+        with log.open("ab") as output:
             return subprocess.Popen(
-                command, cwd=ROOT, env=self.settings, stdout=log, stderr=subprocess.STDOUT
+                command, cwd=ROOT, env=self.settings, stdout=output, stderr=subprocess.STDOUT
             )
 
 

@@ -45,7 +45,7 @@ class ForkedCommand:
         files: tuple[int, int, int],
     ) -> None:
         told, tell = os.pipe()
-        request = json.dumps([arguments, str(folder), environment]).encode()
+        request = json.dumps([arguments, str(folder), environment, _umask()]).encode()
         try:
             socket.send_fds(_forking_process(), [request], [*files, tell])
         finally:
@@ -58,6 +58,10 @@ class ForkedCommand:
         if not self._has_ended(0):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
+
+    def poll(self) -> int | None:
+        """Return the exit code; None while it runs."""
+        return self.wait() if self._has_ended(0) else None
 
     def wait(self, timeout: float | None = None) -> int:
         """Return the exit code; raises ``TimeoutError`` after ``timeout`` seconds."""
@@ -91,6 +95,21 @@ class Running:
         for file in (self.out, self.err):
             file.seek(0)
         return subprocess.CompletedProcess((), code, self.out.read(), self.err.read())
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def start_command(
+    arguments: tuple[str, ...], folder: Path, environment: dict[str, str], log: Path
+) -> ForkedCommand:
+    """``flask ARGUMENTS``, left running; its output is appended to ``log``."""
+    with log.open("ab") as output, Path(os.devnull).open() as no:
+        files = (no.fileno(), output.fileno(), output.fileno())
+        return ForkedCommand(arguments, folder, environment, files)
 
 
 @contextmanager
@@ -161,7 +180,8 @@ def _run_and_report(request: bytes, files: list[int]) -> None:
 
 def _run(request: bytes, standard: list[int]) -> None:
     """Become ``python -m flask ARGUMENTS``."""
-    arguments, folder, environment = json.loads(request)
+    arguments, folder, environment, umask = json.loads(request)
+    os.umask(umask)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, file in enumerate(standard):
         os.dup2(file, number)

@@ -5,7 +5,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import requests
 
-from tests.servers.forked_commands import running_command
+from tests.servers.forked_commands import ForkedCommand, running_command, start_command
 from tests.servers.run import ROOT
 from tests.servers.sandbox import PATIENCE
 
@@ -40,7 +39,7 @@ class Server:
     url: str
     database_url: str
     log: Path
-    process: "subprocess.Popen[bytes]"
+    process: ForkedCommand
     _read: int = 0
 
     @property
@@ -64,9 +63,8 @@ class Server:
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
+        except TimeoutError:
             self.process.kill()
-            self.process.wait()
             raise
 
 
@@ -97,11 +95,6 @@ def environment(database_url: str, **settings: str) -> dict[str, str]:
     }
 
 
-def flask(*words: str) -> list[str]:
-    """Return the command ``flask …`` of the test environment."""
-    return [sys.executable, "-m", "flask", *words]
-
-
 def run_operator(database_url: str, *words: str) -> subprocess.CompletedProcess[str]:
     """``flask WORDS`` on that database, to its end."""
     with running_command(words, ROOT, environment(database_url)) as running:
@@ -112,16 +105,9 @@ def _start(folder: Path, database_url: str, settings: dict[str, str]) -> Server:
     log = folder / f"server-{len(list(folder.glob('*.log')))}.log"
     for _ in range(_ATTEMPTS):
         port = _free_port()
-        with log.open("ab") as output:
-            process = subprocess.Popen(
-                flask(*_SERVE, "--port", str(port)),
-                # Not in the project's folder: a developer's .env must not affect the tests.
-                cwd=folder,
-                env=environment(database_url, **settings),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
+        # Not in the project's folder: a developer's .env must not affect the tests.
+        command = (*_SERVE, "--port", str(port))
+        process = start_command(command, folder, environment(database_url, **settings), log)
         server = Server(f"http://127.0.0.1:{port}", database_url, log, process)
         if _answers(server):
             return server
@@ -148,5 +134,4 @@ def _answers(server: Server) -> bool:
         else:
             return True
     server.process.kill()
-    server.process.wait()
     raise TimeoutError(f"The server is not ready:\n{server.log.read_text()}")
