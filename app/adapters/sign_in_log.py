@@ -239,5 +239,5 @@ def _rows(
     is_in: Callable[[Collection[Key]], ColumnElement[bool]],
     keys: Iterable[Key | None],
 ) -> list[NamedRow]:
-    wanted = sorted({key for key in keys if key})
-    return list(session.execute(query.where(is_in(wanted)))) if wanted else []
+    distinct_keys = sorted({key for key in keys if key})
+    return list(session.execute(query.where(is_in(distinct_keys)))) if distinct_keys else []

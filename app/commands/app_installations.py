@@ -25,7 +25,7 @@ from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
 from app.ports import Ports
 from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.apps.installation_requests import (
-    WantedApp,
+    InstallationRequest,
     delete_failed_installation,
     install_app,
     list_installations,
@@ -100,7 +100,7 @@ def install(
     actor = _operator(ports, served_at)
     manifest = fetch_manifest(ports, actor, manifest_url)
     granted = frozenset(permissions) or manifest.permissions
-    new = WantedApp(name or manifest.name, manifest_url, granted, activate=not inactive)
+    new = InstallationRequest(name or manifest.name, manifest_url, granted, activate=not inactive)
     for line in _summary(manifest, new):
         output().say(line)
     confirm_action(f"Install {new.app_name}?", yes=yes)
@@ -137,7 +137,7 @@ def _operator(ports: Ports, served_at: str) -> Actor:
     return replace(OPERATOR, issuer=f"{base_url(ports, served_at)}/graphql/")
 
 
-def _summary(manifest: Manifest, new: WantedApp) -> Iterator[str]:
+def _summary(manifest: Manifest, new: InstallationRequest) -> Iterator[str]:
     """Yield the facts to show before the installation is confirmed."""
     facts = {
         "App": f"{manifest.name} {manifest.version} ({manifest.identifier})",

@@ -17,7 +17,7 @@ from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP, AppToken, NewAppT
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.services.apps.app_tokens import (
-    WantedToken,
+    TokenOptions,
     create_app_token,
     list_app_tokens,
     revoke_app_token,
@@ -82,7 +82,7 @@ def create_token(
     With permissions it is good for these alone, of those that its app holds.
     """
     ports = installation().ports
-    new = WantedToken(name, expires, frozenset(permissions) or None)
+    new = TokenOptions(name, expires, frozenset(permissions) or None)
     _print_new_token(create_app_token(ports, OPERATOR, app_key(ports, app), new))
 
 

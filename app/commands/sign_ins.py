@@ -97,7 +97,7 @@ def list_(  # noqa: PLR0913 - one for each option
 ) -> None:
     """List sign-in attempts, newest first. Failed attempts appear within a minute."""
     ports = installation().ports
-    wanted = SignInFilter(
+    filter_ = SignInFilter(
         result=_chosen(SignInResult, result),
         reason=_chosen(SignInReason, reason),
         method=_chosen(SignInMethod, method),
@@ -106,7 +106,7 @@ def list_(  # noqa: PLR0913 - one for each option
         text=search,
     )
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
-    page = list_sign_ins(ports, OPERATOR, request, wanted)
+    page = list_sign_ins(ports, OPERATOR, request, filter_)
     out = output()
     out.rows(page.items, _COLUMNS, empty="No matching sign-in attempts")
     if page.has_next:

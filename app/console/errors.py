@@ -43,8 +43,8 @@ def to_sign_in() -> BaseResponse:
     if wants_part():
         return Response("Sign in again.", HTTPStatus.UNAUTHORIZED)
     is_page = request.method == "GET"
-    wanted = own_path(request.full_path.rstrip("?")) if is_page else form_path()
-    return redirect(url_for("console.sign_in.index", next=wanted), HTTPStatus.SEE_OTHER)
+    next_path = own_path(request.full_path.rstrip("?")) if is_page else form_path()
+    return redirect(url_for("console.sign_in.index", next=next_path), HTTPStatus.SEE_OTHER)
 
 
 def show_denied(denied: PermissionDenied) -> BaseResponse:

@@ -28,8 +28,8 @@ class Turns:
     next_label: str = "Next"
 
 
-def told(*names: str) -> dict[str, str]:
-    """What the address says under ``names``, without what it leaves empty."""
+def query_params(*names: str) -> dict[str, str]:
+    """Return the query parameters called ``names``, without empty ones."""
     return {name: value for name in names if (value := request.args.get(name, "").strip())}
 
 
@@ -68,7 +68,7 @@ def at_most(number: int) -> str:
     return amount(number)
 
 
-def asked_days(first: str = "from", last: str = "to") -> Range[datetime]:
+def requested_days(first: str = "from", last: str = "to") -> Range[datetime]:
     """Return the range of days in the query string.
 
     An end that is no valid date is open.
@@ -87,7 +87,7 @@ def here_with(**changes: str | None) -> str:
     return url_for(request.endpoint or "", **{**(request.view_args or {}), **values})
 
 
-def asked_page(size: int = PAGE, *, is_counted: bool = True) -> PageRequest:
+def requested_page(size: int = PAGE, *, is_counted: bool = True) -> PageRequest:
     """Return the part of a list that the URL asks for; an invalid one is the first page."""
     after, before = request.args.get("after"), request.args.get("before")
     try:
@@ -123,7 +123,9 @@ def invalid_filters(converters: Mapping[str, Callable[[str], object]]) -> tuple[
     A converter raises ``ValueError`` for an invalid value.
     """
     return tuple(
-        name for name, value in told(*converters).items() if not _is_valid(converters[name], value)
+        name
+        for name, value in query_params(*converters).items()
+        if not _is_valid(converters[name], value)
     )
 
 
@@ -139,7 +141,7 @@ def invalid_filter_messages(names: Mapping[str, str], invalid: Iterable[str]) ->
     """Return a sentence for each filter that isn't applied; ``names`` are the filters' labels."""
     return [
         text("{filter}: “{value}” isn't valid.", filter=names[name], value=value)
-        for name, value in told(*invalid).items()
+        for name, value in query_params(*invalid).items()
     ]
 
 
@@ -158,5 +160,5 @@ def tags(
             ),
             here_with(**{name: None, "after": None, "before": None}),
         )
-        for name, value in told(*names).items()
+        for name, value in query_params(*names).items()
     ]

@@ -222,9 +222,9 @@ def form_path() -> str:
     return own_path(f"{came_from.path}?{came_from.query}".rstrip("?"))
 
 
-def own_path(wanted: str | None) -> str:
-    """The page of the console that ``wanted`` names as browsers read it, else the first page."""
-    path = resolved_path(wanted or "") or ""
+def own_path(next_path: str | None) -> str:
+    """Return the console's page at ``next_path`` as browsers read it, or Home's path."""
+    path = resolved_path(next_path or "") or ""
     root = url_for("console.home.index")
     if not path.startswith(root) or path.startswith(f"{root}sign-in"):
         return root

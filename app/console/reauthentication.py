@@ -93,28 +93,30 @@ def ask_for_form(
 ) -> Response:
     """Ask for the proof that a form needs, with what was sent in it."""
     kept = [one for one in request.form.items(multi=True) if one[0] not in _NEVER_KEPT]
-    asked = request.args.get("next")
-    wanted = own_path(asked) if asked else form_path()
+    next_argument = request.args.get("next")
+    next_path = own_path(next_argument) if next_argument else form_path()
     act = request.args.get("act") or (request.endpoint or "").removeprefix("console.")
     action = request.full_path.rstrip("?")
-    return ask(status, form, act=act, action=action, kept=kept, wanted=wanted)
+    return ask(status, form, act=act, action=action, kept=kept, next_path=next_path)
 
 
-def ask_first(act: str, wanted: str) -> BaseResponse:
-    """Ask before a dialog, which is at ``wanted`` and asks about one of ``ACTS``."""
-    return redirect(url_for("console.sign_in.prove", next=wanted, act=act), HTTPStatus.SEE_OTHER)
+def ask_first(act: str, next_path: str) -> BaseResponse:
+    """Ask before a dialog, which is at ``next_path`` and asks about one of ``ACTS``."""
+    return redirect(
+        url_for("console.sign_in.prove", next=next_path, act=act), HTTPStatus.SEE_OTHER
+    )
 
 
 def ask(
     status: HTTPStatus,
     form: ProofForm | None = None,
     *,
-    wanted: str,
+    next_path: str,
     act: str = "",
     action: str = "",
     kept: list[tuple[str, Any]] | None = None,
 ) -> Response:
-    """Ask for the proof that ``act``, one of ``ACTS``, needs; afterwards lead to ``wanted``."""
+    """Ask for the proof that ``act``, one of ``ACTS``, needs; afterwards lead to ``next_path``."""
     by = signed_in_by()
     sign_in_options = show_sign_in_options(ports(), actor())
     return page(
@@ -128,16 +130,16 @@ def ask(
             "We won't ask again for {count} minutes.",
             count=PROOF_LASTS // timedelta(minutes=1),
         ),
-        action=action or url_for("console.sign_in.prove", next=wanted, act=act or None),
+        action=action or url_for("console.sign_in.prove", next=next_path, act=act or None),
         kept=kept or [],
-        wanted=wanted,
-        cancel=_without_question(wanted),
+        next_path=next_path,
+        cancel=_without_question(next_path),
         provider=next((one for one in sign_in_options.providers if one.name == by.provider), None),
         user=caller().user,
     )
 
 
-def _without_question(wanted: str) -> str:
-    """Return the page of ``wanted`` without its dialog, which needs the proof."""
-    parts = urlsplit(wanted)
-    return parts.path if "ask" in parse_qs(parts.query) else wanted
+def _without_question(next_path: str) -> str:
+    """Return the page of ``next_path`` without its dialog, which needs the proof."""
+    parts = urlsplit(next_path)
+    return parts.path if "ask" in parse_qs(parts.query) else next_path

@@ -58,9 +58,11 @@ class ResultGroup:
 @blueprint.get("/")
 def index() -> BaseResponse:
     """Show what ``q`` finds, or the pages of the console."""
-    wanted = request.args.get("q", "").strip()
-    groups = [group for group in _groups(wanted) if group.results]
-    return page("search/index.html", wanted=wanted, groups=groups, summary=summary(groups))
+    search_text = request.args.get("q", "").strip()
+    groups = [group for group in _groups(search_text) if group.results]
+    return page(
+        "search/index.html", search_text=search_text, groups=groups, summary=summary(groups)
+    )
 
 
 def summary(groups: Iterable[ResultGroup]) -> str:
@@ -77,11 +79,11 @@ def hit_result(hit: Hit, icon: str, address: str) -> Result:
     return Result(hit.title or hit.detail or "Unnamed", detail, icon, address)
 
 
-def _groups(wanted: str) -> Iterator[ResultGroup]:
-    yield ResultGroup("Pages", tuple(_places(all_places(), wanted)))
+def _groups(search_text: str) -> Iterator[ResultGroup]:
+    yield ResultGroup("Pages", tuple(_places(all_places(), search_text)))
     others = (*other_places(), _PLAYGROUND)
-    yield ResultGroup("Actions", tuple(_places(others, wanted)) if wanted else ())
-    hits = search_everything(ports(), actor(), wanted) if wanted else ()
+    yield ResultGroup("Actions", tuple(_places(others, search_text)) if search_text else ())
+    hits = search_everything(ports(), actor(), search_text) if search_text else ()
     for kind, shown in _KINDS.items():
         yield ResultGroup(shown.label, tuple(_of_kind(kind, shown, hits)))
 
@@ -98,9 +100,9 @@ def _address(endpoint: str, hit: Hit) -> str:
     return url_for(endpoint, key=hit.id)
 
 
-def _places(places: tuple[Place, ...], wanted: str) -> Iterator[Result]:
-    """Yield the places with a word that begins with each of the words of ``wanted``."""
-    beginnings = wanted.lower().split()
+def _places(places: tuple[Place, ...], search_text: str) -> Iterator[Result]:
+    """Yield the places with a word that begins with each of the words of ``search_text``."""
+    beginnings = search_text.lower().split()
     for place in places:
         known = (*_words(place.label), *_words(place.words))
         fits = all(any(word.startswith(one) for word in known) for one in beginnings)

@@ -51,12 +51,12 @@ class PasswordForm(ConsoleForm):
 @blueprint.route("/sign-in", methods=["GET", "POST"])
 def index() -> BaseResponse:
     """Sign in, and return to the page that was requested."""
-    wanted = own_path(request.args.get("next"))
+    next_path = own_path(request.args.get("next"))
     if is_signed_in():
-        return redirect(wanted, HTTPStatus.SEE_OTHER)
+        return redirect(next_path, HTTPStatus.SEE_OTHER)
     form = PasswordForm()
     if not form.is_submitted():
-        return _sign_in_options(form, wanted)
+        return _sign_in_options(form, next_path)
     if form.validate():
         try:
             opened = sign_in_to_console(
@@ -66,8 +66,8 @@ def index() -> BaseResponse:
             form.form_errors += [_refusal(problem) for problem in refused.problems]
         else:
             open_console_session(opened)
-            return redirect(wanted, HTTPStatus.SEE_OTHER)
-    return _sign_in_options(form, wanted)
+            return redirect(next_path, HTTPStatus.SEE_OTHER)
+    return _sign_in_options(form, next_path)
 
 
 @blueprint.get("/sign-in/with/<slug:plugin_id>")
@@ -86,9 +86,9 @@ def finish(plugin_id: str) -> BaseResponse:
     """Where the provider sends people back to, in the browser in which they left."""
     begun = session.pop(_BEGUN, None) or {}
     state = request.args.get("state")
-    wanted = own_path(begun.get("next"))
+    next_path = own_path(begun.get("next"))
     if not state or begun.get("state") != state:
-        return _not_let_in(Refused(_FOREIGN), wanted)
+        return _not_let_in(Refused(_FOREIGN), next_path)
     try:
         opened = finish_console_sign_in(
             ports(),
@@ -98,7 +98,7 @@ def finish(plugin_id: str) -> BaseResponse:
             state=state,
         )
     except Refused as refused:
-        return _not_let_in(refused, wanted)
+        return _not_let_in(refused, next_path)
     again = is_signed_in()
     if again:
         sign_out_of_console(ports(), actor())
@@ -106,7 +106,7 @@ def finish(plugin_id: str) -> BaseResponse:
     if again and not is_proved():
         message = "{provider} didn't ask you to sign in again, so your identity isn't confirmed."
         flash(text(message, provider=opened.provider), "bad")
-    return redirect(wanted, HTTPStatus.SEE_OTHER)
+    return redirect(next_path, HTTPStatus.SEE_OTHER)
 
 
 @blueprint.post("/sign-out")
@@ -116,28 +116,30 @@ def leave() -> BaseResponse:
     A user who is to sign in another way returns to the requested page.
     """
     close_console_session()
-    asked = request.args.get("next")
-    return go("console.sign_in.index", next=None if asked is None else own_path(asked))
+    next_argument = request.args.get("next")
+    return go(
+        "console.sign_in.index", next=None if next_argument is None else own_path(next_argument)
+    )
 
 
 @blueprint.route("/prove", methods=["GET", "POST"])
 def prove() -> BaseResponse:
     """Ask again who it is, and lead on; a password that came with it was looked at before."""
-    wanted = own_path(request.args.get("next"))
+    next_path = own_path(request.args.get("next"))
     if request.method == "POST" and is_proved():
-        return redirect(wanted, HTTPStatus.SEE_OTHER)
-    return ask(HTTPStatus.OK, wanted=wanted, act=request.args.get("act", ""))
+        return redirect(next_path, HTTPStatus.SEE_OTHER)
+    return ask(HTTPStatus.OK, next_path=next_path, act=request.args.get("act", ""))
 
 
-def _sign_in_options(form: PasswordForm, wanted: str) -> BaseResponse:
+def _sign_in_options(form: PasswordForm, next_path: str) -> BaseResponse:
     sign_in_options = show_sign_in_options(ports(), nobody())
     show = refused_page if form.is_submitted() else page
     return show(
         "sign_in.html",
         form=form,
-        wanted=wanted,
+        next_path=next_path,
         sign_in_options=sign_in_options,
-        wanted_place=_place(wanted),
+        wanted_place=_place(next_path),
         signed_out=why_signed_out(),
     )
 
@@ -162,7 +164,7 @@ def _refusal(problem: Problem) -> str:
     )
 
 
-def _not_let_in(refused: Refused, wanted: str) -> BaseResponse:
+def _not_let_in(refused: Refused, next_path: str) -> BaseResponse:
     if is_signed_in():
         raise refused
     form = PasswordForm(formdata=None)
@@ -171,17 +173,17 @@ def _not_let_in(refused: Refused, wanted: str) -> BaseResponse:
     return refused_page(
         "sign_in.html",
         form=form,
-        wanted=wanted,
+        next_path=next_path,
         sign_in_options=sign_in_options,
-        wanted_place=_place(wanted),
+        wanted_place=_place(next_path),
         signed_out=why_signed_out(),
     )
 
 
-def _place(wanted: str) -> str:
+def _place(next_path: str) -> str:
     """Return the title of the requested page, unless it is the start page."""
     for place in all_places()[1:]:
-        if place.endpoint in current_app.view_functions and wanted.startswith(
+        if place.endpoint in current_app.view_functions and next_path.startswith(
             url_for(place.endpoint)
         ):
             return place.label

@@ -84,7 +84,7 @@ class SchemaPayloads:
             read_document(self._schema, query, allowed, hide_suggestions=False)
         except Invalid as invalid:
             errors = invalid.errors[:_MAX_SHOWN]
-            raise _refusal("GRAPHQL_ERROR", _told(errors), *_lines(errors)) from None
+            raise _refusal("GRAPHQL_ERROR", _error_text(errors), *_lines(errors)) from None
 
 
 def create_payloads(
@@ -144,7 +144,7 @@ def _spread(selected: SelectionSetNode, fragments: Fragments) -> Iterator[Select
                 waiting.append(fragment.selection_set)
 
 
-def _told(errors: Iterable[GraphQLError]) -> str:
+def _error_text(errors: Iterable[GraphQLError]) -> str:
     return " ".join(error.message for error in errors)
 
 

@@ -72,7 +72,7 @@ def test_every_status_of_an_order_has_a_word() -> None:
     ],
 )
 def test_dialogs_are_for_those_who_can_act(viewer: Viewer, *, can_act: bool) -> None:
-    page = make_customer_page(Person(ADA), viewer, asked="remove")
+    page = make_customer_page(Person(ADA), viewer, question_name="remove")
     assert (page.dialog is not None) is can_act
     assert page.can_end_sessions is can_act
     assert (page.orders is None) is not viewer.sees_orders

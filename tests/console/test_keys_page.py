@@ -20,7 +20,7 @@ RING = (NEXT, ACTIVE, RETIRED)
 
 
 def page(*ring: SigningKey, asked: bool = True) -> KeysPage:
-    return make_keys_page(ring, NOW, valid_until=NOW + 30 * HOUR, is_asked=asked)
+    return make_keys_page(ring, NOW, valid_until=NOW + 30 * HOUR, asks_rotation=asked)
 
 
 def test_each_key_says_whether_it_signs_and_how_long_it_is_valid() -> None:

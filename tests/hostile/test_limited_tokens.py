@@ -20,7 +20,7 @@ from app.models import WebhookEventRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.apps.app_changes import AppChange, update_app
-from app.services.apps.app_tokens import WantedToken, create_app_token
+from app.services.apps.app_tokens import TokenOptions, create_app_token
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.services.deliveries.fanout import fan_out_events
 from app.services.outbox.publisher import add_event
@@ -80,7 +80,7 @@ class Scenario:
     whole: str
 
     def token(self, *permissions: Permission) -> str:
-        options = WantedToken(permissions=frozenset(permissions))
+        options = TokenOptions(permissions=frozenset(permissions))
         return create_app_token(self.ports, OPERATOR, self.app, options).secret
 
     def happen(self, *events: Event) -> None:

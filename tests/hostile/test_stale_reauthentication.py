@@ -19,7 +19,7 @@ from app.domain.values.ids import to_global_id
 from app.factory import create_app
 from app.models import AppInstallationRecord, SessionRecord
 from app.ports import Ports
-from app.services.apps.installation_requests import WantedApp, install_app
+from app.services.apps.installation_requests import InstallationRequest, install_app
 from app.services.authorization.declarations import name_of
 from app.services.authorization.register import REGISTER
 from app.settings import Settings
@@ -84,7 +84,7 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
     made = fake_ports(sqlite_url, clock)
     populate(made)
     make_delivery(made, make_webhook(made, 1, EventType.STAFF_SET_PASSWORD_REQUESTED))
-    install_app(made, OPERATOR, WantedApp("Failed", "https://apps.example.com/manifest"))
+    install_app(made, OPERATOR, InstallationRequest("Failed", "https://apps.example.com/manifest"))
     with made.database.transaction() as session:
         session.query(AppInstallationRecord).one().status = JobStatus.FAILED.value
     yield made

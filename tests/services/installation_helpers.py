@@ -19,7 +19,7 @@ from app.models import (
 from app.ports import Http, Ports
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.apps.installation_requests import (
-    WantedApp,
+    InstallationRequest,
     install_app,
     list_installations,
 )
@@ -83,7 +83,7 @@ def want(
 ) -> Installation:
     """Request the installation of ``app``."""
     asker = actor or replace(OPERATOR, issuer=ISSUER)
-    request = WantedApp("My app", app.manifest_url, GRANTED, activate)
+    request = InstallationRequest("My app", app.manifest_url, GRANTED, activate)
     return install_app(ports, asker, request)
 
 

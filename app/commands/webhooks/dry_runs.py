@@ -174,7 +174,7 @@ def _show(trials: list[Trial]) -> None:
         out.rows(trials, _COLUMNS, empty="")
         return
     for trial in trials:
-        for line in _told(trial, short=out.form is Form.SHORT):
+        for line in _lines_of(trial, short=out.form is Form.SHORT):
             write(line)
         about = f"{trial.object_id}: " if trial.object_id and len(trials) > 1 else ""
         for problem in trial.problems:
@@ -185,7 +185,7 @@ def _show(trials: list[Trial]) -> None:
             out.say(f"{about}It {what} delivery {trial.compared_with}.")
 
 
-def _told(trial: Trial, *, short: bool) -> Iterator[str]:
+def _lines_of(trial: Trial, *, short: bool) -> Iterator[str]:
     if trial.payload is None:
         return
     if short:

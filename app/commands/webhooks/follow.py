@@ -44,7 +44,7 @@ class DeliveryFollower:
     webhooks: Sequence[InstanceWebhook]
     since: datetime
     interval: float
-    wanted: DeliveryQuery = field(default_factory=DeliveryQuery)
+    query: DeliveryQuery = field(default_factory=DeliveryQuery)
     key: DeliveryKey = state_of
     say: Callable[[str], None] = lambda _reported: None
     _is_unreachable: bool = False
@@ -114,8 +114,8 @@ class DeliveryFollower:
     def _pages(self, webhook: InstanceWebhook) -> Iterator[tuple[InstanceDelivery, ...]]:
         after = ""
         while True:
-            wanted = replace(self.wanted, size=_PAGE_SIZE, after=after)
-            page = self.instance.deliveries(webhook.id, wanted)
+            query = replace(self.query, size=_PAGE_SIZE, after=after)
+            page = self.instance.deliveries(webhook.id, query)
             yield page.items
             after = page.next
             if not after:

@@ -15,7 +15,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, read_cursor
 from app.domain.values.unset import ABSENT, Absent
-from app.domain.webhooks.webhooks import ANY_EVENT, Webhook
+from app.domain.webhooks.webhooks import ALL_EVENTS_DESCRIPTION, Webhook
 from app.ports import Ports
 from app.ports.instance import (
     DeliveryPage,
@@ -59,7 +59,9 @@ class LocalInstance:
 
     def event_types(self) -> Mapping[str, str]:
         descriptions = {event: kind.description for event, kind in EVENTS.items()}
-        return {event.value: descriptions.get(event, ANY_EVENT) for event in EventType}
+        return {
+            event.value: descriptions.get(event, ALL_EVENTS_DESCRIPTION) for event in EventType
+        }
 
     def create(self, app_id: str, draft: WebhookDraft) -> InstanceWebhook:
         key = key_of(app_id, "App", field="app")

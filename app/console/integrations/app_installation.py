@@ -15,7 +15,7 @@ from app.domain.apps.manifests import Manifest
 from app.domain.values.errors import Refused, problem_text
 from app.domain.values.text import text
 from app.services.apps.installation_requests import (
-    WantedApp,
+    InstallationRequest,
     delete_failed_installation,
     install_app,
     retry_installation,
@@ -102,16 +102,18 @@ def _refuse(form: ManifestForm, refused: Refused) -> None:
 def _install(form: InstallForm) -> Created:
     url = (form.url.data or "").strip()
     manifest = fetch_manifest(ports(), actor(), url)
-    wanted = WantedApp(manifest.name, url, form.permissions.chosen, form.activate.data)
-    install_app(ports(), actor(), wanted)
+    installation_request = InstallationRequest(
+        manifest.name, url, form.permissions.chosen, form.activate.data
+    )
+    install_app(ports(), actor(), installation_request)
     started = text("Installing {app}. It appears in the list when it's done.", app=manifest.name)
     return Created(started, "console.apps.index")
 
 
 def _agree(manifest: Manifest, form: InstallForm) -> BaseResponse:
-    asked = [
+    permission_chips = [
         chip
         for chip in chips(actor(), manifest.permissions, for_app=True)
         if chip.permission in manifest.permissions
     ]
-    return page("apps/confirm_install.html", manifest=manifest, form=form, chips=asked)
+    return page("apps/confirm_install.html", manifest=manifest, form=form, chips=permission_chips)

@@ -41,16 +41,16 @@ class AppParts:
 
 
 def make_question(
-    app: App, parts: AppParts, now: datetime, asked: str | None, token: AppToken | None
+    app: App, parts: AppParts, now: datetime, question_name: str | None, token: AppToken | None
 ) -> Question | None:
-    """Return the question that is ``asked``; none about a token that isn't there."""
-    if asked in _ABOUT_APP:
-        return _ABOUT_APP[asked](app, parts)
+    """Return the question that is ``question_name``; none about a token that isn't there."""
+    if question_name in _ABOUT_APP:
+        return _ABOUT_APP[question_name](app, parts)
     if token is None:
         return None
-    if asked == "rotate":
+    if question_name == "rotate":
         return _rotation(app, token)
-    return _revocation(app, parts, token, now) if asked == "revoke" else None
+    return _revocation(app, parts, token, now) if question_name == "revoke" else None
 
 
 def make_grant_question(

@@ -16,7 +16,7 @@ from app.domain.apps.apps import App
 from app.domain.values.errors import Refused
 from app.domain.values.text import text
 from app.services.apps.app_tokens import (
-    WantedToken,
+    TokenOptions,
     create_app_token,
     revoke_app_token,
     rotate_app_token,
@@ -68,12 +68,14 @@ def revoke(key: int, token_id: int) -> BaseResponse:
 
 def _create(key: int, form: TokenForm) -> Created:
     days = int(form.life.data or 0)
-    wanted = WantedToken(
+    options = TokenOptions(
         name=(form.name.data or "").strip(),
         expires_at=now() + timedelta(days=days) if days else None,
         permissions=form.permissions.chosen or None,
     )
-    return created_token("The token was created.", create_app_token(ports(), actor(), key, wanted))
+    return created_token(
+        "The token was created.", create_app_token(ports(), actor(), key, options)
+    )
 
 
 def _rotate(token_id: int, overlap: timedelta) -> Created:

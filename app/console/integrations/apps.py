@@ -26,7 +26,7 @@ from app.console.integrations.apps_page import (
     make_apps_page,
     permission_labels,
 )
-from app.console.lists import ListOrder, asked_page, tags, told, turns
+from app.console.lists import ListOrder, query_params, requested_page, tags, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.parts import Question
@@ -93,7 +93,7 @@ class NewAppForm(AppForm, CreatingForm):
 def index() -> BaseResponse:
     """List the apps with their tokens and webhooks, and installations in progress or failed."""
     chosen = _chosen()
-    found = _found(chosen, asked_page())
+    found = _found(chosen, requested_page())
     can_manage = may(actor(), create_app)
     ids = [app.id for app in found.items]
     return page(
@@ -106,7 +106,7 @@ def index() -> BaseResponse:
             can_manage=can_manage,
         ),
         turns=turns(found, _ORDERS.get(chosen.get("sort", ""), ListOrder.OTHER)),
-        told=chosen,
+        params=chosen,
         tags=tags({name: _NAMES[name] for name in chosen if name != "sort"}, _WORDS),
         status=STATUS,
         kinds=KINDS,
@@ -140,7 +140,7 @@ def show(key: int) -> BaseResponse:
     """Show an app; ``ask`` is the change to confirm, ``token`` the token it is about."""
     return show_app_page(
         app_or_404(key),
-        asked=request.args.get("ask", type=one_of(QUESTIONS)),
+        question_name=request.args.get("ask", type=one_of(QUESTIONS)),
         token_id=request.args.get("token", type=row_key),
         secret=shown_once(),
     )
@@ -171,9 +171,9 @@ def save_permissions(key: int) -> BaseResponse:
         app = update_app(ports(), actor(), key, change, confirmed=confirmed)
     except WebhooksNotConfirmed as unconfirmed:
         app = app_or_404(key)
-        wanted = form.permissions.chosen
-        question = make_grant_question(app, wanted, unconfirmed.webhooks)
-        return show_app_page(app, question=question, chosen=wanted)
+        permissions = form.permissions.chosen
+        question = make_grant_question(app, permissions, unconfirmed.webhooks)
+        return show_app_page(app, question=question, chosen=permissions)
     except Refused as refused:
         form.refuse(refused)
         return show_app_page(app_or_404(key), form=form)
@@ -215,23 +215,25 @@ def created_token(message: str, new: NewAppToken) -> Created:
 def _chosen() -> dict[str, str]:
     """Return the valid filters of the URL, and its sort order."""
     return {
-        name: value for name, value in told(*_NAMES).items() if value in _WORDS.get(name, (value,))
+        name: value
+        for name, value in query_params(*_NAMES).items()
+        if value in _WORDS.get(name, (value,))
     }
 
 
 def _found(chosen: Mapping[str, str], page: PageRequest) -> Page[App]:
     sort_by, descending = _SORTS.get(chosen.get("sort", ""), (AppSortField.NAME, False))
-    wanted = AppFilter(
+    filter_ = AppFilter(
         search=chosen.get("q", ""),
         is_active=_STATUS.get(chosen.get("status", "")),
         type=_KINDS.get(chosen.get("kind", "")),
     )
-    return list_apps(ports(), actor(), page, wanted, sort_by, descending=descending)
+    return list_apps(ports(), actor(), page, filter_, sort_by, descending=descending)
 
 
 def _create(form: NewAppForm) -> Created:
-    wanted = NewApp(form.name.data, form.permissions.chosen, form.identifier.data or "")
-    made = create_app(ports(), actor(), wanted)
+    new_app = NewApp(form.name.data, form.permissions.chosen, form.identifier.data or "")
+    made = create_app(ports(), actor(), new_app)
     return created_token(text("{app} was created.", app=made.app.name), made.token)
 
 
@@ -239,7 +241,7 @@ def _chosen_filters() -> dict[str, str]:
     """Return the filters of the URL, without those whose value doesn't exist."""
     return {
         name: value
-        for name, value in told(*_NAMES).items()
+        for name, value in query_params(*_NAMES).items()
         if name not in _WORDS or value in _WORDS[name]
     }
 
@@ -256,7 +258,7 @@ def show_app_page(
     app: App,
     *,
     form: ConsoleForm | None = None,
-    asked: str | None = None,
+    question_name: str | None = None,
     token_id: int | None = None,
     secret: str | None = None,
     question: Question | None = None,
@@ -264,9 +266,9 @@ def show_app_page(
 ) -> Response:
     """Show the page of ``app``.
 
-    ``asked`` is the change to confirm, and ``secret`` a new token, empty if it was shown before;
-    both are about the token ``token_id``. Or ``question`` asks whether the ``chosen`` permissions
-    are granted.
+    ``question_name`` is the change to confirm, and ``secret`` a new token, empty if it was shown
+    before; both are about the token ``token_id``. Or ``question`` asks whether the ``chosen``
+    permissions are granted.
     """
     manages = may(actor(), create_app)
     parts = AppParts(
@@ -277,7 +279,7 @@ def show_app_page(
     is_fine = form is None and question is None
     token = next((one for one in parts.tokens if one.id == token_id), None)
     if manages and question is None:
-        question = make_question(app, parts, now(), asked, token)
+        question = make_question(app, parts, now(), question_name, token)
     return page(
         "apps/show.html",
         HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -285,7 +287,7 @@ def show_app_page(
         manages=manages,
         form=form or AppForm(formdata=None, name=app.name, identifier=app.identifier),
         chips=chips(actor(), app.permissions if chosen is None else chosen, for_app=True),
-        asked=asked,
+        question_name=question_name,
         overlaps=OVERLAPS,
         default_overlap=DEFAULT_OVERLAP,
         secret=make_secret(token, secret) if token and secret else None,

@@ -21,13 +21,13 @@ from app.console.integrations.deliveries_page import (
 )
 from app.console.integrations.delivery_page import make_delivery_page
 from app.console.lists import (
-    asked_days,
-    asked_page,
     invalid_filter_messages,
     invalid_filters,
+    query_params,
+    requested_days,
+    requested_page,
     tags,
     time_turns,
-    told,
 )
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page
@@ -81,13 +81,13 @@ blueprint = PageGroup(
 def index() -> BaseResponse:
     """List deliveries by time, filtered by the query string."""
     invalid = invalid_filters(_CONVERTERS)
-    wanted = _wanted()
+    search = _search()
     try:
-        found = search_deliveries(ports(), actor(), asked_page(), wanted)
+        found = search_deliveries(ports(), actor(), requested_page(), search)
     except Refused:
         invalid = (*invalid, "object")
-        wanted = replace(wanted, object_id="")
-        found = search_deliveries(ports(), actor(), asked_page(), wanted)
+        search = replace(search, object_id="")
+        found = search_deliveries(ports(), actor(), requested_page(), search)
     hooks = list_webhook_names(ports(), actor())
     applied = {name: label for name, label in _NAMES.items() if name not in invalid}
     statuses = {value: label for value, (_, label) in _STATUS.items()}
@@ -99,14 +99,14 @@ def index() -> BaseResponse:
             name_objects(ports(), actor(), found.items),
             request.args.get("ask", ""),
             counts=found.counts,
-            question=_question(wanted, invalid),
-            oldest_first=wanted.oldest_first,
+            question=_question(search, invalid),
+            oldest_first=search.oldest_first,
         ),
-        turns=time_turns(found, oldest_first=wanted.oldest_first),
+        turns=time_turns(found, oldest_first=search.oldest_first),
         selection=make_selection(
             found.counts, is_all=request.args.get("select") == "all", is_valid=not invalid
         ),
-        told=told(*_NAMES, "sort"),
+        params=query_params(*_NAMES, "sort"),
         tags=tags(applied, {"webhook": _called(hooks), "status": statuses}),
         events={event: event for event in EVENTS},
         statuses=statuses,
@@ -121,9 +121,9 @@ def index() -> BaseResponse:
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
     """Export every matching delivery, streamed while it is read."""
-    wanted = _wanted()
+    search = _search()
     return export_list(
-        "deliveries", COLUMNS, lambda page: search_deliveries(ports(), actor(), page, wanted)
+        "deliveries", COLUMNS, lambda page: search_deliveries(ports(), actor(), page, search)
     )
 
 
@@ -166,26 +166,26 @@ def redeliver_chosen() -> BaseResponse:
     keys = request.form.getlist("id", type=row_key)
     if not keys:
         flash("Select a delivery.", "warn")
-        return go("console.deliveries.index", **told(*_NAMES, "sort"))
+        return go("console.deliveries.index", **query_params(*_NAMES, "sort"))
     try:
         resent = retry_deliveries(ports(), actor(), keys)
     except Refused as refused:
         flash(str(refused), "bad")
-        return go("console.deliveries.index", **told(*_NAMES, "sort"))
+        return go("console.deliveries.index", **query_params(*_NAMES, "sort"))
     for state, message in resend_result(resent):
         flash(message, state)
-    return go("console.deliveries.index", **told(*_NAMES, "sort"))
+    return go("console.deliveries.index", **query_params(*_NAMES, "sort"))
 
 
 @blueprint.post("/redeliver-matching")
 def redeliver_matching() -> BaseResponse:
     """Resend all deliveries that match the query string."""
-    back = told(*_NAMES, "sort")
+    back = query_params(*_NAMES, "sort")
     if invalid_filters(_CONVERTERS):
         flash("Some filters aren't valid. No deliveries were resent.", "bad")
         return go("console.deliveries.index", **back)
     try:
-        resent = resend_matching(ports(), actor(), _wanted())
+        resent = resend_matching(ports(), actor(), _search())
     except Refused as refused:
         flash(str(refused), "bad")
         return go("console.deliveries.index", **back)
@@ -215,16 +215,16 @@ def replay() -> BaseResponse:
     return done(replay_result(made, missing=missing), "console.deliveries.index", webhook=hook)
 
 
-def _question(wanted: DeliverySearch, invalid: Sequence[str]) -> Question | None:
+def _question(search: DeliverySearch, invalid: Sequence[str]) -> Question | None:
     """Return the question before all matching deliveries are resent, if it is asked."""
     if request.args.get("ask") != "resend" or invalid:
         return None
-    impact = show_resend_impact(ports(), actor(), wanted)
+    impact = show_resend_impact(ports(), actor(), search)
     problem = resend_problem(impact)
     if problem:
         flash(problem, "bad")
         return None
-    return resend_question(impact, told(*_NAMES, "sort"))
+    return resend_question(impact, query_params(*_NAMES, "sort"))
 
 
 def _kind(name: str) -> EventType:
@@ -247,7 +247,7 @@ _CONVERTERS: Mapping[str, Callable[[str], object]] = {
 """The filters whose values can be invalid, but for the object, which the search itself reads."""
 
 
-def _wanted() -> DeliverySearch:
+def _search() -> DeliverySearch:
     args = request.args
     status = _STATUS.get(args.get("status", ""))
     return DeliverySearch(
@@ -255,7 +255,7 @@ def _wanted() -> DeliverySearch:
         event=args.get("event", type=_kind),
         status=None if status is None else status[0],
         response_status=args.get("code", type=_response_code),
-        created=asked_days(),
+        created=requested_days(),
         object_id=args.get("object", "").strip(),
         text=args.get("q", "").strip(),
         oldest_first=args.get("sort") == "oldest",

@@ -144,13 +144,13 @@ def make_deliveries_page(
     lines: Iterable[DeliveryLine],
     webhooks: Iterable[WebhookName],
     names: Mapping[str, str],
-    asked: str = "",
+    question_name: str = "",
     *,
     counts: Counts = NONE_COUNTED,
     question: Question | None = None,
     oldest_first: bool = False,
 ) -> DeliveriesPage:
-    """Return the page that lists ``lines``, and asks about a replay if one is ``asked``.
+    """Return the page that lists ``lines``, and asks about a replay if one is ``question_name``.
 
     ``names`` are those of the deliveries' objects by global ID.
     """
@@ -165,7 +165,7 @@ def make_deliveries_page(
             )
             for webhook in webhooks
         },
-        replay=_REPLAYS.get(asked),
+        replay=_REPLAYS.get(question_name),
         question=question,
         latest=_latest(rows),
     )
@@ -268,8 +268,8 @@ def resend_result(resent: Resent) -> tuple[tuple[str, str], ...]:
     )
     left_out = _left_out(resent.disabled)
     messages = (("ok", sent, resent.due), ("bad", left_out, resent.disabled))
-    told = tuple((state, message) for state, message, count in messages if count)
-    return told or (("bad", "The selected deliveries can't be resent: they have no payload."),)
+    outcomes = tuple((state, message) for state, message, count in messages if count)
+    return outcomes or (("bad", "The selected deliveries can't be resent: they have no payload."),)
 
 
 def _latest(rows: Sequence[DeliveryRow]) -> str:
@@ -324,8 +324,8 @@ def _detail(line: DeliveryLine) -> str:
     if line.status is DeliveryStatus.SUCCESS:
         return ""
     status = line.response_status
-    said = "" if status is None else response_detail(status, line.last_response)
-    return said or (line.given_up if was_answered(line) else "")
+    detail = "" if status is None else response_detail(status, line.last_response)
+    return detail or (line.given_up if was_answered(line) else "")
 
 
 def _attempts(line: DeliveryLine) -> str:

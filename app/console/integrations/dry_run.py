@@ -106,15 +106,15 @@ def run() -> BaseResponse:
 
 def _outcome(form: DryRunForm) -> Outcome:
     query = form.query.data or ""
-    wanted = _text(form)
-    if wanted and parse_global_id(wanted) is None:
-        found = find_objects(ports(), actor(), form.event_type, wanted)
-        wanted = found[0].id if len(found) == 1 else wanted
+    object_id = _text(form)
+    if object_id and parse_global_id(object_id) is None:
+        found = find_objects(ports(), actor(), form.event_type, object_id)
+        object_id = found[0].id if len(found) == 1 else object_id
     try:
         ran = dry_run_webhook(
             ports(),
             actor(),
-            object_id=wanted or None,
+            object_id=object_id or None,
             query=query if query.strip() else default_query(EVENTS[form.event_type]),
             app=None if form.app.data is None else to_global_id("App", form.app.data),
             event=form.event_type,

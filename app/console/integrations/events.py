@@ -55,5 +55,5 @@ def _sample(event: EventType) -> tuple[str, str]:
 def _webhooks(event: EventType) -> tuple[ListedWebhook, ...] | None:
     if not may(actor(), list_webhooks):
         return None
-    wanted = WebhookFilter(event=event)
-    return tuple(list_webhooks(ports(), actor(), PageRequest(MAX_PAGE_SIZE), wanted).items)
+    filter_ = WebhookFilter(event=event)
+    return tuple(list_webhooks(ports(), actor(), PageRequest(MAX_PAGE_SIZE), filter_).items)

@@ -111,7 +111,9 @@ def edit(key: int) -> BaseResponse:
             return _page(form, hook, missing=missing)
         try:
             _grant(form, hook.app_id, missing)
-            update_webhook(ports(), actor(), to_global_id("Webhook", key), "", _said(form, hook))
+            update_webhook(
+                ports(), actor(), to_global_id("Webhook", key), "", _input_of(form, hook)
+            )
         except Refused as refused:
             form.refuse(refused)
         else:
@@ -168,7 +170,7 @@ def _page(
 
 def _create(form: WebhookForm, missing: MissingPermissions | None) -> Created:
     _grant(form, form.app.data, missing)
-    made = create_webhook(ports(), actor(), _said(form), form.app.data)
+    made = create_webhook(ports(), actor(), _input_of(form), form.app.data)
     created = text("Webhook “{webhook}” created.", webhook=made.name or made.target_url)
     return Created(created, "console.webhooks.show", {"key": made.id})
 
@@ -223,7 +225,7 @@ def _problem_lines(form: WebhookForm) -> tuple[int, ...]:
     return () if problem is None else problem.lines
 
 
-def _said(form: WebhookForm, hook: Webhook | None = None) -> WebhookInput:
+def _input_of(form: WebhookForm, hook: Webhook | None = None) -> WebhookInput:
     query = (form.query.data or "").strip()
     secret: str | Absent = form.secret_key.data or ABSENT
     if form.drops_secret.data:

@@ -146,11 +146,11 @@ def make_webhook_page(
     latest: Iterable[DeliveryLine],
     charts: WebhookCharts,
     now: datetime,
-    asked: str = "",
+    question_name: str = "",
     missing: MissingPermissions | None = None,
     names: Mapping[str, str] = _NO_NAMES,
 ) -> WebhookPage:
-    """Return the page of ``hook``; ``asked`` is the question: test, pause, delete or empty."""
+    """Return the page of ``hook``; ``question_name`` is test, pause, delete or empty."""
     api_id = to_global_id("Webhook", hook.id)
     return WebhookPage(
         id=hook.id,
@@ -169,8 +169,8 @@ def make_webhook_page(
         facts=tuple(_facts(hook, now)),
         delete_hint=_delete_hint(hook),
         command=text("flask webhook edit {id}", id=api_id),
-        question=_QUESTIONS[asked](hook) if asked in _QUESTIONS else None,
-        asks_object=asked == "test",
+        question=_QUESTIONS[question_name](hook) if question_name in _QUESTIONS else None,
+        asks_object=question_name == "test",
     )
 
 

@@ -11,11 +11,11 @@ from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import COLUMNS, make_webhook_page, make_webhooks_page
 from app.console.lists import (
     ListOrder,
-    asked_page,
     invalid_filter_messages,
     invalid_filters,
+    query_params,
+    requested_page,
     tags,
-    told,
     turns,
 )
 from app.console.navigation import Entry, Heading, PageGroup
@@ -81,13 +81,13 @@ def index() -> BaseResponse:
     sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
     invalid = invalid_filters(_CONVERTERS)
     applied = {name: label for name, label in _NAMES.items() if name not in invalid}
-    found = list_webhooks(ports(), actor(), asked_page(), _wanted(), sort)
+    found = list_webhooks(ports(), actor(), requested_page(), _filter(), sort)
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
     return page(
         "webhooks/index.html",
         webhooks=make_webhooks_page(found.items, found.counts),
         turns=turns(found, _ORDERS.get(sort, ListOrder.OTHER)),
-        told=told(*_NAMES, "sort"),
+        params=query_params(*_NAMES, "sort"),
         tags=tags(applied, {"state": _STATES, "app": apps}),
         invalid=invalid_filter_messages(_NAMES, invalid),
         sorts=_SORTS,
@@ -99,10 +99,10 @@ def index() -> BaseResponse:
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
     """Export every matching webhook, streamed while it is read."""
-    wanted = _wanted()
+    filter_ = _filter()
     sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
     return export_list(
-        "webhooks", COLUMNS, lambda page: list_webhooks(ports(), actor(), page, wanted, sort)
+        "webhooks", COLUMNS, lambda page: list_webhooks(ports(), actor(), page, filter_, sort)
     )
 
 
@@ -115,12 +115,14 @@ def show(key: int) -> BaseResponse:
     latest = search_deliveries(
         ports(), actor(), PageRequest(_LATEST), DeliverySearch(webhook_id=key)
     )
-    asked = request.args.get("ask", type=one_of(_ASKED))
+    question_name = request.args.get("ask", type=one_of(_ASKED))
     missing = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)
     names = name_objects(ports(), actor(), latest.items)
     period = request.args.get("chart", ChartPeriod.TWO_WEEKS, type=ChartPeriod)
     charts = make_webhook_charts(chart_webhook(ports(), actor(), key, period), period)
-    webhook = make_webhook_page(hook, latest.items, charts, now(), asked or "", missing, names)
+    webhook = make_webhook_page(
+        hook, latest.items, charts, now(), question_name or "", missing, names
+    )
     return page("webhooks/show.html", webhook=webhook)
 
 
@@ -128,14 +130,14 @@ def show(key: int) -> BaseResponse:
 def pause(key: int) -> BaseResponse:
     """Disable the webhook until it is enabled again."""
     hook = _change(key, WebhookInput(is_active=False))
-    return done(_told("disabled", hook), "console.webhooks.show", key=key)
+    return done(_done_text("disabled", hook), "console.webhooks.show", key=key)
 
 
 @blueprint.post("/<key:key>/resume")
 def resume(key: int) -> BaseResponse:
     """Enable the webhook."""
     hook = _change(key, WebhookInput(is_active=True))
-    return done(_told("enabled", hook), "console.webhooks.show", key=key)
+    return done(_done_text("enabled", hook), "console.webhooks.show", key=key)
 
 
 @blueprint.post("/<key:key>/grant")
@@ -161,7 +163,7 @@ def grant(key: int) -> BaseResponse:
 def delete(key: int) -> BaseResponse:
     """Delete the webhook with its deliveries."""
     hook = delete_webhook(ports(), actor(), to_global_id("Webhook", key))
-    return done(_told("deleted", hook), "console.webhooks.index")
+    return done(_done_text("deleted", hook), "console.webhooks.index")
 
 
 @blueprint.post("/<key:key>/test")
@@ -176,7 +178,7 @@ def test(key: int) -> BaseResponse:
     return done("Test sent. This is its delivery.", "console.deliveries.show", key=sent.id)
 
 
-def _wanted() -> WebhookFilter:
+def _filter() -> WebhookFilter:
     state = request.args.get("state", "")
     return WebhookFilter(
         search=request.args.get("q", "").strip(),
@@ -187,10 +189,10 @@ def _wanted() -> WebhookFilter:
     )
 
 
-def _change(key: int, said: WebhookInput) -> Webhook:
-    return update_webhook(ports(), actor(), to_global_id("Webhook", key), "", said)
+def _change(key: int, values: WebhookInput) -> Webhook:
+    return update_webhook(ports(), actor(), to_global_id("Webhook", key), "", values)
 
 
-def _told(what: str, hook: Webhook) -> str:
+def _done_text(what: str, hook: Webhook) -> str:
     named, unnamed = _DONE[what]
     return text(named, webhook=hook.name) if hook.name else unnamed

@@ -116,9 +116,9 @@ def customer_row(user: User) -> CustomerRow:
 
 
 def make_customer_page(
-    person: Person, viewer: Viewer, orders: Sequence[OrderSummary] = (), asked: str = ""
+    person: Person, viewer: Viewer, orders: Sequence[OrderSummary] = (), question_name: str = ""
 ) -> CustomerPage:
-    """Return a customer's page, with the dialog that is ``asked``."""
+    """Return a customer's page, with the dialog that is ``question_name``."""
     user = person.user
     pills = [status_pill(user)]
     if not user.is_confirmed:
@@ -135,7 +135,7 @@ def make_customer_page(
         actions=account_actions(person, is_manageable=viewer.is_manageable),
         orders_caption=text("Latest orders of {name}", name=name_of(user)),
         orders=tuple(_order(order) for order in orders) if viewer.sees_orders else None,
-        dialog=account_dialog(asked, person) if can_act else None,
+        dialog=account_dialog(question_name, person) if can_act else None,
     )
 
 

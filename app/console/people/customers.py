@@ -4,7 +4,7 @@ from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import export_list
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import query_params, requested_page, tags, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.people.customer_pages import (
@@ -19,9 +19,9 @@ from app.console.people.directory import (
     NAMES,
     WORDS,
     PersonForm,
-    asked_people,
     form_of,
     people_order,
+    requested_people,
 )
 from app.console.people.person_page import STATUSES, name_of
 from app.console.people.sign_in_checks import make_sign_in_card
@@ -62,16 +62,16 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List customers; search results are sorted by match."""
-    wanted = asked_people(_SORTS)
-    found = list_customers(ports(), actor(), asked_page(), wanted)
+    filter_ = requested_people(_SORTS)
+    found = list_customers(ports(), actor(), requested_page(), filter_)
     return page(
         "customers/index.html",
         rows=[customer_row(user) for user in found.items],
         summary=COUNT.of(found.counts),
         statuses=STATUSES,
         sorts=SORTS,
-        turns=turns(found, people_order(wanted)),
-        told=told(*NAMES, "sort"),
+        turns=turns(found, people_order(filter_)),
+        params=query_params(*NAMES, "sort"),
         tags=tags(NAMES, WORDS),
     )
 
@@ -79,9 +79,9 @@ def index() -> BaseResponse:
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
     """Export every matching customer, streamed while it is read."""
-    wanted = asked_people(_SORTS)
+    filter_ = requested_people(_SORTS)
     return export_list(
-        "customers", COLUMNS, lambda page: list_customers(ports(), actor(), page, wanted)
+        "customers", COLUMNS, lambda page: list_customers(ports(), actor(), page, filter_)
     )
 
 
@@ -91,8 +91,8 @@ def show(key: int) -> BaseResponse:
     person, diagnosis = _person(key)
     if person.user.is_staff:
         return go("console.staff.show", key=key)
-    asked = request.args.get("ask", "")
-    return page("customers/show.html", **_values(person, asked, diagnosis))
+    question_name = request.args.get("ask", "")
+    return page("customers/show.html", **_values(person, question_name, diagnosis))
 
 
 @blueprint.post("/<key:key>/details")
@@ -125,7 +125,9 @@ def _person(key: int) -> tuple[Person, SignInDiagnosis | None]:
     return Person(user), None
 
 
-def _values(person: Person, asked: str, diagnosis: SignInDiagnosis | None) -> dict[str, object]:
+def _values(
+    person: Person, question_name: str, diagnosis: SignInDiagnosis | None
+) -> dict[str, object]:
     user = person.user
     viewer = Viewer(
         can_edit=may(actor(), delete_customer),
@@ -137,7 +139,7 @@ def _values(person: Person, asked: str, diagnosis: SignInDiagnosis | None) -> di
         orders = list_newest_orders_of(ports(), actor(), user.id, PageRequest(_ORDERS)).items
     return {
         "user": user,
-        "customer": make_customer_page(person, viewer, orders, asked),
+        "customer": make_customer_page(person, viewer, orders, question_name),
         "sign_in": diagnosis and make_sign_in_card(diagnosis, actor(), now()),
         "form": form_of(user),
     }

@@ -46,7 +46,7 @@ def form_of(user: User) -> PersonForm:
     )
 
 
-def asked_people(
+def requested_people(
     sorts: Mapping[str, tuple[UserSort, bool]],
     *,
     group_id: int | None = None,
@@ -68,8 +68,8 @@ def asked_people(
     )
 
 
-def people_order(wanted: UserFilter) -> ListOrder:
+def people_order(filter_: UserFilter) -> ListOrder:
     """Return what a list with that filter is sorted by, as far as its pager tells."""
-    if wanted.sort is not UserSort.CREATED_AT:
+    if filter_.sort is not UserSort.CREATED_AT:
         return ListOrder.OTHER
-    return ListOrder.NEWEST_FIRST if wanted.descending else ListOrder.OLDEST_FIRST
+    return ListOrder.NEWEST_FIRST if filter_.descending else ListOrder.OLDEST_FIRST

@@ -113,11 +113,11 @@ def group_row(group: PermissionGroup, actor: Actor) -> GroupRow:
 
 
 def make_group_page(
-    group: PermissionGroup, members: Sequence[User], actor: Actor, asked: str = ""
+    group: PermissionGroup, members: Sequence[User], actor: Actor, question_name: str = ""
 ) -> GroupPage:
-    """Return a group's page, with the question before it is deleted if that is ``asked``."""
+    """Return a group's page; ``question_name`` is ``delete`` or empty."""
     problem = manage_problem(actor, group.permissions)
-    can_delete = asked == "delete" and problem is None
+    can_delete = question_name == "delete" and problem is None
     return GroupPage(
         id=group.id,
         name=group.name,

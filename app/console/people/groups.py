@@ -8,7 +8,7 @@ from wtforms.validators import InputRequired
 from app.console.creations import Created, CreatingForm, create_once
 from app.console.exports import export_list
 from app.console.forms import ConsoleForm
-from app.console.lists import Turns, asked_page, tags, told, turns
+from app.console.lists import Turns, query_params, requested_page, tags, turns
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, not_done, page, refused_page
 from app.console.people.group_pages import COLUMNS, COUNT, SORTS, group_row, make_group_page
@@ -69,13 +69,13 @@ class MemberForm(ConsoleForm):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """All groups; there are few, so any order will do."""
-    found = list_groups(ports(), actor(), asked_page(), _wanted())
+    found = list_groups(ports(), actor(), requested_page(), _filter())
     return page(
         "groups/index.html",
         rows=[group_row(group, actor()) for group in found.items],
         summary=COUNT.of(found.counts),
         turns=turns(found),
-        told=told(*_NAMES, "sort"),
+        params=query_params(*_NAMES, "sort"),
         tags=tags(_NAMES),
         sorts=SORTS,
     )
@@ -84,8 +84,10 @@ def index() -> BaseResponse:
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
     """Export every matching group, streamed while it is read."""
-    wanted = _wanted()
-    return export_list("groups", COLUMNS, lambda page: list_groups(ports(), actor(), page, wanted))
+    filter_ = _filter()
+    return export_list(
+        "groups", COLUMNS, lambda page: list_groups(ports(), actor(), page, filter_)
+    )
 
 
 @blueprint.route("/new", methods=["GET", "POST"])
@@ -112,17 +114,17 @@ def show(key: int) -> BaseResponse:
 def save(key: int) -> BaseResponse:
     """Another name, other permissions; they count from the members' next request on."""
     group, form = _group(key), GroupForm()
-    wanted = form.permissions.chosen
+    permissions = form.permissions.chosen
     changes = GroupChanges(
         name=form.name.data or "",
-        add_permissions=wanted - group.permissions,
-        remove_permissions=group.permissions - wanted,
+        add_permissions=permissions - group.permissions,
+        remove_permissions=group.permissions - permissions,
     )
     try:
         saved = update_group(ports(), actor(), to_global_id("Group", key), changes)
     except Refused as refused:
         form.refuse(refused)
-        values = {**_values(group), "form": form, "chips": chips(actor(), wanted)}
+        values = {**_values(group), "form": form, "chips": chips(actor(), permissions)}
         return refused_page("groups/show.html", **values)
     return done(
         text("Saved the group {name}.", name=saved.name), "console.staff.groups.show", key=key
@@ -182,7 +184,7 @@ def group_names(chosen: int | None) -> dict[str, str]:
     return names
 
 
-def _wanted() -> GroupFilter:
+def _filter() -> GroupFilter:
     by_members = request.args.get("sort") == "members"
     search = request.args.get("q", "").strip()
     return GroupFilter(search=search, by_members=by_members, descending=by_members)
@@ -202,12 +204,12 @@ def _group(key: int) -> PermissionGroup:
     return group
 
 
-def _values(group: PermissionGroup, asked: str = "") -> dict[str, object]:
-    members = list_staff(ports(), actor(), asked_page(), UserFilter(group_id=group.id))
+def _values(group: PermissionGroup, question_name: str = "") -> dict[str, object]:
+    members = list_staff(ports(), actor(), requested_page(), UserFilter(group_id=group.id))
     # The response to a form has no URL that could lead to other pages.
     turned = turns(members) if request.method == "GET" else Turns()
     return {
-        "group": make_group_page(group, members.items, actor(), asked),
+        "group": make_group_page(group, members.items, actor(), question_name),
         "turns": turned if turned.previous or turned.next else None,
         "chips": chips(actor(), group.permissions),
         "form": GroupForm(formdata=None, name=group.name),

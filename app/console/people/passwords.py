@@ -37,7 +37,7 @@ def forgotten() -> BaseResponse:
     if not form.validate_on_submit():
         show = refused_page if form.is_submitted() else page
         return show(
-            "passwords/forgotten.html", form=form, sign_in_options=_sign_in_options(), asked=""
+            "passwords/forgotten.html", form=form, sign_in_options=_sign_in_options(), email=""
         )
     try:
         request_password_reset(
@@ -46,13 +46,13 @@ def forgotten() -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return refused_page(
-            "passwords/forgotten.html", form=form, sign_in_options=_sign_in_options(), asked=""
+            "passwords/forgotten.html", form=form, sign_in_options=_sign_in_options(), email=""
         )
     return page(
         "passwords/forgotten.html",
         form=form,
         sign_in_options=_sign_in_options(),
-        asked=form.email.data,
+        email=form.email.data,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.lists import RowCount, asked_page, turns
+from app.console.lists import RowCount, requested_page, turns
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import page
 from app.console.people.group_pages import COUNT as GROUP_COUNT
@@ -85,7 +85,7 @@ def make_rows(columns: Sequence[Column], held: Collection[Permission]) -> tuple[
 
 
 def _people() -> tuple[list[Column], Page[object], RowCount]:
-    found = list_staff(ports(), actor(), asked_page(COLUMNS))
+    found = list_staff(ports(), actor(), requested_page(COLUMNS))
     return (
         [Column(one.id, name_of(one), one.permissions) for one in found.items],
         found,
@@ -94,5 +94,5 @@ def _people() -> tuple[list[Column], Page[object], RowCount]:
 
 
 def _groups() -> tuple[list[Column], Page[object], RowCount]:
-    found = list_groups(ports(), actor(), asked_page(COLUMNS))
+    found = list_groups(ports(), actor(), requested_page(COLUMNS))
     return [Column(one.id, one.name, one.permissions) for one in found.items], found, GROUP_COUNT

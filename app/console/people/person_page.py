@@ -158,9 +158,9 @@ def _deactivation(person: Person) -> str:
     )
 
 
-def account_dialog(asked: str, person: Person) -> Question | None:
-    """Return the dialog that ``asked`` names: deactivate, remove, sign-out or link."""
-    make = _DIALOGS.get(asked)
+def account_dialog(question_name: str, person: Person) -> Question | None:
+    """Return the dialog that ``question_name`` names: deactivate, remove, sign-out or link."""
+    make = _DIALOGS.get(question_name)
     return None if make is None else make(person)
 
 

@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.creations import CreatingForm, shown_once
 from app.console.exports import export_list
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import query_params, requested_page, tags, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, not_done, page, refused_page
 from app.console.people import groups, invitations, permission_matrix
@@ -13,9 +13,9 @@ from app.console.people.directory import (
     NAMES,
     WORDS,
     PersonForm,
-    asked_people,
     form_of,
     people_order,
+    requested_people,
 )
 from app.console.people.group_pages import group_choice
 from app.console.people.groups import every_group, group_names
@@ -68,16 +68,16 @@ for part in (groups, invitations, permission_matrix):
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the staff with their sign-in methods."""
-    wanted = _wanted()
-    found = list_staff(ports(), actor(), asked_page(), wanted)
+    filter_ = _filter()
+    found = list_staff(ports(), actor(), requested_page(), filter_)
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id for user in found.items])
-    names = group_names(wanted.group_id)
+    names = group_names(filter_.group_id)
     return page(
         "staff/index.html",
         rows=[staff_row(user, methods.get(user.id), actor().user_id) for user in found.items],
         summary=COUNT.of(found.counts),
-        turns=turns(found, people_order(wanted)),
-        told=told(*_NAMES, "sort"),
+        turns=turns(found, people_order(filter_)),
+        params=query_params(*_NAMES, "sort"),
         tags=tags(_NAMES, {**WORDS, "by": SIGN_IN_METHODS, "group": names}),
         statuses=STATUSES,
         groups=names,
@@ -89,8 +89,8 @@ def index() -> BaseResponse:
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
     """Export every matching member of the staff, streamed while it is read."""
-    wanted = _wanted()
-    return export_list("staff", COLUMNS, lambda page: list_staff(ports(), actor(), page, wanted))
+    filter_ = _filter()
+    return export_list("staff", COLUMNS, lambda page: list_staff(ports(), actor(), page, filter_))
 
 
 @blueprint.get("/<key:key>")
@@ -136,15 +136,15 @@ def save_groups(key: int) -> BaseResponse:
     return done(message, "console.staff.show", key=key)
 
 
-def _wanted() -> UserFilter:
-    return asked_people(
+def _filter() -> UserFilter:
+    return requested_people(
         _SORTS,
         group_id=request.args.get("group", type=row_key),
         signs_in_by=request.args.get("by", type=SignInMethod),
     )
 
 
-def _values(person: Person, asked: str = "") -> dict[str, object]:
+def _values(person: Person, question_name: str = "") -> dict[str, object]:
     user = person.user
     groups = group_choice(
         every_group(),
@@ -155,7 +155,7 @@ def _values(person: Person, asked: str = "") -> dict[str, object]:
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id]).get(user.id)
     return {
         "user": user,
-        "member": make_staff_page(person, actor(), groups, methods, asked),
+        "member": make_staff_page(person, actor(), groups, methods, question_name),
         "form": form_of(user),
         "link_form": CreatingForm(formdata=None),
         "link": shown_once(),

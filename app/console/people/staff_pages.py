@@ -135,13 +135,13 @@ def make_staff_page(
     actor: Actor,
     groups: GroupChoice,
     methods: SignInMethods | None,
-    asked: str = "",
+    question_name: str = "",
 ) -> StaffPage:
-    """Return a staff member's page, with the dialog that is ``asked``."""
+    """Return a staff member's page, with the dialog that is ``question_name``."""
     user = person.user
     is_viewer = user.id == actor.user_id
     can_edit = is_manageable(actor, user.permissions)
-    can_ask = can_edit and not (is_viewer and asked in _NOT_ONESELF)
+    can_ask = can_edit and not (is_viewer and question_name in _NOT_ONESELF)
     return StaffPage(
         name=name_of(user),
         email=email_below_name(user),
@@ -157,7 +157,7 @@ def make_staff_page(
         sessions=sessions_table(person),
         actions=account_actions(person, is_manageable=can_edit, is_self=is_viewer),
         can_invite_again=can_edit and user.is_active and _is_invited(user, methods),
-        dialog=account_dialog(asked, person) if can_ask else None,
+        dialog=account_dialog(question_name, person) if can_ask else None,
     )
 
 

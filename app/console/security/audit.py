@@ -5,7 +5,7 @@ from flask import abort, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import csv_file, json_file, started
-from app.console.lists import asked_days, asked_page, tags, time_turns, told
+from app.console.lists import query_params, requested_days, requested_page, tags, time_turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.security.audit_page import (
@@ -48,15 +48,15 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List entries by time, with the filters and the order of the URL."""
-    wanted = _wanted()
-    found = list_entries(ports(), actor(), asked_page(), wanted)
+    filter_ = _filter()
+    found = list_entries(ports(), actor(), requested_page(), filter_)
     subject = request.args.get("on", "").strip()
     label = subject_label(found.items, subject)
     return page(
         "audit/index.html",
-        audit=make_audit_page(found.items, counts=found.counts, oldest_first=wanted.oldest_first),
-        turns=time_turns(found, oldest_first=wanted.oldest_first),
-        told=told(*_NAMES, "sort"),
+        audit=make_audit_page(found.items, counts=found.counts, oldest_first=filter_.oldest_first),
+        turns=time_turns(found, oldest_first=filter_.oldest_first),
+        params=query_params(*_NAMES, "sort"),
         tags=tags(_NAMES, {"who": ACTORS, "kind": TOPICS, "on": {subject: label}}),
         actors=ACTORS,
         topics=TOPICS,
@@ -77,23 +77,23 @@ def show(key: int) -> BaseResponse:
 @blueprint.get("/export.<any(csv, json):form>")
 def export(form: str) -> BaseResponse:
     """Export every matching entry, streamed while it is read."""
-    rows = started(export_entries(ports(), actor(), _wanted()))
+    rows = started(export_entries(ports(), actor(), _filter()))
     if form == "json":
         return json_file("audit", rows)
     return csv_file("audit", _COLUMNS, map(_line, rows))
 
 
-def _wanted() -> AuditFilter:
+def _filter() -> AuditFilter:
     args = request.args
     subject, _, key = args.get("on", "").partition(":")
-    wanted_days = asked_days()
+    days = requested_days()
     return AuditFilter(
         actor_kind=args.get("who", "", type=one_of(ACTORS)),
         topic=args.get("kind", type=Topic),
         subject_type=subject if key else "",
         subject_id=key,
-        since=wanted_days.gte,
-        until=wanted_days.lte,
+        since=days.gte,
+        until=days.lte,
         text=args.get("q", "").strip()[:MAX_TEXT_LENGTH],
         oldest_first=args.get("sort") == "oldest",
     )

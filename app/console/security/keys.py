@@ -36,7 +36,7 @@ def index() -> BaseResponse:
             list_keys(ports(), actor()),
             moment,
             valid_until=moment + lifetime,
-            is_asked=request.args.get("ask") == "rotate",
+            asks_rotation=request.args.get("ask") == "rotate",
         ),
         key_set_url=own_address("wellknown.key_set"),
     )

@@ -55,12 +55,16 @@ class KeysPage:
 
 
 def make_keys_page(
-    ring: Sequence[SigningKey], now: datetime, *, valid_until: datetime, is_asked: bool = False
+    ring: Sequence[SigningKey],
+    now: datetime,
+    *,
+    valid_until: datetime,
+    asks_rotation: bool = False,
 ) -> KeysPage:
     """Return the page that shows ``ring``.
 
-    ``valid_until`` is when the last token that was signed until now expires; ``is_asked`` asks
-    about a rotation, if it's possible.
+    ``valid_until`` is when the last token that was signed until now expires; ``asks_rotation``
+    asks about a rotation, if it's possible.
     """
     next_key = next((key for key in ring if key.state is KeyState.NEXT), None)
     active = next(key for key in ring if key.state is KeyState.ACTIVE)
@@ -74,7 +78,7 @@ def make_keys_page(
         count=_count(len(ring)),
         effect="" if next_key is None else _effect(next_key),
         question=_question(next_key, active, valid_until)
-        if next_key is not None and can_rotate and is_asked
+        if next_key is not None and can_rotate and asks_rotation
         else None,
     )
 

@@ -4,7 +4,7 @@ from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import csv_file, json_file, started
-from app.console.lists import ListOrder, asked_page, tags, told, turns
+from app.console.lists import ListOrder, query_params, requested_page, tags, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.security.sign_ins_page import PERIODS, make_sign_ins_page
@@ -70,21 +70,21 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List attempts, newest first, with the filters of the URL, below a chart of the period."""
-    wanted, period = _wanted(), _period()
-    found = list_sign_ins(ports(), actor(), asked_page(is_counted=False), wanted)
-    asked = told(*_NAMES)
+    filter_, period = _filter(), _period()
+    found = list_sign_ins(ports(), actor(), requested_page(is_counted=False), filter_)
+    params = query_params(*_NAMES)
     return page(
         "sign_ins/index.html",
         sign_ins=make_sign_ins_page(
             found.items,
-            count_sign_ins(ports(), actor(), wanted),
+            count_sign_ins(ports(), actor(), filter_),
             chart_sign_ins(ports(), actor(), period),
             period,
-            asked,
+            params,
             actor().permissions,
         ),
         turns=turns(found, ListOrder.NEWEST_FIRST),
-        told=asked,
+        params=params,
         tags=tags(_NAMES, _WORDS),
         words=_WORDS,
         kept_days=ports().configuration.sign_in_log_days,
@@ -96,7 +96,7 @@ def index() -> BaseResponse:
 @blueprint.get("/export.<any(csv, json):form>")
 def export(form: str) -> BaseResponse:
     """Export every matching attempt, streamed while it is read."""
-    rows = started(export_sign_ins(ports(), actor(), _wanted()))
+    rows = started(export_sign_ins(ports(), actor(), _filter()))
     if form == "json":
         return json_file("sign-ins", rows)
     return csv_file("sign-ins", _COLUMNS, map(_line, rows))
@@ -106,7 +106,7 @@ def _period() -> Period:
     return request.args.get("since", Period.TWO_WEEKS, type=Period)
 
 
-def _wanted() -> SignInFilter:
+def _filter() -> SignInFilter:
     args = request.args
     return SignInFilter(
         method=args.get("method", type=SignInMethod),

@@ -78,23 +78,23 @@ def make_sign_ins_page(
     counts: Counts,
     spans: Sequence[SignInSpan],
     period: Period,
-    asked: Mapping[str, str],
+    params: Mapping[str, str],
     permissions: frozenset[Permission],
 ) -> SignInsPage:
-    """Return the page; ``asked`` are its filters as the URL has them."""
+    """Return the page; ``params`` are its filters as the URL has them."""
     return SignInsPage(
         rows=tuple(_row(event, permissions) for event in events),
         summary=COUNT.of(counts),
         caption="Sign-in attempts, newest first",
-        command=_command(asked),
+        command=_command(params),
         chart=_chart(spans, period),
     )
 
 
-def _command(asked: Mapping[str, str]) -> str:
+def _command(params: Mapping[str, str]) -> str:
     """Return the command that lists the same."""
     words = ["flask", "sign-ins", "list"]
-    for name, value in ({"since": Period.TWO_WEEKS.value} | dict(asked)).items():
+    for name, value in ({"since": Period.TWO_WEEKS.value} | dict(params)).items():
         is_free = name in ("q", "since")
         option = value if is_free else value.lower().replace("_", "-")
         words += [f"--{_OPTIONS.get(name, name)}", option]

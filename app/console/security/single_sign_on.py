@@ -6,7 +6,7 @@ from flask import Response, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import export_list
-from app.console.lists import asked_page, tags, told, turns
+from app.console.lists import query_params, requested_page, tags, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.parts import Question
@@ -64,15 +64,15 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the providers, the default one first unless sorted by name."""
-    search, by_name = _wanted()
-    found = list_plugins(ports(), actor(), asked_page(), search=search, by_name=by_name)
+    search, by_name = x()
+    found = list_plugins(ports(), actor(), requested_page(), search=search, by_name=by_name)
     slugs = [plugin.slug for plugin in found.items]
     return page(
         "single_sign_on/index.html",
         providers=make_providers_page(
             found.items, show_provider_coverage(ports(), actor(), slugs), found.counts
         ),
-        told=told("q", "sort"),
+        params=query_params("q", "sort"),
         tags=tags({"q": "Name"}),
         sorts=_SORTS,
         turns=turns(found),
@@ -82,7 +82,7 @@ def index() -> BaseResponse:
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
     """Export every matching provider, streamed while it is read."""
-    search, by_name = _wanted()
+    search, by_name = x()
     return export_list(
         "identity-providers",
         COLUMNS,
@@ -93,30 +93,30 @@ def export() -> BaseResponse:
 @blueprint.get("/<slug:slug>/")
 def show(slug: str) -> BaseResponse:
     """Show a provider; ``ask`` opens the confirmation to enable or disable it."""
-    asked = request.args.get("ask", "")
-    if asked in _ASKED and needs_proof(ports(), actor(), save_provider, slug, _SWITCH[asked]):
-        wanted = url_for("console.single_sign_on.show", slug=slug, ask=asked)
-        return ask_first("single_sign_on.switch", wanted)
-    return provider_page(slug, asked=asked if asked in _ASKED else "")
+    state = request.args.get("ask", "")
+    if state in _ASKED and needs_proof(ports(), actor(), save_provider, slug, _SWITCH[state]):
+        next_path = url_for("console.single_sign_on.show", slug=slug, ask=state)
+        return ask_first("single_sign_on.switch", next_path)
+    return provider_page(slug, state=state if state in _ASKED else "")
 
 
 @blueprint.post("/<slug:slug>/switch")
 def switch(slug: str) -> BaseResponse:
     """Enable or disable the provider; refused if no administrator could undo it."""
     plugin = find_plugin(slug)
-    asked = request.form.get("to", "")
-    if asked not in _ASKED:
+    state = request.form.get("to", "")
+    if state not in _ASKED:
         return go("console.single_sign_on.show", slug=slug)
-    active = _ASKED[asked]
+    active = _ASKED[state]
     try:
-        save_provider(ports(), actor(), slug, _SWITCH[asked])
+        save_provider(ports(), actor(), slug, _SWITCH[state])
     except Refused as refused:
         return provider_page(slug, wrong=[problem_text(one) for one in refused.problems])
     sentence = "{name} is enabled." if active else "{name} is disabled."
     return done(text(sentence, name=plugin.name), "console.single_sign_on.show", slug=slug)
 
 
-def _wanted() -> tuple[str, bool]:
+def x() -> tuple[str, bool]:
     """Return the name that is searched for, and whether the list is sorted by name."""
     return request.args.get("q", "").strip(), request.args.get("sort") == "name"
 
@@ -124,13 +124,13 @@ def _wanted() -> tuple[str, bool]:
 def provider_page(
     slug: str,
     *,
-    asked: str = "",
+    state: str = "",
     wrong: Sequence[str] = (),
     trial: Trial = _UNTRIED,
 ) -> Response:
     """Return the page of a provider, with what was asked, refused or tried."""
     plugin = find_plugin(slug)
-    closes = asked == "off" and plugin.active
+    closes = state == "off" and plugin.active
     impact = show_provider_disable_impact(ports(), actor(), slug) if closes else None
     if impact is None:
         coverage = show_provider_coverage(ports(), actor(), [slug])[slug]
@@ -145,8 +145,8 @@ def provider_page(
             plugin,
             coverage,
             trial=trial,
-            question=None if reason else _question(plugin, asked, coverage, impact),
-            notice=unchanged(plugin) if asked and plugin.active is _ASKED[asked] else None,
+            question=None if reason else _question(plugin, state, coverage, impact),
+            notice=unchanged(plugin) if state and plugin.active is _ASKED[state] else None,
             wrong=[*wrong, reason] if reason else wrong,
         ),
         callback=f"{base}{url_for('console.sign_in.finish', plugin_id=plugin.id)}",
@@ -156,13 +156,13 @@ def provider_page(
 
 def _question(
     plugin: Plugin,
-    asked: str,
+    state: str,
     coverage: ProviderCoverage,
     impact: ProviderDisableImpact | None,
 ) -> Question | None:
     if impact is not None:
         return disabling(plugin, impact, now())
-    if asked == "on" and not plugin.active:
+    if state == "on" and not plugin.active:
         return enabling(plugin, coverage)
     return None
 

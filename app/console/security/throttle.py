@@ -6,7 +6,7 @@ from flask import flash, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import export_items
-from app.console.lists import here_with, tags, told
+from app.console.lists import here_with, query_params, tags
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import go, own_path, page
 from app.console.parts import Question
@@ -60,10 +60,10 @@ def index() -> BaseResponse:
     blocked: tuple[BlockDetails, ...] = ()
     question: Question | None = None
     problem = ""
-    asked = request.args.get("address", "").strip() if _asks() else ""
+    address = request.args.get("address", "").strip() if _asks() else ""
     try:
         blocked = _listed()
-        question = make_question(asked, _block_of(asked, blocked)) if asked else None
+        question = make_question(address, _block_of(address, blocked)) if address else None
     except ThrottleUnavailable:
         problem = _UNAVAILABLE
     return page(
@@ -75,7 +75,7 @@ def index() -> BaseResponse:
             limit=LISTED if len(blocked) == LISTED else 0,
             problem=problem,
         ),
-        told=told("q", "why", "sort"),
+        params=query_params("q", "why", "sort"),
         tags=tags(_FILTERS, {"why": REASONS}),
         reasons=REASONS,
         sorts=SORTS,
@@ -92,7 +92,7 @@ def export() -> BaseResponse:
         blocked = _sorted(_filtered(_listed()))
     except ThrottleUnavailable:
         flash(_UNAVAILABLE, "bad")
-        return go("console.throttle.index", **told("q", "why", "sort"))
+        return go("console.throttle.index", **query_params("q", "why", "sort"))
     return export_items("blocked-ips", COLUMNS, blocked)
 
 
@@ -127,8 +127,8 @@ def _asks() -> bool:
 
 def _listed() -> tuple[BlockDetails, ...]:
     """Return the longest blocks, or the one whose full IP is searched for."""
-    wanted = told("q").get("q", "")
-    address = wanted if parse_address(wanted) is not None else ""
+    search_text = query_params("q").get("q", "")
+    address = search_text if parse_address(search_text) is not None else ""
     return list_block_details(ports(), actor(), limit=LISTED, address=address)
 
 
@@ -139,11 +139,11 @@ def _block_of(address: str, listed: tuple[BlockDetails, ...]) -> BlockDetails | 
 
 def _filtered(blocked: tuple[BlockDetails, ...]) -> list[BlockDetails]:
     """Return those that match the filters."""
-    asked = told("q", "why")
-    part = asked.get("q", "").lower()
+    params = query_params("q", "why")
+    part = params.get("q", "").lower()
     if parse_address(part) is not None:
         part = ""  # the list has only this IP, however it was spelled
-    tries = {"accounts": "wrong_passwords", "unknown": "unknown_emails"}.get(asked.get("why", ""))
+    tries = {"accounts": "wrong_passwords", "unknown": "unknown_emails"}.get(params.get("why", ""))
     return [
         one
         for one in blocked

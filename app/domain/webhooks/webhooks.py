@@ -22,7 +22,7 @@ _HEADER = re.compile(
 _VALUE = re.compile(r"[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?")
 
 
-ANY_EVENT = "All the events there are, those of later versions too."
+ALL_EVENTS_DESCRIPTION = "All the events there are, those of later versions too."
 """What ``ANY_EVENTS`` tells."""
 
 

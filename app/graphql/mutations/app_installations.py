@@ -10,7 +10,7 @@ from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
 from app.services.apps.installation_requests import (
-    WantedApp,
+    InstallationRequest,
     delete_failed_installation,
     install_app,
     retry_installation,
@@ -105,7 +105,7 @@ class AppInstallationMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
     ) -> AppInstall:
         context: RequestContext = info.context
-        new = WantedApp(
+        new = InstallationRequest(
             app_name=input["app_name"],
             manifest_url=input["manifest_url"],
             permissions=frozenset(input.get("permissions") or ()),

@@ -12,7 +12,7 @@ from app.graphql.global_ids import key_in
 from app.graphql.mutations.app_payloads import AppPayload
 from app.graphql.mutations.payloads import answers
 from app.services.apps.app_tokens import (
-    WantedToken,
+    TokenOptions,
     create_app_token,
     revoke_app_token,
     rotate_app_token,
@@ -104,7 +104,7 @@ class AppTokenMutations(graphene.ObjectType):
     ) -> AppTokenCreate:
         context: RequestContext = info.context
         permissions = input.get("permissions")
-        new_token = WantedToken(
+        new_token = TokenOptions(
             name=input.get("name") or "",
             expires_at=input.get("expires_at"),
             permissions=None if permissions is None else frozenset(permissions),

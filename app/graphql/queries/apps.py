@@ -105,7 +105,7 @@ class AppQueries(graphene.ObjectType):
     def resolve_apps(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[AppNode]:
         context: RequestContext = info.context
         filter_ = arguments.get("filter") or {}
-        app_filter = AppFilter(
+        filter_ = AppFilter(
             search=filter_.get("search") or "",
             is_active=filter_.get("is_active"),
             type=filter_.get("type"),
@@ -115,7 +115,7 @@ class AppQueries(graphene.ObjectType):
             context.ports,
             context.actor,
             page_request("apps", arguments),
-            app_filter,
+            filter_,
             sort["field"],
             descending=sort.get("direction") == "DESC",
         )
@@ -144,9 +144,9 @@ class AppQueries(graphene.ObjectType):
     ) -> Page[ExtensionNode]:
         context: RequestContext = info.context
         filter_ = arguments.get("filter") or {}
-        app_filter = ExtensionFilter(
+        filter_ = ExtensionFilter(
             tuple(filter_.get("mount_name") or ()), filter_.get("target_name") or ""
         )
         request = page_request("appExtensions", arguments)
-        page = list_extensions(context.ports, context.actor, request, app_filter)
+        page = list_extensions(context.ports, context.actor, request, filter_)
         return extension_page(context, page)

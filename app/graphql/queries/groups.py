@@ -63,13 +63,13 @@ class GroupQueries(graphene.ObjectType):
         context: RequestContext = info.context
         filter_ = arguments.get("filter") or {}
         ids = filter_.get("ids")
-        group_filter = GroupFilter(
+        filter_ = GroupFilter(
             search=filter_.get("search") or "",
             ids=None if ids is None else tuple(ids),
             descending=(arguments.get("sort_by") or {}).get("direction") == "DESC",
         )
         request = page_request("permissionGroups", arguments)
-        page = list_groups(context.ports, context.actor, request, group_filter)
+        page = list_groups(context.ports, context.actor, request, filter_)
         context.group_loader(info).add_groups(group.id for group in page.items)
         return page
 

@@ -39,8 +39,8 @@ class SignInEventQueries(graphene.ObjectType):
     ) -> Page[SignInEvent]:
         context: RequestContext = info.context
         page = page_request("signInEvents", arguments)
-        wanted = _filter(arguments.get("filter") or {})
-        return list_sign_ins(context.ports, context.actor, page, wanted)
+        filter_ = _filter(arguments.get("filter") or {})
+        return list_sign_ins(context.ports, context.actor, page, filter_)
 
 
 def _filter(given: dict[str, Any]) -> SignInFilter:

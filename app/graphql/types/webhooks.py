@@ -25,7 +25,7 @@ def _description(event: EventType | None) -> str:
     if event is None:
         return "What happens in the shop, and webhooks can hear of."
     if event is EventType.ANY_EVENTS:
-        return domain.ANY_EVENT
+        return domain.ALL_EVENTS_DESCRIPTION
     return EVENTS[event].description
 
 

@@ -32,7 +32,7 @@ class AppFilter:
     type: AppType | None = None
 
 
-ANY_APP = AppFilter()
+NO_FILTER = AppFilter()
 
 
 @staff_only
@@ -40,7 +40,7 @@ def list_apps(
     ports: Ports,
     actor: Actor,
     page: PageRequest,
-    filter_: AppFilter = ANY_APP,
+    filter_: AppFilter = NO_FILTER,
     sort_by: AppSortField | None = None,
     *,
     descending: bool = False,

@@ -42,7 +42,7 @@ _MAX_NAME_LENGTH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class WantedToken:
+class TokenOptions:
     """A token to be made: until when it is good, and for what if not for all its app may do."""
 
     name: str = ""
@@ -50,11 +50,11 @@ class WantedToken:
     permissions: frozenset[Permission] | None = None
 
 
-ANY_TOKEN = WantedToken()
+DEFAULT_TOKEN = TokenOptions()
 
 
 def _never_expires(
-    _ports: Ports, _actor: Actor, app_id: int, options: WantedToken = ANY_TOKEN
+    _ports: Ports, _actor: Actor, app_id: int, options: TokenOptions = DEFAULT_TOKEN
 ) -> bool:
     return options.expires_at is None
 
@@ -62,7 +62,7 @@ def _never_expires(
 @fresh_proof("without expiry", _never_expires)
 @requires(Permission.MANAGE_APPS)
 def create_app_token(
-    ports: Ports, actor: Actor, app_id: int, options: WantedToken = ANY_TOKEN
+    ports: Ports, actor: Actor, app_id: int, options: TokenOptions = DEFAULT_TOKEN
 ) -> NewAppToken:
     """Another token for an app (`appTokenCreate`), good until it expires or is revoked.
 

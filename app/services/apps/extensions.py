@@ -44,12 +44,12 @@ class ExtensionFilter:
     target: str = ""
 
 
-ANY_EXTENSION = ExtensionFilter()
+ALL_EXTENSIONS = ExtensionFilter()
 
 
 @staff_and_apps
 def list_extensions(
-    ports: Ports, actor: Actor, page: PageRequest, filter_: ExtensionFilter = ANY_EXTENSION
+    ports: Ports, actor: Actor, page: PageRequest, filter_: ExtensionFilter = ALL_EXTENSIONS
 ) -> Page[Extension]:
     """The extensions of active apps (`appExtensions`), the oldest first."""
     mounts = [mount.upper() for mount in filter_.mounts]

@@ -24,7 +24,7 @@ _MAX_NAME_LENGTH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class WantedApp:
+class InstallationRequest:
     """The input of an installation and the granted permissions."""
 
     app_name: str
@@ -35,7 +35,7 @@ class WantedApp:
 
 @fresh_proof("with permissions", lambda _ports, _actor, request: bool(request.permissions))
 @requires_person(Permission.MANAGE_APPS)
-def install_app(ports: Ports, actor: Actor, request: WantedApp) -> Installation:
+def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Installation:
     """Request an installation (`appInstall`); the worker runs it.
 
     Refuses REQUIRED and INVALID on ``appName``, INVALID_URL_FORMAT on ``manifestUrl``,

@@ -46,7 +46,7 @@ class ProductFilter:
     updated_at: Range[datetime] | None = None
 
 
-ANY_PRODUCT = ProductFilter()
+ALL_PRODUCTS = ProductFilter()
 
 
 @public
@@ -54,7 +54,7 @@ def list_products(
     ports: Ports,
     actor: Actor,
     page: PageRequest,
-    filter_: ProductFilter = ANY_PRODUCT,
+    filter_: ProductFilter = ALL_PRODUCTS,
     sort_by: ProductSortField | None = None,
     *,
     descending: bool = False,

@@ -53,7 +53,7 @@ class OrderFilter:
     updated_at: Range[datetime] | None = None
 
 
-ANY_ORDER = OrderFilter()
+ALL_ORDERS = OrderFilter()
 
 
 @requires(Permission.MANAGE_ORDERS)
@@ -61,7 +61,7 @@ def list_orders(
     ports: Ports,
     actor: Actor,
     page: PageRequest,
-    filter_: OrderFilter = ANY_ORDER,
+    filter_: OrderFilter = ALL_ORDERS,
     sort_by: OrderSortField | None = None,
     *,
     descending: bool = False,

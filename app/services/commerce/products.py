@@ -189,7 +189,7 @@ def _audit(
     after: Product | None,
 ) -> None:
     """A row when what the public gets to see, or pays, has changed."""
-    was, now = _told(before), _told(after)
+    was, now = _audit_values(before), _audit_values(after)
     differ = [name for name in _AUDITED if was.get(name) != now.get(name)]
     product = after or before
     if product is None or not differ:
@@ -199,7 +199,7 @@ def _audit(
     record(ports, actor, session, change)
 
 
-def _told(product: Product | None) -> Mapping[str, object]:
+def _audit_values(product: Product | None) -> Mapping[str, object]:
     if product is None:
         return {}
     price = product.price

@@ -85,9 +85,9 @@ def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
     """
     record = FormSubmissionRecord
     mine = (record.key == key) & (record.session_id == actor.session_id)
-    wanted = select(record).where(mine, record.expires_at > ports.clock.now()).with_for_update()
+    query = select(record).where(mine, record.expires_at > ports.clock.now()).with_for_update()
     with ports.database.transaction() as session:
-        stored = session.scalar(wanted)
+        stored = session.scalar(query)
         if stored is None or not stored.encrypted_secret:
             return ""
         encrypted, stored.encrypted_secret = stored.encrypted_secret, ""

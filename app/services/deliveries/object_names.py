@@ -28,19 +28,19 @@ def name_objects(ports: Ports, actor: Actor, lines: Iterable[DeliveryLine]) -> M
     Names are those of now. Left out are deleted objects, and those of events whose permission the
     caller lacks. An order's name is its number.
     """
-    wanted: dict[str, dict[int, str]] = {}
+    ids: dict[str, dict[int, str]] = {}
     for line in lines:
         subject, key = parse_global_id(line.object_id) or ("", "")
         number = parse_key(key)
         if number is not None and actor.holds(EVENTS[line.event].permission):
-            wanted.setdefault(subject, {})[number] = line.object_id
-    names = {object_id: str(key) for key, object_id in wanted.pop("Order", {}).items()}
-    parts = [_named(subject, keys) for subject, keys in wanted.items() if subject in _NAMES]
+            ids.setdefault(subject, {})[number] = line.object_id
+    names = {object_id: str(key) for key, object_id in ids.pop("Order", {}).items()}
+    parts = [_named(subject, keys) for subject, keys in ids.items() if subject in _NAMES]
     if not parts:
         return names
     with ports.database.reading() as session:
         for row in session.execute(union_all(*parts)):
-            names[wanted[row.subject][row.id]] = row.name
+            names[ids[row.subject][row.id]] = row.name
     return names
 
 

@@ -11,7 +11,7 @@ from app.domain.events import EventType
 from app.models import AppRecord, AppTokenRecord, AuditRecord, WebhookRecord
 from app.services.apps.app_changes import NewApp, create_app
 from app.services.apps.app_status import deactivate_app
-from app.services.apps.app_tokens import WantedToken, create_app_token
+from app.services.apps.app_tokens import TokenOptions, create_app_token
 from app.services.authorization.register import part
 from app.services.demo.people import MANAGER
 from app.services.demo.timeline import DAY, MAKER, Happening, Past
@@ -174,14 +174,14 @@ def _add_token(app: _App, name: str, past: Past) -> None:
     app_id = app_made_here(past, app.name)
     if app_id is None or _has_token(past, app_id, name):
         return
-    create_app_token(past.at(app.made - 0.2), MAKER, app_id, _wanted(past, name))
+    create_app_token(past.at(app.made - 0.2), MAKER, app_id, _token_options(past, name))
 
 
-def _wanted(past: Past, name: str) -> WantedToken:
+def _token_options(past: Past, name: str) -> TokenOptions:
     """One that is good for orders alone, or one that ends soon."""
     if name == _SCANNER:
-        return WantedToken(name, permissions=frozenset({Permission.MANAGE_ORDERS}))
-    return WantedToken(name, expires_at=past.moment(-12 * DAY))
+        return TokenOptions(name, permissions=frozenset({Permission.MANAGE_ORDERS}))
+    return TokenOptions(name, expires_at=past.moment(-12 * DAY))
 
 
 def _has_token(past: Past, app_id: int, name: str) -> bool:

@@ -65,7 +65,7 @@ class PastDelivery:
 def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
     """Every delivery that the webhooks have had, the oldest first; nothing is written."""
     listeners = [_listener(past, *row) for row in _webhooks(past)]
-    told = [
+    sent_notes = [
         (note, listener)
         for note in _notes(past)
         for listener in listeners
@@ -73,7 +73,7 @@ def past_deliveries(past: Past) -> tuple[PastDelivery, ...]:
     ]
     return tuple(
         _past_delivery(past, listener, new, note.issued_at, place)
-        for place, (note, listener) in enumerate(told)
+        for place, (note, listener) in enumerate(sent_notes)
         for new in make_missing_deliveries(past.ports, [note], listener.subscriber)
     )
 

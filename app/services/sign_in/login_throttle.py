@@ -148,6 +148,6 @@ def _most_failed(failures: Mapping[int, int]) -> list[tuple[int, int]]:
 
 
 def _emails(ports: Ports, keys: Collection[int]) -> Mapping[int, str]:
-    wanted = select(UserRecord.id, UserRecord.email).where(UserRecord.id.in_(keys))
+    query = select(UserRecord.id, UserRecord.email).where(UserRecord.id.in_(keys))
     with ports.database.reading() as session:
-        return {row.id: row.email for row in session.execute(wanted)}
+        return {row.id: row.email for row in session.execute(query)}

@@ -59,28 +59,28 @@ _ALL = SignInFilter()
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def list_sign_ins(
-    ports: Ports, actor: Actor, page: PageRequest, wanted: SignInFilter = _ALL
+    ports: Ports, actor: Actor, page: PageRequest, filter_: SignInFilter = _ALL
 ) -> Page[SignInEvent]:
     """Attempts, the newest first; one statement. Refuses INVALID on ``search`` for a long text.
 
     A text is searched for in the newest 10,000 entries that the other filters leave.
     """
-    if len(wanted.text) > MAX_TEXT_LENGTH:
+    if len(filter_.text) > MAX_TEXT_LENGTH:
         message = "Use at most {max_text_length} characters."
         raise Refused(
             Problem("INVALID", message, "search", values={"max_text_length": MAX_TEXT_LENGTH})
         )
-    if not is_storable(wanted.text + wanted.address):
+    if not is_storable(filter_.text + filter_.address):
         return empty_page()  # no entry can hold that
     query: Select[*tuple[object, ...]] = select(*COLUMNS)
-    query = narrow(ports, actor, query, wanted)
+    query = narrow(ports, actor, query, filter_)
     with ports.database.reading() as session:
         return read_page(ports, session, query, Order(_BY_TIME, descending=True), page, to_event)
 
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def export_sign_ins(
-    ports: Ports, actor: Actor, wanted: SignInFilter = _ALL
+    ports: Ports, actor: Actor, filter_: SignInFilter = _ALL
 ) -> Iterator[SignInEvent]:
     """Yield every matching attempt in the list's order, reading a few hundred at a time.
 
@@ -88,7 +88,7 @@ def export_sign_ins(
     """
     cursor: tuple[str | int, ...] = ()
     while True:
-        page = list_sign_ins(ports, actor, PageRequest(_EXPORTED_AT_ONCE, cursor=cursor), wanted)
+        page = list_sign_ins(ports, actor, PageRequest(_EXPORTED_AT_ONCE, cursor=cursor), filter_)
         yield from page.items
         if not page.has_next:
             return
@@ -97,11 +97,11 @@ def export_sign_ins(
 
 @part
 def narrow(
-    ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], wanted: SignInFilter
+    ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], filter_: SignInFilter
 ) -> Select[*tuple[object, ...]]:
     """Return ``query`` for the attempts that are wanted and that ``actor`` can see."""
-    conditions = [*_visible(actor), *_conditions(wanted)]
-    text = wanted.text.strip()
+    conditions = [*_visible(actor), *_conditions(filter_)]
+    text = filter_.text.strip()
     if text:
         # Bounded: the log is never searched from end to end.
         near = _with_users(select(_event.id)).where(*conditions)
@@ -112,16 +112,16 @@ def narrow(
 
 @part
 def narrow_figures(
-    ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], wanted: SignInFilter
+    ports: Ports, actor: Actor, query: Select[*tuple[object, ...]], filter_: SignInFilter
 ) -> Select[*tuple[object, ...]]:
     """Return ``query`` for figures of the attempts that are wanted, as ``narrow`` does.
 
     Accounts aren't read unless a text is searched for, so attempts of customers who have become
     staff since are counted for everyone.
     """
-    if wanted.text.strip():
-        return narrow(ports, actor, query, wanted)
-    return query.select_from(_event).where(*_of_visible_type(actor), *_conditions(wanted))
+    if filter_.text.strip():
+        return narrow(ports, actor, query, filter_)
+    return query.select_from(_event).where(*_of_visible_type(actor), *_conditions(filter_))
 
 
 @part
@@ -166,21 +166,21 @@ def _holds(ports: Ports, text: str) -> ColumnElement[bool]:
     )
 
 
-def _conditions(wanted: SignInFilter) -> list[ColumnElement[bool]]:
+def _conditions(filter_: SignInFilter) -> list[ColumnElement[bool]]:
     equal = {
-        _event.user_id: wanted.user_id,
-        _event.app_id: wanted.app_id,
-        _event.method: wanted.method,
-        _event.reason: wanted.reason,
-        _event.account_type: wanted.account_type,
-        _event.address: wanted.address or None,
+        _event.user_id: filter_.user_id,
+        _event.app_id: filter_.app_id,
+        _event.method: filter_.method,
+        _event.reason: filter_.reason,
+        _event.account_type: filter_.account_type,
+        _event.address: filter_.address or None,
     }
     conditions = [column == value for column, value in equal.items() if value is not None]
-    if wanted.result is not None:
-        is_success = wanted.result is SignInResult.SUCCESSFUL
+    if filter_.result is not None:
+        is_success = filter_.result is SignInResult.SUCCESSFUL
         conditions.append(_event.reason == "" if is_success else _event.reason != "")
-    if wanted.since is not None:
-        conditions.append(_event.at >= wanted.since)
-    if wanted.until is not None:
-        conditions.append(_event.at <= wanted.until)
+    if filter_.since is not None:
+        conditions.append(_event.at >= filter_.since)
+    if filter_.until is not None:
+        conditions.append(_event.at <= filter_.until)
     return conditions

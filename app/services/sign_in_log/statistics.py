@@ -43,13 +43,14 @@ FIGURES = (
 
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def count_sign_ins(ports: Ports, actor: Actor, wanted: SignInFilter) -> Counts:
+def count_sign_ins(ports: Ports, actor: Actor, filter_: SignInFilter) -> Counts:
     """Count the entries of a filter, and all of its period; one statement."""
-    if not is_storable(wanted.text + wanted.address):
-        wanted = SignInFilter(since=wanted.since, until=wanted.until, user_id=0)
-    period = SignInFilter(since=wanted.since, until=wanted.until)
+    if not is_storable(filter_.text + filter_.address):
+        filter_ = SignInFilter(since=filter_.since, until=filter_.until, user_id=0)
+    period = SignInFilter(since=filter_.since, until=filter_.until)
     counted = select(
-        _count(ports, actor, wanted).label("matching"), _count(ports, actor, period).label("total")
+        _count(ports, actor, filter_).label("matching"),
+        _count(ports, actor, period).label("total"),
     )
     with ports.database.reading() as session:
         row = session.execute(counted).one()
@@ -84,7 +85,7 @@ def _span(
     return narrow_figures(ports, actor, query, SignInFilter(since=began, until=ended))
 
 
-def _count(ports: Ports, actor: Actor, wanted: SignInFilter) -> ScalarSelect[int]:
+def _count(ports: Ports, actor: Actor, filter_: SignInFilter) -> ScalarSelect[int]:
     query: Select[*tuple[object, ...]] = select(SignInEventRecord.id)
-    found = narrow_figures(ports, actor, query, wanted).limit(MAX_COUNTED + 1).subquery()
+    found = narrow_figures(ports, actor, query, filter_).limit(MAX_COUNTED + 1).subquery()
     return select(func.count()).select_from(found).scalar_subquery()

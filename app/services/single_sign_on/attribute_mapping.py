@@ -123,8 +123,8 @@ def _read_id(
     provider_person = ProviderPerson(
         provider, identity.issuer, read_person(identity.claims, provider)
     )
-    told = not provider.use_oauth_scope_permissions
-    return _Read(MappedKind.ID, provider_person, tells_rights=told)
+    has_rights = not provider.use_oauth_scope_permissions
+    return _Read(MappedKind.ID, provider_person, tells_rights=has_rights)
 
 
 def _ask(ports: Ports, provider: Provider, token: str) -> dict[str, object]:

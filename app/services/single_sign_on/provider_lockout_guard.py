@@ -68,7 +68,9 @@ def prevent_lockout(
     judged = _check_lockout(who, now, AccessChange(provider_off=before.slug))
     reason = judged.unless_before(_check_lockout(who, was, AccessChange())).reason
     if reason is not None:
-        raise LockoutRefused(Problem("INVALID", _told(setting, before, was, reason), setting))
+        raise LockoutRefused(
+            Problem("INVALID", _lockout_text(setting, before, was, reason), setting)
+        )
 
 
 def _check_lockout(who: Actor, access_state: _AccessState, change: AccessChange) -> Lockout:
@@ -91,7 +93,7 @@ def _count(
     return _AccessState(mode, read_settings_managers(row), row.people, row.staff)
 
 
-def _told(
+def _lockout_text(
     setting: str, provider: Provider, access_state: _AccessState, reason: LockoutReason
 ) -> str:
     number = (

@@ -202,7 +202,7 @@ def _know_by_issuer(session: Session, before: Provider, issuer: str) -> None:
 
 
 def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider) -> None:
-    was, now = _told(before), _told(after)
+    was, now = _audit_values(before), _audit_values(after)
     changed = [name for name in now if was[name] != now[name]]
     if before.client_secret != after.client_secret and "client_secret" not in changed:
         now["client_secret"] = f"{MASK} (another)"
@@ -219,7 +219,7 @@ def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after:
         record(ports, actor, session, change)
 
 
-def _told(provider: Provider) -> dict[str, object]:
+def _audit_values(provider: Provider) -> dict[str, object]:
     """Return the audit log's view of a provider: no secrets."""
     shown: dict[str, object] = {
         shown_setting.setting.name: shown_setting.value

@@ -52,10 +52,10 @@ def _require_own_events(actor: Actor, webhook: Webhook) -> None:
 
 
 def _require_links(actor: Actor, app: App, webhook: Webhook, field: str) -> None:
-    told = {
+    needed = {
         kind.permission for kind in kinds_of(webhook.events) if issubclass(kind, LinkRequested)
     }
-    lacking = (told & app.permissions) - actor.permissions
+    lacking = (needed & app.permissions) - actor.permissions
     if lacking:
         names = ", ".join(in_order(frozenset(lacking)))
         message = "It would be told links that let others in, for which you lack: {names}."

@@ -117,7 +117,7 @@ class WebhookSort(StrEnum):
     APP = "app"
 
 
-ANY_WEBHOOK = WebhookFilter()
+ALL_WEBHOOKS = WebhookFilter()
 _ORDERS = {
     WebhookSort.NEWEST: Order((WebhookRecord.id,), descending=True),
     WebhookSort.NAME: Order((WebhookRecord.name, WebhookRecord.id)),
@@ -130,7 +130,7 @@ def list_webhooks(
     ports: Ports,
     actor: Actor,
     page: PageRequest,
-    filter_: WebhookFilter = ANY_WEBHOOK,
+    filter_: WebhookFilter = ALL_WEBHOOKS,
     sort: WebhookSort = WebhookSort.NEWEST,
 ) -> Page[ListedWebhook]:
     """The webhooks of all apps, each with its events and its health.

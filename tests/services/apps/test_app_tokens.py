@@ -9,7 +9,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports
 from app.services.apps.app_tokens import (
-    WantedToken,
+    TokenOptions,
     create_app_token,
     list_app_tokens,
     revoke_app_token,
@@ -34,7 +34,7 @@ def opens(ports: Ports, token: str) -> bool:
 def test_app_can_have_several_tokens(ports: Ports) -> None:
     app, first = make_app(ports, "Warehouse")
     boss = actor_of(ports, make_staff(ports, "boss@example.com", APPS))
-    second = create_app_token(ports, boss, app, WantedToken("nightly"))
+    second = create_app_token(ports, boss, app, TokenOptions("nightly"))
     assert second.secret != first
     assert identify(ports, visit(second.secret)).actor.app_id == app
     assert opens(ports, first)
@@ -47,7 +47,7 @@ def test_app_can_have_several_tokens(ports: Ports) -> None:
 def test_token_expires_at_its_set_time(ports: Ports, clock: FakeClock) -> None:
     app, _ = make_app(ports)
     until = clock.now() + timedelta(hours=1)
-    new = create_app_token(ports, OPERATOR, app, WantedToken(expires_at=until))
+    new = create_app_token(ports, OPERATOR, app, TokenOptions(expires_at=until))
     clock.pass_(minutes=59)
     assert opens(ports, new.secret)
     clock.pass_(minutes=1)
@@ -57,13 +57,13 @@ def test_token_expires_at_its_set_time(ports: Ports, clock: FakeClock) -> None:
 def test_token_expiry_must_be_in_the_future(ports: Ports, clock: FakeClock) -> None:
     app, _ = make_app(ports)
     with pytest.raises(Refused) as refused:
-        create_app_token(ports, OPERATOR, app, WantedToken("a\nb", clock.now()))
+        create_app_token(ports, OPERATOR, app, TokenOptions("a\nb", clock.now()))
     assert codes(refused) == [("name", "INVALID"), ("expiresAt", "INVALID")]
 
 
 def test_token_list_shows_only_the_last_characters(ports: Ports) -> None:
     app, first = make_app(ports)
-    new = create_app_token(ports, OPERATOR, app, WantedToken("nightly"))
+    new = create_app_token(ports, OPERATOR, app, TokenOptions("nightly"))
     make_app(ports, "another")
     listed = list_app_tokens(ports, OPERATOR, app)
     assert [(token.name, token.last_four) for token in listed] == [
@@ -76,7 +76,7 @@ def test_token_list_shows_only_the_last_characters(ports: Ports) -> None:
 
 def test_revoked_token_is_rejected_on_the_next_request(ports: Ports) -> None:
     app, first = make_app(ports, "Warehouse")
-    new = create_app_token(ports, OPERATOR, app, WantedToken("nightly"))
+    new = create_app_token(ports, OPERATOR, app, TokenOptions("nightly"))
     assert opens(ports, new.secret)
     assert revoke_app_token(ports, OPERATOR, new.token.id) == new.token
     assert not opens(ports, new.secret)

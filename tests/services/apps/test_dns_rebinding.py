@@ -10,7 +10,7 @@ from app.adapters.http import GuardedHttp
 from app.domain.authorization.actor import OPERATOR
 from app.ports import Ports
 from app.services.apps.app_lists import show_calling_app
-from app.services.apps.installation_requests import WantedApp, install_app
+from app.services.apps.installation_requests import InstallationRequest, install_app
 from app.services.identity.identify import identify
 from tests.builders.people import visit
 from tests.fakes.dns_resolver import resolve
@@ -51,7 +51,7 @@ def want_by_name(ports: Ports, app: AppServer) -> None:
     """Ask for ``app``, which goes by a name instead of its address."""
     base = f"http://app.example:{app.server.url.rpartition(':')[2]}"
     app.manifest |= {"tokenTargetUrl": f"{base}/register", "appUrl": f"{base}/"}
-    install_app(ports, OPERATOR, WantedApp("My app", f"{base}/manifest", GRANTED))
+    install_app(ports, OPERATOR, InstallationRequest("My app", f"{base}/manifest", GRANTED))
 
 
 def test_stable_name_is_resolved_once_per_call(

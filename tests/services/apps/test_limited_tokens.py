@@ -12,7 +12,7 @@ from app.ports import Ports
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_status import deactivate_app
 from app.services.apps.app_tokens import (
-    WantedToken,
+    TokenOptions,
     create_app_token,
     list_app_tokens,
     rotate_app_token,
@@ -41,7 +41,7 @@ def codes(refused: pytest.ExceptionInfo[Refused]) -> list[tuple[str | None, str]
 @pytest.mark.parametrize("narrowed", [set(), {ORDERS}, {ORDERS, PAGES}])
 def test_limited_token_has_its_own_permissions(ports: Ports, narrowed: set[Permission]) -> None:
     key, full_token = make_app(ports, "Warehouse", ORDERS, PAGES)
-    options = WantedToken(permissions=frozenset(narrowed))
+    options = TokenOptions(permissions=frozenset(narrowed))
     new = create_app_token(ports, OPERATOR, key, options)
     assert rights(ports, new.secret) == narrowed
     assert new.token.permissions == frozenset(narrowed)
@@ -50,7 +50,7 @@ def test_limited_token_has_its_own_permissions(ports: Ports, narrowed: set[Permi
 
 def test_limited_token_loses_but_does_not_gain_permissions(ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS, PAGES)
-    options = WantedToken(permissions=frozenset({ORDERS}))
+    options = TokenOptions(permissions=frozenset({ORDERS}))
     new = create_app_token(ports, OPERATOR, key, options)
     taxes = frozenset({PAGES, Permission.MANAGE_TAXES})
     update_app(ports, OPERATOR, key, AppChange(permissions=taxes))
@@ -62,7 +62,7 @@ def test_limited_token_loses_but_does_not_gain_permissions(ports: Ports) -> None
 def test_token_cannot_have_permissions_that_its_app_lacks(ports: Ports) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS)
     with pytest.raises(Refused) as refused:
-        create_app_token(ports, OPERATOR, key, WantedToken(permissions=frozenset({PAGES})))
+        create_app_token(ports, OPERATOR, key, TokenOptions(permissions=frozenset({PAGES})))
     assert codes(refused) == [("permissions", "INVALID_PERMISSION")]
     assert refused.value.problems[0].permissions == ("MANAGE_PAGES",)
 
@@ -79,7 +79,7 @@ def test_token_expiry_can_have_any_timezone(
     ports: Ports, clock: FakeClock, moment: datetime
 ) -> None:
     key, _ = make_app(ports)
-    new = create_app_token(ports, OPERATOR, key, WantedToken(expires_at=moment))
+    new = create_app_token(ports, OPERATOR, key, TokenOptions(expires_at=moment))
     assert new.token.expires_at == clock.now() + HOUR
 
 
@@ -88,13 +88,13 @@ def test_token_expiry_is_within_a_readable_range(ports: Ports, zone: int) -> Non
     key, _ = make_app(ports)
     moment = datetime.max.replace(tzinfo=timezone(HOUR * zone))
     with pytest.raises(Refused) as refused:
-        create_app_token(ports, OPERATOR, key, WantedToken(expires_at=moment))
+        create_app_token(ports, OPERATOR, key, TokenOptions(expires_at=moment))
     assert codes(refused) == [("expiresAt", "INVALID")]
 
 
 def test_token_can_be_valid_for_a_hundred_years(ports: Ports, clock: FakeClock) -> None:
     key, _ = make_app(ports)
-    options = WantedToken(expires_at=clock.now() + MAX_LIFETIME)
+    options = TokenOptions(expires_at=clock.now() + MAX_LIFETIME)
     assert rights(ports, create_app_token(ports, OPERATOR, key, options).secret) == set()
 
 
@@ -129,7 +129,7 @@ def test_rotated_token_has_the_same_permissions_and_lifetime(
     ports: Ports, clock: FakeClock
 ) -> None:
     key, _ = make_app(ports, "Warehouse", ORDERS, PAGES)
-    options = WantedToken("nightly", clock.now() + HOUR * 10, frozenset({ORDERS}))
+    options = TokenOptions("nightly", clock.now() + HOUR * 10, frozenset({ORDERS}))
     old = create_app_token(ports, OPERATOR, key, options).token
     clock.pass_(hours=9)
     new = rotate_app_token(ports, OPERATOR, old.id, HOUR * 5)
@@ -158,7 +158,7 @@ def test_token_can_be_rotated_once(ports: Ports, clock: FakeClock) -> None:
     with pytest.raises(Refused) as refused:
         rotate_app_token(ports, OPERATOR, stored.id, HOUR)
     assert codes(refused) == [("id", "INVALID")]
-    ending = create_app_token(ports, OPERATOR, key, WantedToken(expires_at=clock.now() + HOUR))
+    ending = create_app_token(ports, OPERATOR, key, TokenOptions(expires_at=clock.now() + HOUR))
     clock.pass_(hours=1)
     with pytest.raises(Refused) as refused:
         rotate_app_token(ports, OPERATOR, ending.token.id, HOUR)
@@ -190,7 +190,7 @@ def test_rotation_needs_a_person_with_the_apps_permissions(ports: Ports) -> None
 
 def test_anyone_can_verify_an_app_token(ports: Ports, clock: FakeClock) -> None:
     key, token = make_app(ports)
-    ending = create_app_token(ports, OPERATOR, key, WantedToken(expires_at=clock.now() + HOUR))
+    ending = create_app_token(ports, OPERATOR, key, TokenOptions(expires_at=clock.now() + HOUR))
     assert verify_app_token(ports, NOBODY, token)
     assert verify_app_token(ports, NOBODY, ending.secret)
     clock.pass_(hours=1)

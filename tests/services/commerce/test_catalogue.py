@@ -13,7 +13,12 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest, read_cursor
 from app.domain.values.ranges import Range, moments
 from app.ports import Ports
-from app.services.commerce.catalogue import ANY_PRODUCT, ProductFilter, list_products, show_product
+from app.services.commerce.catalogue import (
+    ALL_PRODUCTS,
+    ProductFilter,
+    list_products,
+    show_product,
+)
 from tests.builders.products import make_product, product_id
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
@@ -34,7 +39,7 @@ SEES_ALL = {
 
 
 def names(
-    ports: Ports, filter_: ProductFilter = ANY_PRODUCT, actor: Actor = OPERATOR
+    ports: Ports, filter_: ProductFilter = ALL_PRODUCTS, actor: Actor = OPERATOR
 ) -> list[str]:
     return [product.name for product in list_products(ports, actor, EVERYTHING, filter_).items]
 

@@ -15,7 +15,7 @@ from app.ports import Ports
 from app.services.commerce.checkout_completion import complete_checkout
 from app.services.commerce.checkout_lists import list_checkouts, show_checkout
 from app.services.commerce.order_lists import (
-    ANY_ORDER,
+    ALL_ORDERS,
     OrderFilter,
     list_orders,
     list_orders_of,
@@ -47,7 +47,7 @@ def key(actor: Actor) -> int:
     return actor.user_id
 
 
-def emails(ports: Ports, filter_: OrderFilter = ANY_ORDER) -> list[str]:
+def emails(ports: Ports, filter_: OrderFilter = ALL_ORDERS) -> list[str]:
     return [order.user_email for order in list_orders(ports, MANAGER, EVERYTHING, filter_).items]
 
 
@@ -140,7 +140,7 @@ def test_orders_buyer_is_shown_to_managers_of_such_users(ports: Ports, ann: Acto
 @pytest.mark.parametrize(
     ("filter_", "found"),
     [
-        (ANY_ORDER, "nn bob ann"),
+        (ALL_ORDERS, "nn bob ann"),
         (OrderFilter(customer="AN"), "ann"),
         (OrderFilter(customer="%"), ""),
         (OrderFilter(customer="\0"), ""),

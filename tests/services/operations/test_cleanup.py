@@ -11,7 +11,7 @@ from app.domain.events import ProductUpdated
 from app.domain.values.errors import PermissionDenied
 from app.models import OutboxEventRecord, SessionRecord
 from app.ports import Ports
-from app.services.apps.app_tokens import WantedToken, create_app_token, list_app_tokens
+from app.services.apps.app_tokens import TokenOptions, create_app_token, list_app_tokens
 from app.services.commerce.checkout_lists import show_checkout
 from app.services.commerce.checkouts import update_checkout_email
 from app.services.commerce.order_lists import show_order
@@ -108,7 +108,7 @@ def test_carts_are_deleted_after_90_days_and_orders_kept(ports: Ports, clock: Fa
 def test_expired_app_token_is_kept_for_a_month(ports: Ports, clock: FakeClock) -> None:
     app_id, _ = make_app(ports, "warehouse")
     end = clock.now() + timedelta(hours=1)
-    create_app_token(ports, OPERATOR, app_id, WantedToken("nightly", end))
+    create_app_token(ports, OPERATOR, app_id, TokenOptions("nightly", end))
     clock.pass_(hours=30 * 24)
     assert clean_up(ports, WORKER).app_tokens == 0
     assert [token.name for token in list_app_tokens(ports, OPERATOR, app_id)] == ["", "nightly"]
