@@ -7,12 +7,14 @@ from typing import TypeVar
 
 from app.domain.apps.apps import App, AppToken
 from app.domain.apps.extensions import Extension
+from app.domain.values.metadata import Metadata
 from app.domain.values.pages import Page
 from app.domain.webhooks.webhooks import Webhook
 from app.graphql.context import RequestContext
 from app.services.apps.app_tokens import tokens_of_apps
 from app.services.apps.extension_tokens import make_extension_token
 from app.services.apps.extensions import extensions_of_apps
+from app.services.metadata.app_metadata import private_metadata_of_apps, public_metadata_of_apps
 from app.services.webhooks.details import webhooks_of_apps
 
 Item = TypeVar("Item")
@@ -26,6 +28,7 @@ class AppPageLoader:
         self._context = context
         self._apps = tuple(apps)
         self._access_tokens: dict[int, str | None] = {}
+        self._private_metadata: dict[int, Metadata] = {}
 
     @cached_property
     def tokens(self) -> Mapping[int, tuple[AppToken, ...]]:
@@ -41,6 +44,19 @@ class AppPageLoader:
     def extensions(self) -> Mapping[int, tuple[Extension, ...]]:
         by_app = extensions_of_apps(self._context.ports, self._context.actor, self._existing_apps)
         return {app.id: by_app.get(app.id, ()) for app in self._apps}
+
+    @cached_property
+    def public_metadata(self) -> Mapping[int, Metadata]:
+        return public_metadata_of_apps(self._context.ports, self._context.actor, self._ids)
+
+    def private_metadata(self, app: App) -> Metadata:
+        """One app's at a time: an app of the page can be the caller, who sees its own alone."""
+        if not self._context.existing_key("App", app.id):
+            return {}
+        if app.id not in self._private_metadata:
+            found = private_metadata_of_apps(self._context.ports, self._context.actor, (app.id,))
+            self._private_metadata |= found
+        return self._private_metadata.get(app.id, {})
 
     def access_token(self, app: App) -> str | None:
         """Signed once an app: several extensions of a page may be the same one's."""

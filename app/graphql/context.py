@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 
 from graphql import GraphQLError, GraphQLResolveInfo
 
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
+from app.graphql.account_loader import AccountLoader
 from app.graphql.group_loader import GroupLoader
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
@@ -15,8 +17,9 @@ class RequestContext:
     """``info.context`` of every resolver.
 
     ``deleted_object`` is the type and key that a deletion event (or its dry run) is about; nothing
-    belongs to it. ``field_errors`` are errors at fields that have a value nevertheless; executing
-    an operation takes them out.
+    belongs to it. ``proven_users`` are keys of users whose password, token or link this request
+    has proven. ``field_errors`` are errors at fields that have a value nevertheless; executing an
+    operation takes them out.
     """
 
     ports: Ports
@@ -24,6 +27,10 @@ class RequestContext:
     identity: Identity
     deleted_object: tuple[str, int] | None = None
     field_errors: list[GraphQLError] = field(default_factory=list, repr=False, compare=False)
+    proven_users: set[int] = field(default_factory=set, repr=False, compare=False)
+    _account_loaders: dict[str | int, AccountLoader] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     _group_loaders: dict[str | int, GroupLoader] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -36,12 +43,31 @@ class RequestContext:
         """The key by which to look for what belongs to a thing; that of nothing if it is gone."""
         return 0 if self.deleted_object == (kind, key) else key
 
+    def proven(self, user: User | None) -> User | None:
+        """Return ``user``, whose password, token or link a use case has accepted."""
+        if user is not None:
+            self.proven_users.add(user.id)
+        return user
+
     def group_loader(self, info: GraphQLResolveInfo) -> GroupLoader:
         """Return the group loader of the root field above ``info``.
 
         Each root field has its own, because a mutation must see the changes of the one before it.
         """
-        root = info.path
-        while root.prev is not None:
-            root = root.prev
-        return self._group_loaders.setdefault(root.key, GroupLoader(self.ports, self.actor))
+        root = _root_key(info)
+        return self._group_loaders.setdefault(root, GroupLoader(self.ports, self.actor))
+
+    def account_loader(self, info: GraphQLResolveInfo) -> AccountLoader:
+        """Return the account loader of the root field above ``info``."""
+        root = _root_key(info)
+        if root not in self._account_loaders:
+            loader = AccountLoader(self.ports, self.actor, self.proven_users)
+            self._account_loaders[root] = loader
+        return self._account_loaders[root]
+
+
+def _root_key(info: GraphQLResolveInfo) -> str | int:
+    path = info.path
+    while path.prev is not None:
+        path = path.prev
+    return path.key

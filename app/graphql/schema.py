@@ -14,6 +14,7 @@ from app.graphql.mutations.customers import CustomerMutations
 from app.graphql.mutations.dry_runs import DryRunMutations
 from app.graphql.mutations.external import ExternalMutations
 from app.graphql.mutations.groups import GroupMutations
+from app.graphql.mutations.metadata import MetadataMutations
 from app.graphql.mutations.orders import OrderMutations
 from app.graphql.mutations.passwords import PasswordMutations
 from app.graphql.mutations.plugins import PluginMutations
@@ -57,6 +58,7 @@ class Mutation(
     StaffMutations,
     CustomerMutations,
     GroupMutations,
+    MetadataMutations,
     ExternalMutations,
     ShopMutations,
     AppMutations,

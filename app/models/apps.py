@@ -5,10 +5,11 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String, Text, true
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.models.metadata import HasMetadata
 from app.models.record import BigKey, Record, partial_index
 
 
-class AppRecord(Record):
+class AppRecord(HasMetadata, Record):
     """An app. While its installation runs, ``is_installed`` is false and its tokens work already.
 
     Everything from ``about`` on is what its manifest said; ``audience`` goes into the tokens of

@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlalchemy import Index, String, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.models.metadata import HasMetadata
 from app.models.record import BigKey, Record, partial_index
 
 LOCKED_OUT = "is_active IS FALSE"
@@ -20,7 +21,7 @@ _ORDERS = {
 }
 
 
-class UserRecord(Record):
+class UserRecord(HasMetadata, Record):
     """A person. ``email`` is stored in lower case; ``password_hash`` is empty without a password.
 
     ``tokens_valid_after`` is the moment of the last "sign out everywhere": provider tokens issued

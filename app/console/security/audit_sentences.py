@@ -36,6 +36,7 @@ _DID = {
     "keys.create": "created a signing key",
     "keys.forget": "deleted a signing key",
     "keys.rotate": "rotated the signing key",
+    "metadata.update": "edited the metadata of",
     "order.cancel": "cancelled the order",
     "order.confirm": "confirmed the order",
     "order.fulfill": "fulfilled the order",

@@ -178,7 +178,7 @@ class AccountMutations(graphene.ObjectType):
         user = confirm_account(
             context.ports, context.actor, email=email, token=token, password=password
         )
-        return ConfirmAccount(user=user)
+        return ConfirmAccount(user=context.proven(user))
 
     @staticmethod
     @answers(AccountUpdate)

@@ -137,7 +137,7 @@ class ExternalMutations(graphene.ObjectType):
         if tokens is None:
             return ExternalObtainAccessTokens()
         return ExternalObtainAccessTokens(
-            token=tokens.access, refresh_token=tokens.refresh, user=tokens.user
+            token=tokens.access, refresh_token=tokens.refresh, user=context.proven(tokens.user)
         )
 
     @staticmethod
@@ -155,7 +155,9 @@ class ExternalMutations(graphene.ObjectType):
         )
         if tokens is None:
             return ExternalRefresh()
-        return ExternalRefresh(token=tokens.access, refresh_token=tokens.refresh, user=tokens.user)
+        return ExternalRefresh(
+            token=tokens.access, refresh_token=tokens.refresh, user=context.proven(tokens.user)
+        )
 
     @staticmethod
     @answers(ExternalLogout)
@@ -185,7 +187,7 @@ class ExternalMutations(graphene.ObjectType):
         if verified is None:
             return ExternalVerify(is_valid=False, verify_data={})
         return ExternalVerify(
-            is_valid=True, user=verified.user, verify_data=dict(verified.payload)
+            is_valid=True, user=context.proven(verified.user), verify_data=dict(verified.payload)
         )
 
 

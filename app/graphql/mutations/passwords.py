@@ -90,7 +90,9 @@ class PasswordMutations(graphene.ObjectType):
         pair = set_password(
             context.ports, context.actor, email=email, password=password, token=token
         )
-        return SetPassword(token=pair.access, refresh_token=pair.refresh, user=pair.user)
+        return SetPassword(
+            token=pair.access, refresh_token=pair.refresh, user=context.proven(pair.user)
+        )
 
     @staticmethod
     @answers(PasswordChange)

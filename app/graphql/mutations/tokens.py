@@ -100,7 +100,9 @@ class TokenMutations(graphene.ObjectType):
             password=password,
             audience=f"custom:{audience}" if audience else "",
         )
-        return CreateToken(token=pair.access, refresh_token=pair.refresh, user=pair.user)
+        return CreateToken(
+            token=pair.access, refresh_token=pair.refresh, user=context.proven(pair.user)
+        )
 
     @staticmethod
     @answers(RefreshToken)
@@ -110,7 +112,9 @@ class TokenMutations(graphene.ObjectType):
         context: RequestContext = info.context
         refreshed = tokens.refresh_token(context.ports, context.actor, token=refresh_token)
         return RefreshToken(
-            token=refreshed.access, refresh_token=refreshed.refresh, user=refreshed.user
+            token=refreshed.access,
+            refresh_token=refreshed.refresh,
+            user=context.proven(refreshed.user),
         )
 
     @staticmethod
@@ -126,7 +130,9 @@ class TokenMutations(graphene.ObjectType):
             verified = tokens.verify_token(ports, actor, token=token)
         except Refused as refused:
             return VerifyToken(is_valid=False, errors=payload_problems(refused))
-        return VerifyToken(is_valid=True, user=verified.user, payload=verified.payload)
+        return VerifyToken(
+            is_valid=True, user=context.proven(verified.user), payload=verified.payload
+        )
 
     @staticmethod
     @answers(DeactivateAllUserTokens)

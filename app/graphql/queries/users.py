@@ -95,7 +95,9 @@ class UserQueries(graphene.ObjectType):
         context: RequestContext = info.context
         user_filter = _filter(arguments, {"search": arguments.get("search")})
         page = page_request("customers", arguments)
-        return _load_groups(info, list_customers(context.ports, context.actor, page, user_filter))
+        return _load_together(
+            info, list_customers(context.ports, context.actor, page, user_filter)
+        )
 
     @staticmethod
     def resolve_staff_users(
@@ -104,7 +106,7 @@ class UserQueries(graphene.ObjectType):
         context: RequestContext = info.context
         user_filter = _filter(arguments, arguments.get("filter") or {})
         page = page_request("staffUsers", arguments)
-        return _load_groups(info, list_staff(context.ports, context.actor, page, user_filter))
+        return _load_together(info, list_staff(context.ports, context.actor, page, user_filter))
 
 
 def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
@@ -119,7 +121,8 @@ def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
     )
 
 
-def _load_groups(info: GraphQLResolveInfo, page: Page[User]) -> Page[User]:
+def _load_together(info: GraphQLResolveInfo, page: Page[User]) -> Page[User]:
     context: RequestContext = info.context
     context.group_loader(info).add_users(page.items)
+    context.account_loader(info).add_users(page.items)
     return page

@@ -10,6 +10,7 @@ from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.domain.webhooks.webhooks import Webhook
 from app.graphql.app_nodes import AppNode, ExtensionNode, extension_node
+from app.graphql.metadata_fields import ObjectWithMetadata
 
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
 AppSortField = graphene.Enum.from_enum(domain.AppSortField, name="AppSortField")
@@ -50,6 +51,9 @@ class AppToken(graphene.ObjectType):
 
 class App(graphene.ObjectType):
     """An integration, with permissions of its own."""
+
+    class Meta:
+        interfaces = (ObjectWithMetadata,)
 
     id = graphene.NonNull(graphene.ID)
     identifier = graphene.String(description="The `id` of its manifest.")

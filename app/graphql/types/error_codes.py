@@ -156,6 +156,17 @@ OrderErrorCode = _codes(
     "PAYMENT_ERROR",
     "REQUIRED",
 )
+MetadataErrorCode = _codes(
+    "MetadataErrorCode",
+    "Why a mutation about metadata was refused.",
+    "GRAPHQL_ERROR",
+    "INVALID",
+    "NOT_FOUND",
+    "REQUIRED",
+    "NOT_UPDATED",
+    "OUT_OF_SCOPE_APP",
+    "OUT_OF_SCOPE_USER",
+)
 WebhookErrorCode = _codes(
     "WebhookErrorCode",
     "Why a mutation about webhooks or deliveries was refused.",

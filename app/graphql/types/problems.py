@@ -60,3 +60,11 @@ class PluginError(graphene.ObjectType):
     field = graphene.String(description="The setting at fault, if it is one alone.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.PluginErrorCode")
+
+
+class MetadataError(graphene.ObjectType):
+    """Why metadata was not changed."""
+
+    field = graphene.String(description="The input at fault, if it is one alone.")
+    message = graphene.String()
+    code = graphene.NonNull("app.graphql.types.error_codes.MetadataErrorCode")

@@ -18,6 +18,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext
+from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.commerce.checkout_lists import list_checkouts
 from app.services.commerce.order_lists import list_orders_of
 from app.services.sign_in.own_sessions import list_sessions
@@ -71,6 +72,9 @@ class UserPermission(graphene.ObjectType):
 
 class User(graphene.ObjectType):
     """A person: a customer or a member of the staff."""
+
+    class Meta:
+        interfaces = (ObjectWithMetadata,)
 
     id = graphene.NonNull(graphene.ID)
     email = graphene.NonNull(graphene.String)

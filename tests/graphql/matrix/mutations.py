@@ -31,6 +31,11 @@ _PLUGIN = 'pluginId: "none.authentication.openidconnect", input: "{}"'
 CUSTOMERS_THEMSELVES = Rule("- + ! ! - - - -", (Caller.USER,), told="DELETE_STAFF_ACCOUNT")
 EVENT_HOLDERS = Rule("- - ! + - - ! +", (Caller.STAFF,), told="MISSING_PERMISSION")
 
+MANAGERS_OF_SOME = (Caller.USER, Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
+CUSTOMERS_METADATA = Rule("- - - + - + - +", MANAGERS_OF_SOME)
+STAFF_METADATA = Rule("- - - + - - - +", MANAGERS_OF_SOME)
+APPS_METADATA = Rule("- - - + - - - -", (Caller.STAFF, Caller.APP))
+
 TOKENS = {
     "tokenCreate": Row(EVERYBODY, f'email: "customer@example.com", password: "{PASSWORD}"'),
     "tokenRefresh": Row(EVERYBODY, 'refreshToken: "x"', told=("JWT_DECODE_ERROR",)),
@@ -88,6 +93,22 @@ PEOPLE_OF_THE_SHOP = {
     "permissionGroupCreate": Row(HOLDING_PEOPLE, 'input: {name: "new"}', STAFF),
     "permissionGroupUpdate": Row(HOLDING_PEOPLE, 'id: "$group", input: {name: "new"}', STAFF),
     "permissionGroupDelete": Row(HOLDING_PEOPLE, 'id: "$group"', STAFF),
+}
+_SET, _DELETED = 'input: [{key: "new", value: "1"}]', 'keys: ["key"]'
+_METADATA = {
+    "updateMetadata": _SET,
+    "deleteMetadata": _DELETED,
+    "updatePrivateMetadata": _SET,
+    "deletePrivateMetadata": _DELETED,
+}
+METADATA = {
+    f"{name} of {subject}": Row(rule, f'id: "${subject}", {call}', permissions)
+    for name, call in _METADATA.items()
+    for subject, rule, permissions in (
+        ("customer", CUSTOMERS_METADATA, USERS),
+        ("staff", STAFF_METADATA, STAFF),
+        ("app", APPS_METADATA, APPS),
+    )
 }
 SHOP = {
     "shopSettingsUpdate": Row(HOLDERS, "input: {allowStorefrontTraffic: true}", SETTINGS),
@@ -151,7 +172,7 @@ INTEGRATIONS = {
     "eventDeliveryRetry": Row(ANY_WEBHOOK, 'id: "$delivery"', APPS),
     "webhookReplay": Row(APP_MANAGERS, 'id: "$webhook", since: "2026-01-01T00:00:00Z"', APPS),
 }
-MUTATIONS = {**TOKENS, **ACCOUNTS, **PEOPLE_OF_THE_SHOP, **SHOP, **INTEGRATIONS}
+MUTATIONS = {**TOKENS, **ACCOUNTS, **PEOPLE_OF_THE_SHOP, **METADATA, **SHOP, **INTEGRATIONS}
 UNTRACED = frozenset(
     {"tokenCreate", "requestPasswordReset"}
     | {name for name in SHOP if name.startswith("checkout")}

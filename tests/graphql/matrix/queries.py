@@ -55,6 +55,17 @@ QUERIES = {
 }
 
 _CUSTOMER = 'user(id: "$customer")'
+_STAFF = 'user(id: "$staff")'
+_ANY_PUBLIC_METADATA = {
+    "metadata": "metadata { key }",
+    "metafields": 'metafields(keys: ["key"])',
+}
+_PUBLIC_METADATA = _ANY_PUBLIC_METADATA | {"metafield": 'metafield(key: "key")'}
+_ANY_PRIVATE_METADATA = {
+    "privateMetadata": "privateMetadata { key }",
+    "privateMetafields": 'privateMetafields(keys: ["key"])',
+}
+_PRIVATE_METADATA = _ANY_PRIVATE_METADATA | {"privateMetafield": 'privateMetafield(key: "key")'}
 _APP, _WEBHOOK, _GROUPS = 'app(id: "$app")', 'webhook(id: "$webhook")', "me { permissionGroups"
 FIELDS = {
     "Shop.availableExternalAuthentications": Row(
@@ -79,6 +90,40 @@ FIELDS = {
     "User.sessions of another": Row(
         Rule("- - o o o o o o", HIDDEN.kinds), f"{_CUSTOMER} {{ sessions {{ id }} }}", (USERS,)
     ),
+    **{
+        f"User.{name}": Row(HIDDEN, f"{_CUSTOMER} {{ {call} }}", (USERS, ORDERS))
+        for name, call in _PUBLIC_METADATA.items()
+    },
+    **{
+        f"User.{name} of the staff": Row(HIDDEN, f"{_STAFF} {{ {call} }}", (STAFFERS,))
+        for name, call in _PUBLIC_METADATA.items()
+    },
+    **{
+        f"User.{name} of oneself": Row(SIGNED_IN, f"me {{ {call} }}")
+        for name, call in _ANY_PUBLIC_METADATA.items()
+    },
+    **{
+        f"User.{name}": Row(HOLDERS, f"{_CUSTOMER} {{ {call} }}", (USERS,))
+        for name, call in _PRIVATE_METADATA.items()
+    },
+    **{
+        f"User.{name} of the staff": Row(
+            Rule("- - o + o + o +", HIDDEN.kinds), f"{_STAFF} {{ {call} }}", (STAFFERS,)
+        )
+        for name, call in _PRIVATE_METADATA.items()
+    },
+    **{
+        f"App.{name}": Row(STAFF_AND_APPS, f"{_APP} {{ {call} }}")
+        for name, call in _PUBLIC_METADATA.items()
+    },
+    **{
+        f"App.{name}": Row(APP_MANAGERS, f"{_APP} {{ {call} }}", (MANAGING_APPS,))
+        for name, call in _PRIVATE_METADATA.items()
+    },
+    **{
+        f"App.{name} of itself": Row(APPS, f"app {{ {call} }}")
+        for name, call in (_ANY_PUBLIC_METADATA | _ANY_PRIVATE_METADATA).items()
+    },
     "User.orders": Row(
         HOLDERS,
         f"{_CUSTOMER} {{ orders(first: 1) {{ totalCount }} }}",

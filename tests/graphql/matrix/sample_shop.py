@@ -5,13 +5,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Template
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.domain.apps.installations import JobStatus
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.models import AppExtensionRecord, AppInstallationRecord, AppTokenRecord
+from app.models import (
+    AppExtensionRecord,
+    AppInstallationRecord,
+    AppRecord,
+    AppTokenRecord,
+    UserRecord,
+)
 from app.ports import Ports
 from app.services.apps.extension_tokens import make_extension_token
 from tests.builders.apps import make_app, make_extension_app
@@ -147,6 +153,9 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
         )
         session.add_all([entry, failed])
         session.flush()
+        values = {"public_metadata": {"key": "1"}, "private_metadata": {"key": "1"}}
+        session.execute(update(UserRecord).values(values))
+        session.execute(update(AppRecord).values(values))
         keys = {"extension": entry.id, "installation": failed.id}
         token_key = session.scalars(
             select(AppTokenRecord.id).where(AppTokenRecord.app_id == app)

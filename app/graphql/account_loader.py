@@ -1,0 +1,64 @@
+"""Loads what belongs to users, for all users of a response at once."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import TypeVar
+
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import Actor
+from app.domain.values.metadata import Metadata
+from app.ports import Ports
+from app.services.metadata.user_metadata import (
+    private_metadata_of_users,
+    public_metadata_of_users,
+)
+
+Loaded = TypeVar("Loaded")
+
+
+class AccountLoader:
+    """The users under one root field; a list adds all of its users first.
+
+    ``proven`` are keys of users whose password, token or link the request has proven.
+    """
+
+    def __init__(self, ports: Ports, actor: Actor, proven: Collection[int]) -> None:
+        self._ports = ports
+        self._actor = actor
+        self._proven = proven
+        self._users: dict[int, User] = {}
+        self._public: dict[int, Metadata] = {}
+        self._private: dict[int, Metadata] = {}
+
+    def add_users(self, users: Iterable[User]) -> None:
+        """Note users of one list, whom the caller sees alike."""
+        self._users |= {user.id: user for user in users}
+
+    def public_metadata(self, user: User) -> Metadata:
+        """Return it; raises ``PermissionDenied`` as ``public_metadata_of_users`` does."""
+
+        def read(users: Collection[User]) -> Mapping[int, Metadata]:
+            return public_metadata_of_users(self._ports, self._actor, users, self._proven)
+
+        return self._load(user, self._public, read) or {}
+
+    def private_metadata(self, user: User) -> Metadata:
+        """Return it; raises ``PermissionDenied`` as ``private_metadata_of_users`` does."""
+
+        def read(users: Collection[User]) -> Mapping[int, Metadata]:
+            return private_metadata_of_users(self._ports, self._actor, users)
+
+        return self._load(user, self._private, read) or {}
+
+    def _load(
+        self,
+        user: User,
+        loaded: dict[int, Loaded],
+        read: Callable[[Collection[User]], Mapping[int, Loaded]],
+    ) -> Loaded | None:
+        if user.id not in loaded:
+            # A list of one kind of users: who sees one of them sees them all.
+            wanted = {user.id: user}
+            if user.id in self._users:
+                wanted |= self._users
+            loaded |= read(tuple(wanted.values()))
+        return loaded.get(user.id)

@@ -1,0 +1,124 @@
+"""The fields of every type that has metadata."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.accounts.users import User
+from app.domain.values.metadata import Metadata as Items
+from app.graphql.app_nodes import AppNode
+from app.graphql.context import RequestContext
+
+_KEYS = graphene.List(graphene.NonNull(graphene.String))
+
+
+class Metadata(graphene.Scalar):
+    """Metadata as a JSON object: a text by key."""
+
+    @staticmethod
+    def serialize(value: Items) -> dict[str, str]:
+        return dict(value)
+
+
+class MetadataItem(graphene.ObjectType):
+    """A key and its value."""
+
+    key = graphene.NonNull(graphene.String)
+    value = graphene.NonNull(graphene.String)
+
+
+_ITEMS = graphene.NonNull(graphene.List(graphene.NonNull(MetadataItem)))
+
+
+class ObjectWithMetadata(graphene.Interface):
+    """An object with which clients can keep texts by key.
+
+    Public metadata is visible to whoever sees the object and what belongs to it, private metadata
+    to those who manage it.
+    """
+
+    private_metadata = graphene.Field(
+        _ITEMS, description="Sorted by key. Needs the permission that manages the object."
+    )
+    private_metafield = graphene.String(
+        key=graphene.NonNull(graphene.String),
+        description="The value of a key; null if there is none.",
+    )
+    private_metafields = graphene.Field(
+        Metadata, keys=_KEYS, description="These keys as an object; all of them without `keys`."
+    )
+    metadata = graphene.Field(_ITEMS, description="Sorted by key.")
+    metafield = graphene.String(
+        key=graphene.NonNull(graphene.String),
+        description="The value of a key; null if there is none.",
+    )
+    metafields = graphene.Field(
+        Metadata, keys=_KEYS, description="These keys as an object; all of them without `keys`."
+    )
+
+    @classmethod
+    def resolve_type(cls, instance: object, info: GraphQLResolveInfo) -> Any:
+        name = "App" if isinstance(instance, AppNode) else "User"
+        shown: Any = info.schema.type_map[name]
+        return shown.graphene_type
+
+    @staticmethod
+    def resolve_private_metadata(node: object, info: GraphQLResolveInfo) -> list[Any]:
+        return _listed(_private(node, info))
+
+    @staticmethod
+    def resolve_private_metafield(node: object, info: GraphQLResolveInfo, key: str) -> str | None:
+        return _private(node, info).get(key)
+
+    @staticmethod
+    def resolve_private_metafields(
+        node: object, info: GraphQLResolveInfo, keys: list[str] | None = None
+    ) -> Items:
+        return _chosen(_private(node, info), keys)
+
+    @staticmethod
+    def resolve_metadata(node: object, info: GraphQLResolveInfo) -> list[Any]:
+        return _listed(_public(node, info))
+
+    @staticmethod
+    def resolve_metafield(node: object, info: GraphQLResolveInfo, key: str) -> str | None:
+        return _public(node, info).get(key)
+
+    @staticmethod
+    def resolve_metafields(
+        node: object, info: GraphQLResolveInfo, keys: list[str] | None = None
+    ) -> Items:
+        return _chosen(_public(node, info), keys)
+
+
+def _listed(metadata: Items) -> list[Any]:
+    return [MetadataItem(key=key, value=value) for key, value in metadata.items()]
+
+
+def _chosen(metadata: Items, keys: list[str] | None) -> Items:
+    if keys is None:
+        return metadata
+    return {key: metadata[key] for key in keys if key in metadata}
+
+
+def _public(node: object, info: GraphQLResolveInfo) -> Items:
+    context: RequestContext = info.context
+    if isinstance(node, AppNode):
+        return node.loader.public_metadata.get(node.id, {})
+    if isinstance(node, User):
+        if not context.existing_key("User", node.id):
+            return {}
+        return context.account_loader(info).public_metadata(node)
+    raise TypeError(f"{type(node)} has no metadata")
+
+
+def _private(node: object, info: GraphQLResolveInfo) -> Items:
+    context: RequestContext = info.context
+    if isinstance(node, AppNode):
+        return node.loader.private_metadata(node)
+    if isinstance(node, User):
+        if not context.existing_key("User", node.id):
+            return {}
+        return context.account_loader(info).private_metadata(node)
+    raise TypeError(f"{type(node)} has no metadata")

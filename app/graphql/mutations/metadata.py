@@ -1,0 +1,143 @@
+"""Setting and deleting metadata."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import parse_global_id
+from app.domain.values.metadata import MetadataChange
+from app.graphql.app_nodes import app_node
+from app.graphql.context import RequestContext
+from app.graphql.errors import PayloadProblem
+from app.graphql.metadata_fields import ObjectWithMetadata
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.services.metadata.app_metadata import change_app_metadata
+from app.services.metadata.user_metadata import change_user_metadata
+
+_ID = graphene.NonNull(graphene.ID, description="The global ID of a user or an app.")
+_KEYS = graphene.NonNull(graphene.List(graphene.NonNull(graphene.String)))
+_PUBLIC = (
+    "Their own for signed-in people, through no dashboard extension, and for apps; a customer's "
+    "needs MANAGE_USERS; other apps' and staff's are for people with MANAGE_APPS or MANAGE_STAFF."
+)
+_PRIVATE = (
+    "An app can change its own. A customer's needs MANAGE_USERS; other apps' and staff's are for "
+    "people with MANAGE_APPS or MANAGE_STAFF."
+)
+
+
+class MetadataInput(graphene.InputObjectType):
+    """A key to set, and its value."""
+
+    key = graphene.NonNull(graphene.String)
+    value = graphene.NonNull(graphene.String)
+
+
+_INPUT = graphene.NonNull(graphene.List(graphene.NonNull(MetadataInput)))
+
+
+class MetadataPayload(MutationPayload):
+    """The object as it is now, and the errors under both of their names."""
+
+    class Meta:
+        abstract = True
+
+    errors = errors_of("problems.MetadataError")
+    metadata_errors = errors_of("problems.MetadataError")
+    item = graphene.Field(ObjectWithMetadata)
+
+    def resolve_metadata_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
+        return self.errors or []
+
+
+class UpdateMetadata(MetadataPayload):
+    """The object with its new public metadata."""
+
+
+class DeleteMetadata(MetadataPayload):
+    """The object without these keys."""
+
+
+class UpdatePrivateMetadata(MetadataPayload):
+    """The object with its new private metadata."""
+
+
+class DeletePrivateMetadata(MetadataPayload):
+    """The object without these private keys."""
+
+
+class MetadataMutations(graphene.ObjectType):
+    """Texts by key that clients keep with users and apps."""
+
+    update_metadata = graphene.Field(
+        UpdateMetadata,
+        description=f"Sets keys of public metadata; other keys stay. {_PUBLIC}",
+        id=_ID,
+        input=_INPUT,
+    )
+    delete_metadata = graphene.Field(
+        DeleteMetadata,
+        description=f"Deletes keys of public metadata. {_PUBLIC}",
+        id=_ID,
+        keys=_KEYS,
+    )
+    update_private_metadata = graphene.Field(
+        UpdatePrivateMetadata,
+        description=f"Sets keys of private metadata; other keys stay. {_PRIVATE}",
+        id=_ID,
+        input=_INPUT,
+    )
+    delete_private_metadata = graphene.Field(
+        DeletePrivateMetadata,
+        description=f"Deletes keys of private metadata. {_PRIVATE}",
+        id=_ID,
+        keys=_KEYS,
+    )
+
+    @staticmethod
+    @answers(UpdateMetadata)
+    def resolve_update_metadata(
+        _root: object, info: GraphQLResolveInfo, id: str, input: list[dict[str, str]]
+    ) -> UpdateMetadata:
+        return UpdateMetadata(item=_change(info, id, MetadataChange(values=_pairs(input))))
+
+    @staticmethod
+    @answers(DeleteMetadata)
+    def resolve_delete_metadata(
+        _root: object, info: GraphQLResolveInfo, id: str, keys: list[str]
+    ) -> DeleteMetadata:
+        return DeleteMetadata(item=_change(info, id, MetadataChange(deleted_keys=tuple(keys))))
+
+    @staticmethod
+    @answers(UpdatePrivateMetadata)
+    def resolve_update_private_metadata(
+        _root: object, info: GraphQLResolveInfo, id: str, input: list[dict[str, str]]
+    ) -> UpdatePrivateMetadata:
+        change = MetadataChange(is_private=True, values=_pairs(input))
+        return UpdatePrivateMetadata(item=_change(info, id, change))
+
+    @staticmethod
+    @answers(DeletePrivateMetadata)
+    def resolve_delete_private_metadata(
+        _root: object, info: GraphQLResolveInfo, id: str, keys: list[str]
+    ) -> DeletePrivateMetadata:
+        change = MetadataChange(is_private=True, deleted_keys=tuple(keys))
+        return DeletePrivateMetadata(item=_change(info, id, change))
+
+
+def _pairs(items: list[dict[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((item["key"], item["value"]) for item in items)
+
+
+def _change(info: GraphQLResolveInfo, id: str, change: MetadataChange) -> Any:
+    """Change the object of a global ID; refuses NOT_FOUND on ``id`` for one without metadata."""
+    context: RequestContext = info.context
+    kind = (parse_global_id(id) or ("", ""))[0]
+    if kind == "App":
+        app = change_app_metadata(context.ports, context.actor, id, change)
+        return app_node(context, app)
+    if kind == "User":
+        return change_user_metadata(context.ports, context.actor, id, change)
+    raise Refused(Problem("NOT_FOUND", "There is no object with metadata with this ID.", "id"))
