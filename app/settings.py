@@ -55,6 +55,8 @@ class Settings:
     rsa_private_key: str = _setting("", values.pem, secret=True)
     public_url: str = _setting(_RULES.public_url, values.public_url)
     vendor: str = _setting(_RULES.vendor, values.vendor)
+    platform_headers: bool = _setting(_RULES.platform_headers, values.flag)
+    token_owner: str = _setting(_RULES.token_owner, values.vendor)
     jwt_ttl_access: int = _setting(_RULES.jwt_ttl_access, values.positive)
     jwt_ttl_refresh: int = _setting(_RULES.jwt_ttl_refresh, values.positive)
     single_use_refresh_tokens: bool = _setting(_RULES.single_use_refresh_tokens, values.flag)
@@ -108,6 +110,8 @@ class Settings:
         """The part of the settings that rules depend on."""
         return Configuration(
             vendor=self.vendor,
+            platform_headers=self.platform_headers,
+            token_owner=self.token_owner,
             public_url=self.public_url,
             development=self.development,
             jwt_ttl_access=self.jwt_ttl_access,

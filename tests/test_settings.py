@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.sign_in.rate_limits import Rate
 from app.domain.values.installation_errors import Misconfigured
+from app.domain.values.service_headers import HeaderNames
 from app.settings import DEVELOPMENT_SECRET, Settings, SettingsError, load_settings
 
 PRODUCTION = {
@@ -61,6 +62,8 @@ def test_every_setting_can_be_set() -> None:
             "DATABASE_URL": "postgres://shop:secret@db/shop",
             "REDIS_URL": "redis://cache:6379/1",
             "VENDOR": "Saleor",
+            "PLATFORM_HEADERS": "off",
+            "TOKEN_OWNER": "acme",
             "JWT_TTL_ACCESS": "60",
             "JWT_TTL_REFRESH": "120",
             "SINGLE_USE_REFRESH_TOKENS": "yes",
@@ -96,7 +99,8 @@ def test_every_setting_can_be_set() -> None:
     assert not configuration.development
     assert configuration.issuer == "https://shop.example.com/graphql/"
     assert (configuration.jwt_ttl_access, configuration.jwt_ttl_refresh) == (60, 120)
-    assert configuration.vendor == "Saleor"
+    assert configuration.header_names == HeaderNames("Saleor", platform=False)
+    assert configuration.token_owners == {"acme", "saleor"}
 
 
 @pytest.mark.parametrize(
@@ -113,6 +117,7 @@ def test_every_setting_can_be_set() -> None:
         ("PUBLIC_URL", "https://user@shop.example.com"),
         ("VENDOR", "two words"),
         ("VENDOR", "1st"),
+        ("TOKEN_OWNER", "two words"),
         ("JWT_TTL_ACCESS", "0"),
         ("JWT_TTL_ACCESS", "-5"),
         ("JWT_TTL_ACCESS", "5 minutes"),

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from app.domain.sign_in.rate_limits import RateLimitPolicy
 from app.domain.values.ip_addresses import Network
+from app.domain.values.service_headers import PLATFORM, HeaderNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,11 +13,14 @@ class Configuration:
 
     ``public_url`` is the base address of the installation, empty in development, where the
     issuer follows the request. ``sends_mail`` is false while mail is written to a file.
-    ``vendor`` is the one word that header prefix, ``owner`` claim, scope prefix and plugin id
-    follow.
+    ``vendor`` is the word that our header names, scopes and plugin ID begin with;
+    ``platform_headers`` sends the platform's names beside ours. ``token_owner`` is the ``owner``
+    claim of the tokens we issue: existing clients refresh only those that have theirs.
     """
 
     vendor: str = "latchkey"
+    platform_headers: bool = True
+    token_owner: str = PLATFORM
     public_url: str = ""
     development: bool = True
     jwt_ttl_access: int = 300
@@ -30,9 +34,19 @@ class Configuration:
     rate_limits: RateLimitPolicy = field(default_factory=RateLimitPolicy)
 
     @property
-    def owner(self) -> str:
-        """The ``owner`` claim of our tokens."""
+    def header_names(self) -> HeaderNames:
+        """The names of the headers that we send."""
+        return HeaderNames(self.vendor, self.platform_headers)
+
+    @property
+    def scope_prefix(self) -> str:
+        """The part of a scope before its colon."""
         return self.vendor.lower()
+
+    @property
+    def token_owners(self) -> frozenset[str]:
+        """The ``owner`` claims that our tokens can have: the current one, and the former ones."""
+        return frozenset((self.token_owner, self.vendor.lower(), PLATFORM))
 
     @property
     def issuer(self) -> str:

@@ -177,7 +177,7 @@ def test_a_change_is_found_in_the_audit_trail_and_taken_away(
 @pytest.fixture
 def provider(small_shop: RunningShop, tmp_path: Path) -> Iterator[IdentityProvider]:
     """A real provider that the shop does not know yet."""
-    owner = small_shop.ports.configuration.owner
+    owner = small_shop.ports.configuration.scope_prefix
     with identity_provider(tmp_path / "provider.log", owner) as found:
         found.lead_back_to(f"{small_shop.url}{CALLBACK}")
         yield found

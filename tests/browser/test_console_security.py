@@ -115,7 +115,7 @@ def test_a_session_is_ended_and_its_token_dies(admin: Page, small_shop: RunningS
 def real_provider(small_shop: RunningShop, tmp_path: Path) -> Iterator[IdentityProvider]:
     """A real provider, set up in the shop."""
     ports = small_shop.ports
-    with identity_provider(tmp_path / "provider.log", ports.configuration.owner) as running:
+    with identity_provider(tmp_path / "provider.log", ports.configuration.scope_prefix) as running:
         running.lead_back_to(f"{small_shop.url}{CALLBACK}")
         discover_provider(ports, OPERATOR, "northlight", running.issuer)
         settings = {"client_id": "shop", "client_secret": running.secret_of("shop")}

@@ -196,7 +196,9 @@ def test_rotate_the_signing_key(job: Job) -> None:
 
 
 def test_set_up_single_sign_on(job: Job, tmp_path: Path) -> None:
-    with identity_provider(tmp_path / "provider.log", job.shop.ports.configuration.owner) as ready:
+    with identity_provider(
+        tmp_path / "provider.log", job.shop.ports.configuration.scope_prefix
+    ) as ready:
         job.begin(ADMIN)
         job.go("Single sign-on")
         job.link("Add identity provider")

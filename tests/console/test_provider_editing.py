@@ -60,6 +60,7 @@ def test_a_provider_that_cannot_be_added_is_refused_with_what_was_typed(
         "a word": "Use lower-case letters",
         "default": "This short name is already in use",
         "latchkey": "This short name is already in use",
+        "mirumee": "This short name is already in use",
         "": "Enter a short name",
     }
     for word, told in wrong.items():
@@ -142,7 +143,7 @@ def test_invalid_value_is_shown_at_its_field_and_changes_nothing(
     assert "&lt;nowhere&gt;" in refused.html
     assert "newly typed" not in refused.html
     gone = console.send(EDIT, form_values(before, json_web_key_set_url=""))
-    assert "To take the provider's access tokens, set json_web_key_set_url" in gone.text
+    assert "JSON Web Key Set URL is required to accept the provider's access tokens." in gone.text
     assert stored(shop) == before
 
 

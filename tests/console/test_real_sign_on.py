@@ -45,7 +45,7 @@ def shop(sqlite_url: str, ahead: Ahead) -> Iterator[Ports]:
 
 @pytest.fixture
 def real_provider(shop: Ports, tmp_path: Path) -> Iterator[IdentityProvider]:
-    with identity_provider(tmp_path / "provider.log", shop.configuration.owner) as running:
+    with identity_provider(tmp_path / "provider.log", shop.configuration.scope_prefix) as running:
         running.lead_back_to(CALLBACK)
         yield running
 

@@ -107,7 +107,9 @@ def test_invalid_setting_is_named_and_changes_nothing(api: ApiClient, manager: s
     problems = [(error["field"], error["code"]) for error in refused["errors"]]
     assert problems == [("colour", "INVALID"), ("user_info_url", "INVALID")]
     refused = change(api, manager, ACTIVE, client_id="x")
-    assert [error["code"] for error in refused["errors"]] == ["PLUGIN_MISCONFIGURED"]
+    problems = [(error["field"], error["code"]) for error in refused["errors"]]
+    missing = ["oauth_authorization_url", "oauth_token_url", "json_web_key_set_url"]
+    assert problems == [(name, "PLUGIN_MISCONFIGURED") for name in missing]
     assert values(api.run(SHOW, manager, id=PLUGIN))["client_id"] is None
 
 

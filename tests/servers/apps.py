@@ -66,7 +66,7 @@ class AppServer:
 
 
 @contextmanager
-def app_server(vendor: str = "Latchkey", **manifest: object) -> Iterator[AppServer]:
+def app_server(vendor: str = "Saleor", **manifest: object) -> Iterator[AppServer]:
     """Run an app; ``manifest`` changes members of its manifest, ``...`` removes one."""
     with http_server() as server:
         well = {

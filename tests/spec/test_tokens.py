@@ -12,7 +12,6 @@ from tests.builders.people import PASSWORD
 from tests.spec.client import Client
 from tests.spec.documents import LOGIN, ME, REFRESH
 from tests.spec.recorded_shop import RecordedShop
-from tests.spec.server import OWNER
 
 CLAIMS = {
     "iat": int,
@@ -83,8 +82,10 @@ def test_issuer_is_the_exact_request_url(client: Client) -> None:
     assert _verified(client, _log_in(client)[0])["iss"] == f"{client.server.url}/graphql/"
 
 
-def test_the_owner_follows_the_vendor(client: Client) -> None:
-    assert _verified(client, _log_in(client)[0])["owner"] == OWNER
+def test_the_owner_is_the_one_that_existing_clients_refresh(client: Client) -> None:
+    access, refresh = _log_in(client)
+    for token in (access, refresh, _refreshed(client, refresh)):
+        assert _verified(client, token)["owner"] == "saleor"
 
 
 def test_type_claim_separates_access_and_refresh(client: Client) -> None:

@@ -18,7 +18,7 @@ from app.console.security.single_sign_on import find_plugin
 from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType
-from app.domain.single_sign_on.providers import is_slug
+from app.domain.single_sign_on.providers import is_slug, names_default
 from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.text import text
 from app.services.shop.sign_in_counts import BoundedCount
@@ -147,8 +147,8 @@ def _add(form: AddingForm) -> str:
     if not is_slug(slug):
         raise Refused(_NO_WORD)
     kept = show_plugin(ports(), actor(), f"{slug}.authentication.openidconnect")
-    vendor = ports().configuration.vendor.lower()
-    if slug == vendor or (kept is not None and kept.slug == slug):
+    vendor = ports().configuration.vendor
+    if names_default(slug, vendor) or (kept is not None and kept.slug == slug):
         raise Refused(_TAKEN)
     issuer = (form.issuer.data or "").strip()
     if issuer:

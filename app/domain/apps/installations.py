@@ -12,6 +12,7 @@ MAX_ATTEMPTS = 3
 """How often an installation is begun whose worker died in the middle of it."""
 
 MAX_MESSAGE_LENGTH = 1000
+MAX_ANSWER_LENGTH = 200
 
 
 class JobStatus(StrEnum):
@@ -50,6 +51,14 @@ def refusal_in(response: Mapping[str, object], *, good: bool) -> str | None:
     error = response.get("error")
     message = error.get("message") if isinstance(error, Mapping) else None
     return shown(message) if isinstance(message, str) and message.strip() else ""
+
+
+def plain_answer(answer: str) -> str:
+    """Return what an app answered in plain text, on one line and shortened; empty for HTML."""
+    if answer.lstrip().startswith("<"):
+        return ""
+    line = shown(answer)
+    return line if len(line) <= MAX_ANSWER_LENGTH else f"{line[: MAX_ANSWER_LENGTH - 1]}…"
 
 
 def shown(message: str) -> str:

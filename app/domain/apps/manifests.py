@@ -13,6 +13,7 @@ from app.domain.apps.manifest_webhooks import ManifestWebhook, read_webhooks
 from app.domain.apps.version_ranges import is_within
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.service_headers import PLATFORM
 from app.domain.values.version import SCHEMA_VERSION
 
 
@@ -40,7 +41,9 @@ class Manifest:
 
 
 def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
-    """Read the manifest in a JSON object; ``vendor`` owns the interface whose version it requires.
+    """Read the manifest in a JSON object; ``vendor`` is the first word of our names.
+
+    The version that it requires goes by the vendor's name or the platform's.
 
     Refuses all problems at once, each by its key: REQUIRED, INVALID, INVALID_URL_FORMAT,
     INVALID_PERMISSION, OUT_OF_SCOPE_PERMISSION, INVALID_CUSTOM_HEADERS,
@@ -56,7 +59,8 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
     too_much = grantable_problem(permissions)
     if too_much is not None:
         problems.append(too_much)
-    _check_version(members, f"required{vendor.capitalize()}Version")
+    for owner in dict.fromkeys((vendor.capitalize(), PLATFORM.capitalize())):
+        _check_version(members, f"required{owner}Version")
     manifest = Manifest(
         identifier=members.line("id", required=True),
         name=members.line("name", required=True),

@@ -11,6 +11,8 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from app.domain.values.service_headers import HeaderNames
+
 SECRET_PREFIX = "whsec_"
 _JSON = "application/json"
 
@@ -22,7 +24,7 @@ class Envelope:
     ``signature`` is the detached JWS, or the HMAC in hex if the webhook has a secret.
     """
 
-    vendor: str
+    names: HeaderNames
     event: str
     api_url: str
     domain: str
@@ -47,11 +49,15 @@ def headers_of(
     headers = dict(custom)
     own = {
         "Content-Type": _JSON,
-        f"{envelope.vendor}-Event": envelope.event.lower(),
-        f"{envelope.vendor}-Domain": envelope.domain,
-        f"{envelope.vendor}-Api-Url": envelope.api_url,
-        f"{envelope.vendor}-Schema-Version": envelope.schema_version,
-        f"{envelope.vendor}-Signature": envelope.signature,
+        **envelope.names.name_headers(
+            {
+                "Event": envelope.event.lower(),
+                "Domain": envelope.domain,
+                "Api-Url": envelope.api_url,
+                "Schema-Version": envelope.schema_version,
+                "Signature": envelope.signature,
+            }
+        ),
         "webhook-id": envelope.message_id,
         "webhook-timestamp": str(timestamp),
     }

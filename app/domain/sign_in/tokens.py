@@ -4,7 +4,7 @@ Contract, "Access and refresh tokens" and "Credentials, precisely".
 """
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -84,7 +84,7 @@ def make_claims(
     }
 
 
-def read_claims(everything: Mapping[str, object], owner: str) -> Claims:
+def read_claims(everything: Mapping[str, object], owners: Collection[str]) -> Claims:
     """The claims of a verified token; raises ``TokenRejected`` INVALID when it is none of ours.
 
     Only what never changes is looked at here, so that the result may be remembered: form, owner.
@@ -102,7 +102,7 @@ def read_claims(everything: Mapping[str, object], owner: str) -> Claims:
         app_id=_key(_text(everything, "app"), "App") if "app" in everything else None,
         everything=everything,
     )
-    if claims.owner != owner:
+    if claims.owner not in owners:
         raise TokenRejected(TokenFault.INVALID)
     return claims
 

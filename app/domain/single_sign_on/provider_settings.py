@@ -113,13 +113,11 @@ _DEFAULTS: Mapping[str, str | bool] = {
 _FLAGS = {"true": True, "false": False}
 _PLAIN_URL = "Use a full URL: https://id.example.com/authorize"
 
-_SIGNING_IN = (
-    "client_id",
-    "oauth_authorization_url",
-    "oauth_token_url",
-    "json_web_key_set_url",
-)
+_SIGN_IN_ONLY = ("client_id", "oauth_authorization_url", "oauth_token_url")
+_SIGNING_IN = (*_SIGN_IN_ONLY, "json_web_key_set_url")
 _TAKING_TOKENS = ("json_web_key_set_url", "user_info_url")
+_REQUIRED_FOR_SIGN_IN = "{label} is required to sign people in with this provider."
+_REQUIRED_FOR_TOKENS = "{label} is required to accept the provider's access tokens."
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,23 +158,21 @@ def show_settings(provider: Provider) -> tuple[SettingValue, ...]:
     )
 
 
-def activation_problem(provider: Provider) -> Problem | None:
-    """Why ``provider`` cannot be active with its settings, or ``None``: PLUGIN_MISCONFIGURED."""
+def activation_problems(provider: Provider) -> tuple[Problem, ...]:
+    """Why ``provider`` can't be active: PLUGIN_MISCONFIGURED on the name of each missing setting.
+
+    Empty if it can. The settings are those of the flow that has been begun to be set up.
+    """
     if not provider.active or provider.signs_in or provider.takes_tokens:
-        return None
-    to_sign_in, to_take = (
-        ", ".join(name for name in names if not getattr(provider, name))
-        for names in (_SIGNING_IN, _TAKING_TOKENS)
-    )
-    message = (
-        "To take the provider's access tokens, set {to_take}; to lead users through its login, "
-        "set {to_sign_in}."
-    )
-    return Problem(
-        "PLUGIN_MISCONFIGURED",
-        message,
-        "configuration",
-        values={"to_take": to_take, "to_sign_in": to_sign_in},
+        return ()
+    names: tuple[str, ...] = _TAKING_TOKENS
+    message = _REQUIRED_FOR_TOKENS
+    if not provider.user_info_url and any(getattr(provider, name) for name in _SIGN_IN_ONLY):
+        names, message = _SIGNING_IN, _REQUIRED_FOR_SIGN_IN
+    return tuple(
+        Problem("PLUGIN_MISCONFIGURED", message, name, values={"label": _BY_NAME[name].label})
+        for name in names
+        if not getattr(provider, name)
     )
 
 

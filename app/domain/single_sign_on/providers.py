@@ -10,9 +10,13 @@ from dataclasses import dataclass, field
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.authorization.scopes import scope_of
 from app.domain.urls.web_urls import ascii_host
+from app.domain.values.service_headers import PLATFORM
 
 DEFAULT_SLUG = "default"
 """The provider that answers to every word which names no other."""
+
+_DEFAULT_WORDS = frozenset((DEFAULT_SLUG, "latchkey", "mirumee", PLATFORM))
+"""Words by which existing clients name the default provider, whatever ``VENDOR`` is."""
 
 _PLUGIN_ID = re.compile(r"([A-Za-z0-9_-]{1,64})\.authentication\.openidconnect")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -80,6 +84,11 @@ def slug_in(plugin_id: str) -> str | None:
 def is_slug(text: str) -> bool:
     """Whether a provider may be called that: it becomes part of plugin ids and addresses."""
     return _SLUG.fullmatch(text) is not None
+
+
+def names_default(slug: str, vendor: str) -> bool:
+    """Whether plugin IDs with this word name the default provider, and no other."""
+    return slug in _DEFAULT_WORDS or slug == vendor.lower()
 
 
 def choose(providers: Iterable[Provider], slug: str) -> Provider | None:

@@ -46,7 +46,7 @@ def make_extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
             is_staff=actor.is_staff,
             session=session,
             issuer=actor.issuer,
-            owner=ports.configuration.owner,
+            owner=ports.configuration.token_owner,
         ),
         TokenType.EXTENSION,
         now=now,

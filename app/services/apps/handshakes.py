@@ -1,9 +1,9 @@
 """The handshake by which an app gets its token, and may refuse to be installed."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from app.domain.apps.installations import refusal_in
+from app.domain.apps.installations import plain_answer, refusal_in
 from app.domain.urls.web_urls import host_and_port_of
 from app.domain.values.text import text
 from app.domain.values.version import SCHEMA_VERSION
@@ -36,16 +36,17 @@ def shake_hands(ports: Ports, handshake: Handshake) -> None:
 
     Never inside a transaction: app and token must be there for the app to call back with.
     """
-    vendor = ports.configuration.vendor.capitalize()
+    names = ports.configuration.header_names.name_headers(
+        {
+            "Domain": host_and_port_of(handshake.api_url),
+            "Api-Url": handshake.api_url,
+            "Schema-Version": SCHEMA_VERSION,
+        }
+    )
     request = HttpRequest(
         handshake.target_url,
         "POST",
-        {
-            "Content-Type": "application/json",
-            f"{vendor}-Domain": host_and_port_of(handshake.api_url),
-            f"{vendor}-Api-Url": handshake.api_url,
-            f"{vendor}-Schema-Version": SCHEMA_VERSION,
-        },
+        {"Content-Type": "application/json", **names},
         json.dumps({"auth_token": handshake.token}).encode(),
         timeout=TIMEOUT,
         max_size=_MAX_SIZE,
@@ -55,19 +56,23 @@ def shake_hands(ports: Ports, handshake: Handshake) -> None:
     except CallFailed as failed:
         message = text("The app couldn't be given its token: {reason}", reason=failed)
         raise HandshakeRefused(message) from None
-    refusal = _refusal(response)
+    # The message is stored for others to read; an app could repeat its token in it.
+    body = response.body.replace(handshake.token.encode(), "…".encode())
+    refusal = _refusal(replace(response, body=body))
     if refusal is not None:
-        message = refusal or text(
-            "The app rejected its token: HTTP {status}.", status=response.status
-        )
-        # The message is stored for others to read; an app could repeat its token in it.
-        raise HandshakeRefused(message.replace(handshake.token, "…"))
+        raise HandshakeRefused(refusal)
 
 
 def _refusal(response: HttpResponse) -> str | None:
-    as_success = HttpResponse(200, response.headers, response.body)
     try:
-        members = json_members(as_success, "The app")
+        members = json_members(replace(response, status=200), "The app")
+        answer = ""
     except CallFailed:
-        members = {}
-    return refusal_in(members, good=response.is_good)
+        members, answer = {}, plain_answer(response.body.decode(errors="replace"))
+    refusal = refusal_in(members, good=response.is_good)
+    if refusal == "" and answer:
+        message = "The app rejected its token: HTTP {status}. It answered: {answer}"
+        return text(message, status=response.status, answer=answer)
+    if refusal == "":
+        return text("The app rejected its token: HTTP {status}.", status=response.status)
+    return refusal

@@ -53,10 +53,10 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
     problem = manifest_url_problem(manifest_url)
     if problem is not None:
         raise Refused(problem)
-    vendor = ports.configuration.vendor
+    names = ports.configuration.header_names
     headers = {
         "Accept": "application/json",
-        f"{vendor.capitalize()}-Schema-Version": SCHEMA_VERSION,
+        **names.name_headers({"Schema-Version": SCHEMA_VERSION}),
     }
     request = HttpRequest(manifest_url, headers=headers, timeout=TIMEOUT, max_size=MAX_SIZE)
     try:
@@ -64,7 +64,7 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
     except CallFailed as failed:
         code = _CODES.get(failed.fault, "MANIFEST_URL_CANT_CONNECT")
         raise Refused(Problem(code, str(failed), "manifestUrl")) from None
-    manifest = read_manifest(document, vendor)
+    manifest = read_manifest(document, names.vendor)
     problems = [
         *_target_problems(ports, manifest),
         *_query_problems(ports, manifest),

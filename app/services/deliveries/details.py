@@ -123,9 +123,9 @@ class _Check:
     payload: str = field(repr=False)
 
     def of(self, attempt: Attempt) -> Signed:
-        name = f"{self.ports.configuration.vendor}-signature".lower()
         headers = {key.lower(): str(value) for key, value in attempt.request_headers.items()}
-        signature = headers.get(name, "")
+        names = self.ports.configuration.header_names.name_headers({"Signature": ""})
+        signature = next(filter(None, (headers.get(name.lower()) for name in names)), "")
         body = self.payload.encode()
         if "." in signature:
             return self._of_key(signature, body)

@@ -59,7 +59,7 @@ def sign_delivery(
 ) -> dict[str, str]:
     """The headers of one attempt at ``timestamp`` (Unix seconds); contract, "Webhooks"."""
     envelope = Envelope(
-        vendor=ports.configuration.vendor.capitalize(),
+        names=ports.configuration.header_names,
         event=delivery.event,
         api_url=delivery.issuer,
         domain=urlsplit(delivery.issuer).netloc,

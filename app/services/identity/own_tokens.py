@@ -114,7 +114,7 @@ def _verified(ports: Ports, token: str, digest: bytes) -> VerifiedToken:
 
 def _verify(ports: Ports, key_ring: CachedKeyRing, token: str) -> VerifiedToken:
     everything = ports.keys.verify(key_ring.ring.published, token)
-    claims = read_claims(everything, ports.configuration.owner)
+    claims = read_claims(everything, ports.configuration.token_owners)
     verified = VerifiedToken(claims, key_ring.ring)
     ports.cache.verified.put(digest_of_token(token), verified)
     return verified

@@ -137,7 +137,7 @@ def _read(
 
 def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     signed = verify_with(ports, provider, token)
-    shop = ports.configuration.owner
+    shop = ports.configuration.scope_prefix
     now = ports.clock.timestamp()
     access = read_access_token(signed, provider, now=now, shop=shop)
     claims = _ask(ports, provider, token, CallPurpose.VERIFIED)

@@ -157,14 +157,14 @@ def _signed(
 def _own_claims(
     ports: Ports, everything: Mapping[str, object], findings: _Checks
 ) -> Claims | None:
-    owner = ports.configuration.owner
+    owners = ports.configuration.token_owners
     try:
-        claims = read_claims(everything, owner)
+        claims = read_claims(everything, owners)
     except TokenRejected:
         owner_claim = everything.get("owner")
         bad = "A required claim is missing or has the wrong type."
-        if isinstance(owner_claim, str) and owner_claim != owner:
-            bad = "It belongs to another owner: VENDOR has changed since."
+        if isinstance(owner_claim, str) and owner_claim not in owners:
+            bad = "It belongs to another owner: TOKEN_OWNER or VENDOR has changed since."
         findings.note(CheckName.CLAIMS, None, bad)
         return None
     has_known_type = claims.type in list(TokenType)

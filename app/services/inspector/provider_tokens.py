@@ -104,7 +104,7 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
             signed,
             provider,
             now=ports.clock.timestamp(),
-            shop=ports.configuration.owner,
+            shop=ports.configuration.scope_prefix,
         )
     except ProviderTokenRejected as rejected:
         name = CheckName.CLAIMS

@@ -209,7 +209,7 @@ def _subject(ports: Ports, actor: Actor, session: str, user: User) -> Subject:
         is_staff=user.is_staff,
         session=session,
         issuer=actor.issuer,
-        owner=ports.configuration.owner,
+        owner=ports.configuration.token_owner,
     )
 
 

@@ -103,7 +103,7 @@ def _read(ports: Ports, provider: Provider, token: str) -> _Read:
 
 
 def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedToken) -> _Read:
-    shop, now = ports.configuration.owner, ports.clock.timestamp()
+    shop, now = ports.configuration.scope_prefix, ports.clock.timestamp()
     access = read_access_token(signed, provider, now=now, shop=shop)
     person = read_person(_ask(ports, provider, token), provider, access.subject)
     provider_person = ProviderPerson(provider, access.issuer, person, access.grant)

@@ -15,11 +15,18 @@ from app.domain.single_sign_on.provider_settings import (
     SETTINGS,
     SettingType,
     SettingValue,
-    activation_problem,
+    activation_problems,
     read_setting,
     show_settings,
 )
-from app.domain.single_sign_on.providers import Provider, choose, is_slug, slug_in
+from app.domain.single_sign_on.providers import (
+    DEFAULT_SLUG,
+    Provider,
+    choose,
+    is_slug,
+    names_default,
+    slug_in,
+)
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import line_problem
@@ -35,6 +42,9 @@ from app.services.lists.substring_search import contains_text
 from app.services.single_sign_on.provider_lockout_guard import prevent_lockout
 
 _MAX_NAME_LENGTH = 256
+_RESERVED = Problem(
+    "UNIQUE", "Plugin IDs with this name mean the default provider. Choose another.", "provider"
+)
 _BY_AGE = Order((IdentityProviderRecord.id,))
 _BY_NAME = Order((IdentityProviderRecord.name, IdentityProviderRecord.id))
 _SECRETS = tuple(setting.name for setting in SETTINGS if setting.type is SettingType.SECRET)
@@ -101,9 +111,10 @@ def show_plugin(ports: Ports, actor: Actor, plugin_id: str) -> Plugin | None:
 def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderUpdate) -> Plugin:
     """Change the settings of a provider (`pluginUpdate`); all of ``changes`` or nothing.
 
-    Refuses NOT_FOUND on ``id``, INVALID on the name of a setting, and PLUGIN_MISCONFIGURED if the
-    provider can't be active with these settings. With ``asks_first``, raises ``LockoutRefused``
-    (INVALID on ``active``, ``issuer`` or ``client_id``) for a change that no one could undo.
+    Refuses NOT_FOUND on ``id``, INVALID on the name of a setting, and PLUGIN_MISCONFIGURED on the
+    name of each setting without which the provider can't be active. With ``asks_first``, raises
+    ``LockoutRefused`` (INVALID on ``active``, ``issuer`` or ``client_id``) for a change that no
+    one could undo.
     """
     slug = slug_in(plugin_id)
     provider = None if slug is None else choose(known_providers(ports), slug)
@@ -117,8 +128,8 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
 def save_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate) -> Provider:
     """Change the settings of the provider ``slug``, or add it.
 
-    Refuses INVALID on ``provider`` for a slug that can't be part of a URL, and what
-    ``update_plugin`` does.
+    Refuses INVALID on ``provider`` for a slug that can't be part of a URL, UNIQUE for a new one
+    that names the default provider, and what ``update_plugin`` does.
     """
     if not is_slug(slug):
         message = "Use small letters, digits and hyphens, beginning with a letter or a digit."
@@ -141,14 +152,16 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
             select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
         )
         if stored is None:
+            if slug != DEFAULT_SLUG and names_default(slug, ports.configuration.vendor):
+                raise Refused(_RESERVED)
             stored = IdentityProviderRecord(slug=slug, name=slug)
             session.add(stored)
             session.flush()
         before = to_provider(stored)
         after = replace(before, **values)
-        problem = activation_problem(after)
-        if problem is not None:
-            raise Refused(problem)
+        problems = activation_problems(after)
+        if problems:
+            raise Refused(*problems)
         guarded = prevent_lockout(ports, actor, session, before, after)
         with guarded if changes.asks_first else nullcontext():
             for name, value in values.items():

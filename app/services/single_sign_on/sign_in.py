@@ -129,7 +129,7 @@ def provider_login_url(
             authorization_url=provider.oauth_authorization_url,
             client_id=provider.client_id,
             redirect_uri=started.redirect_uri,
-            scope=requested_scope(provider, ports.configuration.owner),
+            scope=requested_scope(provider, ports.configuration.scope_prefix),
             state=started.state,
             nonce=started.nonce,
             verifier=started.verifier,

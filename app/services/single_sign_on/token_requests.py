@@ -94,7 +94,7 @@ def read_rights(
     """
     if not provider.use_oauth_scope_permissions:
         return None
-    shop = ports.configuration.owner
+    shop = ports.configuration.scope_prefix
     if is_signed(tokens.access_token):
         try:
             signed = verify_with(ports, provider, tokens.access_token)

@@ -97,8 +97,9 @@ def test_an_app_for_another_version_is_refused_by_that_field() -> None:
     assert read_manifest(document(requiredSaleorVersion="^3.20"), "saleor").identifier
 
 
-def test_required_version_is_compared_with_the_vendors() -> None:
-    assert read_manifest(document(requiredSaleorVersion="^4.0"), "latchkey").identifier
+def test_required_version_can_be_given_by_either_vendors_name() -> None:
+    with pytest.raises(Refused, match=r"The app requires API version \^4\.0"):
+        read_manifest(document(requiredSaleorVersion="^4.0"), "latchkey")
     with pytest.raises(Refused, match=r"The app requires API version \^4\.0"):
         read_manifest(document(requiredLatchkeyVersion="^4.0"), "latchkey")
 

@@ -9,11 +9,12 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from app.adapters.clock import SystemClock
 from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature, secret_bytes
+from app.domain.values.service_headers import HeaderNames
 
 BODY = b'{"product":{"id":"UHJvZHVjdDox"}}'
 SECRET = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()
 ENVELOPE = Envelope(
-    vendor="Latchkey",
+    names=HeaderNames("latchkey", platform=True),
     event="PRODUCT_UPDATED",
     api_url="https://shop.example.com/graphql/",
     domain="shop.example.com",
@@ -27,14 +28,45 @@ def _headers(now: int, *secrets: str, custom: dict[str, str] | None = None) -> d
     return headers_of(ENVELOPE, BODY, timestamp=now, secrets=secrets, custom=custom or {})
 
 
-def test_the_platforms_headers_follow_the_vendor() -> None:
-    headers = _headers(1)
+VALUES = {
+    "Event": "product_updated",
+    "Domain": "shop.example.com",
+    "Api-Url": "https://shop.example.com/graphql/",
+    "Schema-Version": "3.23",
+    "Signature": "header..signature",
+}
+OLDER_NAMES = ("Event", "Domain", "Signature")
 
-    assert headers["Latchkey-Event"] == "product_updated"
-    assert headers["Latchkey-Domain"] == "shop.example.com"
-    assert headers["Latchkey-Api-Url"] == "https://shop.example.com/graphql/"
-    assert headers["Latchkey-Schema-Version"] == "3.23"
-    assert headers["Latchkey-Signature"] == "header..signature"
+
+def test_headers_have_our_names_and_the_platforms() -> None:
+    named = {name: value for name, value in _headers(1).items() if "webhook" not in name}
+
+    assert named == {
+        "Content-Type": "application/json",
+        **{f"Latchkey-{name}": value for name, value in VALUES.items()},
+        **{f"Saleor-{name}": value for name, value in VALUES.items()},
+        **{f"X-Saleor-{name}": VALUES[name] for name in OLDER_NAMES},
+    }
+
+
+def test_without_the_platforms_headers_only_ours_are_sent() -> None:
+    names = HeaderNames("latchkey", platform=False)
+
+    assert names.name_headers(VALUES) == {
+        f"Latchkey-{name}": value for name, value in VALUES.items()
+    }
+
+
+def test_a_vendor_of_the_platforms_name_adds_no_header_twice() -> None:
+    named = HeaderNames("Saleor", platform=True).name_headers(VALUES)
+
+    assert len({name.lower() for name in named}) == len(named) == 8
+
+
+def test_no_custom_header_replaces_one_of_the_platforms() -> None:
+    headers = _headers(1, custom={"x-saleor-signature": "forged", "SALEOR-EVENT": "forged"})
+
+    assert "forged" not in headers.values()
 
 
 def test_without_a_secret_there_is_no_standard_signature_but_id_and_timestamp() -> None:

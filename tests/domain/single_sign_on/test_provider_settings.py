@@ -9,7 +9,7 @@ from app.domain.single_sign_on.provider_settings import (
     MASK,
     SETTINGS,
     SettingType,
-    activation_problem,
+    activation_problems,
     read_setting,
     show_settings,
 )
@@ -173,15 +173,42 @@ INFO = {"user_info_url": "https://id.example/userinfo"}
 )
 def test_provider_can_be_active_with_either_flow(settings: dict[str, Any], works: bool) -> None:
     active = replace(PLAIN, **settings)
-    problem = activation_problem(active)
-    assert (problem is None) is works
-    if problem is not None:
-        assert (problem.field, problem.code) == ("configuration", "PLUGIN_MISCONFIGURED")
-    assert activation_problem(replace(active, active=False)) is None
+    problems = activation_problems(active)
+    assert (not problems) is works
+    assert {problem.code for problem in problems} <= {"PLUGIN_MISCONFIGURED"}
+    assert activation_problems(replace(active, active=False)) == ()
 
 
-def test_activation_problem_names_the_missing_settings() -> None:
-    problem = activation_problem(replace(PLAIN, client_id="shop"))
-    assert problem is not None
-    assert "set json_web_key_set_url, user_info_url;" in problem.message
-    assert "set oauth_authorization_url, oauth_token_url, json_web_key_set_url." in problem.message
+@pytest.mark.parametrize(
+    ("settings", "missing"),
+    [
+        ({}, ["json_web_key_set_url", "user_info_url"]),
+        (INFO, ["json_web_key_set_url"]),
+        (LOGIN | INFO, ["json_web_key_set_url"]),
+        (KEYS, ["user_info_url"]),
+        (LOGIN, ["json_web_key_set_url"]),
+        (
+            {"client_id": "shop"},
+            ["oauth_authorization_url", "oauth_token_url", "json_web_key_set_url"],
+        ),
+    ],
+)
+def test_each_missing_setting_has_its_own_problem(
+    settings: dict[str, Any], missing: list[str]
+) -> None:
+    problems = activation_problems(replace(PLAIN, **settings))
+    assert [problem.field for problem in problems] == missing
+
+
+def test_activation_problem_names_the_setting_and_the_flow() -> None:
+    [problem] = activation_problems(
+        replace(
+            PLAIN,
+            client_id="shop",
+            json_web_key_set_url="https://id.example/keys",
+            oauth_token_url="https://id.example/token",
+        )
+    )
+    assert problem.message == (
+        "Authorization URL is required to sign people in with this provider."
+    )

@@ -72,6 +72,10 @@ def test_app_receives_its_token_and_the_api_url(ports: Ports) -> None:
     assert handshake.api_url == ISSUER
     assert handshake.headers["latchkey-domain"] == "localhost:8000"
     assert handshake.headers["latchkey-schema-version"] == "3.23"
+    assert handshake.headers["latchkey-api-url"] == ISSUER
+    assert handshake.headers["saleor-domain"] == "localhost:8000"
+    assert handshake.headers["saleor-schema-version"] == "3.23"
+    assert handshake.headers["x-saleor-domain"] == "localhost:8000"
     [call] = app.server.calls("/register")
     assert json.loads(call.body) == {"auth_token": handshake.token}
 
@@ -149,6 +153,14 @@ def test_only_the_worker_installs(ports: Ports) -> None:
         (Reply(500), "The app rejected its token: HTTP 500."),
         (Reply(403, b"<html>no</html>"), "The app rejected its token: HTTP 403."),
         (
+            Reply(400, b"Missing saleor-api-url header"),
+            "The app rejected its token: HTTP 400. It answered: Missing saleor-api-url header",
+        ),
+        (
+            Reply(400, b"\x1b[31m" + 300 * b"a\n"),
+            f"The app rejected its token: HTTP 400. It answered: [31m{97 * 'a '}a…",
+        ),
+        (
             Reply(400, b'{"error": "text"}'),
             "The app rejected its token: HTTP 400.",
         ),
@@ -179,6 +191,14 @@ def test_token_echoed_by_the_app_is_not_shown(ports: Ports) -> None:
         want(ports, app)
         work(ports)
     assert failed(ports) == "I know …!"
+
+
+def test_token_echoed_in_plain_text_is_not_shown_even_in_part(ports: Ports) -> None:
+    with app_server() as app:
+        app.decide = lambda handshake: Reply(400, f"{190 * 'a'} {handshake.token}".encode())
+        want(ports, app)
+        work(ports)
+    assert failed(ports).endswith("a …")
 
 
 def test_any_2xx_response_accepts_the_installation(ports: Ports) -> None:

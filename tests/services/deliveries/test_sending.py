@@ -67,7 +67,9 @@ def test_due_delivery_is_sent_once_and_recorded(
         "thanks",
     )
     assert attempt.response_headers == {"x-seen": "yes"}
-    assert attempt.request_headers["Latchkey-Event"] == "product_updated"
+    for name in ("Latchkey-Event", "Saleor-Event", "X-Saleor-Event"):
+        assert attempt.request_headers[name] == "product_updated"
+    assert attempt.request_headers == dict(request.headers)
     assert stored_delivery(delivering, key).status == "SUCCESS"
 
 

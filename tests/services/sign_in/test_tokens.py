@@ -13,9 +13,10 @@ from app.domain.values.errors import Refused, TokenFault
 from app.domain.values.ids import to_global_id
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.sign_in.tokens import Verified, check_token, verify_token
+from app.services.identity.identify import identify
+from app.services.sign_in.tokens import Verified, check_token, refresh_token, verify_token
 from tests.builders.apps import make_app
-from tests.builders.people import ISSUER, NOBODY, make_staff, make_user, sign_in
+from tests.builders.people import ISSUER, NOBODY, make_staff, make_user, sign_in, visit
 from tests.builders.shop import set_mode
 from tests.builders.tokens import altered, claims_in, extension_of, signed
 from tests.fakes.clock import START, FakeClock
@@ -54,7 +55,7 @@ def test_an_access_token_holds_exactly_the_claims_of_the_contract(
     assert claims == {
         "iat": NOW,
         "exp": NOW + 300,
-        "owner": "latchkey",
+        "owner": "saleor",
         "iss": ISSUER,
         "email": "customer@example.com",
         "type": "access",
@@ -84,7 +85,7 @@ def test_no_permission_is_ever_embedded(ports: Ports) -> None:
 
 def test_lifetimes_and_owner_follow_the_settings(ports: Ports) -> None:
     configuration = replace(
-        ports.configuration, jwt_ttl_access=60, jwt_ttl_refresh=3600, vendor="Acme"
+        ports.configuration, jwt_ttl_access=60, jwt_ttl_refresh=3600, token_owner="acme"
     )
     pair = sign_in(replace(ports, configuration=configuration), make_user(ports))
 
@@ -92,6 +93,21 @@ def test_lifetimes_and_owner_follow_the_settings(ports: Ports) -> None:
 
     assert (access["exp"], refresh["exp"]) == (NOW + 60, NOW + 3600)
     assert access["owner"] == "acme"
+
+
+def test_tokens_of_the_former_owner_stay_valid_until_they_expire(
+    ports: Ports, clock: FakeClock
+) -> None:
+    former = replace(ports.configuration, token_owner=ports.configuration.vendor.lower())
+    pair = sign_in(replace(ports, configuration=former), make_user(ports))
+    assert claims_in(ports, pair.access)["owner"] == "latchkey"
+
+    assert verify(ports, pair.access).user is not None
+    assert identify(ports, visit(pair.access)).actor.user_id is not None
+    renewed = refresh_token(ports, NOBODY, token=pair.refresh).access
+    assert claims_in(ports, renewed)["owner"] == "saleor"
+    clock.pass_(seconds=301)
+    assert refusal_of(ports, pair.access) == ("token", "JWT_SIGNATURE_EXPIRED")
 
 
 def test_an_access_token_never_outlives_its_session(ports: Ports) -> None:

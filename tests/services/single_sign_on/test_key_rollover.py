@@ -38,7 +38,7 @@ def ports(sqlite_url: str, ahead: Ahead) -> Iterator[Ports]:
 @pytest.fixture
 def real_provider(ports: Ports, tmp_path: Path) -> Iterator[IdentityProvider]:
     """A provider that issues signed access tokens, set up as an operator does it."""
-    with identity_provider(tmp_path / "provider.log", ports.configuration.owner) as running:
+    with identity_provider(tmp_path / "provider.log", ports.configuration.scope_prefix) as running:
         discover_provider(ports, OPERATOR, "default", running.issuer)
         settings = {
             "client_id": "api",

@@ -1,10 +1,13 @@
 """The settings of identity providers: contract, "What existing clients hold us to"."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import MASK
+from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.pages import PageRequest
 from app.ports import Ports
@@ -99,11 +102,12 @@ def test_invalid_setting_changes_nothing(ports: Ports, name: str, value: str) ->
 
 
 def test_unusable_provider_cannot_be_activated(ports: Ports) -> None:
-    wrong = {("configuration", "PLUGIN_MISCONFIGURED")}
-    assert codes(ports, ACTIVE) == wrong
-    assert codes(ports, ACTIVE, user_info_url=SSO["user_info_url"]) == wrong
+    keys = ("json_web_key_set_url", "PLUGIN_MISCONFIGURED")
+    info = ("user_info_url", "PLUGIN_MISCONFIGURED")
+    assert codes(ports, ACTIVE) == {keys, info}
+    assert codes(ports, ACTIVE, user_info_url=SSO["user_info_url"]) == {keys}
     assert update(ports, ACTIVE, **SSO).active is True
-    assert codes(ports, user_info_url=None) == wrong
+    assert codes(ports, user_info_url=None) == {info}
 
 
 def test_plugin_has_the_requested_id(ports: Ports) -> None:
@@ -118,6 +122,24 @@ def test_plugin_has_the_requested_id(ports: Ports) -> None:
     assert [(problem.field, problem.code) for problem in refused.value.problems] == [
         ("id", "NOT_FOUND")
     ]
+
+
+@pytest.mark.parametrize("word", ["latchkey", "mirumee", "saleor", "default", "acme"])
+def test_words_of_existing_clients_always_name_the_default_provider(
+    ports: Ports, word: str
+) -> None:
+    renamed = replace(ports, configuration=replace(ports.configuration, vendor="Acme"))
+    plugin_id = f"{word}.authentication.openidconnect"
+
+    update(renamed, ACTIVE, plugin_id, **SSO)
+    if word != DEFAULT_SLUG:
+        with pytest.raises(Refused) as refused:
+            save_provider(renamed, OPERATOR, word, ProviderUpdate(SSO, active=True))
+        assert [problem.code for problem in refused.value.problems] == ["UNIQUE"]
+
+    shown = show_plugin(renamed, STAFF, plugin_id)
+    assert shown is not None
+    assert (shown.id, shown.slug) == (plugin_id, DEFAULT_SLUG)
 
 
 def test_each_provider_has_its_own_plugin_id(ports: Ports) -> None:
