@@ -15,6 +15,7 @@ pytest_plugins = [
     "tests.fixtures.redis",
     "tests.fixtures.run",
     "tests.fixtures.templates",
+    "tests.fixtures.url_rules",
 ]
 
 # On a busy machine some examples are slow; that isn't a defect of the code.
