@@ -20,6 +20,12 @@ from app.worker import TASKS, Task, run
 _PATIENCE = 20.0
 
 
+@pytest.fixture
+def database_url(sqlite_url: str) -> str:
+    """SQLite alone: the worker runs use cases, and those are tested on both kinds of database."""
+    return sqlite_url
+
+
 @contextmanager
 def _running(ports: Ports, *tasks: Task) -> Iterator[None]:
     stop = Event()

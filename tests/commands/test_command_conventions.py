@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import socket
 from dataclasses import replace
 
 import click
@@ -208,16 +207,6 @@ def test_without_its_database_every_command_fails_in_json(line: str) -> None:
     assert failed.exit_code in set(Exit) - {Exit.DONE}, failed.output
     assert told
     assert "geheim" not in failed.output
-
-
-def test_port_in_use_is_reported_as_json(ports: Ports) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        failed = run(ports, "serve", "--port", port, "--json")
-    assert failed.exit_code == Exit.FAILED
-    [told] = json.loads(failed.stdout)["errors"]
-    assert told["code"] == "FAILED"
-    assert "--port" in told["message"]
 
 
 def test_a_mistyped_choice_gets_a_suggestion(ports: Ports) -> None:

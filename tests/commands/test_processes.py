@@ -150,9 +150,18 @@ def test_worker_runs_until_it_is_stopped(installed: Installation) -> None:
 def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        failed = installed.run("serve", "--port", str(port))
-    assert failed.returncode == 1
-    assert f"Cannot listen on 127.0.0.1, port {port}: Address already in use." in failed.stderr
+        serve = ("serve", "--port", str(port))
+        # At the same time, as each waits ten seconds for the port.
+        with installed.running(*serve) as plain, installed.running(*serve, "--json") as as_json:
+            failed = plain.finish(TIMEOUT_SECONDS)
+            failed_as_json = as_json.finish(TIMEOUT_SECONDS)
+    cause = f"Cannot listen on 127.0.0.1, port {port}: Address already in use."
+    assert failed.returncode == failed_as_json.returncode == 1
+    assert cause in failed.stderr
+    [told] = json.loads(failed_as_json.stdout)["errors"]
+    assert told["code"] == "FAILED"
+    assert told["message"].startswith(cause)
+    assert "--port" in told["message"]
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
