@@ -107,7 +107,10 @@ def show(submission: str) -> BaseResponse:
     """Lead to what a form created that was sent twice; wait while it is being created."""
     location = find_created_page(ports(), actor(), submission)
     if location is None:
-        flash("Nothing was created. Fill in the form again.", "warn")
+        flash(
+            "This form expired or was interrupted. Check whether the item exists before you try again.",
+            "warn",
+        )
         return go("console.home.index")
     if location:
         return redirect(location, HTTPStatus.SEE_OTHER)

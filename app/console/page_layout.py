@@ -205,15 +205,19 @@ def _badges(found: Badges) -> dict[str, dict[str, object]]:
     }
 
 
-def own_address(endpoint: str, **values: str) -> str:
-    """Return the full URL of a page: as configured, or in development as it was reached."""
-    base = ports().configuration.public_url or base_url(request.environ)
-    return f"{base}{url_for(endpoint, **values)}"  # type: ignore[arg-type]
+def server_url() -> str:
+    """Return this server's URL: as configured, or in development as it was reached."""
+    return ports().configuration.public_url or base_url(request.environ)
 
 
-def set_password_address() -> str:
-    """Where mails of the console lead: our own page."""
-    return own_address("console.passwords.follow")
+def full_url(endpoint: str, **values: str) -> str:
+    """Return the full URL of a page."""
+    return f"{server_url()}{url_for(endpoint, **values)}"  # type: ignore[arg-type]
+
+
+def set_password_url() -> str:
+    """Return the full URL of the page that emails of the console lead to."""
+    return full_url("console.passwords.follow")
 
 
 def form_path() -> str:

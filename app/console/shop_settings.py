@@ -1,12 +1,11 @@
 """Settings: the shop's name, mail, links and customer accounts, each saved on its own."""
 
-from flask import request
 from werkzeug.exceptions import NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.forms import ConsoleForm
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, page, refused_page
+from app.console.page_layout import done, page, refused_page, server_url
 from app.console.session import actor, ports
 from app.console.shop_settings_page import (
     GROUPS,
@@ -20,7 +19,6 @@ from app.domain.shop.settings import SettingGroup, ShopSettings, update_of
 from app.domain.values.errors import Refused
 from app.services.console.setup import sends_mail
 from app.services.shop.settings import show_settings, update_shop
-from app.web.caller import base_url
 
 blueprint = PageGroup(
     "shop_settings",
@@ -63,6 +61,5 @@ def _page_of(
     shop: ShopSettings, sent: dict[SettingGroup, ConsoleForm] | None = None
 ) -> ShopSettingsPage:
     forms = {group: make_form(group, shop) for group in GROUPS} | (sent or {})
-    base = ports().configuration.public_url or base_url(request.environ)
     is_sent = sends_mail(ports(), actor())
-    return make_shop_settings_page(forms, f"{base}/graphql/", sends_mail=is_sent)
+    return make_shop_settings_page(forms, f"{server_url()}/graphql/", sends_mail=is_sent)

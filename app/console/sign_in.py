@@ -10,7 +10,7 @@ from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
 from app.console.navigation import all_places
-from app.console.page_layout import go, own_address, own_path, page, refused_page
+from app.console.page_layout import full_url, go, own_path, page, refused_page
 from app.console.reauthentication import ask
 from app.console.session import (
     actor,
@@ -192,4 +192,4 @@ def _place(next_path: str) -> str:
 
 def _callback(plugin_id: str) -> str:
     """Our own address for the provider."""
-    return own_address("console.sign_in.finish", plugin_id=plugin_id)
+    return full_url("console.sign_in.finish", plugin_id=plugin_id)

@@ -11,7 +11,8 @@ from app.models.record import Record
 class FormSubmissionRecord(Record):
     """A submitted form, by the key that it carries; one submission of a key creates something.
 
-    ``location`` is the page of what was created, empty while it is being created.
+    ``location`` is the page of what was created, empty while it is being created; until then
+    ``expires_at`` is when the form can be sent again.
     ``encrypted_secret`` is shown on that page once, to this session, and then removed.
     """
 

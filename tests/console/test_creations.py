@@ -102,11 +102,9 @@ def test_invalid_key_counts_as_a_new_form(console: ConsoleClient, shop: Ports, k
 
 
 @pytest.mark.parametrize("key", ["short", "k" * 32])
-def test_unknown_submission_says_that_nothing_was_created(
-    console: ConsoleClient, key: str
-) -> None:
+def test_unknown_submission_says_what_to_check(console: ConsoleClient, key: str) -> None:
     shown = console.follow(console.open(f"/console/created/{key}"))
-    assert "Nothing was created. Fill in the form again." in shown.text
+    assert "This form expired or was interrupted." in shown.text
 
 
 def test_token_is_created_and_rotated_once(console: ConsoleClient) -> None:

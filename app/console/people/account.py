@@ -7,7 +7,7 @@ from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
 from app.console.navigation import Entry, PageGroup
-from app.console.page_layout import done, go, own_address, page, refused_page
+from app.console.page_layout import done, full_url, go, page, refused_page
 from app.console.people.account_page import make_account_page
 from app.console.session import actor, caller, ports
 from app.domain.accounts.avatars import MAX_FILE_SIZE
@@ -137,7 +137,7 @@ def ask_for_email() -> BaseResponse:
                 actor(),
                 new_email=form.new_email.data,
                 password=form.password.data,
-                redirect_url=own_address("console.account.follow"),
+                redirect_url=full_url("console.account.follow"),
             )
         except Refused as refused:
             form.refuse(refused)

@@ -3,7 +3,7 @@
 from flask import Blueprint
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.page_layout import done, go, not_done, set_password_address
+from app.console.page_layout import done, go, not_done, set_password_url
 from app.console.people.person_page import name_of
 from app.console.session import actor, ports
 from app.domain.accounts.users import User
@@ -108,7 +108,7 @@ def send_link(key: int) -> BaseResponse:
     """Mail them a link to set a password."""
     user = _user(key)
     try:
-        send_reset_link(ports(), actor(), key, redirect_url=set_password_address())
+        send_reset_link(ports(), actor(), key, redirect_url=set_password_url())
     except Refused as refused:
         return _refused(user, refused)
     message = text("Password reset link sent to {email}.", email=user.email)

@@ -7,7 +7,7 @@ from wtforms.validators import InputRequired
 
 from app.console.creations import Created, CreatingForm, create_once
 from app.console.navigation import Entry, PageGroup
-from app.console.page_layout import done, not_done, page, refused_page, set_password_address
+from app.console.page_layout import done, not_done, page, refused_page, set_password_url
 from app.console.people.group_pages import group_choice
 from app.console.people.groups import every_group
 from app.console.session import actor, ports, require
@@ -55,7 +55,7 @@ def index() -> BaseResponse:
 def resend(key: int) -> BaseResponse:
     """Mail the invitation again."""
     try:
-        resend_invitation(ports(), actor(), key, set_password_address())
+        resend_invitation(ports(), actor(), key, set_password_url())
     except Refused as refused:
         return not_done(refused, "console.staff.show", key=key)
     return done(
@@ -78,7 +78,7 @@ def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
         form.first_name.data or "",
         form.last_name.data or "",
         groups=groups,
-        redirect_url=set_password_address(),
+        redirect_url=set_password_url(),
     )
     user = create_staff(ports(), actor(), new)
     message = text("Invitation sent to {email}.", email=user.email)
@@ -86,6 +86,6 @@ def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
 
 
 def _link(key: int) -> Created:
-    link = create_invitation_link(ports(), actor(), key, set_password_address())
+    link = create_invitation_link(ports(), actor(), key, set_password_url())
     message = "Invitation link created. Earlier links stopped working."
     return Created(message, "console.staff.show", {"key": key}, link)

@@ -6,7 +6,7 @@ from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
-from app.console.page_layout import done, go, page, refused_page, set_password_address
+from app.console.page_layout import done, go, page, refused_page, set_password_url
 from app.console.session import nobody, open_console_session, ports
 from app.domain.values.errors import Refused
 from app.services.accounts.password_resets import request_password_reset
@@ -41,7 +41,7 @@ def forgotten() -> BaseResponse:
         )
     try:
         request_password_reset(
-            ports(), nobody(), email=form.email.data, redirect_url=set_password_address()
+            ports(), nobody(), email=form.email.data, redirect_url=set_password_url()
         )
     except Refused as refused:
         form.refuse(refused)

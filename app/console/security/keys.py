@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import export_items
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, go, own_address, page
+from app.console.page_layout import done, full_url, go, page
 from app.console.security.keys_page import COLUMNS, make_keys_page, rotated_message
 from app.console.session import actor, now, ports
 from app.domain.values.errors import Refused, problem_text
@@ -38,7 +38,7 @@ def index() -> BaseResponse:
             valid_until=moment + lifetime,
             asks_rotation=request.args.get("ask") == "rotate",
         ),
-        key_set_url=own_address("wellknown.key_set"),
+        key_set_url=full_url("wellknown.key_set"),
     )
 
 

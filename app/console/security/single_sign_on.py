@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.exports import export_list
 from app.console.lists import query_params, requested_page, tags, turns
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, go, page, refused_page
+from app.console.page_layout import done, full_url, go, page, refused_page, server_url
 from app.console.parts import Question
 from app.console.reauthentication import ask_first
 from app.console.security.provider_questions import disabling, enabling, unchanged
@@ -38,7 +38,6 @@ from app.services.single_sign_on.provider_settings import (
     save_provider,
     show_plugin,
 )
-from app.web.caller import base_url
 
 _ASKED = {"on": True, "off": False}
 _SWITCH = {
@@ -138,7 +137,6 @@ def provider_page(
         coverage = ProviderCoverage(impact.people, impact.sessions)
     reason = _lockout_reason(slug) if closes else ""
     show_it = refused_page if wrong else page
-    base = ports().configuration.public_url or base_url(request.environ)
     return show_it(
         "single_sign_on/show.html",
         provider=make_provider_page(
@@ -149,8 +147,8 @@ def provider_page(
             notice=unchanged(plugin) if state and plugin.active is _ASKED[state] else None,
             wrong=[*wrong, reason] if reason else wrong,
         ),
-        callback=f"{base}{url_for('console.sign_in.finish', plugin_id=plugin.id)}",
-        backchannel=f"{base}/oidc/{slug}/backchannel-logout",
+        callback=full_url("console.sign_in.finish", plugin_id=plugin.id),
+        backchannel=f"{server_url()}/oidc/{slug}/backchannel-logout",
     )
 
 

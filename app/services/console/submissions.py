@@ -5,7 +5,7 @@ They are stored for minutes, so that every process knows them, and end with thei
 
 from datetime import timedelta
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.authorization.actor import Actor
@@ -14,7 +14,13 @@ from app.ports import Ports
 from app.services.authorization.register import staff_only
 
 LIFETIME = timedelta(minutes=10)
-"""For how long a form is recognized, and its secret can be shown."""
+"""For how long a form that created something is recognized, and its secret can be shown."""
+
+CLAIM_LEASE = timedelta(minutes=1)
+"""For how long a form can be creating something: longer than any request takes.
+
+If its process dies meanwhile, the form can be sent again after that.
+"""
 
 KEY_LENGTH = 32
 """Letters and digits of a form's key."""
@@ -24,13 +30,14 @@ _PURPOSE = "secret of a submitted form"
 
 @staff_only
 def claim_submission(ports: Ports, actor: Actor, key: str) -> bool:
-    """Return whether the form with ``key`` wasn't submitted before; it then is by this call.
+    """Return whether the form with ``key`` can create something now; no other call then can.
 
-    Of concurrent calls, one gets ``True``. Expired submissions of the session are deleted.
+    Of concurrent calls, one gets ``True``. Expired submissions of the session are deleted. The
+    claim ends with ``finish_submission``, ``release_submission`` or after ``CLAIM_LEASE``.
     """
     record, now = FormSubmissionRecord, ports.clock.now()
     is_old = (record.session_id == actor.session_id) & (record.expires_at <= now)
-    claimed = record(key=key, session_id=actor.session_id, expires_at=now + LIFETIME)
+    claimed = record(key=key, session_id=actor.session_id, expires_at=now + CLAIM_LEASE)
     try:
         with ports.database.transaction() as session:
             session.execute(delete(record).where(is_old))
@@ -53,14 +60,19 @@ def release_submission(ports: Ports, actor: Actor, key: str) -> None:
 def finish_submission(
     ports: Ports, actor: Actor, key: str, location: str, secret: str = ""
 ) -> None:
-    """Store the page of what a form created, and the ``secret`` to show there once."""
-    record = FormSubmissionRecord
-    mine = (record.key == key) & (record.session_id == actor.session_id)
-    encrypted = ports.encryption.encrypt(_PURPOSE, secret) if secret else ""
+    """Store the page of what a form created, and the ``secret`` to show there once.
+
+    A creation that took longer than ``CLAIM_LEASE`` is stored, too.
+    """
+    created = FormSubmissionRecord(
+        key=key,
+        session_id=actor.session_id,
+        location=location,
+        encrypted_secret=ports.encryption.encrypt(_PURPOSE, secret) if secret else "",
+        expires_at=ports.clock.now() + LIFETIME,
+    )
     with ports.database.transaction() as session:
-        session.execute(
-            update(record).where(mine).values(location=location, encrypted_secret=encrypted)
-        )
+        session.merge(created)
 
 
 @staff_only

@@ -58,6 +58,28 @@ def test_released_form_can_be_sent_again(ports: Ports, staff: Actor) -> None:
     assert claim_submission(ports, staff, KEY)
 
 
+def test_form_whose_process_died_can_be_sent_again_after_a_minute(
+    ports: Ports, staff: Actor, clock: FakeClock
+) -> None:
+    assert claim_submission(ports, staff, KEY)
+    clock.pass_(seconds=59)
+    assert not claim_submission(ports, staff, KEY)
+    clock.pass_(seconds=1)
+    assert find_created_page(ports, staff, KEY) is None
+    assert claim_submission(ports, staff, KEY)
+
+
+def test_creation_that_outlasts_its_claim_is_stored(
+    ports: Ports, staff: Actor, clock: FakeClock
+) -> None:
+    claim_submission(ports, staff, KEY)
+    clock.pass_(seconds=61)
+    clean_up(ports, WORKER)
+    finish_submission(ports, staff, KEY, PAGE, "lkapp_secret")
+    assert find_created_page(ports, staff, KEY) == PAGE
+    assert take_created_secret(ports, staff, KEY) == "lkapp_secret"
+
+
 def test_secret_is_stored_encrypted_and_taken_once(ports: Ports, staff: Actor) -> None:
     claim_submission(ports, staff, KEY)
     finish_submission(ports, staff, KEY, PAGE, "lkapp_secret")
