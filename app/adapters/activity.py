@@ -3,14 +3,11 @@
 import logging
 from collections import Counter
 from dataclasses import dataclass, field
-from threading import Lock
 
 from sqlalchemy import bindparam, select, text, update
-from sqlalchemy.exc import SQLAlchemyError
 
-from app.adapters.flush_thread import INTERVAL, FlushThread
+from app.adapters.flush_thread import INTERVAL, WriteBuffer
 from app.domain.shop.traffic import TrafficKind, bucket_of
-from app.domain.values.installation_errors import DatabaseUnavailable, Fault
 from app.models import AppTokenRecord, SessionRecord
 from app.models.record import UtcDateTime
 from app.ports.clock import Clock
@@ -64,70 +61,56 @@ class _Counters:
     def __bool__(self) -> bool:
         return any((self.requests, self.rejections, self.sessions, self.tokens, self.forwarding))
 
+    @property
+    def size(self) -> int:
+        return len(self.sessions) + len(self.tokens)
+
 
 class SqlActivity:
-    """The thread starts with the first thing seen, so that every forked process has its own."""
+    """Writes what its buffer has counted."""
 
     def __init__(self, database: Database, clock: Clock, interval: float = INTERVAL) -> None:
         self._database = database
         self._clock = clock
-        self._gathered = _Counters()
-        self._lock = Lock()
-        self._writing = Lock()
-        self._thread = FlushThread("activity", self.flush, interval)
+        self._buffer = WriteBuffer(
+            "activity", make=_Counters, write=self._write, merge=_merged, interval=interval
+        )
 
     def count_request(self, kind: TrafficKind) -> None:
-        with self._lock:
-            self._gathered.requests[kind] += 1
-        self._thread.start()
+        with self._buffer.adding() as counters:
+            counters.requests[kind] += 1
 
     def count_rejection(self) -> None:
-        with self._lock:
-            self._gathered.rejections += 1
-        self._thread.start()
+        with self._buffer.adding() as counters:
+            counters.rejections += 1
 
     def record_session_use(self, session_id: int) -> None:
-        with self._lock:
-            if len(self._gathered.sessions) < MAX_SEEN:
-                self._gathered.sessions[session_id] = None
-        self._thread.start()
+        with self._buffer.adding() as counters:
+            if len(counters.sessions) < MAX_SEEN:
+                counters.sessions[session_id] = None
 
     def record_app_token_use(self, token_id: int, address: str | None) -> None:
-        with self._lock:
-            if len(self._gathered.tokens) < MAX_SEEN:
-                self._gathered.tokens[token_id] = address or ""
-        self._thread.start()
+        with self._buffer.adding() as counters:
+            if len(counters.tokens) < MAX_SEEN:
+                counters.tokens[token_id] = address or ""
 
     def record_forwarding(self, peer: str) -> None:
-        with self._lock:
-            # Whoever owns a network has more addresses than anybody wants to read about.
-            if peer in self._gathered.forwarding or len(self._gathered.forwarding) < MAX_PEERS:
-                self._gathered.forwarding[peer] += 1
-        self._thread.start()
+        with self._buffer.adding() as counters:
+            # A network's owner can send from more IP addresses than a page can list.
+            if peer in counters.forwarding or len(counters.forwarding) < MAX_PEERS:
+                counters.forwarding[peer] += 1
 
     @property
     def waiting(self) -> int:
         """How many sessions and app tokens wait to be written."""
-        with self._lock:
-            return len(self._gathered.sessions) + len(self._gathered.tokens)
+        return self._buffer.count(lambda counters: counters.size)
 
     def flush(self) -> None:
-        with self._writing:
-            with self._lock:
-                taken, self._gathered = self._gathered, _Counters()
-            if not taken:
-                return
-            try:
-                self._write(taken)
-            except DatabaseUnavailable:  # the database itself says so, once
-                self._restore(taken)
-            except (Fault, SQLAlchemyError):
-                _log.warning("activity.not_written", exc_info=True)
-                self._restore(taken)
+        self._buffer.flush()
 
     def close(self) -> None:
         """Write what is left, and end the thread."""
-        self._thread.close()
+        self._buffer.close()
 
     def _write(self, taken: _Counters) -> None:
         """Write in small transactions, in a fixed order, skipping locked rows."""
@@ -166,11 +149,12 @@ class SqlActivity:
                 ]
                 session.connection().execute(_FORWARDING, rows)
 
-    def _restore(self, taken: _Counters) -> None:
-        with self._lock:
-            newer = self._gathered
-            newer.requests.update(taken.requests)
-            newer.rejections += taken.rejections
-            newer.forwarding.update(taken.forwarding)
-            newer.sessions = dict.fromkeys([*newer.sessions, *taken.sessions][:MAX_SEEN])
-            newer.tokens = dict([*taken.tokens.items(), *newer.tokens.items()][-MAX_SEEN:])
+
+def _merged(older: _Counters, newer: _Counters) -> _Counters:
+    return _Counters(
+        requests=older.requests + newer.requests,
+        rejections=older.rejections + newer.rejections,
+        sessions=dict.fromkeys([*newer.sessions, *older.sessions][:MAX_SEEN]),
+        tokens=dict([*older.tokens.items(), *newer.tokens.items()][-MAX_SEEN:]),
+        forwarding=older.forwarding + newer.forwarding,
+    )

@@ -1,15 +1,23 @@
 """A thread that writes what a process has collected in memory, once a minute and at its end."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.util import Finalize
 from threading import Event, Lock, Thread
+from typing import Generic, TypeVar
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.domain.values.installation_errors import DatabaseUnavailable, Fault
 
 INTERVAL = 60.0
 """Seconds between two writes of one process."""
 
 _BEFORE_OTHERS = 100
 _log = logging.getLogger(__name__)
+
+Entries = TypeVar("Entries")
 
 
 class FlushThread:
@@ -50,3 +58,65 @@ class FlushThread:
                 self._flush()
             except Exception:  # noqa: BLE001 - logged; what comes later shall still be written
                 _log.exception("flush.failed", extra={"thread_name": self._name})
+
+
+class WriteBuffer(Generic[Entries]):
+    """Entries collected in memory and written by a thread; what a failed write took comes back.
+
+    ``make`` returns an empty collection, which is falsy. ``write`` writes one to the database.
+    ``merge`` returns one with the entries that weren't written, and the newer ones. The thread
+    starts with the first entry, so that every forked process has its own.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        make: Callable[[], Entries],
+        write: Callable[[Entries], None],
+        merge: Callable[[Entries, Entries], Entries],
+        interval: float = INTERVAL,
+    ) -> None:
+        self._name = name
+        self._make = make
+        self._write = write
+        self._merge = merge
+        self._entries = make()
+        self._lock = Lock()
+        self._writing = Lock()
+        self._thread = FlushThread(name, self.flush, interval)
+
+    @contextmanager
+    def adding(self) -> Iterator[Entries]:
+        """Yield the entries, to add to; no other thread has them meanwhile."""
+        with self._lock:
+            yield self._entries
+        self._thread.start()
+
+    def count(self, size: Callable[[Entries], int]) -> int:
+        """Return the ``size`` of the entries that wait to be written."""
+        with self._lock:
+            return size(self._entries)
+
+    def flush(self) -> None:
+        """Write the entries; keep them if the database fails."""
+        with self._writing:
+            with self._lock:
+                entries, self._entries = self._entries, self._make()
+            if not entries:
+                return
+            try:
+                self._write(entries)
+            except DatabaseUnavailable:  # the database itself logs that, once
+                self._restore(entries)
+            except (Fault, SQLAlchemyError):
+                _log.warning("flush.not_written", exc_info=True, extra={"thread_name": self._name})
+                self._restore(entries)
+
+    def close(self) -> None:
+        """Write what is left, and end the thread."""
+        self._thread.close()
+
+    def _restore(self, entries: Entries) -> None:
+        with self._lock:
+            self._entries = self._merge(entries, self._entries)

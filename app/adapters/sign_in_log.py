@@ -5,14 +5,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from threading import Lock
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Select, insert, select
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.adapters.flush_thread import INTERVAL, FlushThread
+from app.adapters.flush_thread import INTERVAL, WriteBuffer
 from app.domain.sign_in.devices import device_of
 from app.domain.sign_in.sign_in_events import (
     EMAIL_PURPOSE,
@@ -21,7 +19,6 @@ from app.domain.sign_in.sign_in_events import (
     SignInRefusal,
     mask_email,
 )
-from app.domain.values.installation_errors import DatabaseUnavailable, Fault
 from app.domain.values.text_rules import is_storable
 from app.models import AppRecord, AppTokenRecord, SignInEventRecord, UserRecord
 from app.ports.clock import Clock
@@ -66,6 +63,9 @@ class _Refusals:
     counted: dict[SignInRefusal, _Attempts] = field(default_factory=dict)
     addresses: Counter[str] = field(default_factory=Counter)
 
+    def __bool__(self) -> bool:
+        return bool(self.counted)
+
     def add(self, refusal: SignInRefusal, attempts: _Attempts) -> None:
         if refusal not in self.counted:
             if self.addresses[refusal.address] >= MAX_PER_ADDRESS:
@@ -93,7 +93,7 @@ class _Accounts:
 
 
 class SqlSignInLog:
-    """The thread starts with the first refusal, so that every forked process has its own."""
+    """Writes the refusals that its buffer has counted."""
 
     def __init__(
         self,
@@ -105,44 +105,31 @@ class SqlSignInLog:
         self._database = database
         self._clock = clock
         self._encryption = encryption
-        self._refusals = _Refusals()
-        self._lock = Lock()
-        self._writing = Lock()
-        self._thread = FlushThread("sign-in log", self.flush, interval)
+        self._buffer = WriteBuffer(
+            "sign-in log", make=_Refusals, write=self._write, merge=_merged, interval=interval
+        )
 
     def count_refusal(self, refusal: SignInRefusal, user_agent: str) -> None:
         now = self._clock.now()
         kept = replace(refusal, email=refusal.email[:_MAX_ENTERED_LENGTH])
         attempts = _Attempts(now, now, user_agent[:_MAX_USER_AGENT_LENGTH], 1)
-        with self._lock:
-            self._refusals.add(kept, attempts)
-        self._thread.start()
+        with self._buffer.adding() as refusals:
+            refusals.add(kept, attempts)
 
     @property
     def waiting(self) -> int:
         """How many entries wait to be written."""
-        with self._lock:
-            return len(self._refusals.counted)
+        return self._buffer.count(lambda refusals: len(refusals.counted))
 
     def flush(self) -> None:
-        with self._writing:
-            with self._lock:
-                taken, self._refusals = self._refusals, _Refusals()
-            if not taken.counted:
-                return
-            try:
-                self._write(taken.counted)
-            except DatabaseUnavailable:  # the database itself logs that, once
-                self._restore(taken)
-            except (Fault, SQLAlchemyError):
-                _log.warning("sign_in_log.not_written", exc_info=True)
-                self._restore(taken)
+        self._buffer.flush()
 
     def close(self) -> None:
         """Write what is left, and end the thread."""
-        self._thread.close()
+        self._buffer.close()
 
-    def _write(self, counted: Mapping[SignInRefusal, _Attempts]) -> None:
+    def _write(self, refusals: _Refusals) -> None:
+        counted = refusals.counted
         with self._database.reading() as session:
             accounts = _find_accounts(session, counted)
         now = self._clock.now()
@@ -182,11 +169,11 @@ class SqlSignInLog:
             return row | {"email_digest": digest, "name": mask_email(refusal.email)}
         return row
 
-    def _restore(self, taken: _Refusals) -> None:
-        with self._lock:
-            for refusal, attempts in self._refusals.counted.items():
-                taken.add(refusal, attempts)
-            self._refusals = taken
+
+def _merged(older: _Refusals, newer: _Refusals) -> _Refusals:
+    for refusal, attempts in newer.counted.items():
+        older.add(refusal, attempts)
+    return older
 
 
 def _without_person(refusal: SignInRefusal) -> SignInRefusal:

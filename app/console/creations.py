@@ -29,6 +29,9 @@ from app.services.console.submissions import (
 _KEY = re.compile(rf"[A-Za-z0-9]{{{KEY_LENGTH}}}")
 _PARAMETER = "created"
 _RELOAD_SECONDS = "1"
+_INTERRUPTED = (
+    "This form expired or was interrupted. Check whether the item exists before you try again."
+)
 
 blueprint = PageGroup("creations", __name__, url_prefix="/created")
 
@@ -107,10 +110,7 @@ def show(submission: str) -> BaseResponse:
     """Lead to what a form created that was sent twice; wait while it is being created."""
     location = find_created_page(ports(), actor(), submission)
     if location is None:
-        flash(
-            "This form expired or was interrupted. Check whether the item exists before you try again.",
-            "warn",
-        )
+        flash(_INTERRUPTED, "warn")
         return go("console.home.index")
     if location:
         return redirect(location, HTTPStatus.SEE_OTHER)
