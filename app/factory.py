@@ -7,11 +7,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app import backchannel, media, wellknown, worker
 from app.console.view import mount_console
+from app.graphql.server.endpoint import GraphqlEndpoint
 from app.graphql.view import create_endpoint
 from app.ports import Ports
 from app.settings import Settings, load_settings
 from app.web.converters import register_converters
-from app.web.dispatch import Application, Dispatch
+from app.web.dispatch import Dispatch
 from app.web.errors import register_errors
 from app.web.headers import NOTHING_MAY_RUN, security_headers
 from app.web.installation import Installation, install, installation_of
@@ -81,14 +82,16 @@ def run_worker(stop: Event) -> None:
     worker.run(connect(settings), stop)
 
 
-def _mount_graphql(app: Flask, endpoint: Application) -> None:
+def _mount_graphql(app: Flask, endpoint: GraphqlEndpoint) -> None:
     """Requests to the API bypass Flask; the playground is an ordinary, limited view."""
 
     def playground() -> BaseResponse:
         return Response.from_app(endpoint, request.environ, buffered=True)
 
     app.add_url_rule(API_PATH, view_func=playground)
-    app.wsgi_app = Dispatch(app.wsgi_app, {API_PATH: endpoint})  # type: ignore[method-assign]
+    app.wsgi_app = Dispatch(  # type: ignore[method-assign]
+        app.wsgi_app, {API_PATH: endpoint}, is_page=endpoint.is_page
+    )
 
 
 def _add_headers(app: Flask, installation: Installation) -> None:

@@ -78,6 +78,7 @@ class Settings:
     graphql_depth_max: int = _setting(16, values.positive)
     graphql_aliases_max: int = _setting(100, values.positive)
     graphql_cost_max: int = _setting(30_000, values.positive)
+    graphql_cost_shown: bool = _setting(default=False, read=values.flag)
     graphql_values_max: int = _setting(20_000, values.positive)
     graphql_body_max: int = _setting(1024 * 1024, values.positive)
     upload_max: int = _setting(5 * 1024 * 1024, values.positive)

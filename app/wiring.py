@@ -115,6 +115,7 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
         graphql_depth_max=settings.graphql_depth_max,
         graphql_aliases_max=settings.graphql_aliases_max,
         graphql_cost_max=settings.graphql_cost_max,
+        graphql_cost_shown=settings.graphql_cost_shown,
         graphql_values_max=settings.graphql_values_max,
         graphql_body_max=settings.graphql_body_max,
         upload_max=settings.upload_max,

@@ -14,21 +14,25 @@ class Application(Protocol):
     ) -> Iterable[bytes]: ...
 
 
-_PAGE_METHODS = ("GET", "HEAD")
-
-
 class Dispatch:
     """Hand requests for exactly one of ``mounted``'s paths to the application mounted there.
 
-    Page requests stay with Flask: they are slower, and limited in number.
+    What ``is_page`` says is a page stays with Flask: pages are slower, and limited in number.
     """
 
-    def __init__(self, application: Application, mounted: Mapping[str, Application]) -> None:
+    def __init__(
+        self,
+        application: Application,
+        mounted: Mapping[str, Application],
+        *,
+        is_page: Callable[[dict[str, Any]], bool],
+    ) -> None:
         self._application = application
         self._mounted = dict(mounted)
+        self._is_page = is_page
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        answering = self._mounted.get(environ["PATH_INFO"], self._application)
-        if environ["REQUEST_METHOD"] in _PAGE_METHODS:
-            answering = self._application
-        return answering(environ, start_response)
+        mounted = self._mounted.get(environ["PATH_INFO"])
+        if mounted is None or self._is_page(environ):
+            return self._application(environ, start_response)
+        return mounted(environ, start_response)

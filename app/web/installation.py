@@ -38,6 +38,7 @@ class Installation:
     graphql_depth_max: int
     graphql_aliases_max: int
     graphql_cost_max: int
+    graphql_cost_shown: bool
     graphql_values_max: int
     graphql_body_max: int
     upload_max: int

@@ -9,6 +9,7 @@ from typing_extensions import override
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from app.graphql.server.bodies import DEEPEST_JSON
+from app.graphql.server.request import GRAPHQL_RESPONSE
 from app.web.installation import Installation
 from tests.graphql.endpoint_client import JSON, EndpointClient, codes, messages
 from tests.graphql.fake_identity import Callers
@@ -46,7 +47,13 @@ def test_executed_operation_with_failed_fields_is_200_with_both(
         (b'{"query": 5}', "GraphQLError"),
         (b'{"query": ["{ greeting }"]}', "GraphQLError"),
         (b'{"query": "{ greeting }", "variables": []}', "GraphQLError"),
-        (b'{"query": "{ greeting }", "variables": "{}"}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": ""}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": "[]"}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": "null"}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": "{"}', "GraphQLError"),
+        (b'{"query": "{ greeting }", "variables": "\\"{}\\""}', "GraphQLError"),
+        (b'{"extensions": {"persistedQuery": "x"}}', "GraphQLError"),
+        (b'{"query": "", "extensions": {"persistedQuery": {}}}', "GraphQLError"),
         (b'{"query": "query A{greeting}", "operationName": 5}', "GraphQLError"),
         (b'{"query": "{ greeting }", "extensions": "x"}', "GraphQLError"),
         (b'{"query": "{ greeting }", "variables": {"a": NaN}}', "GraphQLError"),
@@ -92,6 +99,88 @@ def test_only_operation_is_selected_without_a_name(
 ) -> None:
     response = client.post({"query": "query A { always }", "operationName": name})
     assert response.json == {"data": {"always": "always"}}
+
+
+@pytest.mark.parametrize("document", ["query A { always }", "{ always }"])
+def test_a_name_of_null_in_quotes_selects_the_only_operation(
+    client: EndpointClient, document: str
+) -> None:
+    response = client.post({"query": document, "operationName": "null"})
+    assert response.json == {"data": {"always": "always"}}
+
+
+def test_a_name_of_null_in_quotes_selects_none_of_several(client: EndpointClient) -> None:
+    response = client.post({"query": "query A{a:always} query B{always}", "operationName": "null"})
+    assert response.status_code == 400
+    named = client.post(
+        {"query": "query A{a:always} query null{b:always}", "operationName": "null"}
+    )
+    assert named.json == {"data": {"b": "always"}}
+
+
+def test_variables_can_be_a_string_with_an_object(client: EndpointClient) -> None:
+    response = client.run("query($n: String) { greeting(name: $n) }", '{"n": "Ann"}')
+    assert response.json == {"data": {"greeting": "Hello, Ann"}}
+
+
+def test_variables_in_a_string_have_the_limits_of_the_body(
+    client: EndpointClient, installation: Installation
+) -> None:
+    many = orjson.dumps({"a": list(range(installation.graphql_values_max))}).decode()
+    deep = '{"a":' * DEEPEST_JSON + "{}" + "}" * DEEPEST_JSON
+    for variables in (many, deep):
+        assert client.run("{ always }", variables).status_code == 400
+    part = orjson.dumps({"a": list(range(installation.graphql_values_max // 2))}).decode()
+    entry = {"query": "{ always }", "variables": part}
+    assert client.post([entry] * 2).status_code == 400
+
+
+HASH = {"persistedQuery": {"version": 1, "sha256Hash": 64 * "a"}}
+
+
+@pytest.mark.parametrize(("accept", "status"), [(JSON, 200), (GRAPHQL_RESPONSE, 400)])
+def test_a_hash_without_a_query_makes_clients_send_the_query(
+    client: EndpointClient, accept: str, status: int
+) -> None:
+    response = client.post({"operationName": "A", "extensions": HASH}, Accept=accept)
+    assert response.status_code == status
+    assert response.json == {
+        "errors": [
+            {
+                "message": "PersistedQueryNotSupported",
+                "extensions": {
+                    "exception": {"code": "GraphQLError"},
+                    "code": "PERSISTED_QUERY_NOT_SUPPORTED",
+                },
+            }
+        ]
+    }
+
+
+def test_a_query_with_its_hash_is_executed(client: EndpointClient) -> None:
+    response = client.post({"query": "{ always }", "extensions": HASH})
+    assert response.json == {"data": {"always": "always"}}
+
+
+def test_a_closed_storefront_comes_before_persisted_queries(
+    client: EndpointClient, callers: Callers
+) -> None:
+    callers.traffic_allowed = False
+    assert client.post({"extensions": HASH}).status_code == 401
+
+
+def test_cost_is_shown_if_asked_for_by_the_setting(
+    installation: Installation, callers: Callers
+) -> None:
+    client = EndpointClient(replace(installation, graphql_cost_shown=True), callers)
+    shown = client.run("{ always greeting }").json
+    assert shown["data"] == {"always": "always", "greeting": "Hello, you"}
+    cost = shown["extensions"]["cost"]
+    assert cost["maximumAvailable"] == installation.graphql_cost_max
+    assert 0 < cost["requestedQueryCost"] < 1000
+    failed = client.run("{ always denied }").json
+    assert failed["extensions"]["cost"]["requestedQueryCost"] > 0
+    assert failed["errors"]
 
 
 def test_unknown_members_are_ignored(client: EndpointClient) -> None:
@@ -242,13 +331,6 @@ def test_any_other_method_answers_405_with_allow(client: EndpointClient, method:
     response = client.send(GREETING, method=method)
     assert (response.status_code, response.data) == (405, b"")
     assert response.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
-
-
-def test_get_never_executes(client: EndpointClient) -> None:
-    response = client.client.get("/graphql/?query={greeting}", headers={"Accept": JSON})
-    assert response.status_code == 200
-    assert response.mimetype == "text/html"
-    assert client.documents_read == 0
 
 
 def test_head_answers_as_get_without_a_body(client: EndpointClient) -> None:

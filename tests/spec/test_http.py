@@ -37,7 +37,7 @@ def test_an_executed_request_is_200_with_field_errors_too(client: Client) -> Non
         b'{"query": ["{__typename}"]}',
         b'{"query": "{__typename}", "variables": 5}',
         b'{"query": "{__typename}", "variables": [1]}',
-        b'{"query": "{__typename}", "variables": "{}"}',
+        b'{"query": "{__typename}", "variables": "[]"}',
         b'{"query": "query A{__typename}", "operationName": 5}',
         b'{"query": "{ shop { "}',
         b'{"query": "{ nothing }"}',
@@ -163,11 +163,29 @@ def test_bare_document_is_accepted_as_application_graphql(client: Client) -> Non
     assert response.data.keys() == {"shop"}
 
 
-def test_get_never_executes(client: Client) -> None:
-    response = client.send("GET", "/graphql/?query=%7B__typename%7D")
+QUERY_URL = "/graphql/?query=%7B__typename%7D"
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/html", "text/html,application/json;q=0.9"])
+def test_get_answers_the_playground_unless_json_is_named(client: Client, accept: str) -> None:
+    response = client.send("GET", QUERY_URL, headers={"Accept": accept})
     assert response.status == 200
     assert response.headers["Content-Type"].startswith("text/html")
     assert '"__typename"' not in response.body
+
+
+def test_get_executes_a_query_for_clients_that_name_json(client: Client) -> None:
+    response = client.send("GET", QUERY_URL, headers={"Accept": "application/json"})
+    assert response.data == {"__typename": "Query"}
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Vary"] == "Accept, Authorization, Authorization-Bearer, Origin"
+
+
+def test_a_mutation_in_a_url_is_405(client: Client) -> None:
+    url = "/graphql/?query=mutation%7BtokensDeactivateAll%7Berrors%7Bcode%7D%7D%7D"
+    response = client.send("GET", url, headers={"Accept": "application/json"})
+    assert response.status == 405
+    assert response.headers["Allow"] == "POST"
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE"])

@@ -19,6 +19,13 @@ def answering(text: bytes) -> Application:
     return application
 
 
+DISPATCH = Dispatch(
+    answering(b"rest"),
+    {"/api/": answering(b"mounted")},
+    is_page=lambda environ: environ.get("HTTP_ACCEPT") == "a page",
+)
+
+
 @pytest.mark.parametrize(
     ("path", "response"),
     [
@@ -32,20 +39,9 @@ def answering(text: bytes) -> Application:
     ],
 )
 def test_exactly_the_mounted_path_is_dispatched(path: str, response: bytes) -> None:
-    dispatch = Dispatch(answering(b"rest"), {"/api/": answering(b"mounted")})
-    assert Client(dispatch).post(path).data == response
+    assert Client(DISPATCH).post(path).data == response
 
 
-@pytest.mark.parametrize(
-    ("method", "response"),
-    [
-        ("POST", b"mounted"),
-        ("OPTIONS", b"mounted"),
-        ("PUT", b"mounted"),
-        ("GET", b"rest"),
-        ("HEAD", b"rest"),
-    ],
-)
-def test_pages_stay_with_the_application(method: str, response: bytes) -> None:
-    dispatch = Dispatch(answering(b"rest"), {"/api/": answering(b"mounted")})
-    assert Client(dispatch).open("/api/", method=method).data == response
+@pytest.mark.parametrize(("accept", "response"), [("a page", b"rest"), ("data", b"mounted")])
+def test_pages_stay_with_the_application(accept: str, response: bytes) -> None:
+    assert Client(DISPATCH).get("/api/", headers={"Accept": accept}).data == response

@@ -19,15 +19,29 @@ _MIB = 1024 * 1024
 
 
 class BadRequest(Exception):
-    """A request refused before its caller is identified; ``message`` is for the client."""
+    """A request refused before anything is executed; ``message`` is for the client.
+
+    ``code`` is what clients test for, if it's more than that the request is wrong.
+    """
 
     def __init__(
-        self, message: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST, **headers: str
+        self,
+        message: str,
+        status: HTTPStatus = HTTPStatus.BAD_REQUEST,
+        code: str = "",
+        **headers: str,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.status = status
+        self.code = code
         self.headers = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+
+
+NO_PERSISTED_QUERIES = BadRequest(
+    "PersistedQueryNotSupported", HTTPStatus.OK, "PERSISTED_QUERY_NOT_SUPPORTED"
+)
+"""The refusal of a hash without a query: clients then send the query itself."""
 
 
 def read_body(environ: dict[str, Any], max_size: int) -> bytes:

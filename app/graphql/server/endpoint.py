@@ -15,12 +15,16 @@ from app.graphql.server.playground import playground
 from app.graphql.server.request import (
     GRAPHQL_RESPONSE,
     JSON,
+    Request,
     Sizes,
+    names_json,
+    read_query_string,
     read_request,
     wants_graphql_response,
 )
 from app.graphql.server.request_execution import Exchange, Identify
 from app.graphql.server.responses import Outcome, faulty, joined, malformed
+from app.services.identity.identify import Visitor
 from app.services.identity.identify import identify as identify_caller
 from app.web.caller import visitor_from
 from app.web.cors import cors_headers, preflight_headers
@@ -29,8 +33,13 @@ from app.web.installation import Installation
 
 Environ = dict[str, Any]
 StartResponse = Callable[..., Any]
+Read = Callable[[Environ, Visitor], Request]
 
-_METHODS = ("POST", "OPTIONS")
+_METHODS = ("GET", "POST", "OPTIONS")
+_PAGE_METHODS = ("GET", "HEAD")
+_VARIES = (("Vary", "Accept, Authorization, Authorization-Bearer, Origin"),)
+"""What the response to a query in a URL depends on."""
+
 _REQUEST_HEADERS = (
     "accept",
     "authorization",
@@ -81,12 +90,22 @@ class GraphqlEndpoint:
             aliases=installation.graphql_aliases_max,
             cost=installation.graphql_cost_max,
             mutations=installation.graphql_mutations_max,
+            show_cost=installation.graphql_cost_shown,
         )
         self.exchange = Exchange(installation.ports, schema, limits, identify)
         self._headers = data_headers(installation.ports.configuration)
-        self._by_method = {"POST": self._post, "OPTIONS": self._options}
-        if installation.playground_enabled:
-            self._by_method |= {"GET": self._get, "HEAD": self._get}
+        self._by_method = {
+            "POST": self._post,
+            "GET": self._get,
+            "HEAD": self._get,
+            "OPTIONS": self._options,
+        }
+
+    @staticmethod
+    def is_page(environ: Environ) -> bool:
+        """Whether a request asks for the playground, not for an operation's result."""
+        is_get = environ["REQUEST_METHOD"] in _PAGE_METHODS
+        return is_get and not names_json(environ.get("HTTP_ACCEPT", ""))
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         method: str = environ["REQUEST_METHOD"]
@@ -98,34 +117,47 @@ class GraphqlEndpoint:
         return [response.body] if method != "HEAD" else []
 
     def _post(self, environ: Environ) -> Answer:
+        cors = cors_headers(environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins)
+        return self._answer(environ, self._read_body, tuple(cors.items()))
+
+    def _answer(self, environ: Environ, read: Read, headers: Headers) -> Answer:
         strict = wants_graphql_response(environ.get("HTTP_ACCEPT", ""))
         extra: Headers = ()
         try:
-            outcome = self._outcome(environ)
+            outcome = self._outcome(environ, read)
         except BadRequest as refusal:
-            outcome = malformed(refusal.message, refusal.status)
+            outcome = malformed(refusal.message, refusal.status, refusal.code)
             extra = refusal.headers
         except Exception as fault:  # noqa: BLE001 - whatever it is, the client learns nothing of it
             outcome = faulty(fault, self._ports)
         status = outcome.status
+        if strict and not outcome.is_executed and status is HTTPStatus.OK:
+            status = HTTPStatus.BAD_REQUEST
         if strict and outcome.rejects_credential:
             status = HTTPStatus.UNAUTHORIZED
+        if status is HTTPStatus.METHOD_NOT_ALLOWED:
+            extra = (*extra, ("Allow", "POST"))
         if status is HTTPStatus.UNAUTHORIZED:
             extra = (*extra, ("WWW-Authenticate", "Bearer"))
         if status is HTTPStatus.SERVICE_UNAVAILABLE:
             extra = (*extra, ("Retry-After", str(DatabaseUnavailable.retry_after)))
-        cors = cors_headers(environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins)
         media_type = GRAPHQL_RESPONSE if strict else JSON
-        headers = (*self._headers, *cors.items(), ("Content-Type", media_type), *extra)
-        return Answer(status, headers, outcome.body)
+        sent = (*self._headers, *headers, ("Content-Type", media_type), *extra)
+        return Answer(status, sent, outcome.body)
 
-    def _outcome(self, environ: Environ) -> Outcome:
+    def _outcome(self, environ: Environ, read: Read) -> Outcome:
         visitor = visitor_from(environ, self._installation)
-        # Neither header can be set by a page of another site unless the browser asks us first.
-        deliberate = visitor.credential is not None or "HTTP_GRAPHQL_REQUIRE_PREFLIGHT" in environ
-        request = read_request(environ, self._sizes, is_deliberate=deliberate)
+        request = read(environ, visitor)
         outcomes = self.exchange.outcomes(request.entries, visitor)
         return joined(outcomes) if request.is_batch else outcomes[0]
+
+    def _read_body(self, environ: Environ, visitor: Visitor) -> Request:
+        # Neither header can be set by a page of another site unless the browser asks us first.
+        deliberate = visitor.credential is not None or "HTTP_GRAPHQL_REQUIRE_PREFLIGHT" in environ
+        return read_request(environ, self._sizes, is_deliberate=deliberate)
+
+    def _read_url(self, environ: Environ, _visitor: Visitor) -> Request:
+        return read_query_string(environ, self._sizes)
 
     def _options(self, environ: Environ) -> Answer:
         requested = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", "").lower()[
@@ -141,8 +173,17 @@ class GraphqlEndpoint:
         return Answer(HTTPStatus.OK, (*self._headers, self._allow(), *preflight.items()))
 
     def _get(self, environ: Environ) -> Answer:
+        if not self.is_page(environ):
+            cors = cors_headers(
+                environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins
+            )
+            kept = ((name, value) for name, value in cors.items() if name != "Vary")
+            return self._answer(environ, self._read_url, (*kept, *_VARIES))
+        if not self._installation.playground_enabled:
+            allow = ("Allow", "OPTIONS, POST")
+            return Answer(HTTPStatus.METHOD_NOT_ALLOWED, (*self._headers, allow))
         page = playground(self._ports.configuration, root=environ.get("SCRIPT_NAME", ""))
-        return Answer(HTTPStatus.OK, page.headers, page.body)
+        return Answer(HTTPStatus.OK, (*page.headers, ("Vary", "Accept")), page.body)
 
     def _refuse_method(self, environ: Environ) -> Answer:
         return Answer(HTTPStatus.METHOD_NOT_ALLOWED, (*self._headers, self._allow()))

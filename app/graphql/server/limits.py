@@ -24,7 +24,8 @@ class Limits:
 
     ``tokens``, ``cost`` and ``mutations`` are sums over all operations of a batch; ``depth``,
     ``aliases`` and ``page_size`` apply to each operation. ``depth`` leaves the standard
-    introspection query room, which nests fifteen levels.
+    introspection query room, which nests fifteen levels. ``show_cost`` adds the cost of each
+    operation to its response.
     """
 
     tokens: int
@@ -33,6 +34,7 @@ class Limits:
     cost: int
     mutations: int
     page_size: int = MAX_PAGE_SIZE
+    show_cost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,8 @@ class Document:
         return ready
 
     def _pick(self, name: str | None) -> OperationDefinitionNode:
+        if name == "null" and name not in self._nodes:
+            name = None  # as old versions of GraphiQL write it
         if name is not None and name not in self._nodes:
             raise GraphQLError(f"Unknown operation named {name[:_MAX_NAME]!r}.")
         if name is not None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 import orjson
@@ -146,7 +147,7 @@ class Exchange:
         load = Load()
         for entry in entries:
             if isinstance(entry, BadRequest):
-                plans.append(malformed(entry.message, entry.status))
+                plans.append(malformed(entry.message, entry.status, entry.code))
                 continue
             document = self.documents.get(entry.query, allowed)
             allowed = allowed.after(document.cost)
@@ -170,6 +171,8 @@ class Exchange:
             operation = document.operation(entry.operation_name)
         except GraphQLError as error:
             return refused(error)
+        if entry.read_only and operation.is_mutation:
+            return malformed("Send mutations with POST.", HTTPStatus.METHOD_NOT_ALLOWED)
         variables = coerce_variables(operation, entry.variables)
         if isinstance(variables, list):
             return refused(*variables)
@@ -179,16 +182,23 @@ class Exchange:
         try:
             if context.actor.fault is TokenFault.EXPIRED:
                 result = refuse(plan.operation, plan.variables, TokenFault.EXPIRED)
-                return executed(*result, self._ports)
+                return executed(*result, self._ports, self._extensions(plan))
             if plan.operation.is_introspection:
                 return self._introspect(plan, context)
             readmit = partial(self._readmit, context)
             result = execute(plan.operation, plan.variables, context, readmit)
-            return executed(*result, self._ports)
+            return executed(*result, self._ports, self._extensions(plan))
         except DatabaseUnavailable:
             return UNAVAILABLE
         except Exception as fault:  # noqa: BLE001 - whatever it is, the other entries go on
             return faulty(fault, self._ports)
+
+    def _extensions(self, plan: Plan) -> dict[str, object] | None:
+        """Return the operation's cost in the platform's form, if the installation shows it."""
+        if not self._limits.show_cost:
+            return None
+        cost = plan.operation.load(plan.variables).cost
+        return {"cost": {"requestedQueryCost": cost, "maximumAvailable": self._limits.cost}}
 
     def _introspect(self, plan: Plan, context: RequestContext) -> Outcome:
         entry = plan.entry
@@ -197,7 +207,7 @@ class Exchange:
         if cached is not None:
             return cached
         data, errors = execute(plan.operation, plan.variables, context)
-        outcome = executed(data, errors, self._ports)
+        outcome = executed(data, errors, self._ports, self._extensions(plan))
         if not errors:
             size = len(entry.query) + len(key[-1]) + len(outcome.body)
             self.introspections.put(key, outcome, size)

@@ -1,6 +1,6 @@
 """The encoded result of one operation: a response, or a part of a batch's response."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -25,26 +25,40 @@ from app.ports import Ports
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one operation; ``rejects_credential`` marks a rejected token."""
+    """The result of one operation; ``rejects_credential`` marks a rejected token.
+
+    ``is_executed`` is false for a request that was refused before anything was executed.
+    """
 
     status: HTTPStatus
     body: bytes
     rejects_credential: bool = False
+    is_executed: bool = True
 
 
-def executed(data: Any, errors: Sequence[GraphQLError], ports: Ports) -> Outcome:
+def executed(
+    data: Any,
+    errors: Sequence[GraphQLError],
+    ports: Ports,
+    extensions: Mapping[str, object] | None = None,
+) -> Outcome:
     """An operation that was executed, perhaps with fields that failed.
 
     Where the database went away before any field had a value, it may be sent again as it is.
     """
-    if not errors:
+    if not errors and extensions is None:
         return Outcome(HTTPStatus.OK, b'{"data":' + orjson.dumps(data) + b"}")
+    if not errors:
+        return Outcome(HTTPStatus.OK, orjson.dumps({"data": data, "extensions": extensions}))
     away = any(isinstance(cause_of(error), DatabaseUnavailable) for error in errors)
     if away and not (data and any(value is not None for value in data.values())):
         return UNAVAILABLE
     described = [describe_field_error(error, ports) for error in errors]
     rejects = any(isinstance(cause_of(error), TokenRejected) for error in errors)
-    body = orjson.dumps({"errors": described, "data": data})
+    answer = {"errors": described, "data": data}
+    if extensions is not None:
+        answer["extensions"] = extensions
+    body = orjson.dumps(answer)
     return Outcome(HTTPStatus.OK, body, rejects_credential=rejects)
 
 
@@ -60,10 +74,15 @@ def refused_as(
     return Outcome(status, orjson.dumps({"errors": errors}))
 
 
-def malformed(message: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST) -> Outcome:
-    """The result of a malformed request."""
-    error = {"message": message, "extensions": {"exception": {"code": REQUEST_ERROR}}}
-    return refused_as((error,), status)
+def malformed(
+    message: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST, code: str = ""
+) -> Outcome:
+    """The result of a malformed request; ``code`` is what clients test for."""
+    extensions: Description = {"exception": {"code": REQUEST_ERROR}}
+    if code:
+        extensions["code"] = code
+    error = {"message": message, "extensions": extensions}
+    return Outcome(status, orjson.dumps({"errors": [error]}), is_executed=False)
 
 
 def faulty(fault: Exception, ports: Ports) -> Outcome:
@@ -84,4 +103,5 @@ def joined(outcomes: Sequence[Outcome]) -> Outcome:
         max((outcome.status for outcome in outcomes), default=HTTPStatus.OK),
         b"[" + b",".join(outcome.body for outcome in outcomes) + b"]",
         rejects_credential=any(outcome.rejects_credential for outcome in outcomes),
+        is_executed=all(outcome.is_executed for outcome in outcomes),
     )
