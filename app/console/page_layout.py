@@ -23,6 +23,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.assets import asset_url
+from app.console.filter_chips import FilterChips, list_of, make_filter_chips
 from app.console.formatting import clock_element, exact, html_text, relative, time_element
 from app.console.navigation import Place, can_open, place_groups
 from app.console.session import (
@@ -133,7 +134,10 @@ def frame_values() -> dict[str, Any]:
     if is_signed_in():
         by = signed_in_by()
         user = caller().user
-        found = show_badges(ports(), caller().actor) if user.is_staff else Badges()
+        shown_list = list_of(request.endpoint or "")
+        found = Badges()
+        if user.is_staff:
+            found = show_badges(ports(), caller().actor, shown_list)
         full_name = text("{first} {last}", first=user.first_name, last=user.last_name).strip()
         values |= {
             "me": caller(),
@@ -148,6 +152,7 @@ def frame_values() -> dict[str, Any]:
             "person_name": full_name or user.email,
             "playground_url": "/graphql/",
             "badges": _badges(found),
+            "filter_chips": _filter_chips(found, shown_list) if shown_list else None,
             "is_current_place": _is_current,
             "place_groups": place_groups(caller().actor),
             "can_open": partial(can_open, caller().actor),
@@ -208,6 +213,11 @@ def _badges(found: Badges) -> dict[str, dict[str, object]]:
 def server_url() -> str:
     """Return this server's URL: as configured, or in development as it was reached."""
     return ports().configuration.public_url or base_url(request.environ)
+
+
+def _filter_chips(found: Badges, list_name: str) -> FilterChips | None:
+    url = url_for(request.endpoint or "")
+    return make_filter_chips(found.saved_filters, list_name, url, request.args)
 
 
 def full_url(endpoint: str, **values: str) -> str:

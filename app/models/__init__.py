@@ -24,6 +24,7 @@ from app.models.orders import OrderLineRecord, OrderRecord
 from app.models.outbox import OutboxEventRecord, OutboxMailRecord
 from app.models.products import ProductRecord
 from app.models.record import Record
+from app.models.saved_filters import SavedFilterRecord
 from app.models.sessions import SessionRecord
 from app.models.shop import ShopRecord
 from app.models.sign_in_events import SignInEventRecord
@@ -72,6 +73,7 @@ __all__ = [
     "ProviderTokenRecord",
     "Record",
     "ResetRequestRecord",
+    "SavedFilterRecord",
     "SessionRecord",
     "ShopRecord",
     "SignInEventRecord",

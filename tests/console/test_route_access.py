@@ -40,6 +40,7 @@ LOOKED_AT = {
     "console.app_installation.index",
     "console.app_tokens.make",
     "console.apps.connect",
+    "console.apps.export",
     "console.apps.index",
     "console.apps.show",
     "console.dry_run.index",

@@ -58,7 +58,7 @@ LISTS = {
     EACH: """
         dry_run.index dry_run.run events.index home.index inspector.index webhook_editing.check
         app_installation.index app_tokens.make apps.connect apps.export apps.index apps.show
-        nowhere webhooks.test""",
+        nowhere saved_filters.delete saved_filters.rename saved_filters.save webhooks.test""",
 }
 """What opens which routes; people are staff here.
 

@@ -1,0 +1,126 @@
+"""The saved filters above a list, and the dialogs that save, rename and delete one."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+from app.services.console.saved_filters import SavedFilter
+
+LISTS: Mapping[str, str] = {
+    "apps": "console.apps.index",
+    "webhooks": "console.webhooks.index",
+    "deliveries": "console.deliveries.index",
+    "staff": "console.staff.index",
+    "groups": "console.staff.groups.index",
+    "customers": "console.customers.index",
+    "sign-ins": "console.sign_ins.index",
+    "single-sign-on": "console.single_sign_on.index",
+    "blocked-ips": "console.throttle.index",
+    "audit": "console.audit.index",
+}
+"""The lists whose filters can be saved: the page by the list's name."""
+
+SAVE, EDIT = "save-filter", "edit-filter"
+"""What ``ask`` in the URL opens: a dialog that saves the filter, or edits the saved one."""
+
+_NO_FILTERS = frozenset({"after", "before", "ask", "select", "address", "attempt", "created"})
+_BY_PAGE = {page: name for name, page in LISTS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChip:
+    """A link to the list with a saved filter."""
+
+    name: str
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FilterDialog:
+    """A dialog about a filter; its form is sent to ``endpoint``.
+
+    ``is_saved`` offers to delete it; ``back`` is where Cancel leads.
+    """
+
+    title: str
+    action: str
+    endpoint: str
+    arguments: Mapping[str, object]
+    name: str
+    query: str
+    back: str
+    is_saved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChips:
+    """The saved filters of a list; ``ask_url`` opens ``ask``, empty without a filter."""
+
+    all_url: str
+    is_all: bool
+    chips: tuple[FilterChip, ...]
+    ask_url: str
+    ask: str
+    dialog: FilterDialog | None
+
+
+def list_of(page: str) -> str:
+    """Return the name of the list on the page of that endpoint; empty if it has none."""
+    return _BY_PAGE.get(page, "")
+
+
+def filter_query(values: Mapping[str, str]) -> str:
+    """Return the query string of the filters and the order among the values of a URL."""
+    return urlencode(
+        {name: value for name, value in values.items() if value and name not in _NO_FILTERS}
+    )
+
+
+def make_filter_chips(
+    saved: Iterable[SavedFilter], list_name: str, url: str, values: Mapping[str, str]
+) -> FilterChips | None:
+    """Return the filters above the list at ``url``, whose page has ``values`` in its URL.
+
+    ``None`` if there is no saved filter and none to save.
+    """
+    saved, query = tuple(saved), filter_query(values)
+    if not saved and not query:
+        return None
+    wanted = dict(parse_qsl(query))
+    current = next((one for one in saved if dict(parse_qsl(one.query)) == wanted), None)
+    ask = SAVE if current is None else EDIT
+    asked_url = f"{url}?{query}" if query else url
+    is_asked = bool(query) and values.get("ask") == ask
+    return FilterChips(
+        all_url=url,
+        is_all=not query,
+        chips=tuple(FilterChip(one.name, f"{url}?{one.query}", one == current) for one in saved),
+        ask_url=f"{asked_url}&ask={ask}" if query else "",
+        ask="Save filter …" if current is None else "Edit filter …",
+        dialog=_dialog(current, list_name, query, asked_url) if is_asked else None,
+    )
+
+
+def _dialog(current: SavedFilter | None, list_name: str, query: str, back: str) -> FilterDialog:
+    if current is None:
+        return FilterDialog(
+            title="Save filter",
+            action="Save filter",
+            endpoint="console.saved_filters.save",
+            arguments={"list_name": list_name},
+            name="",
+            query=query,
+            back=back,
+            is_saved=False,
+        )
+    return FilterDialog(
+        title="Edit filter",
+        action="Save name",
+        endpoint="console.saved_filters.rename",
+        arguments={"list_name": list_name, "key": current.id},
+        name=current.name,
+        query=current.query,
+        back=back,
+        is_saved=True,
+    )

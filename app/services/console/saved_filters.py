@@ -1,0 +1,115 @@
+"""Filters of lists that a person saved under a name."""
+
+import json
+from dataclasses import dataclass
+
+from sqlalchemy import Label, delete, func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.authorization.actor import Actor
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.text_rules import line_problem
+from app.models import SavedFilterRecord, UserRecord
+from app.models.json_arrays import json_array_text, json_object
+from app.ports import Ports
+from app.services.authorization.register import part, staff_only
+
+MAX_SAVED = 20
+"""Filters of a person for one list."""
+
+MAX_NAME_LENGTH = 40
+MAX_QUERY_LENGTH = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFilter:
+    """A saved filter; ``query`` is the query string of its list."""
+
+    id: int
+    name: str
+    query: str
+
+
+@part
+def saved_filters_column(actor: Actor, list_name: str) -> Label[str]:
+    """Return a column for ``read_saved_filters``: the caller's filters of a list."""
+    record = SavedFilterRecord
+    saved = json_object(id=record.id, name=record.name, query=record.query)
+    mine = (record.user_id == actor.user_id) & (record.list_name == list_name)
+    return select(json_array_text(saved)).where(mine).scalar_subquery().label("saved_filters")
+
+
+@part
+def read_saved_filters(column: str | None) -> tuple[SavedFilter, ...]:
+    """Return the filters in a column, by name."""
+    filters = (SavedFilter(**one) for one in json.loads(column or "[]"))
+    return tuple(sorted(filters, key=lambda one: (one.name.casefold(), one.id)))
+
+
+@staff_only
+def save_filter(ports: Ports, actor: Actor, list_name: str, name: str, query: str) -> None:
+    """Save a filter for the caller.
+
+    Refuses on ``name``: REQUIRED, INVALID for a line that can't be shown, UNIQUE for a name that
+    the caller uses in that list, INVALID for more than ``MAX_SAVED``. Refuses INVALID on ``query``
+    for an empty or long one.
+    """
+    name = _valid_name(name)
+    if not 0 < len(query) <= MAX_QUERY_LENGTH:
+        raise Refused(Problem("INVALID", "Set a filter first, then save it.", "query"))
+    record = SavedFilterRecord
+    mine = (record.user_id == actor.user_id) & (record.list_name == list_name)
+    try:
+        with ports.database.transaction() as session:
+            # One at a time, or two could both be the last.
+            session.execute(
+                select(UserRecord.id).where(UserRecord.id == actor.user_id).with_for_update()
+            )
+            if (session.scalar(select(func.count()).where(mine)) or 0) >= MAX_SAVED:
+                message = "You can save {count} filters per list. Delete one first."
+                raise Refused(Problem("INVALID", message, "name", values={"count": MAX_SAVED}))
+            session.add(record(user_id=actor.user_id, list_name=list_name, name=name, query=query))
+    except IntegrityError:
+        raise _taken() from None
+
+
+@staff_only
+def rename_filter(ports: Ports, actor: Actor, filter_id: int, name: str) -> None:
+    """Rename one of the caller's filters; refuses as ``save_filter``, and NOT_FOUND on ``id``."""
+    record, name = SavedFilterRecord, _valid_name(name)
+    mine = (record.user_id == actor.user_id) & (record.id == filter_id)
+    try:
+        with ports.database.transaction() as session:
+            renamed = update(record).where(mine).values(name=name).returning(record.id)
+            if session.scalar(renamed) is None:
+                raise _missing()
+    except IntegrityError:
+        raise _taken() from None
+
+
+@staff_only
+def delete_filter(ports: Ports, actor: Actor, filter_id: int) -> None:
+    """Delete one of the caller's filters; refuses NOT_FOUND on ``id``."""
+    record = SavedFilterRecord
+    mine = (record.user_id == actor.user_id) & (record.id == filter_id)
+    with ports.database.transaction() as session:
+        if session.scalar(delete(record).where(mine).returning(record.id)) is None:
+            raise _missing()
+
+
+def _valid_name(name: str) -> str:
+    name = name.strip()
+    if not name:
+        raise Refused(Problem("REQUIRED", "Enter a name.", "name"))
+    problem = line_problem(name, "name", max_length=MAX_NAME_LENGTH)
+    if problem is not None:
+        raise Refused(problem)
+    return name
+
+
+def _taken() -> Refused:
+    return Refused(Problem("UNIQUE", "You already have a filter with this name.", "name"))
+
+
+def _missing() -> Refused:
+    return Refused(Problem("NOT_FOUND", "This filter doesn't exist. It may be deleted.", "id"))
