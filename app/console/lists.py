@@ -1,6 +1,6 @@
 """Lists whose state is in the URL: filters, sorting and pages are query parameters."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -16,6 +16,9 @@ from app.web.converters import day
 
 PAGE = 25
 """Rows of a page."""
+
+_STATE = ("after", "before", "ask", "select")
+"""What the URL says of a page of the list, which another filter doesn't keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +148,28 @@ def invalid_filter_messages(names: Mapping[str, str], invalid: Iterable[str]) ->
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class ActiveFilters:
+    """The filters in a list's URL.
+
+    ``tags`` are those that are applied; ``problems`` are sentences about the others.
+    """
+
+    tags: Sequence[tuple[str, str]]
+    problems: Sequence[str]
+
+
+def active_filters(
+    names: Mapping[str, str],
+    converters: Mapping[str, Callable[[str], object]],
+    words: Mapping[str, Mapping[str, str]] | None = None,
+) -> ActiveFilters:
+    """Return the filters in the URL; ``converters`` are of those whose value can be invalid."""
+    invalid = invalid_filters(converters)
+    applied = {name: label for name, label in names.items() if name not in invalid}
+    return ActiveFilters(tags(applied, words), invalid_filter_messages(names, invalid))
+
+
 def tags(
     names: Mapping[str, str], words: Mapping[str, Mapping[str, str]] | None = None
 ) -> list[tuple[str, str]]:
@@ -158,7 +183,7 @@ def tags(
             text(
                 "{name}: {value}", name=names[name], value=called.get(name, {}).get(value, value)
             ),
-            here_with(**{name: None, "after": None, "before": None}),
+            here_with(**dict.fromkeys((name, *_STATE))),
         )
         for name, value in query_params(*names).items()
     ]

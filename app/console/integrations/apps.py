@@ -26,7 +26,7 @@ from app.console.integrations.apps_page import (
     make_apps_page,
     permission_labels,
 )
-from app.console.lists import ListOrder, query_params, requested_page, tags, turns
+from app.console.lists import ListOrder, active_filters, query_params, requested_page, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, page, refused_page
 from app.console.parts import Question
@@ -54,8 +54,9 @@ from app.services.authorization.register import may
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
 
-_NAMES = {"q": "Name", "status": "Status", "kind": "Type", "sort": "Sort by"}
+_NAMES = {"q": "Name", "status": "Status", "kind": "Type"}
 _WORDS: Mapping[str, Mapping[str, str]] = {"status": STATUS, "kind": KINDS, "sort": SORTS}
+_CONVERTERS = {"status": one_of(STATUS), "kind": one_of(KINDS)}
 _STATUS = {"active": True, "inactive": False}
 _KINDS = {"made": AppType.LOCAL, "installed": AppType.THIRDPARTY}
 _SORTS = {"newest": (AppSortField.CREATION_DATE, True)}
@@ -107,7 +108,7 @@ def index() -> BaseResponse:
         ),
         turns=turns(found, _ORDERS.get(chosen.get("sort", ""), ListOrder.OTHER)),
         params=chosen,
-        tags=tags({name: _NAMES[name] for name in chosen if name != "sort"}, _WORDS),
+        filters=active_filters(_NAMES, _CONVERTERS, _WORDS),
         status=STATUS,
         kinds=KINDS,
         sorts=SORTS,
@@ -216,7 +217,7 @@ def _chosen() -> dict[str, str]:
     """Return the valid filters of the URL, and its sort order."""
     return {
         name: value
-        for name, value in query_params(*_NAMES).items()
+        for name, value in query_params(*_NAMES, "sort").items()
         if value in _WORDS.get(name, (value,))
     }
 

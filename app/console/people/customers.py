@@ -4,7 +4,7 @@ from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import export_list
-from app.console.lists import query_params, requested_page, tags, turns
+from app.console.lists import active_filters, query_params, requested_page, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.people.customer_pages import (
@@ -16,6 +16,7 @@ from app.console.people.customer_pages import (
     make_customer_page,
 )
 from app.console.people.directory import (
+    CONVERTERS,
     NAMES,
     WORDS,
     PersonForm,
@@ -72,7 +73,7 @@ def index() -> BaseResponse:
         sorts=SORTS,
         turns=turns(found, people_order(filter_)),
         params=query_params(*NAMES, "sort"),
-        tags=tags(NAMES, WORDS),
+        filters=active_filters(NAMES, CONVERTERS, WORDS),
     )
 
 

@@ -1,6 +1,6 @@
 """What the lists of staff and of customers share: how they are asked for, and a person's form."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from flask import request
 from wtforms import EmailField, StringField
@@ -18,6 +18,9 @@ NAMES = {"q": "Name or email", "status": "Status"}
 
 WORDS = {"status": STATUSES}
 """What the values of those are called."""
+
+CONVERTERS: Mapping[str, Callable[[str], object]] = {"status": one_of(STATUSES)}
+"""The filters whose values can be invalid."""
 
 _STATUS = {"active": True, "inactive": False}
 

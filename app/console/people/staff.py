@@ -5,11 +5,12 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.creations import CreatingForm, shown_once
 from app.console.exports import export_list
-from app.console.lists import query_params, requested_page, tags, turns
+from app.console.lists import active_filters, query_params, requested_page, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, not_done, page, refused_page
 from app.console.people import groups, invitations, permission_matrix
 from app.console.people.directory import (
+    CONVERTERS,
     NAMES,
     WORDS,
     PersonForm,
@@ -42,6 +43,7 @@ from app.services.people.user_sessions import Person, show_person
 from app.web.converters import row_key
 
 _NAMES = {**NAMES, "group": "Group", "by": "Signs in with"}
+_CONVERTERS = {**CONVERTERS, "group": row_key, "by": SignInMethod}
 _SORTS = {
     "oldest": (UserSort.CREATED_AT, False),
     "newest": (UserSort.CREATED_AT, True),
@@ -78,7 +80,9 @@ def index() -> BaseResponse:
         summary=COUNT.of(found.counts),
         turns=turns(found, people_order(filter_)),
         params=query_params(*_NAMES, "sort"),
-        tags=tags(_NAMES, {**WORDS, "by": SIGN_IN_METHODS, "group": names}),
+        filters=active_filters(
+            _NAMES, _CONVERTERS, {**WORDS, "by": SIGN_IN_METHODS, "group": names}
+        ),
         statuses=STATUSES,
         groups=names,
         methods=SIGN_IN_METHODS,

@@ -1,11 +1,19 @@
 """The audit log: who changed what, from where; filtered, and exported as CSV or JSON."""
 
+from collections.abc import Callable, Mapping
+
 import orjson
 from flask import abort, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import csv_file, json_file, started
-from app.console.lists import query_params, requested_days, requested_page, tags, time_turns
+from app.console.lists import (
+    active_filters,
+    query_params,
+    requested_days,
+    requested_page,
+    time_turns,
+)
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.security.audit_page import (
@@ -19,7 +27,7 @@ from app.console.security.audit_page import (
 from app.console.session import actor, ports
 from app.domain.audit.entries import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
 from app.services.audit.entries import export_entries, list_entries, show_entry
-from app.web.converters import one_of
+from app.web.converters import day, one_of
 
 _NAMES = {
     "q": "Search",
@@ -28,6 +36,23 @@ _NAMES = {
     "from": "From",
     "to": "To",
     "on": "Subject",
+}
+
+
+def _subject(text: str) -> tuple[str, str]:
+    """Return the type and the ID in such as ``App:7``; a ``ValueError`` for what has none."""
+    kind, _, key = text.partition(":")
+    if not kind or not key:
+        raise ValueError(text)
+    return kind, key
+
+
+_CONVERTERS: Mapping[str, Callable[[str], object]] = {
+    "who": one_of(ACTORS),
+    "kind": Topic,
+    "from": day,
+    "to": day,
+    "on": _subject,
 }
 _COLUMNS = ("at", "who", "kind", "address", "action", "subject", "name", "before", "after")
 
@@ -57,7 +82,9 @@ def index() -> BaseResponse:
         audit=make_audit_page(found.items, counts=found.counts, oldest_first=filter_.oldest_first),
         turns=time_turns(found, oldest_first=filter_.oldest_first),
         params=query_params(*_NAMES, "sort"),
-        tags=tags(_NAMES, {"who": ACTORS, "kind": TOPICS, "on": {subject: label}}),
+        filters=active_filters(
+            _NAMES, _CONVERTERS, {"who": ACTORS, "kind": TOPICS, "on": {subject: label}}
+        ),
         actors=ACTORS,
         topics=TOPICS,
         sorts=SORTS,
@@ -85,12 +112,12 @@ def export(form: str) -> BaseResponse:
 
 def _filter() -> AuditFilter:
     args = request.args
-    subject, _, key = args.get("on", "").partition(":")
+    subject, key = args.get("on", ("", ""), type=_subject)
     days = requested_days()
     return AuditFilter(
         actor_kind=args.get("who", "", type=one_of(ACTORS)),
         topic=args.get("kind", type=Topic),
-        subject_type=subject if key else "",
+        subject_type=subject,
         subject_id=key,
         since=days.gte,
         until=days.lte,

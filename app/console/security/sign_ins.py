@@ -4,7 +4,7 @@ from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import csv_file, json_file, started
-from app.console.lists import ListOrder, query_params, requested_page, tags, turns
+from app.console.lists import ListOrder, active_filters, query_params, requested_page, turns
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.security.sign_ins_page import PERIODS, make_sign_ins_page
@@ -22,6 +22,7 @@ from app.domain.sign_in.sign_in_events import (
 from app.domain.sign_in.sign_in_statistics import Period
 from app.services.sign_in_log.events import export_sign_ins, list_sign_ins
 from app.services.sign_in_log.statistics import chart_sign_ins, count_sign_ins
+from app.web.converters import one_of
 
 _NAMES = {
     "q": "Search",
@@ -38,6 +39,7 @@ _WORDS = {
     "type": ACCOUNT_TYPES,
     "since": PERIODS,
 }
+_CONVERTERS = {name: one_of(words) for name, words in _WORDS.items()}
 _COLUMNS = (
     "at",
     "first_at",
@@ -85,7 +87,7 @@ def index() -> BaseResponse:
         ),
         turns=turns(found, ListOrder.NEWEST_FIRST),
         params=params,
-        tags=tags(_NAMES, _WORDS),
+        filters=active_filters(_NAMES, _CONVERTERS, _WORDS),
         words=_WORDS,
         kept_days=ports().configuration.sign_in_log_days,
         longest=MAX_TEXT_LENGTH,

@@ -6,7 +6,7 @@ from flask import flash, redirect, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import export_items
-from app.console.lists import here_with, query_params, tags
+from app.console.lists import active_filters, here_with, query_params
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import go, own_path, page
 from app.console.parts import Question
@@ -25,6 +25,7 @@ from app.domain.values.text import text
 from app.ports.throttle import ThrottleUnavailable
 from app.services.shop.traffic import list_untrusted_forwarding
 from app.services.sign_in.login_throttle import BlockDetails, list_block_details, unblock_ip
+from app.web.converters import one_of
 from app.web.installation import installation
 
 LISTED = 100
@@ -76,7 +77,7 @@ def index() -> BaseResponse:
             problem=problem,
         ),
         params=query_params("q", "why", "sort"),
-        tags=tags(_FILTERS, {"why": REASONS}),
+        filters=active_filters(_FILTERS, {"why": one_of(REASONS)}, {"why": REASONS}),
         reasons=REASONS,
         sorts=SORTS,
         back=here_with(ask=None, address=None),
