@@ -113,3 +113,44 @@ def test_default_query_follows_the_chosen_event(admin: Page, small_shop: Running
     admin.get_by_role("button", name="Run", exact=False).first.click()
     expect(admin.locator("#result")).to_contain_text("Query failed")
     expect(admin.locator("#result")).to_contain_text(told)
+
+
+def test_sample_event_is_sent_and_its_delivery_shown(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
+    make_product(ports, "Kettle")
+    with http_server() as receiver:
+        target = receiver.answer("/hook", Reply(200, b"{}"))
+        make_webhook(ports, app_id, EventType.PRODUCT_UPDATED, target_url=target)
+        admin.goto(f"{small_shop.url}/console/events/?event=PRODUCT_UPDATED")
+        form = admin.get_by_role("form", name="Send sample event")
+        form.get_by_label("Object").fill("vase")
+        form.get_by_role("button", name="Send sample event").click()
+        expect(form.get_by_role("alert")).to_contain_text("matches “vase”")
+        form.get_by_label("Object").fill("kettle")
+        form.get_by_role("button", name="Send sample event").click()
+        expect(admin.get_by_role("heading", level=1)).to_have_text("Kettle")
+        work(small_shop)
+        expect(admin.locator("#delivery-state")).to_contain_text("Delivered")
+        headers = admin.get_by_role("region", name="Request headers")
+        expect(headers).to_contain_text("Latchkey-Sample: true")
+        (request,) = receiver.calls("/hook")
+        assert "Kettle" in request.body.decode()
+
+
+def test_webhook_page_sends_a_sample_of_the_chosen_event(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    ports = small_shop.ports
+    app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
+    make_product(ports, "Kettle")
+    events = (EventType.PRODUCT_CREATED, EventType.PRODUCT_UPDATED)
+    hook = make_webhook(ports, app_id, *events, target_url=ENDPOINT)
+    admin.goto(f"{small_shop.url}/console/webhooks/{hook}")
+    admin.get_by_role("link", name="Send sample event").click()
+    dialog = admin.get_by_role("dialog")
+    dialog.get_by_label("Event").select_option("Product updated")
+    dialog.get_by_label("Object").fill("Kettle")
+    dialog.get_by_role("button", name="Send sample event").click()
+    expect(admin.get_by_text("Sending sample event.")).to_be_visible()
+    expect(admin.locator(".lk-head p")).to_contain_text("Product updated")

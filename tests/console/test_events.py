@@ -5,8 +5,9 @@ import pytest
 from app.console.integrations.events_page import make_events_page
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType
+from app.models import DeliveryRecord
 from app.ports import Ports
-from tests.builders.apps import make_app
+from tests.builders.apps import change_app, make_app
 from tests.builders.orders import make_order
 from tests.builders.webhooks import make_webhook
 from tests.console.conftest import StaffConsole
@@ -90,3 +91,50 @@ def test_groups_without_a_match_are_left_out() -> None:
     assert [event.name for event in group.events] == [EventType.ORDER_PAID]
     assert group.events[0].is_shown
     assert page.shown.subscribers == ""
+
+
+def test_sample_is_sent_to_a_webhook_that_subscribes(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    app_id, _ = make_app(shop, "Labels", ORDERS)
+    off, _ = make_app(shop, "Off", ORDERS)
+    change_app(shop, off, is_active=False)
+    make_webhook(shop, off, EventType.ORDER_PAID)
+    hook = make_webhook(shop, app_id, EventType.ORDER_CREATED, EventType.ORDER_PAID)
+    order = make_order(shop)
+    console = staff_console(APPS, ORDERS)
+    seen = f"{PAGE}?event=ORDER_PAID"
+    page = console.open(seen)
+    assert "hook (Labels)" in page.text
+    assert '<option value="1">' not in page.html
+    data = {"event": "ORDER_PAID", "webhook": str(hook), "object": f"#{order.number}"}
+    sent = console.send(f"{PAGE}send", data, seen_at=seen)
+    assert "Sending sample event." in console.follow(sent).text
+    with shop.database.transaction() as session:
+        stored = session.query(DeliveryRecord).one()
+        assert (stored.webhook_id, stored.event) == (hook, "ORDER_PAID")
+
+
+def test_refused_sample_shows_the_form_again(staff_console: StaffConsole, shop: Ports) -> None:
+    app_id, _ = make_app(shop, "Labels", ORDERS)
+    hook = make_webhook(shop, app_id, EventType.ORDER_PAID)
+    console = staff_console(APPS, ORDERS)
+    seen = f"{PAGE}?event=ORDER_PAID"
+    data = {"event": "ORDER_PAID", "webhook": str(hook), "object": "#4711"}
+    page = console.send(f"{PAGE}send", data, seen_at=seen)
+    assert page.status == 422
+    assert "Nothing that this event is about matches “#4711”." in page.text
+    assert 'value="#4711"' in page.html
+    gone = console.send(f"{PAGE}send", data | {"webhook": "99", "object": ""}, seen_at=seen)
+    assert "There is no such webhook." in gone.text
+
+
+def test_page_says_what_a_sample_requires(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(APPS, ORDERS)
+    page = console.open(f"{PAGE}?event=ORDER_PAID")
+    assert "To send a sample, create a webhook that subscribes to this event." in page.text
+    app_id, _ = make_app(shop, "Labels", ORDERS)
+    change_app(shop, app_id, is_active=False)
+    make_webhook(shop, app_id, EventType.ORDER_PAID)
+    page = console.open(f"{PAGE}?event=ORDER_PAID")
+    assert "To send a sample, enable a webhook that subscribes to this event" in page.text

@@ -30,7 +30,8 @@ LISTS = {
         app_tokens.rotate apps.activate apps.deactivate apps.remove apps.save_details
         apps.save_permissions deliveries.export deliveries.index deliveries.redeliver
         deliveries.redeliver_chosen deliveries.redeliver_matching deliveries.replay
-        deliveries.show webhooks.export webhook_editing.edit webhook_editing.new webhooks.delete
+        deliveries.show webhooks.export webhook_editing.edit webhook_editing.new
+        webhooks.delete events.send
         webhooks.grant webhooks.index webhooks.pause webhooks.resume webhooks.show""",
     (STAFF,): """
         account_actions.activate account_actions.deactivate account_actions.end_one

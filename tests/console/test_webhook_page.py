@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from app.console.integrations.sample_form import Asked
 from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import (
     WebhookPage,
@@ -16,7 +17,7 @@ from app.console.integrations.webhook_page import (
 from app.console.parts import Pill
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
-from app.domain.events import EventType
+from app.domain.events import EVENTS, EventType
 from app.services.webhooks.lists import Health, ListedWebhook
 from tests.console.test_deliveries_page import FAILED
 
@@ -55,7 +56,7 @@ def row_of(hook: ListedWebhook) -> WebhookRow:
 
 
 def page_of(hook: ListedWebhook, asked: str = "") -> WebhookPage:
-    return make_webhook_page(hook, [], CHARTS, NOW, asked)
+    return make_webhook_page(hook, [], CHARTS, NOW, Asked(asked))
 
 
 def facts_of(hook: ListedWebhook) -> dict[str, str]:
@@ -203,7 +204,12 @@ def test_latest_deliveries_have_their_cause() -> None:
 @pytest.mark.parametrize(
     ("asked", "title", "unnamed", "action"),
     [
-        ("test", "Send a test to “Stock”?", "Send a test?", "Send test"),
+        (
+            "test",
+            "Send a sample event to “Stock”?",
+            "Send a sample event?",
+            "Send sample event",
+        ),
         ("pause", "Disable “Stock”?", "Disable webhook?", "Disable webhook"),
         ("delete", "Delete “Stock”?", "Delete webhook?", "Delete webhook"),
     ],
@@ -212,7 +218,7 @@ def test_question_repeats_the_act(asked: str, title: str, unnamed: str, action: 
     page = page_of(HOOK, asked)
     assert page.question is not None
     assert (page.question.title, page.question.action) == (title, action)
-    assert page.asks_object is (asked == "test")
+    assert (page.sample is not None) is (asked == "test")
     without_name = page_of(replace(HOOK, name=""), asked).question
     assert without_name is not None
     assert without_name.title == unnamed
@@ -245,3 +251,22 @@ def test_disabling_counts_events_unless_there_are_none(
 )
 def test_deleting_counts_waiting_deliveries(waiting: int, hint: str) -> None:
     assert page_of(replace(HOOK, health=Health(waiting=waiting))).delete_hint == hint
+
+
+def test_sample_event_is_one_of_those_subscribed() -> None:
+    asked = Asked("test", EventType.ORDER_CREATED.value, "#44", "No.")
+    hook = replace(HOOK, events=(EventType.ORDER_PAID, EventType.ORDER_CREATED))
+    sample = make_webhook_page(hook, [], CHARTS, NOW, asked).sample
+    assert sample is not None
+    assert [(one.label, one.is_chosen) for one in sample.events] == [
+        ("Order paid", False),
+        ("Order created", True),
+    ]
+    assert (sample.object, sample.problem) == ("#44", "No.")
+
+
+def test_sample_of_a_webhook_for_all_events_can_be_any() -> None:
+    hook = replace(HOOK, events=(EventType.ANY_EVENTS,))
+    sample = make_webhook_page(hook, [], CHARTS, NOW, Asked("test")).sample
+    assert sample is not None
+    assert [one.name for one in sample.events] == [event.value for event in EVENTS]

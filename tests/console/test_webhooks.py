@@ -151,12 +151,61 @@ def test_a_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: 
     console = staff_console(*MAY)
     asked = "/console/webhooks/1?ask=test"
     wrong = console.send("/console/webhooks/1/test", {"object": "nonsense"}, seen_at=asked)
-    assert "That is no id of an object" in console.follow(wrong).text
+    assert wrong.status == 422
+    assert "That is no id of an object" in wrong.text
     data = {"object": to_global_id("Product", product)}
     sent = console.send("/console/webhooks/1/test", data, seen_at=asked)
     assert sent.leads_to == "/console/deliveries/1"
     with shop.database.transaction() as session:
         assert session.get_one(DeliveryRecord, 1).webhook_id == 1
+
+
+@pytest.mark.parametrize("named", ["", "Bowl, ash glaze", "bowl, ASH", "ID"])
+def test_sample_event_is_about_the_named_object(
+    staff_console: StaffConsole, shop: Ports, named: str
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    make_webhook(shop, app_id, EventType.PRODUCT_CREATED, EventType.PRODUCT_UPDATED)
+    make_product(shop, "Bowl, oatmeal")
+    product = make_product(shop, "Bowl, ash glaze")
+    console = staff_console(*MAY)
+    named = to_global_id("Product", product) if named == "ID" else named
+    data = {"event": "PRODUCT_UPDATED", "object": named}
+    sent = console.send("/console/webhooks/1/test", data, seen_at="/console/webhooks/1?ask=test")
+    assert sent.leads_to == "/console/deliveries/1"
+    page = console.follow(sent)
+    assert "Sending sample event." in page.text
+    with shop.database.transaction() as session:
+        stored = session.get_one(DeliveryRecord, 1)
+        assert (stored.event, stored.subject_id) == ("PRODUCT_UPDATED", product)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (
+            {"event": "PRODUCT_UPDATED", "object": "bowl"},
+            "“bowl” matches Bowl, ash glaze and Bowl, oatmeal. Enter the full name, or an ID.",
+        ),
+        (
+            {"event": "PRODUCT_UPDATED", "object": "vase"},
+            "Nothing that this event is about matches “vase”. Enter a number, name, email or ID",
+        ),
+        ({"event": "ORDER_PAID"}, "doesn't subscribe to Order paid, but to Product updated."),
+    ],
+)
+def test_refused_sample_event_keeps_what_was_entered(
+    staff_console: StaffConsole, shop: Ports, data: dict[str, str], told: str
+) -> None:
+    app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
+    for name in ("Bowl, ash glaze", "Bowl, oatmeal"):
+        make_product(shop, name)
+    console = staff_console(*MAY)
+    page = console.send("/console/webhooks/1/test", data, seen_at="/console/webhooks/1?ask=test")
+    assert page.status == 422
+    assert told in page.text
+    assert f'value="{data.get("object", "")}"' in page.html
 
 
 def test_webhook_disabled_for_failing_says_why_until_it_is_enabled(

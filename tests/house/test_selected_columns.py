@@ -25,7 +25,7 @@ from app.services.audit import entries
 from app.services.authorization import app_rights, live_sessions, shop_state
 from app.services.commerce import stored_checkouts, stored_orders, stored_products
 from app.services.console import home, sign_in_diagnosis, sign_in_methods
-from app.services.deliveries import daily_statistics, search
+from app.services.deliveries import daily_statistics, search, sending
 from app.services.deliveries import lists as delivery_lists
 from app.services.identity import stored_apps
 from app.services.inspector import sessions as inspected_sessions
@@ -200,6 +200,9 @@ READERS = {
     ),
     "lockout_guard.read_settings_managers": Reader(
         lockout_guard.read_settings_managers, lockout_guard.settings_manager_columns(PORTS)
+    ),
+    "sending._delivery": Reader(
+        sending._delivery, sending._COLUMNS, values={"note_id": (None, 7)}
     ),
     "daily_statistics._hour": Reader(
         daily_statistics._hour,

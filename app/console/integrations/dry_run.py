@@ -13,14 +13,14 @@ from app.console.integrations.dry_run_page import (
     is_default_query,
     make_dry_run_page,
 )
-from app.console.integrations.sample_objects import FoundObject, find_objects
+from app.console.integrations.sample_objects import FoundObject, find_objects, object_named
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import page
 from app.console.session import actor, ports
 from app.domain.apps.apps import App
 from app.domain.events import EVENTS, EventType, default_query
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.ids import parse_global_id, to_global_id
+from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.services.apps.app_lists import list_apps
 from app.services.authorization.register import may
@@ -106,15 +106,11 @@ def run() -> BaseResponse:
 
 def _outcome(form: DryRunForm) -> Outcome:
     query = form.query.data or ""
-    object_id = _text(form)
-    if object_id and parse_global_id(object_id) is None:
-        found = find_objects(ports(), actor(), form.event_type, object_id)
-        object_id = found[0].id if len(found) == 1 else object_id
     try:
         ran = dry_run_webhook(
             ports(),
             actor(),
-            object_id=object_id or None,
+            object_id=object_named(ports(), actor(), form.event_type, _text(form)),
             query=query if query.strip() else default_query(EVENTS[form.event_type]),
             app=None if form.app.data is None else to_global_id("App", form.app.data),
             event=form.event_type,

@@ -3,10 +3,12 @@
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.integrations.events_page import make_events_page
+from app.console.integrations.events_page import NO_SAMPLE, SampleEvent, make_events_page
+from app.console.integrations.sample_events import sample_header, send_sample
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import page
-from app.console.session import actor, ports
+from app.console.page_layout import page, refused_page
+from app.console.session import actor, ports, require
+from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType, default_query
 from app.domain.values.errors import PermissionDenied, Refused, problem_text
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
@@ -14,6 +16,7 @@ from app.services.authorization.register import may
 from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.webhooks.lists import ListedWebhook, WebhookFilter, list_webhooks
 from app.services.webhooks.queries import check_query
+from app.web.converters import row_key
 
 blueprint = PageGroup(
     "events",
@@ -32,13 +35,37 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the events that match a search, and show one of them."""
-    name = request.args.get("event", "")
-    shown = EventType(name) if name in EVENTS else next(iter(EVENTS))
+    return _show(NO_SAMPLE)
+
+
+@blueprint.post("/send")
+def send() -> BaseResponse:
+    """Send a sample of the event to one of the webhooks that subscribe to it."""
+    require(Permission.MANAGE_APPS)
+    wanted = request.form.get("object", "").strip()
+    webhook = request.form.get("webhook", 0, type=row_key)
+    try:
+        return send_sample(webhook, _named_event(), wanted)
+    except Refused as refused:
+        problem = " ".join(map(problem_text, refused.problems))
+        return _show(SampleEvent(webhook, wanted, problem))
+
+
+def _named_event() -> EventType:
+    name = request.values.get("event", "")
+    return EventType(name) if name in EVENTS else next(iter(EVENTS))
+
+
+def _show(sample: SampleEvent) -> BaseResponse:
+    shown, search = _named_event(), request.args.get("q", "")
     payload, problem = _sample(shown)
     events = make_events_page(
-        shown, request.args.get("q", ""), _webhooks(shown), payload=payload, problem=problem
+        shown, search, _webhooks(shown), payload=payload, problem=problem, sample=sample
     )
-    return page("events/index.html", events=events, search=request.args.get("q", ""))
+    respond = refused_page if sample.problem else page
+    return respond(
+        "events/index.html", events=events, search=search, sample_header=sample_header()
+    )
 
 
 def _sample(event: EventType) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from app.console.integrations.event_catalog import NOUNS
 from app.domain.events import EVENTS, EventType, default_query
+from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
 from app.services.webhooks.lists import ListedWebhook
 
@@ -36,11 +37,29 @@ class SubscribedWebhook:
     id: int
     name: str
     app: str
+    can_be_sent: bool
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SampleEvent:
+    """What was entered to send a sample, and what is wrong with it."""
+
+    webhook: int | None = None
+    object: str = ""
+    problem: str = ""
+
+
+NO_SAMPLE = SampleEvent()
 
 
 @dataclass(frozen=True, slots=True)
 class ShownEvent:
-    """The event shown; ``payload`` is empty without a sample, which ``problem`` then explains."""
+    """The event shown; ``payload`` is empty without a sample, which ``problem`` then explains.
+
+    ``recipients`` are the webhooks that a sample can be sent to; ``not_sent`` says why there is
+    none.
+    """
 
     name: EventType
     label: str
@@ -50,6 +69,10 @@ class ShownEvent:
     query: str
     subscribers: str
     webhooks: tuple[SubscribedWebhook, ...]
+    recipients: tuple[SubscribedWebhook, ...]
+    not_sent: str
+    sample: SampleEvent
+    command: str
     payload: str
     problem: str
 
@@ -70,6 +93,7 @@ def make_events_page(
     *,
     payload: str = "",
     problem: str = "",
+    sample: SampleEvent = NO_SAMPLE,
 ) -> EventsPage:
     """Return the page; ``webhooks`` are those that subscribe, or ``None`` if they are hidden."""
     groups = tuple(_groups(shown, search.strip().lower()))
@@ -77,7 +101,7 @@ def make_events_page(
     return EventsPage(
         groups=groups,
         summary=text("{count} of {total} events", count=found, total=len(EVENTS)),
-        shown=_shown(shown, webhooks, payload, problem),
+        shown=_shown(shown, webhooks, payload, problem, sample),
     )
 
 
@@ -100,9 +124,15 @@ def _noun(name: EventType) -> str:
 
 
 def _shown(
-    name: EventType, webhooks: Sequence[ListedWebhook] | None, payload: str, problem: str
+    name: EventType,
+    webhooks: Sequence[ListedWebhook] | None,
+    payload: str,
+    problem: str,
+    sample: SampleEvent,
 ) -> ShownEvent:
     kind = EVENTS[name]
+    subscribed = tuple(_subscribed(webhook, sample) for webhook in webhooks or ())
+    recipients = tuple(webhook for webhook in subscribed if webhook.can_be_sent)
     return ShownEvent(
         name=name,
         label=name.label,
@@ -111,13 +141,41 @@ def _shown(
         permission_code=kind.permission.value,
         query=default_query(kind),
         subscribers=_subscribers(webhooks),
-        webhooks=tuple(
-            SubscribedWebhook(webhook.id, webhook.name or webhook.target_url, webhook.app_name)
-            for webhook in webhooks or ()
-        ),
+        webhooks=subscribed,
+        recipients=recipients,
+        not_sent=_not_sent(webhooks, recipients),
+        sample=sample,
+        command=_command(name, recipients),
         payload=json.dumps(json.loads(payload), indent=2, ensure_ascii=False) if payload else "",
         problem=problem,
     )
+
+
+def _subscribed(webhook: ListedWebhook, sample: SampleEvent) -> SubscribedWebhook:
+    return SubscribedWebhook(
+        webhook.id,
+        webhook.name or webhook.target_url,
+        webhook.app_name,
+        can_be_sent=webhook.is_active and webhook.is_app_active,
+        is_chosen=webhook.id == sample.webhook,
+    )
+
+
+def _not_sent(
+    webhooks: Sequence[ListedWebhook] | None, recipients: Sequence[SubscribedWebhook]
+) -> str:
+    if webhooks is None or recipients:
+        return ""
+    if not webhooks:
+        return "To send a sample, create a webhook that subscribes to this event."
+    return "To send a sample, enable a webhook that subscribes to this event and activate its app."
+
+
+def _command(name: EventType, recipients: Sequence[SubscribedWebhook]) -> str:
+    if not recipients:
+        return ""
+    webhook = to_global_id("Webhook", recipients[0].id)
+    return text("flask webhook trigger --webhook-id {webhook}", webhook=webhook)
 
 
 def _subscribers(webhooks: Sequence[ListedWebhook] | None) -> str:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from app.console.parts import enumeration
 from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS, EventType
-from app.domain.values.errors import PermissionDenied, Refused
-from app.domain.values.ids import to_global_id
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.ids import parse_global_id, to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import text
 from app.ports import Ports
@@ -28,6 +29,35 @@ class FoundObject:
     id: str
     title: str
     detail: str = ""
+
+
+def object_named(ports: Ports, actor: Actor, event: EventType, wanted: str) -> str | None:
+    """Return the global ID of the object that ``wanted`` names; ``None`` if it is empty.
+
+    An ID is returned as it is; a number, a name or an email may be a part of one that is unique.
+    Refuses NOT_FOUND on ``objectId`` if none matches, INVALID if several do.
+    """
+    if not wanted or parse_global_id(wanted) is not None:
+        return wanted or None
+    found = find_objects(ports, actor, event, wanted)
+    name = wanted.lstrip("#").casefold()
+    exact = [
+        one for one in found if name in {one.title.lstrip("#").casefold(), one.detail.casefold()}
+    ]
+    if not found:
+        message = (
+            "Nothing that this event is about matches “{wanted}”. Enter a number, name, email or "
+            "ID, or leave the field empty for the newest."
+        )
+        raise Refused(Problem("NOT_FOUND", message, "objectId", values={"wanted": wanted}))
+    matches = exact or found
+    if len(matches) > 1:
+        message = "“{wanted}” matches {names}. Enter the full name, or an ID."
+        names = enumeration([one.title for one in matches])
+        raise Refused(
+            Problem("INVALID", message, "objectId", values={"wanted": wanted, "names": names})
+        )
+    return matches[0].id
 
 
 def find_objects(ports: Ports, actor: Actor, event: EventType, name: str) -> list[FoundObject]:

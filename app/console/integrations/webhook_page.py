@@ -10,6 +10,12 @@ from app.console.exports import Columns
 from app.console.formatting import html_text, time_element
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
 from app.console.integrations.missing_permissions import MissingPermissions
+from app.console.integrations.sample_form import (
+    NOTHING_ASKED,
+    Asked,
+    SampleForm,
+    make_sample_form,
+)
 from app.console.integrations.webhook_charts import WebhookCharts
 from app.console.lists import RowCount
 from app.console.parts import Consequence, Fact, Pill, Question, enumeration
@@ -98,7 +104,7 @@ class ChosenEvent:
 
 @dataclass(frozen=True, slots=True)
 class WebhookPage:
-    """One webhook, and the question asked about it; a test asks for an object, too."""
+    """One webhook, and the question asked about it; ``sample`` are more fields of it."""
 
     id: int
     name: str
@@ -117,7 +123,7 @@ class WebhookPage:
     delete_hint: str
     command: str
     question: Question | None
-    asks_object: bool
+    sample: SampleForm | None
 
 
 def webhook_health(hook: ListedWebhook) -> Pill:
@@ -146,11 +152,11 @@ def make_webhook_page(
     latest: Iterable[DeliveryLine],
     charts: WebhookCharts,
     now: datetime,
-    question_name: str = "",
+    asked: Asked = NOTHING_ASKED,
     missing: MissingPermissions | None = None,
     names: Mapping[str, str] = _NO_NAMES,
 ) -> WebhookPage:
-    """Return the page of ``hook``; ``question_name`` is test, pause, delete or empty."""
+    """Return the page of ``hook``."""
     api_id = to_global_id("Webhook", hook.id)
     return WebhookPage(
         id=hook.id,
@@ -169,8 +175,8 @@ def make_webhook_page(
         facts=tuple(_facts(hook, now)),
         delete_hint=_delete_hint(hook),
         command=text("flask webhook edit {id}", id=api_id),
-        question=_QUESTIONS[question_name](hook) if question_name in _QUESTIONS else None,
-        asks_object=question_name == "test",
+        question=_QUESTIONS[asked.about](hook) if asked.about in _QUESTIONS else None,
+        sample=make_sample_form(hook.events, asked) if asked.about == "test" else None,
     )
 
 
@@ -303,12 +309,12 @@ def _delete_hint(hook: ListedWebhook) -> str:
 
 def _test(hook: ListedWebhook) -> Question:
     return Question(
-        title=_about(hook, "Send a test to “{webhook}”?", "Send a test?"),
+        title=_about(hook, "Send a sample event to “{webhook}”?", "Send a sample event?"),
         detail=text(
-            "Sends a real, signed request to {url}. Nothing in the shop changes.",
+            "Sends a signed request with data of your shop to {url}. Nothing in the shop changes.",
             url=hook.target_url,
         ),
-        action="Send test",
+        action="Send sample event",
         endpoint="console.webhooks.test",
         arguments={"key": hook.id},
         is_harmless=True,

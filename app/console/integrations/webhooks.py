@@ -7,8 +7,14 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import export_list
 from app.console.integrations.missing_permissions import missing_permissions
+from app.console.integrations.sample_events import sample_header, send_sample
+from app.console.integrations.sample_form import Asked
 from app.console.integrations.webhook_charts import make_webhook_charts
-from app.console.integrations.webhook_page import COLUMNS, make_webhook_page, make_webhooks_page
+from app.console.integrations.webhook_page import (
+    COLUMNS,
+    make_webhook_page,
+    make_webhooks_page,
+)
 from app.console.lists import (
     ListOrder,
     invalid_filter_messages,
@@ -19,17 +25,17 @@ from app.console.lists import (
     turns,
 )
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import done, go, page
+from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, now, ports
 from app.domain.deliveries.webhook_statistics import ChartPeriod
 from app.domain.events import EventType
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import text
 from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
-from app.services.deliveries.dry_runs import trigger_webhook
+from app.services.authorization.register import may
 from app.services.deliveries.object_names import name_objects
 from app.services.deliveries.search import DeliverySearch, search_deliveries
 from app.services.deliveries.webhook_statistics import chart_webhook
@@ -109,21 +115,24 @@ def export() -> BaseResponse:
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """Show one webhook: its events, its health and its last deliveries."""
+    asked = Asked(request.args.get("ask", "", type=one_of(_ASKED)), request.args.get("event", ""))
+    return _show(key, asked)
+
+
+def _show(key: int, asked: Asked) -> BaseResponse:
     hook = show_listed_webhook(ports(), actor(), key)
     if hook is None:
         abort(404)
     latest = search_deliveries(
         ports(), actor(), PageRequest(_LATEST), DeliverySearch(webhook_id=key)
     )
-    question_name = request.args.get("ask", type=one_of(_ASKED))
     missing = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)
     names = name_objects(ports(), actor(), latest.items)
     period = request.args.get("chart", ChartPeriod.TWO_WEEKS, type=ChartPeriod)
     charts = make_webhook_charts(chart_webhook(ports(), actor(), key, period), period)
-    webhook = make_webhook_page(
-        hook, latest.items, charts, now(), question_name or "", missing, names
-    )
-    return page("webhooks/show.html", webhook=webhook)
+    webhook = make_webhook_page(hook, latest.items, charts, now(), asked, missing, names)
+    shown = refused_page if asked.problem else page
+    return shown("webhooks/show.html", webhook=webhook, sample_header=sample_header())
 
 
 @blueprint.post("/<key:key>/pause")
@@ -168,14 +177,17 @@ def delete(key: int) -> BaseResponse:
 
 @blueprint.post("/<key:key>/test")
 def test(key: int) -> BaseResponse:
-    """Send the webhook its payload for an object now."""
-    chosen = request.form.get("object", "").strip()
+    """Send the webhook a sample of an event now."""
+    event = request.form.get("event", type=EventType)
+    wanted = request.form.get("object", "").strip()
     try:
-        sent = trigger_webhook(ports(), actor(), to_global_id("Webhook", key), chosen or None)
+        return send_sample(key, event, wanted)
     except Refused as refused:
-        flash(str(refused), "bad")
-        return go("console.webhooks.show", key=key)
-    return done("Test sent. This is its delivery.", "console.deliveries.show", key=sent.id)
+        problem = " ".join(map(problem_text, refused.problems))
+        if not may(actor(), show_listed_webhook):
+            flash(problem, "bad")
+            return go("console.home.index")
+        return _show(key, Asked("test", "" if event is None else event.value, wanted, problem))
 
 
 def _filter() -> WebhookFilter:

@@ -21,7 +21,8 @@ _JSON = "application/json"
 class Envelope:
     """The data around a payload; ``api_url`` is the issuer, ``event`` the event's type.
 
-    ``signature`` is the detached JWS, or the HMAC in hex if the webhook has a secret.
+    ``signature`` is the detached JWS, or the HMAC in hex if the webhook has a secret;
+    ``is_sample`` marks a delivery that was triggered by hand.
     """
 
     names: HeaderNames
@@ -31,6 +32,7 @@ class Envelope:
     schema_version: str
     message_id: str
     signature: str = field(repr=False)
+    is_sample: bool = False
 
 
 def headers_of(
@@ -61,6 +63,8 @@ def headers_of(
         "webhook-id": envelope.message_id,
         "webhook-timestamp": str(timestamp),
     }
+    if envelope.is_sample:
+        own[envelope.names.sample_header] = "true"
     if secrets:
         own["webhook-signature"] = " ".join(
             standard_signature(secret, envelope.message_id, timestamp, body) for secret in secrets

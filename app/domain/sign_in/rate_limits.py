@@ -118,6 +118,7 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.dry_run.run": _limit("120/minute", "Runs a subscription query."),
         "console.webhook_editing.check": _limit("600/minute", "Validates a subscription query."),
         "console.webhooks.test": _limit("60/minute", "Sends a delivery."),
+        "console.events.send": _limit("60/minute", "Sends a delivery."),
         "console.inspector.index": _limit("60/minute", "Verifies a token."),
         "console.app_installation.index": _limit("60/minute", "Fetches a manifest."),
         "console.provider_editing.discover": _limit("60/minute", "Calls an identity provider."),

@@ -18,6 +18,11 @@ class HeaderNames:
     vendor: str
     platform: bool
 
+    @property
+    def sample_header(self) -> str:
+        """The header of deliveries triggered by hand, which the platform does not have."""
+        return f"{self.vendor.capitalize()}-Sample"
+
     def name_headers(self, values: Mapping[str, str]) -> dict[str, str]:
         """Return ``values`` (``Event``, ``Domain`` and so on) under each vendor's names.
 

@@ -27,7 +27,10 @@ _MAX_SUMMARY_LENGTH = 256
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One delivery of a batch, as far as an attempt needs it."""
+    """One delivery of a batch, as far as an attempt needs it.
+
+    ``is_sample`` if it was triggered by hand, and not by an event.
+    """
 
     id: int
     event: str
@@ -35,6 +38,7 @@ class Delivery:
     payload: str = field(repr=False)
     issuer: str
     attempts: int
+    is_sample: bool
 
 
 @dataclass(frozen=True, slots=True)

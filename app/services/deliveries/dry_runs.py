@@ -70,13 +70,17 @@ def dry_run_webhook(
 
 @staff_only
 def trigger_webhook(
-    ports: Ports, actor: Actor, webhook_id: str, object_id: str | None = None
+    ports: Ports,
+    actor: Actor,
+    webhook_id: str,
+    object_id: str | None = None,
+    event: EventType | None = None,
 ) -> EventDelivery:
     """Send a webhook's payload of that object once more (`webhookTrigger`), as its app sees it.
 
     Without an id, the newest object that fits, as in ``dry_run_webhook``. A webhook without a
-    query sends the default query of its first event that fits. Refuses NOT_FOUND on ``webhookId``,
-    MISSING_QUERY on it without subscribed events, else as ``dry_run_webhook``.
+    query sends the default query of its first event that fits, or of ``event``. Refuses NOT_FOUND
+    on ``webhookId``, MISSING_QUERY on it without subscribed events, else as ``dry_run_webhook``.
     """
     webhook = _webhook(ports, key_of(webhook_id, "Webhook", field="webhookId"))
     query = webhook.query
@@ -84,6 +88,8 @@ def trigger_webhook(
     if not kinds:
         message = "The webhook has neither a subscription query nor events: give it one."
         raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
+    if event is not None:
+        kinds = _only(kinds, event)
     reader = _app_actor(ports, actor, webhook.app_id, webhook.saver)
     ran = _run(ports, actor, reader, kinds, object_id, query)
     issuer = issuer_of(ports, actor.issuer)

@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import GONE, Batch
 from app.domain.webhooks.subscribable_events import required_permission
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
@@ -45,6 +45,16 @@ _LINK_NOT_ALLOWED = (
     "Not sent: this link gives access to an account with permissions that the app, or the person "
     "who saved the webhook, doesn't have."
 )
+_COLUMNS = (
+    DeliveryRecord.id,
+    DeliveryRecord.event,
+    DeliveryRecord.message_id,
+    DeliveryRecord.payload,
+    DeliveryRecord.issuer,
+    DeliveryRecord.attempts,
+    DeliveryRecord.note_id,
+)
+"""The fields of ``Delivery``; one without a note is a sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,20 +166,17 @@ def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
                 DeliveryRecord.lease_until > now,
             )
             .values(lease_until=now + LEASE)
-            .returning(
-                DeliveryRecord.id,
-                DeliveryRecord.event,
-                DeliveryRecord.message_id,
-                DeliveryRecord.payload,
-                DeliveryRecord.issuer,
-                DeliveryRecord.attempts,
-            )
+            .returning(*_COLUMNS)
         ).all()
     return _with_decrypted_payloads(
         ports,
         batch,
-        sorted((record_from(Delivery, row) for row in rows), key=lambda delivery: delivery.id),
+        sorted((_delivery(row) for row in rows), key=lambda delivery: delivery.id),
     )
+
+
+def _delivery(row: NamedRow) -> Delivery:
+    return record_from(Delivery, row, is_sample=row.note_id is None)
 
 
 def _with_decrypted_payloads(

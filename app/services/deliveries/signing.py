@@ -65,6 +65,7 @@ def sign_delivery(
         domain=urlsplit(delivery.issuer).netloc,
         schema_version=SCHEMA_VERSION,
         message_id=delivery.message_id,
+        is_sample=delivery.is_sample,
         signature=hex_signature(endpoint.secrets[0], body)
         if endpoint.secrets
         else _detached(ports, body),

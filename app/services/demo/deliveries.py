@@ -219,7 +219,15 @@ def _past_delivery(
 def _attempt(
     past: Past, endpoint: Endpoint, delivery: DeliveryRecord, response: Answer
 ) -> DeliveryAttemptRecord:
-    sent = Delivery(0, delivery.event, delivery.message_id, delivery.payload, delivery.issuer, 0)
+    sent = Delivery(
+        0,
+        delivery.event,
+        delivery.message_id,
+        delivery.payload,
+        delivery.issuer,
+        0,
+        is_sample=False,
+    )
     body = delivery.payload.encode()
     headers = sign_delivery(past.ports, endpoint, sent, body, int(response.at.timestamp()))
     is_good = response.status == 200  # noqa: PLR2004

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import hmac
+from dataclasses import replace
 
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -67,6 +68,14 @@ def test_no_custom_header_replaces_one_of_the_platforms() -> None:
     headers = _headers(1, custom={"x-saleor-signature": "forged", "SALEOR-EVENT": "forged"})
 
     assert "forged" not in headers.values()
+
+
+def test_sample_is_marked_by_a_header() -> None:
+    sample = replace(ENVELOPE, is_sample=True)
+    marked = headers_of(sample, BODY, timestamp=1, secrets=(), custom={"latchkey-sample": "no"})
+    assert marked["Latchkey-Sample"] == "true"
+    assert "latchkey-sample" not in marked
+    assert "Latchkey-Sample" not in _headers(1)
 
 
 def test_without_a_secret_there_is_no_standard_signature_but_id_and_timestamp() -> None:

@@ -19,7 +19,7 @@ from app.services.keys.ring import published_keys
 from tests.builders.apps import make_app
 from tests.builders.deliveries import stored_delivery, stored_webhook, work_off
 from tests.builders.people import ISSUER
-from tests.builders.webhooks import TARGET, make_delivery, make_webhook
+from tests.builders.webhooks import TARGET, change_delivery, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
 from tests.fixtures.ports import fake_ports
@@ -71,6 +71,17 @@ def test_due_delivery_is_sent_once_and_recorded(
         assert attempt.request_headers[name] == "product_updated"
     assert attempt.request_headers == dict(request.headers)
     assert stored_delivery(delivering, key).status == "SUCCESS"
+
+
+@pytest.mark.parametrize(("note_id", "marks"), [(None, ["true"]), (7, [])])
+def test_delivery_that_no_event_is_behind_is_marked_as_a_sample(
+    delivering: Ports, http: FakeHttp, webhook: int, note_id: int | None, marks: list[str]
+) -> None:
+    change_delivery(delivering, make_delivery(delivering, webhook), note_id=note_id)
+    work_off(delivering)
+    (request,) = http.requests
+    marked = [value for name, value in request.headers.items() if name == "Latchkey-Sample"]
+    assert marked == marks
 
 
 def test_delivery_is_signed_with_the_active_key(

@@ -1,0 +1,29 @@
+"""Sending a sample of an event to one webhook."""
+
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.integrations.sample_objects import object_named
+from app.console.page_layout import done
+from app.console.session import actor, ports
+from app.domain.events import EVENTS, EventType
+from app.domain.values.ids import to_global_id
+from app.domain.values.text import text
+from app.services.deliveries.dry_runs import trigger_webhook
+
+
+def send_sample(webhook: int, event: EventType | None, wanted: str) -> BaseResponse:
+    """Send the webhook the event about the object that ``wanted`` names, or the newest.
+
+    Without an event, the first that the webhook subscribes to; ``wanted`` is an ID then. Refuses
+    as ``object_named`` and ``trigger_webhook`` do. Leads to the delivery.
+    """
+    object_id: str | None = wanted or None
+    if event is not None and event in EVENTS:
+        object_id = object_named(ports(), actor(), event, wanted)
+    sent = trigger_webhook(ports(), actor(), to_global_id("Webhook", webhook), object_id, event)
+    return done("Sending sample event.", "console.deliveries.show", key=sent.id)
+
+
+def sample_header() -> str:
+    """Return the header that marks sample events."""
+    return text("{name}: true", name=ports().configuration.header_names.sample_header)

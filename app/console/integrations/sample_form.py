@@ -1,0 +1,46 @@
+"""The form that sends a sample of an event, in a webhook's page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.domain.events import EVENTS, EventType
+
+
+@dataclass(frozen=True, slots=True)
+class SampleChoice:
+    """An event that a sample can be of."""
+
+    name: str
+    label: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SampleForm:
+    """The fields of a sample event, and what is wrong with them."""
+
+    events: tuple[SampleChoice, ...]
+    object: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the page asks about: test, pause, delete or nothing; a test has more fields."""
+
+    about: str = ""
+    event: str = ""
+    object: str = ""
+    problem: str = ""
+
+
+NOTHING_ASKED = Asked()
+
+
+def make_sample_form(subscribed: Sequence[EventType], asked: Asked) -> SampleForm:
+    """Return the form for the events that a webhook subscribes to."""
+    choices = tuple(EVENTS) if EventType.ANY_EVENTS in subscribed else subscribed
+    events = tuple(
+        SampleChoice(event.value, event.label, event.value == asked.event) for event in choices
+    )
+    return SampleForm(events, asked.object, asked.problem)
