@@ -3,10 +3,12 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 
+from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.values.metadata import Metadata
 from app.ports import Ports
+from app.services.accounts.addresses import addresses_of_users
 from app.services.metadata.user_metadata import (
     private_metadata_of_users,
     public_metadata_of_users,
@@ -28,6 +30,7 @@ class AccountLoader:
         self._users: dict[int, User] = {}
         self._public: dict[int, Metadata] = {}
         self._private: dict[int, Metadata] = {}
+        self._addresses: dict[int, tuple[Address, ...]] = {}
 
     def add_users(self, users: Iterable[User]) -> None:
         """Note users of one list, whom the caller sees alike."""
@@ -48,6 +51,14 @@ class AccountLoader:
             return private_metadata_of_users(self._ports, self._actor, users)
 
         return self._load(user, self._private, read) or {}
+
+    def addresses(self, user: User) -> tuple[Address, ...]:
+        """Return them; raises ``PermissionDenied`` as ``addresses_of_users`` does."""
+
+        def read(users: Collection[User]) -> Mapping[int, tuple[Address, ...]]:
+            return addresses_of_users(self._ports, self._actor, users, self._proven)
+
+        return self._load(user, self._addresses, read) or ()
 
     def _load(
         self,

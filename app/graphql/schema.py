@@ -5,6 +5,7 @@ import graphene
 from app.graphql.events.event import EVENT_TYPES
 from app.graphql.events.subscription import Subscription
 from app.graphql.mutations.accounts import AccountMutations
+from app.graphql.mutations.addresses import CustomerAddressMutations, OwnAddressMutations
 from app.graphql.mutations.app_installations import AppInstallationMutations
 from app.graphql.mutations.app_tokens import AppTokenMutations
 from app.graphql.mutations.apps import AppMutations
@@ -53,10 +54,12 @@ class Mutation(
     TokenMutations,
     PasswordMutations,
     AccountMutations,
+    OwnAddressMutations,
     SessionMutations,
     AvatarMutations,
     StaffMutations,
     CustomerMutations,
+    CustomerAddressMutations,
     GroupMutations,
     MetadataMutations,
     ExternalMutations,

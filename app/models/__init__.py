@@ -3,6 +3,7 @@
 Nothing loads lazily (``lazy="raise"``): a use case names what it reads.
 """
 
+from app.models.addresses import AddressRecord
 from app.models.app_words import AppWordRecord, WebhookWordRecord
 from app.models.apps import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.models.audit import AuditRecord
@@ -43,6 +44,7 @@ from app.models.workers import HeartbeatRecord
 
 __all__ = [
     "AccountLinkRecord",
+    "AddressRecord",
     "AppExtensionRecord",
     "AppInstallationRecord",
     "AppPermissionRecord",

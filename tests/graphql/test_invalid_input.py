@@ -31,6 +31,7 @@ TABLES = {
     "tokens": mutations.TOKENS,
     "accounts": mutations.ACCOUNTS,
     "people": mutations.PEOPLE_OF_THE_SHOP,
+    "addresses": mutations.ADDRESSES,
     "metadata": mutations.METADATA,
     "shop": mutations.SHOP,
     "integrations": mutations.INTEGRATIONS,

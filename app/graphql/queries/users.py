@@ -5,12 +5,14 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.accounts.addresses import Address
 from app.domain.accounts.directory import UserFilter, UserSort
 from app.domain.accounts.users import User
 from app.domain.values.errors import TokenRejected
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
+from app.services.accounts.addresses import show_address
 from app.services.people.directory import list_customers, list_staff, show_user
 
 _USER = "app.graphql.types.users.User"
@@ -58,6 +60,13 @@ class UserQueries(graphene.ObjectType):
             "MANAGE_ORDERS each show customers; null for anybody else."
         ),
     )
+    address = graphene.Field(
+        "app.graphql.types.addresses.Address",
+        id=graphene.NonNull(graphene.ID, description="The global ID."),
+        description=(
+            "An address of the caller's or, with MANAGE_USERS, of a customer; null for others."
+        ),
+    )
     customers = graphene.Field(
         UserCountableConnection,
         search=graphene.String(description=f"{_SEARCH} Leaves no room for `sortBy`."),
@@ -89,6 +98,11 @@ class UserQueries(graphene.ObjectType):
     ) -> User | None:
         context: RequestContext = info.context
         return show_user(context.ports, context.actor, user_id=id, email=email)
+
+    @staticmethod
+    def resolve_address(_root: object, info: GraphQLResolveInfo, id: str) -> Address | None:
+        context: RequestContext = info.context
+        return show_address(context.ports, context.actor, id)
 
     @staticmethod
     def resolve_customers(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[User]:

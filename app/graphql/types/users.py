@@ -7,6 +7,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts import users as domain
+from app.domain.accounts.addresses import Address
 from app.domain.accounts.avatars import avatar_path
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission, in_order
@@ -22,6 +23,8 @@ from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.commerce.checkout_lists import list_checkouts
 from app.services.commerce.order_lists import list_orders_of
 from app.services.sign_in.own_sessions import list_sessions
+
+_ADDRESS = "app.graphql.types.addresses.Address"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,19 @@ class User(graphene.ObjectType):
         graphene.NonNull("app.graphql.types.sessions.Session"),
         description="Where the caller is signed in; null for anybody else.",
     )
+    addresses = graphene.NonNull(
+        graphene.List(graphene.NonNull(_ADDRESS)),
+        description=(
+            "The oldest first. For the person themselves; other people's need MANAGE_USERS or "
+            "MANAGE_ORDERS, those of staff MANAGE_STAFF. So do the defaults."
+        ),
+    )
+    default_shipping_address = graphene.Field(
+        _ADDRESS, description="Where goods go unless they say otherwise."
+    )
+    default_billing_address = graphene.Field(
+        _ADDRESS, description="Where invoices go unless they say otherwise."
+    )
     orders = graphene.Field(
         "app.graphql.types.orders.OrderCountableConnection",
         **connection_arguments(),
@@ -150,6 +166,21 @@ class User(graphene.ObjectType):
             return None
         return list_sessions(context.ports, context.actor)
 
+    def resolve_addresses(self: domain.User, info: GraphQLResolveInfo) -> tuple[Address, ...]:
+        return _addresses(self, info)
+
+    def resolve_default_shipping_address(
+        self: domain.User, info: GraphQLResolveInfo
+    ) -> Address | None:
+        defaults = (one for one in _addresses(self, info) if one.is_default_shipping_address)
+        return next(defaults, None)
+
+    def resolve_default_billing_address(
+        self: domain.User, info: GraphQLResolveInfo
+    ) -> Address | None:
+        defaults = (one for one in _addresses(self, info) if one.is_default_billing_address)
+        return next(defaults, None)
+
     def resolve_orders(
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any
     ) -> Page[Order]:
@@ -176,3 +207,10 @@ class User(graphene.ObjectType):
         base_url = context.visitor.issuer.removesuffix("/graphql/")
         alt = f"{self.first_name} {self.last_name}".strip()
         return _Picture(f"{base_url}{avatar_path(self.avatar, size)}", alt)
+
+
+def _addresses(user: domain.User, info: GraphQLResolveInfo) -> tuple[Address, ...]:
+    context: RequestContext = info.context
+    if not context.existing_key("User", user.id):
+        return ()
+    return context.account_loader(info).addresses(user)

@@ -32,6 +32,8 @@ CUSTOMERS_THEMSELVES = Rule("- + ! ! - - - -", (Caller.USER,), told="DELETE_STAF
 EVENT_HOLDERS = Rule("- - ! + - - ! +", (Caller.STAFF,), told="MISSING_PERMISSION")
 
 MANAGERS_OF_SOME = (Caller.USER, Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
+OTHERS_HOLDERS = Rule("- - - + - + - +", (Caller.USER,))
+OWN_OR_HOLDERS = Rule("- o o + - + - +", (Caller.USER,))
 CUSTOMERS_METADATA = Rule("- - - + - + - +", MANAGERS_OF_SOME)
 STAFF_METADATA = Rule("- - - + - - - +", MANAGERS_OF_SOME)
 APPS_METADATA = Rule("- - - + - - - -", (Caller.STAFF, Caller.APP))
@@ -93,6 +95,24 @@ PEOPLE_OF_THE_SHOP = {
     "permissionGroupCreate": Row(HOLDING_PEOPLE, 'input: {name: "new"}', STAFF),
     "permissionGroupUpdate": Row(HOLDING_PEOPLE, 'id: "$group", input: {name: "new"}', STAFF),
     "permissionGroupDelete": Row(HOLDING_PEOPLE, 'id: "$group"', STAFF),
+}
+_ADDRESS = 'input: {country: PL, city: "A", postalCode: "00-001", streetAddress1: "B"}'
+ADDRESSES = {
+    "accountAddressCreate": Row(THEMSELVES, _ADDRESS, USERS),
+    "accountAddressCreate of another": Row(
+        OTHERS_HOLDERS, f'customerId: "$customer", {_ADDRESS}', USERS
+    ),
+    "accountAddressUpdate": Row(OWN_OR_HOLDERS, 'id: "$address", input: {city: "C"}', USERS),
+    "accountAddressDelete": Row(OWN_OR_HOLDERS, 'id: "$address"', USERS),
+    "accountSetDefaultAddress": Row(
+        Rule("- o o o - - - -", (Caller.USER,)), 'id: "$address", type: BILLING'
+    ),
+    "addressCreate": Row(HOLDERS, f'userId: "$customer", {_ADDRESS}', USERS),
+    "addressUpdate": Row(HOLDERS, 'id: "$address", input: {city: "C"}', USERS),
+    "addressDelete": Row(HOLDERS, 'id: "$address"', USERS),
+    "addressSetDefault": Row(
+        HOLDERS, 'addressId: "$address", userId: "$customer", type: BILLING', USERS
+    ),
 }
 _SET, _DELETED = 'input: [{key: "new", value: "1"}]', 'keys: ["key"]'
 _METADATA = {
@@ -172,7 +192,15 @@ INTEGRATIONS = {
     "eventDeliveryRetry": Row(ANY_WEBHOOK, 'id: "$delivery"', APPS),
     "webhookReplay": Row(APP_MANAGERS, 'id: "$webhook", since: "2026-01-01T00:00:00Z"', APPS),
 }
-MUTATIONS = {**TOKENS, **ACCOUNTS, **PEOPLE_OF_THE_SHOP, **METADATA, **SHOP, **INTEGRATIONS}
+MUTATIONS = {
+    **ADDRESSES,
+    **TOKENS,
+    **ACCOUNTS,
+    **PEOPLE_OF_THE_SHOP,
+    **METADATA,
+    **SHOP,
+    **INTEGRATIONS,
+}
 UNTRACED = frozenset(
     {"tokenCreate", "requestPasswordReset"}
     | {name for name in SHOP if name.startswith("checkout")}

@@ -30,6 +30,7 @@ QUERIES = {
     "me": Row(SIGNED_IN, ""),
     "user": Row(HIDDEN, 'id: "$customer"', (USERS, ORDERS)),
     "user of the staff": Row(HIDDEN, 'id: "$staff"', (STAFFERS,)),
+    "address": Row(Rule("- o o + - + o +", (Caller.USER,)), 'id: "$address"', (USERS,)),
     "customers": Row(HOLDERS, "first: 1", (USERS, ORDERS)),
     "staffUsers": Row(HOLDERS, "first: 1", (STAFFERS,)),
     "permissionGroups": Row(HOLDERS, "first: 1", (STAFFERS,)),
@@ -102,6 +103,12 @@ FIELDS = {
         f"User.{name} of oneself": Row(SIGNED_IN, f"me {{ {call} }}")
         for name, call in _ANY_PUBLIC_METADATA.items()
     },
+    **{
+        f"User.{name}": Row(HIDDEN, f"{_CUSTOMER} {{ {name} {{ id }} }}", (USERS, ORDERS))
+        for name in ("addresses", "defaultShippingAddress", "defaultBillingAddress")
+    },
+    "User.addresses of the staff": Row(HIDDEN, f"{_STAFF} {{ addresses {{ id }} }}", (STAFFERS,)),
+    "User.addresses of oneself": Row(SIGNED_IN, "me { addresses { id } }"),
     **{
         f"User.{name}": Row(HOLDERS, f"{_CUSTOMER} {{ {call} }}", (USERS,))
         for name, call in _PRIVATE_METADATA.items()

@@ -20,6 +20,7 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.apps.extension_tokens import make_extension_token
+from tests.builders.addresses import make_address
 from tests.builders.apps import make_app, make_extension_app
 from tests.builders.orders import checkout_id, line_id, make_cart, make_order, order_id
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user, sign_in
@@ -179,6 +180,7 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
         "order_of_staff": order_id(make_order(ports, actor_of(ports, staff))),
         "staff": to_global_id("User", staff),
         "customer": to_global_id("User", customer),
+        "address": to_global_id("Address", make_address(ports, customer)),
         "group": to_global_id("Group", make_group(ports, "target")),
         "query": QUERY,
     }

@@ -1,0 +1,257 @@
+"""Adding, changing and deleting addresses."""
+
+from typing import Any
+
+import graphene
+from graphql import GraphQLResolveInfo
+
+from app.domain.accounts.addresses import MAX_LENGTHS, AddressChange, AddressKind
+from app.graphql.context import RequestContext
+from app.graphql.mutations.payloads import AccountPayload, answers
+from app.services.accounts.addresses import (
+    ChangedAddress,
+    create_address,
+    create_user_address,
+    delete_address,
+    delete_user_address,
+    set_default_address,
+    set_user_default_address,
+    update_address,
+    update_user_address,
+)
+
+_USER, _ADDRESS = "app.graphql.types.users.User", "app.graphql.types.addresses.Address"
+_KIND = "app.graphql.types.addresses.AddressTypeEnum"
+_ID = graphene.NonNull(graphene.ID, description="The global ID of the address.")
+_STAFF = "of a customer, or of staff for people who manage staff as well"
+
+
+class AddressInput(graphene.InputObjectType):
+    """An address, or what to change of one; what is left out stays as it is."""
+
+    first_name = graphene.String(description="The recipient's given name.")
+    last_name = graphene.String(description="The recipient's family name.")
+    company_name = graphene.String(description="The company or organization.")
+    street_address_1 = graphene.String(description="Street and number.")
+    street_address_2 = graphene.String(description="What the street's line has no room for.")
+    city = graphene.String(description="The city.")
+    city_area = graphene.String(description="The district.")
+    postal_code = graphene.String(description="The postal code, checked by the country's rules.")
+    country = graphene.InputField(
+        "app.graphql.types.addresses.CountryCode", description="The country; required."
+    )
+    country_area = graphene.String(
+        description="The state or province; one of the country's, if it has a list."
+    )
+    phone = graphene.String(
+        description="A phone number; without a country code, one of the address's country."
+    )
+    skip_validation = graphene.Boolean(
+        default_value=False,
+        description="Store it without the country's rules. Needs MANAGE_USERS.",
+    )
+
+
+class _Changed(AccountPayload):
+    """The address and its user."""
+
+    class Meta:
+        abstract = True
+
+    user = graphene.Field(_USER, description="The user whose address it is.")
+    address = graphene.Field(_ADDRESS, description="The address.")
+
+
+class AccountAddressCreate(_Changed):
+    """The new address."""
+
+
+class AccountAddressUpdate(_Changed):
+    """The address as it is now."""
+
+
+class AccountAddressDelete(_Changed):
+    """The address as it was."""
+
+
+class AccountSetDefaultAddress(AccountPayload):
+    """The user with their new default address."""
+
+    user = graphene.Field(_USER, description="The user whose address it is.")
+
+
+class AddressCreate(_Changed):
+    """The new address."""
+
+
+class AddressUpdate(_Changed):
+    """The address as it is now."""
+
+
+class AddressDelete(_Changed):
+    """The address as it was."""
+
+
+class AddressSetDefault(AccountPayload):
+    """The user with their new default address."""
+
+    user = graphene.Field(_USER, description="The user whose address it is.")
+
+
+class OwnAddressMutations(graphene.ObjectType):
+    """Addresses of the caller's account."""
+
+    account_address_create = graphene.Field(
+        AccountAddressCreate,
+        description=(
+            "Adds an address to the caller's account, for signed-in people through no dashboard "
+            "extension; to a customer's, with MANAGE_USERS. Of 100 addresses, the oldest that is "
+            "no default makes room."
+        ),
+        input=graphene.NonNull(AddressInput),
+        customer_id=graphene.ID(description="A customer; needs MANAGE_USERS."),
+        type=graphene.Argument(_KIND, description="What to make it the default for."),
+    )
+    account_address_update = graphene.Field(
+        AccountAddressUpdate,
+        description=(
+            "Changes an address of the caller's, for signed-in people through no dashboard "
+            "extension; a customer's, with MANAGE_USERS."
+        ),
+        id=_ID,
+        input=graphene.NonNull(AddressInput),
+    )
+    account_address_delete = graphene.Field(
+        AccountAddressDelete,
+        description=(
+            "Deletes an address of the caller's, for signed-in people through no dashboard "
+            "extension; a customer's, with MANAGE_USERS."
+        ),
+        id=_ID,
+    )
+    account_set_default_address = graphene.Field(
+        AccountSetDefaultAddress,
+        description=(
+            "Makes an address of the caller's their default. For signed-in people, through no "
+            "dashboard extension."
+        ),
+        id=_ID,
+        type=graphene.Argument(graphene.NonNull(_KIND), description="What it's the default for."),
+    )
+
+    @staticmethod
+    @answers(AccountAddressCreate)
+    def resolve_account_address_create(
+        _root: object,
+        info: GraphQLResolveInfo,
+        input: dict[str, Any],
+        customer_id: str | None = None,
+        type: AddressKind | None = None,
+    ) -> AccountAddressCreate:
+        context: RequestContext = info.context
+        change = _change(input)
+        changed = create_address(
+            context.ports, context.actor, change, customer_id=customer_id, kind=type
+        )
+        return AccountAddressCreate(**_shown(changed))
+
+    @staticmethod
+    @answers(AccountAddressUpdate)
+    def resolve_account_address_update(
+        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+    ) -> AccountAddressUpdate:
+        context: RequestContext = info.context
+        changed = update_address(context.ports, context.actor, id, _change(input))
+        return AccountAddressUpdate(**_shown(changed))
+
+    @staticmethod
+    @answers(AccountAddressDelete)
+    def resolve_account_address_delete(
+        _root: object, info: GraphQLResolveInfo, id: str
+    ) -> AccountAddressDelete:
+        context: RequestContext = info.context
+        return AccountAddressDelete(**_shown(delete_address(context.ports, context.actor, id)))
+
+    @staticmethod
+    @answers(AccountSetDefaultAddress)
+    def resolve_account_set_default_address(
+        _root: object, info: GraphQLResolveInfo, id: str, type: AddressKind
+    ) -> AccountSetDefaultAddress:
+        context: RequestContext = info.context
+        user = set_default_address(context.ports, context.actor, id, type)
+        return AccountSetDefaultAddress(user=user)
+
+
+class CustomerAddressMutations(graphene.ObjectType):
+    """Addresses of customers (MANAGE_USERS)."""
+
+    address_create = graphene.Field(
+        AddressCreate,
+        description=f"Adds an address {_STAFF}. Needs MANAGE_USERS.",
+        input=graphene.NonNull(AddressInput),
+        user_id=graphene.NonNull(graphene.ID, description="The global ID of the user."),
+    )
+    address_update = graphene.Field(
+        AddressUpdate,
+        description=f"Changes an address {_STAFF}. Needs MANAGE_USERS.",
+        id=_ID,
+        input=graphene.NonNull(AddressInput),
+    )
+    address_delete = graphene.Field(
+        AddressDelete,
+        description=f"Deletes an address {_STAFF}. Needs MANAGE_USERS.",
+        id=_ID,
+    )
+    address_set_default = graphene.Field(
+        AddressSetDefault,
+        description=f"Sets the default address {_STAFF}. Needs MANAGE_USERS.",
+        address_id=graphene.NonNull(graphene.ID, description="The global ID of the address."),
+        type=graphene.Argument(graphene.NonNull(_KIND), description="What it's the default for."),
+        user_id=graphene.NonNull(graphene.ID, description="The global ID of the user."),
+    )
+
+    @staticmethod
+    @answers(AddressCreate)
+    def resolve_address_create(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any], user_id: str
+    ) -> AddressCreate:
+        context: RequestContext = info.context
+        changed = create_user_address(context.ports, context.actor, user_id, _change(input))
+        return AddressCreate(**_shown(changed))
+
+    @staticmethod
+    @answers(AddressUpdate)
+    def resolve_address_update(
+        _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
+    ) -> AddressUpdate:
+        context: RequestContext = info.context
+        changed = update_user_address(context.ports, context.actor, id, _change(input))
+        return AddressUpdate(**_shown(changed))
+
+    @staticmethod
+    @answers(AddressDelete)
+    def resolve_address_delete(_root: object, info: GraphQLResolveInfo, id: str) -> AddressDelete:
+        context: RequestContext = info.context
+        changed = delete_user_address(context.ports, context.actor, id)
+        return AddressDelete(**_shown(changed))
+
+    @staticmethod
+    @answers(AddressSetDefault)
+    def resolve_address_set_default(
+        _root: object, info: GraphQLResolveInfo, address_id: str, type: AddressKind, user_id: str
+    ) -> AddressSetDefault:
+        context: RequestContext = info.context
+        user = set_user_default_address(context.ports, context.actor, address_id, user_id, type)
+        return AddressSetDefault(user=user)
+
+
+def _change(input: dict[str, Any]) -> AddressChange:
+    """Read an address: a null text is empty, what is left out stays."""
+    values: dict[str, Any] = {name: input[name] or "" for name in MAX_LENGTHS if name in input}
+    if values.get("country"):
+        values["country"] = values["country"].value
+    return AddressChange(**values, skips_validation=bool(input.get("skip_validation")))
+
+
+def _shown(changed: ChangedAddress) -> dict[str, object]:
+    return {"user": changed.user, "address": changed.address}

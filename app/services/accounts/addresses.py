@@ -1,0 +1,321 @@
+"""Addresses of users: read and changed by their owner, and by those who manage customers."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.addresses import (
+    NO_DETAILS,
+    Address,
+    AddressChange,
+    AddressKind,
+    checked_address,
+    details_of,
+)
+from app.domain.accounts.users import User
+from app.domain.accounts.visibility import account_readers, sees_account
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller, Permission
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.ids import key_of
+from app.models import AddressRecord, UserRecord
+from app.ports import Ports
+from app.services.accounts.account_details import add_user_updated
+from app.services.accounts.stored_addresses import (
+    addresses_by_user,
+    make_default,
+    store_address,
+    to_address,
+    write_details,
+)
+from app.services.audit.log import Change, record
+from app.services.authorization.register import account_owner_only, public, requires, users_or
+from app.services.identity.users import load_caller, load_user
+from app.services.sign_in.reauthentication import own_id
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedAddress:
+    """An address, and its user, after a change; a deleted one as it was."""
+
+    address: Address
+    user: User
+
+
+@public
+def addresses_of_users(
+    ports: Ports, actor: Actor, users: Collection[User], proven: Collection[int] = ()
+) -> Mapping[int, tuple[Address, ...]]:
+    """Return the addresses of each of ``users``, the oldest first, in one statement.
+
+    Raises ``PermissionDenied`` unless the caller sees each of them, see ``sees_account``.
+    """
+    for user in users:
+        if not sees_account(actor, user, proven):
+            raise PermissionDenied(*account_readers(user))
+    with ports.database.reading() as session:
+        return addresses_by_user(session, [user.id for user in users])
+
+
+@users_or(Permission.MANAGE_USERS)
+def show_address(ports: Ports, actor: Actor, address_id: str) -> Address | None:
+    """Return the address of a global ID (`address`): one's own, or a customer's.
+
+    ``None`` if there is none, or the caller can't see it. Refuses NOT_FOUND on ``id`` for an ID of
+    another type.
+    """
+    key = key_of(address_id, "Address")
+    with ports.database.reading() as session:
+        stored = session.get(AddressRecord, key)
+        if stored is None:
+            return None
+        owner = session.get_one(UserRecord, stored.user_id)
+        is_visible = actor.user_id == owner.id or _manages(actor, owner)
+        return to_address(stored) if is_visible else None
+
+
+@users_or(Permission.MANAGE_USERS)
+def create_address(
+    ports: Ports,
+    actor: Actor,
+    change: AddressChange,
+    *,
+    customer_id: str | None = None,
+    kind: AddressKind | None = None,
+) -> ChangedAddress:
+    """Add an address to the caller's account or, with MANAGE_USERS, a customer's.
+
+    (`accountAddressCreate`.) ``kind`` makes it a default. Refuses NOT_FOUND on ``customerId``, and
+    as ``checked_address`` does; only MANAGE_USERS skips validation.
+    """
+    if customer_id is not None:
+        if not actor.holds(Permission.MANAGE_USERS):
+            raise PermissionDenied(Permission.MANAGE_USERS)
+        return _create(ports, actor, key_of(customer_id, "User", field="customerId"), change, kind)
+    if not actor.is_account_owner:
+        raise PermissionDenied(Caller.USER)
+    return _create(ports, actor, own_id(actor), change, kind)
+
+
+@users_or(Permission.MANAGE_USERS)
+def update_address(
+    ports: Ports, actor: Actor, address_id: str, change: AddressChange
+) -> ChangedAddress:
+    """Change one's own address or, with MANAGE_USERS, a customer's.
+
+    (`accountAddressUpdate`.) Refuses NOT_FOUND on ``id``, and as ``checked_address`` does; only
+    MANAGE_USERS skips validation.
+    """
+    _require_writer(actor)
+    return _update(ports, actor, address_id, change)
+
+
+@users_or(Permission.MANAGE_USERS)
+def delete_address(ports: Ports, actor: Actor, address_id: str) -> ChangedAddress:
+    """Delete one's own address or, with MANAGE_USERS, a customer's.
+
+    (`accountAddressDelete`.) Refuses NOT_FOUND on ``id``.
+    """
+    _require_writer(actor)
+    return _delete(ports, actor, address_id)
+
+
+@account_owner_only
+def set_default_address(ports: Ports, actor: Actor, address_id: str, kind: AddressKind) -> User:
+    """Make an address of the caller's their default (`accountSetDefaultAddress`).
+
+    Refuses NOT_FOUND on ``id``.
+    """
+    with ports.database.transaction() as session:
+        stored, user = _find(session, actor, address_id)
+        if user.id != own_id(actor):
+            raise Refused(_missing("id"))
+        return _set_default(ports, actor, session, stored, user, kind)
+
+
+@requires(Permission.MANAGE_USERS)
+def create_user_address(
+    ports: Ports, actor: Actor, user_id: str, change: AddressChange
+) -> ChangedAddress:
+    """Add an address to a customer (`addressCreate`); to staff with MANAGE_STAFF, too.
+
+    Refuses NOT_FOUND on ``userId``, and as ``checked_address`` does.
+    """
+    return _create(ports, actor, key_of(user_id, "User", field="userId"), change, None, "userId")
+
+
+@requires(Permission.MANAGE_USERS)
+def update_user_address(
+    ports: Ports, actor: Actor, address_id: str, change: AddressChange
+) -> ChangedAddress:
+    """Change an address of a customer (`addressUpdate`); of staff with MANAGE_STAFF, too.
+
+    Refuses NOT_FOUND on ``id``, and as ``checked_address`` does.
+    """
+    return _update(ports, actor, address_id, change)
+
+
+@requires(Permission.MANAGE_USERS)
+def delete_user_address(ports: Ports, actor: Actor, address_id: str) -> ChangedAddress:
+    """Delete an address of a customer (`addressDelete`); of staff with MANAGE_STAFF, too.
+
+    Refuses NOT_FOUND on ``id``.
+    """
+    return _delete(ports, actor, address_id)
+
+
+@requires(Permission.MANAGE_USERS)
+def set_user_default_address(
+    ports: Ports, actor: Actor, address_id: str, user_id: str, kind: AddressKind
+) -> User:
+    """Make an address of a customer their default (`addressSetDefault`).
+
+    Refuses NOT_FOUND on ``addressId`` and ``userId``, and for the address of somebody else.
+    """
+    key = key_of(user_id, "User", field="userId")
+    with ports.database.transaction() as session:
+        owner = _owner(session, actor, key, "userId")
+        stored, user = _find(session, actor, address_id, "addressId")
+        if user.id != owner.id:
+            raise Refused(_missing("addressId"))
+        return _set_default(ports, actor, session, stored, user, kind)
+
+
+def _create(
+    ports: Ports,
+    actor: Actor,
+    user_id: int,
+    change: AddressChange,
+    kind: AddressKind | None,
+    field: str = "customerId",
+) -> ChangedAddress:
+    _require_validation(actor, change)
+    skipped = change.skips_validation
+    details = checked_address(change.applied_to(NO_DETAILS), skips_validation=skipped)
+    with ports.database.transaction() as session:
+        user = _owner(session, actor, user_id, field)
+        stored = store_address(session, user.id, details, validation_skipped=skipped)
+        if kind is not None:
+            make_default(session, stored, kind)
+        _note(ports, actor, session, user, "address.create", stored.id)
+        return _result(session, actor, stored)
+
+
+def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) -> ChangedAddress:
+    _require_validation(actor, change)
+    with ports.database.transaction() as session:
+        stored, user = _find(session, actor, address_id)
+        details = checked_address(
+            change.applied_to(details_of(to_address(stored))),
+            skips_validation=change.skips_validation,
+        )
+        changed = write_details(stored, details)
+        stored.validation_skipped = change.skips_validation
+        if changed:
+            _note(ports, actor, session, user, "address.update", stored.id, changed)
+        session.flush()
+        return _result(session, actor, stored)
+
+
+def _delete(ports: Ports, actor: Actor, address_id: str) -> ChangedAddress:
+    with ports.database.transaction() as session:
+        stored, user = _find(session, actor, address_id)
+        address = to_address(stored)
+        session.delete(stored)
+        _note(ports, actor, session, user, "address.delete", address.id)
+        session.flush()
+        return ChangedAddress(address, _reload(session, actor, user.id))
+
+
+def _set_default(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    stored: AddressRecord,
+    user: UserRecord,
+    kind: AddressKind,
+) -> User:
+    make_default(session, stored, kind)
+    _note(ports, actor, session, user, "address.set_default", stored.id, (kind.value.lower(),))
+    return _reload(session, actor, user.id)
+
+
+def _find(
+    session: Session, actor: Actor, address_id: str, field: str = "id"
+) -> tuple[AddressRecord, UserRecord]:
+    """Return an address that the caller can change and its user, who is locked first."""
+    key = key_of(address_id, "Address", field=field)
+    found = session.get(AddressRecord, key)
+    if found is None:
+        raise Refused(_missing(field))
+    user = session.get(UserRecord, found.user_id, with_for_update=True)
+    if user is None or not (_is_own(actor, user) or _manages(actor, user)):
+        raise Refused(_missing(field))
+    stored = session.get(AddressRecord, key, with_for_update=True, populate_existing=True)
+    if stored is None:
+        raise Refused(_missing(field))
+    return stored, user
+
+
+def _owner(session: Session, actor: Actor, user_id: int, field: str) -> UserRecord:
+    """Lock and return a user whose addresses the caller can change; refuses NOT_FOUND."""
+    user = session.get(UserRecord, user_id, with_for_update=True)
+    if user is not None and (_is_own(actor, user) or _manages(actor, user)):
+        return user
+    if user is None and actor.user_id == user_id:
+        raise PermissionDenied(Caller.USER)
+    raise Refused(Problem("NOT_FOUND", "There is no such user.", field))
+
+
+def _is_own(actor: Actor, user: UserRecord) -> bool:
+    return actor.is_account_owner and actor.user_id == user.id
+
+
+def _manages(actor: Actor, user: UserRecord) -> bool:
+    """Whether ``actor`` manages customers and, for staff, as a person staff as well."""
+    manages_staff = actor.holds(Permission.MANAGE_STAFF) and not actor.is_app
+    return actor.holds(Permission.MANAGE_USERS) and (not user.is_staff or manages_staff)
+
+
+def _require_writer(actor: Actor) -> None:
+    """Raise for an extension that acts for a person without MANAGE_USERS."""
+    if not actor.is_account_owner and not actor.holds(Permission.MANAGE_USERS):
+        raise PermissionDenied(Caller.USER, Permission.MANAGE_USERS)
+
+
+def _require_validation(actor: Actor, change: AddressChange) -> None:
+    if change.skips_validation and not actor.holds(Permission.MANAGE_USERS):
+        raise PermissionDenied(Permission.MANAGE_USERS)
+
+
+def _missing(field: str) -> Problem:
+    return Problem("NOT_FOUND", "There is no such address.", field)
+
+
+def _note(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user: UserRecord,
+    action: str,
+    address_id: int,
+    changed: tuple[str, ...] = (),
+) -> None:
+    """Record which address and which of its details changed, not what they say."""
+    user.updated_at = ports.clock.now()
+    add_user_updated(ports, actor, session, user)
+    after: dict[str, object] = {"address": address_id}
+    if changed:
+        after["changed"] = list(changed)
+    record(ports, actor, session, Change(action, "User", user.id, user.email, after=after))
+
+
+def _result(session: Session, actor: Actor, stored: AddressRecord) -> ChangedAddress:
+    return ChangedAddress(to_address(stored), _reload(session, actor, stored.user_id))
+
+
+def _reload(session: Session, actor: Actor, user_id: int) -> User:
+    if actor.user_id == user_id:
+        return load_caller(session, actor, user_id)
+    return load_user(session, user_id)

@@ -1,0 +1,89 @@
+"""Addresses as they are stored: read for several users at once, and written."""
+
+from collections.abc import Collection, Mapping
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.addresses import (
+    MAX_ADDRESSES,
+    MAX_LENGTHS,
+    Address,
+    AddressDetails,
+    AddressKind,
+)
+from app.models import AddressRecord
+from app.services.authorization.register import part
+
+_DEFAULTS = {
+    AddressKind.SHIPPING: AddressRecord.is_default_shipping,
+    AddressKind.BILLING: AddressRecord.is_default_billing,
+}
+
+
+@part
+def to_address(stored: AddressRecord) -> Address:
+    """Return the address of a record."""
+    return Address(
+        **{name: getattr(stored, name) for name in MAX_LENGTHS},
+        id=stored.id,
+        user_id=stored.user_id,
+        is_default_shipping_address=stored.is_default_shipping,
+        is_default_billing_address=stored.is_default_billing,
+    )
+
+
+@part
+def addresses_by_user(
+    session: Session, user_ids: Collection[int]
+) -> Mapping[int, tuple[Address, ...]]:
+    """Return the addresses of each of these users, the oldest first, in one statement."""
+    query = select(AddressRecord).where(AddressRecord.user_id.in_(user_ids))
+    found: dict[int, tuple[Address, ...]] = dict.fromkeys(user_ids, ())
+    for stored in session.scalars(query.order_by(AddressRecord.user_id, AddressRecord.id)):
+        found[stored.user_id] += (to_address(stored),)
+    return found
+
+
+@part
+def store_address(
+    session: Session, user_id: int, details: AddressDetails, *, validation_skipped: bool
+) -> AddressRecord:
+    """Add an address to a user whose row is locked.
+
+    The oldest one that is no default makes room for it, when there are ``MAX_ADDRESSES``.
+    """
+    of_user = AddressRecord.user_id == user_id
+    count = session.scalar(select(func.count()).select_from(AddressRecord).where(of_user)) or 0
+    if count >= MAX_ADDRESSES:
+        is_default = AddressRecord.is_default_shipping | AddressRecord.is_default_billing
+        oldest = select(func.min(AddressRecord.id)).where(of_user, ~is_default).scalar_subquery()
+        session.execute(delete(AddressRecord).where(AddressRecord.id == oldest))
+    stored = AddressRecord(user_id=user_id, validation_skipped=validation_skipped)
+    write_details(stored, details)
+    session.add(stored)
+    session.flush()
+    return stored
+
+
+@part
+def write_details(stored: AddressRecord, details: AddressDetails) -> tuple[str, ...]:
+    """Write ``details`` to a record; return the names of those that differ."""
+    changed = [
+        name for name in MAX_LENGTHS if (getattr(stored, name) or "") != getattr(details, name)
+    ]
+    for name in changed:
+        setattr(stored, name, getattr(details, name))
+    return tuple(changed)
+
+
+@part
+def make_default(session: Session, stored: AddressRecord, kind: AddressKind) -> None:
+    """Make an address its user's default for ``kind``, instead of any other."""
+    column = _DEFAULTS[kind]
+    others = update(AddressRecord).where(
+        AddressRecord.user_id == stored.user_id, AddressRecord.id != stored.id, column.is_(True)
+    )
+    session.execute(others.values({column: False}))
+    setattr(stored, column.key, True)
+    session.flush()

@@ -1,0 +1,192 @@
+"""Addresses by GraphQL: a customer's own, and those of customers for staff."""
+
+from typing import Any
+
+import pytest
+
+from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
+from app.ports import Ports
+from tests.builders.addresses import make_address
+from tests.builders.apps import make_app
+from tests.builders.people import PASSWORD, make_staff, make_user, sign_in
+from tests.fixtures.statements import recorded_statements, selects
+from tests.graphql.shop_client import ApiClient
+
+ADDRESS = """
+  firstName lastName companyName streetAddress1 streetAddress2 city cityArea postalCode
+  country { code country } countryArea phone isDefaultBillingAddress isDefaultShippingAddress
+"""
+CREATE = f"""mutation ($input: AddressInput!, $type: AddressTypeEnum) {{
+  accountAddressCreate(input: $input, type: $type) {{
+    errors {{ field code }} accountErrors {{ field code }}
+    address {{ id {ADDRESS} }}
+    user {{ addresses {{ id }} defaultShippingAddress {{ id }} defaultBillingAddress {{ id }} }}
+  }}
+}}"""
+UPDATE = """mutation ($id: ID!, $input: AddressInput!) {
+  accountAddressUpdate(id: $id, input: $input) {
+    errors { field code } address { firstName city phone country { code } }
+  }
+}"""
+POLISH = {
+    "firstName": "Ann",
+    "streetAddress1": "Tęczowa 7",
+    "city": "Wrocław",
+    "postalCode": "53-601",
+    "country": "PL",
+    "phone": "713448150",
+}
+
+
+@pytest.fixture
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
+
+
+@pytest.fixture
+def customer(ports: Ports) -> str:
+    """The token of a customer."""
+    return sign_in(ports, make_user(ports)).access
+
+
+def test_customer_adds_a_default_address(api: ApiClient, customer: str) -> None:
+    made = api.run(CREATE, customer, input=POLISH, type="SHIPPING")
+    id_ = made["address"].pop("id")
+    assert made == {
+        "errors": [],
+        "accountErrors": [],
+        "address": {
+            "firstName": "Ann",
+            "lastName": "",
+            "companyName": "",
+            "streetAddress1": "Tęczowa 7",
+            "streetAddress2": "",
+            "city": "WROCŁAW",
+            "cityArea": "",
+            "postalCode": "53-601",
+            "country": {"code": "PL", "country": "Poland"},
+            "countryArea": "",
+            "phone": "+48713448150",
+            "isDefaultBillingAddress": False,
+            "isDefaultShippingAddress": True,
+        },
+        "user": {
+            "addresses": [{"id": id_}],
+            "defaultShippingAddress": {"id": id_},
+            "defaultBillingAddress": None,
+        },
+    }
+    assert api.run("query ($id: ID!) { address(id: $id) { id } }", customer, id=id_) == {"id": id_}
+
+
+def test_update_keeps_what_is_left_out_and_clears_what_is_null(
+    api: ApiClient, customer: str
+) -> None:
+    id_ = api.run(CREATE, customer, input=POLISH)["address"]["id"]
+    assert api.run(UPDATE, customer, id=id_, input={"firstName": "Bea", "phone": None}) == {
+        "errors": [],
+        "address": {
+            "firstName": "Bea",
+            "city": "WROCŁAW",
+            "phone": None,
+            "country": {"code": "PL"},
+        },
+    }
+    cleared = api.run(UPDATE, customer, id=id_, input={"country": None})
+    assert cleared["errors"] == [{"field": "country", "code": "REQUIRED"}]
+
+
+def test_invalid_address_names_every_input_at_fault(api: ApiClient, customer: str) -> None:
+    refused = api.run(CREATE, customer, input={"country": "US", "postalCode": "x"})
+    expected = ["city", "countryArea", "postalCode", "streetAddress1"]
+    assert sorted(error["field"] for error in refused["errors"]) == expected
+    assert (refused["errors"], refused["address"], refused["user"]) == (
+        refused["accountErrors"],
+        None,
+        None,
+    )
+
+
+def test_default_is_changed_and_address_deleted(api: ApiClient, customer: str) -> None:
+    ids = [api.run(CREATE, customer, input=POLISH)["address"]["id"] for _ in range(2)]
+    default = """mutation ($id: ID!, $type: AddressTypeEnum!) {
+      accountSetDefaultAddress(id: $id, type: $type) {
+        errors { code } user { defaultBillingAddress { id } defaultShippingAddress { id } }
+      }
+    }"""
+    for id_ in ids:
+        assert api.run(default, customer, id=id_, type="BILLING") == {
+            "errors": [],
+            "user": {"defaultBillingAddress": {"id": id_}, "defaultShippingAddress": None},
+        }
+    delete = """mutation ($id: ID!) {
+      accountAddressDelete(id: $id) {
+        errors { code } address { id } user { addresses { id } defaultBillingAddress { id } }
+      }
+    }"""
+    assert api.run(delete, customer, id=ids[1]) == {
+        "errors": [],
+        "address": {"id": ids[1]},
+        "user": {"addresses": [{"id": ids[0]}], "defaultBillingAddress": None},
+    }
+
+
+def test_signing_in_shows_the_users_addresses(ports: Ports, api: ApiClient) -> None:
+    key = make_user(ports)
+    id_ = to_global_id("Address", make_address(ports, key))
+    login = """mutation ($email: String!, $password: String!) {
+      tokenCreate(email: $email, password: $password) {
+        token user { addresses { id } defaultBillingAddress { id } }
+      }
+    }"""
+    made = api.run(login, None, email="customer@example.com", password=PASSWORD)
+    shown = {"addresses": [{"id": id_}], "defaultBillingAddress": {"id": id_}}
+    assert made["user"] == shown
+    verify = """mutation ($token: String!) {
+      tokenVerify(token: $token) { user { addresses { id } defaultBillingAddress { id } } }
+    }"""
+    assert api.run(verify, None, token=made["token"]) == {"user": shown}
+
+
+def test_app_manages_addresses_of_customers(ports: Ports, api: ApiClient) -> None:
+    user_id = to_global_id("User", make_user(ports))
+    token = make_app(ports, "an app", Permission.MANAGE_USERS)[1]
+    create = """mutation ($input: AddressInput!, $user: ID!) {
+      addressCreate(input: $input, userId: $user) { errors { field code } address { id } }
+    }"""
+    skipping: dict[str, Any] = {"country": "US", "skipValidation": True}
+    id_ = api.run(create, token, input=skipping, user=user_id)["address"]["id"]
+    default = """mutation ($id: ID!, $user: ID!) {
+      addressSetDefault(addressId: $id, userId: $user, type: SHIPPING) {
+        errors { code } user { defaultShippingAddress { id } }
+      }
+    }"""
+    assert api.run(default, token, id=id_, user=user_id) == {
+        "errors": [],
+        "user": {"defaultShippingAddress": {"id": id_}},
+    }
+    update = """mutation ($id: ID!) {
+      addressUpdate(id: $id, input: {firstName: "Ann", skipValidation: true}) {
+        errors { code } address { firstName }
+      }
+    }"""
+    assert api.run(update, token, id=id_)["address"] == {"firstName": "Ann"}
+    delete = "mutation ($id: ID!) { addressDelete(id: $id) { user { addresses { id } } } }"
+    assert api.run(delete, token, id=id_) == {"user": {"addresses": []}}
+
+
+def test_addresses_of_a_list_are_one_statement(ports: Ports, api: ApiClient) -> None:
+    token = sign_in(ports, make_staff(ports, "boss@example.com", Permission.MANAGE_USERS)).access
+    query = """{ customers(first: 100) { edges { node {
+      addresses { id } defaultShippingAddress { id }
+    } } } }"""
+    counts, page = [], None
+    for name in "abc":
+        make_address(ports, make_user(ports, f"{name}@example.com"))
+        with recorded_statements() as statements:
+            page = api.run(query, token)
+        counts.append(len(selects(statements)))
+    assert page is not None
+    assert all(len(edge["node"]["addresses"]) == 1 for edge in page["edges"])
+    assert counts[0] == counts[-1]
