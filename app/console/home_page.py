@@ -9,8 +9,10 @@ from markupsafe import Markup
 from app.console.access_positions import closing_text, rejected_requests
 from app.console.charts import Bars, Spark, spark, stacked
 from app.console.formatting import amount, html_text, milliseconds, percent, time_element
+from app.console.home_charts import make_requests_chart
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.setup_checklist import Checklist, make_checklist
+from app.console.stack_charts import StackChart
 from app.domain.audit.entries import AuditEntry
 from app.domain.deliveries.daily_statistics import DeliveryDay
 from app.domain.shop.settings import PasswordLoginMode, Switches
@@ -108,6 +110,7 @@ class HomePage:
     single_sign_on: StatusCard
     statistics: tuple[Statistic, ...]
     chart: Chart | None
+    requests: StackChart | None
     changes: tuple[Change, ...] | None
 
 
@@ -130,6 +133,7 @@ def make_home_page(seen: Overview) -> HomePage:
         single_sign_on=_single_sign_on(active, seen.at),
         statistics=(*_delivery_statistics(seen.deliveries), *_traffic_statistics(seen.traffic)),
         chart=None if seen.deliveries is None else _chart(seen.deliveries),
+        requests=None if seen.traffic is None else make_requests_chart(seen.traffic.hours),
         changes=None if seen.last_changes is None else _changes(seen.last_changes),
     )
 

@@ -76,7 +76,7 @@ def make_stack_chart(
     numbers = [span.numbers for span in spans]
     titles = [_tooltip(span, kinds, nothing, step) for span in spans]
     stacks = stacked_by_kind(numbers, [kind.name for kind in kinds], titles)
-    sums = [sum(column) for column in zip(*numbers, strict=True)]
+    sums = [sum(row[place] for row in numbers) for place in range(len(kinds))]
     legend = tuple(
         Legend(kind.name, text(kind.words, number=number))
         for place, (kind, number) in enumerate(zip(kinds, sums, strict=True))
@@ -115,8 +115,10 @@ def axis_labels(begins: Sequence[datetime], step: timedelta) -> tuple[tuple[str,
     """Return the labels below a chart, each with a part that narrow screens leave out."""
     if step == _DAY:
         return tuple((str(began.day), text(" {at:%b}", at=began)) for began in begins)
-    every = _LABELLED_HOURS if step < _DAY else _LABELLED_WEEKS
-    return tuple((span_label(began, step), "") for began in begins[::every])
+    if step < _DAY:
+        hours = tuple((span_label(began, step), "") for began in begins[::_LABELLED_HOURS])
+        return (*hours, ("Now", ""))
+    return tuple((span_label(began, step), "") for began in begins[::_LABELLED_WEEKS])
 
 
 def _rows(kinds: Sequence[Kind], spans: Sequence[Span], step: timedelta) -> Iterable[FigureRow]:

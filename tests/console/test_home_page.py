@@ -9,7 +9,7 @@ import pytest
 from app.console.home_page import make_home_page
 from app.console.page_layout import banner_text
 from app.domain.shop.settings import PasswordLoginMode, Switches
-from app.domain.shop.traffic import TrafficKind
+from app.domain.shop.traffic import TrafficHour, TrafficKind
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
 from app.services.console.setup import Setup
 from app.services.shop.closing import Closing
@@ -124,7 +124,7 @@ def test_storefront_card_counts_requests(
     is_open: bool, requests: int, sentences: tuple[str, ...]
 ) -> None:
     switches = Switches(PasswordLoginMode.ENABLED, allow_storefront_traffic=is_open)
-    traffic = TrafficCounts(dict.fromkeys(TrafficKind, 0), requests, requests)
+    traffic = TrafficCounts((), requests, requests)
     closing = None if is_open else CLOSING
     page = make_home_page(replace(CALM, switches=switches, traffic=traffic, closing=closing))
     assert page.storefront.sentences == sentences
@@ -150,7 +150,7 @@ def test_closed_storefront_and_disabled_passwords_need_attention(
     page = make_home_page(replace(CALM, switches=switches, closing=closing))
     assert [item.title for item in page.attention] == titles
     assert not any(item.endpoint for item in page.attention)
-    traffic = TrafficCounts(dict.fromkeys(TrafficKind, 0), 0, 0)
+    traffic = TrafficCounts((), 0, 0)
     page = make_home_page(replace(CALM, switches=switches, closing=closing, traffic=traffic))
     assert all(item.endpoint == "console.access.index" for item in page.attention)
 
@@ -266,3 +266,38 @@ def test_checklist_says_which_steps_are_done() -> None:
 @pytest.mark.parametrize("setup", [None, Setup(*[True] * 5)])
 def test_finished_or_dismissed_checklist_is_gone(setup: Setup | None) -> None:
     assert make_home_page(replace(CALM, setup=setup)).checklist is None
+
+
+@pytest.mark.parametrize(
+    ("requests", "summary"),
+    [
+        ({}, "API requests by hour: 0 from customers."),
+        (
+            {TrafficKind.APP: 1, TrafficKind.CUSTOMER: 1},
+            "API requests by hour: 1 from customers, 1 from apps.",
+        ),
+        (
+            dict.fromkeys(TrafficKind, 1200),
+            (
+                "API requests by hour: 1,200 from customers, 1,200 anonymous, 1,200 from apps, "
+                "1,200 from staff, 1,200 unauthorized."
+            ),
+        ),
+    ],
+)
+def test_requests_are_charted_by_kind(requests: dict[TrafficKind, int], summary: str) -> None:
+    by_kind = dict.fromkeys(TrafficKind, 0) | requests
+    hour = TrafficHour(NOW - timedelta(hours=1), by_kind)
+    page = make_home_page(replace(CALM, traffic=TrafficCounts((hour,), 0, 0)))
+    assert page.requests is not None
+    assert page.requests.summary == summary
+    assert bool(page.requests.stacks) is bool(requests)
+    (row,) = page.requests.table
+    assert row.label == "Sun 11:00"
+    assert [label for label, _ in row.figures] == [
+        "Customers",
+        "Anonymous",
+        "Apps",
+        "Staff",
+        "Unauthorized",
+    ]

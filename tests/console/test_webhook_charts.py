@@ -76,6 +76,8 @@ def test_hours_are_named_by_day_and_time() -> None:
     assert charts.table[0].label == "Sun 12:00"
     assert charts.deliveries.first_column == "Hour"
     assert charts.deliveries.top == "1 per hour"
+    labels = [label for label, _ in charts.deliveries.labels]
+    assert labels == ["Sat 13:00", "Sat 19:00", "Sun 01:00", "Sun 07:00", "Now"]
     assert [(one.label, one.is_chosen) for one in charts.intervals] == [
         ("24 hours", True),
         ("14 days", False),

@@ -17,7 +17,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 
 from app import services
 from app.services.apps import extensions
@@ -41,6 +40,7 @@ PORTS: Any = SimpleNamespace(
     clock=SimpleNamespace(now=lambda: NOW, timestamp=NOW.timestamp),
     throttle=SimpleNamespace(count_blocked=lambda _now: 0),
 )
+SPANS = daily_statistics.hour_spans(NOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ READERS = {
     ),
     "daily_statistics._hour": Reader(
         daily_statistics._hour,
-        daily_statistics.count_by_hour(select(), NOW).selected_columns,
+        (SPANS.c.began, *daily_statistics.delivery_columns(SPANS)),
     ),
     "home._people": Reader(
         home._people,
@@ -222,7 +222,7 @@ OTHERS = {
     "link_recipients._sent_link": "decides about what other readers read",
     "extensions._extension": "reads a part of what _of_its_app reads",
     "stored_checkouts.visible_product": "decides about what to_product reads",
-    "home._traffic": "reads a number for each member of TrafficKind",
+    "traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
     "setup.read_setup": "makes no record of a dismissed checklist",
     "closing.read_closing": "makes no record while the storefront is open",
     "records.record_from": "names the columns by the fields",

@@ -1,5 +1,7 @@
 """Requests by the kind of caller they come from: what closing the storefront would turn away."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -20,6 +22,14 @@ class TrafficKind(StrEnum):
     CUSTOMER = "customer"
     STAFF = "staff"
     APP = "app"
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficHour:
+    """The requests of one hour by the kind of caller."""
+
+    began: datetime
+    by_kind: Mapping[TrafficKind, int]
 
 
 def traffic_kind(actor: Actor) -> TrafficKind:

@@ -1,30 +1,35 @@
 """The console's first page: the shop's state, the last day and items that need attention."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, select, true
 
 from app.domain.audit.entries import AuditEntry
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.daily_statistics import SPAN, DeliveryDay
+from app.domain.deliveries.daily_statistics import DeliveryDay
 from app.domain.shop.settings import PasswordLoginMode, Switches
-from app.domain.shop.traffic import TrafficKind
+from app.domain.shop.traffic import TrafficHour, TrafficKind
 from app.domain.single_sign_on.providers import Provider
 from app.models import ShopRecord
 from app.ports import NamedRow, Ports
 from app.services.audit.entries import last_entries
 from app.services.authorization.register import staff_only
 from app.services.console.setup import Setup, read_setup, setup_columns
-from app.services.deliveries.daily_statistics import count_by_hour, read_day
+from app.services.deliveries.daily_statistics import delivery_columns, hour_spans, read_day
 from app.services.identity.providers import known_providers
 from app.services.lists.records import record_from
 from app.services.shop.closing import Closing, closing_columns, read_closing
 from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
-from app.services.shop.traffic import requests_since, untrusted_peers
+from app.services.shop.traffic import (
+    read_traffic_hour,
+    requests_since,
+    traffic_columns,
+    untrusted_peers,
+)
 from app.services.sign_in.login_throttle import blocked_count
 from app.services.webhooks.failing_webhooks import FailingWebhook, list_failing_webhooks
 
@@ -64,16 +69,21 @@ class PeopleCounts:
 
 @dataclass(frozen=True, slots=True)
 class TrafficCounts:
-    """API requests counted by kind, without the last minute of each process.
+    """API requests of the last day by hour and kind, without the last minute of each process.
 
     ``refused`` had an invalid credential. ``from_outside`` are those of the last hour that a
     closed storefront refuses: anonymous callers, customers, and invalid credentials. ``rejected``
     are those that the closed storefront has refused.
     """
 
-    by_kind: Mapping[TrafficKind, int]
+    hours: tuple[TrafficHour, ...]
     from_outside: int
     rejected: int
+
+    @property
+    def by_kind(self) -> Mapping[TrafficKind, int]:
+        """The requests of all hours."""
+        return {kind: sum(hour.by_kind[kind] for hour in self.hours) for kind in TrafficKind}
 
     @property
     def requests(self) -> int:
@@ -111,11 +121,10 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
     """The installation as it is right now; at most four statements, whatever the caller holds."""
     manages_staff = actor.holds(Permission.MANAGE_STAFF)
     manages_apps = actor.holds(Permission.MANAGE_APPS)
+    manages_settings = actor.holds(Permission.MANAGE_SETTINGS)
     now = ports.clock.now()
     with ports.database.reading() as session:
-        numbers = _numbers(ports, actor)
-        counted = session.execute(count_by_hour(numbers, now) if manages_apps else numbers)
-        rows = counted.all()
+        rows = session.execute(_numbers(ports, actor, now)).all()
         deliveries = read_day(session, now, rows) if manages_apps else None
         changes = last_entries(session, _CHANGES) if manages_staff else None
     found = rows[0]
@@ -127,15 +136,29 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
         closing=read_closing(found),
         providers=tuple(_provider(ports, provider) for provider in providers),
         people=_people(found) if manages_staff else None,
-        traffic=_traffic(found) if actor.holds(Permission.MANAGE_SETTINGS) else None,
+        traffic=_traffic(rows) if manages_settings else None,
         deliveries=deliveries,
         webhooks=webhooks,
         last_changes=changes,
-        setup=read_setup(ports, found) if actor.holds(Permission.MANAGE_SETTINGS) else None,
+        setup=read_setup(ports, found) if manages_settings else None,
     )
 
 
-def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
+def _numbers(ports: Ports, actor: Actor, now: datetime) -> Select[*tuple[Any, ...]]:
+    """Return the query for the shop's numbers, in a row for each hour if the caller sees any."""
+    span = hour_spans(now)
+    hourly: list[ColumnElement[int]] = []
+    if actor.holds(Permission.MANAGE_APPS):
+        hourly += delivery_columns(span)
+    if actor.holds(Permission.MANAGE_SETTINGS):
+        hourly += traffic_columns(span)
+    query = select(*_shop_columns(ports, actor)).select_from(ShopRecord)
+    if not hourly:
+        return query
+    return query.join(span, true()).add_columns(span.c.began, *hourly).order_by(span.c.began)
+
+
+def _shop_columns(ports: Ports, actor: Actor) -> list[ColumnElement[Any]]:
     columns: list[ColumnElement[Any]] = [
         ShopRecord.password_login_mode.label("mode"),
         *closing_columns(),
@@ -144,11 +167,10 @@ def _numbers(ports: Ports, actor: Actor) -> Select[*tuple[Any, ...]]:
     if actor.holds(Permission.MANAGE_STAFF):
         columns += _people_columns(ports)
     if actor.holds(Permission.MANAGE_SETTINGS):
-        columns += [requests_since(ports, SPAN, kind).label(kind.value) for kind in TrafficKind]
         columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
         columns += setup_columns()
         columns.append(ShopRecord.storefront_rejections.label("rejected"))
-    return select(*columns).select_from(ShopRecord)
+    return columns
 
 
 def _people_columns(ports: Ports) -> list[ColumnElement[Any]]:
@@ -164,9 +186,11 @@ def _people(row: NamedRow) -> PeopleCounts:
     return record_from(PeopleCounts, row)
 
 
-def _traffic(row: NamedRow) -> TrafficCounts:
-    by_kind = {kind: getattr(row, kind.value) for kind in TrafficKind}
-    return TrafficCounts(by_kind, row.from_outside, row.rejected)
+def _traffic(rows: Sequence[NamedRow]) -> TrafficCounts:
+    _day_before, *hours = rows
+    return TrafficCounts(
+        tuple(map(read_traffic_hour, hours)), rows[0].from_outside, rows[0].rejected
+    )
 
 
 def _provider(ports: Ports, provider: Provider) -> ProviderStatus:

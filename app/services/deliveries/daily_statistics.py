@@ -3,11 +3,18 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from statistics import median
-from typing import Any
 
-from sqlalchemy import Boolean, Select, column, func, literal_column, select, true, values
+from sqlalchemy import (
+    CTE,
+    Boolean,
+    ColumnElement,
+    column,
+    func,
+    literal_column,
+    select,
+    values,
+)
 from sqlalchemy.orm import Session
-from typing_extensions import TypeVarTuple
 
 from app.domain.deliveries.daily_statistics import (
     HOURS,
@@ -28,25 +35,26 @@ ANSWERS = 1000
 """Of so many of the last attempts the times are told: all of a day would have to be sorted."""
 
 _delivery = DeliveryRecord
-Columns = TypeVarTuple("Columns")
 
 
 @part
-def count_by_hour(query: Select[*Columns], now: datetime) -> Select[*tuple[Any, ...]]:
-    """Join ``query``, which returns one row, with the hours before ``now``, oldest first.
-
-    The first row stands for the whole day before them. ``read_day`` reads the rows.
-    """
+def hour_spans(now: datetime) -> CTE:
+    """Return the hours before ``now`` as ``began`` and ``ended``, and the day before them."""
     hour = timedelta(hours=1)
     begins = [now - SPAN + number * hour for number in range(HOURS)]
     spans = [(now - 2 * SPAN, now - SPAN), *((begin, begin + hour) for begin in begins)]
     # The present moment belongs to the last hour.
     spans[-1] = (begins[-1], now + hour)
-    span = (
+    return (
         values(column("began", UtcDateTime), column("ended", UtcDateTime), name="spans")
         .data(spans)
         .cte("spans")
     )
+
+
+@part
+def delivery_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
+    """Return the deliveries of each of ``hour_spans`` by state; ``read_day`` reads the rows."""
     created = select(func.count()).where(
         _delivery.created_at >= span.c.began, _delivery.created_at < span.c.ended
     )
@@ -65,18 +73,12 @@ def count_by_hour(query: Select[*Columns], now: datetime) -> Select[*tuple[Any, 
         "pending": pending,
         "waiting": waiting,
     }
-    return (
-        query.join(span, true())
-        .add_columns(
-            span.c.began, *(count.scalar_subquery().label(name) for name, count in counted.items())
-        )
-        .order_by(span.c.began)
-    )
+    return tuple(count.scalar_subquery().label(name) for name, count in counted.items())
 
 
 @part
 def read_day(session: Session, now: datetime, rows: Sequence[NamedRow]) -> DeliveryDay:
-    """The 24 hours before ``now`` from the rows of ``count_by_hour``; one statement more."""
+    """The 24 hours before ``now`` from rows, the earliest first; one statement more."""
     before, *hours = map(_hour, rows)
     return DeliveryDay(tuple(hours), before, _times(session, now - SPAN))
 

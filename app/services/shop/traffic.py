@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import BigInteger, ColumnElement, ScalarSelect, cast, delete, func, select
+from sqlalchemy import CTE, BigInteger, ColumnElement, ScalarSelect, cast, delete, func, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.traffic import RETENTION, TrafficKind, bucket_of
+from app.domain.shop.traffic import RETENTION, TrafficHour, TrafficKind, bucket_of
 from app.models import ForwardingRecord, TrafficRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires
 from app.services.lists.records import record_from
 
@@ -56,6 +56,24 @@ def requests_since(ports: Ports, span: timedelta, *kinds: TrafficKind) -> Column
         )
         .scalar_subquery()
     )
+
+
+@part
+def traffic_columns(span: CTE) -> tuple[ColumnElement[int], ...]:
+    """Return the requests of each ``span``, from ``began`` to ``ended``, in a column per kind."""
+    requests = select(cast(func.coalesce(func.sum(TrafficRecord.requests), 0), BigInteger)).where(
+        TrafficRecord.began_at >= span.c.began, TrafficRecord.began_at < span.c.ended
+    )
+    return tuple(
+        requests.where(TrafficRecord.kind == kind.value).scalar_subquery().label(kind.value)
+        for kind in TrafficKind
+    )
+
+
+@part
+def read_traffic_hour(row: NamedRow) -> TrafficHour:
+    """Return the requests in a row that has ``traffic_columns`` and ``began``."""
+    return TrafficHour(row.began, {kind: getattr(row, kind.value) for kind in TrafficKind})
 
 
 @requires(Permission.MANAGE_SETTINGS, Permission.MANAGE_STAFF)

@@ -156,6 +156,8 @@ def test_requests_are_counted_by_kind(busy: Ports, clock: FakeClock) -> None:
     assert traffic is not None
     assert (traffic.requests, traffic.refused, traffic.from_outside) == (10, 3, 3)
     assert traffic.by_kind[TrafficKind.ANONYMOUS] == 4
+    assert len(traffic.hours) == 24
+    assert [hour.by_kind[TrafficKind.ANONYMOUS] for hour in traffic.hours[-5:]] == [0, 0, 3, 0, 1]
     clock.pass_(hours=26)
     second = show_overview(busy, OPERATOR).traffic
     assert second is not None
