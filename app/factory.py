@@ -1,5 +1,6 @@
 """Builds the Flask application out of ports and settings."""
 
+from functools import partial
 from threading import Event
 
 from flask import Flask, Response, request
@@ -7,6 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app import backchannel, media, wellknown, worker
 from app.console.view import mount_console
+from app.demo_provider import make_demo_provider
 from app.graphql.server.endpoint import GraphqlEndpoint
 from app.graphql.view import create_endpoint
 from app.ports import Ports
@@ -26,7 +28,7 @@ from app.web.request_hooks import (
 )
 from app.web.server import THREADS, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
-from app.wiring import connect, make_installation, page_counts
+from app.wiring import connect, demo_provider_key, make_installation, page_counts
 
 API_PATH = "/graphql/"
 
@@ -54,6 +56,8 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(wellknown.blueprint)
     app.register_blueprint(backchannel.blueprint)
     app.register_blueprint(media.blueprint)
+    if chosen.development:
+        app.register_blueprint(make_demo_provider(partial(demo_provider_key, chosen.secret_key)))
     mount_console(app)
     _mount_graphql(app, create_endpoint(installation))
     install_request_hooks(app, installation)

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from app.adapters.activity import SqlActivity
 from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
+from app.adapters.demo_provider_http import DemoProviderHttp
 from app.adapters.email_templates import JinjaEmailTemplates
 from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.passwords import Argon2Hasher
@@ -49,6 +50,7 @@ from app.ports import (
     SignatureCheck,
     Throttle,
 )
+from app.ports.demo_provider import DemoProviderKey
 from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
 from app.ports.keys import KeyPair
@@ -57,6 +59,7 @@ from app.settings import Settings, SettingsError, load_client_settings, load_set
 from app.web.installation import CountStore, Installation
 from app.web.remote_instances import RemoteAccess
 
+_LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
 _ALL_NETWORKS = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 """A user of the shell can call any IP address; what others enter is checked elsewhere."""
 
@@ -91,7 +94,9 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
         email_templates=JinjaEmailTemplates(),
         mailer=_mailer(settings),
         http=http,
-        identity_provider=_LazyIdentityProvider(http),
+        identity_provider=_LazyIdentityProvider(
+            DemoProviderHttp(http, _LazyHttp(_LOOPBACK)) if settings.development else http
+        ),
         payloads=_LazyPayloads(settings),
         images=_LazyImages(),
         queue=_LazyQueue(settings),
@@ -100,6 +105,13 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
         sign_in_log=SqlSignInLog(database, clock, encryption),
         cache=ProcessCache(),
     )
+
+
+@cache
+def demo_provider_key(secret_key: str) -> DemoProviderKey:
+    """Return the signing key of the demo's identity provider."""
+    key: DemoProviderKey = load("app.adapters.demo_provider_key").DerivedProviderKey(secret_key)
+    return key
 
 
 def make_installation(ports: Ports, settings: Settings) -> Installation:

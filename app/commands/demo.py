@@ -10,6 +10,7 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Problem, Refused
+from app.services.demo.identity_provider import NAME, DemoPerson, set_up_demo_provider
 from app.services.demo.shop import SignIn, fill_shop, is_in_use, sign_in_people
 from app.web.installation import installation
 
@@ -43,6 +44,7 @@ def command(*, once: bool, yes: bool) -> None:
         _show(())
     else:
         fill_shop(ports, OPERATOR, _show)
+    _show_provider(set_up_demo_provider(ports, OPERATOR))
 
 
 def _show(sign_ins: Sequence[SignIn]) -> None:
@@ -50,6 +52,14 @@ def _show(sign_ins: Sequence[SignIn]) -> None:
     out.rows(sign_ins, _COLUMNS, empty="" if sign_ins else _existing_sign_ins())
     if sign_ins:
         out.say("Keep them: passwords and tokens are not shown again.")
+
+
+def _show_provider(people: Sequence[DemoPerson]) -> None:
+    if people:
+        names = ", ".join(f"{person.first_name} {person.last_name}" for person in people)
+        output().say(
+            f"With SSO: choose {NAME} on the console's sign-in page, then one of {names}."
+        )
 
 
 def _existing_sign_ins() -> str:

@@ -19,6 +19,7 @@ from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.version import VERSION
+from app.services.demo.identity_provider import set_up_demo_provider
 from app.services.operations.health_checks import require_ready
 from app.services.outbox.base_url import save_base_url
 from app.web.installation import installation
@@ -84,6 +85,7 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     out = output()
     _wait_for_port(out, host, port)
     save_base_url(ports, OPERATOR, _address(host, port))
+    set_up_demo_provider(ports, OPERATOR)
     ports.database.close()  # from here on, the processes below have connections of their own
     count = workers or _processors()
     programs = [Program("server", _server(host, port, count))]

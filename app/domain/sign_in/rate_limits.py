@@ -100,6 +100,7 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
     {
         "playground": _limit("60/minute", "Renders the playground."),
         "backchannel.log_out": _limit("600/minute", "Verifies a logout token and ends sessions."),
+        "demo_provider.token": _limit("600/minute", "Signs tokens; in development only."),
         "console.sign_in.index": _limit("60/minute;1000/hour", "Hashes a password."),
         "console.sign_in.begin": _limit("60/minute;1000/hour", "Stores a sign-in."),
         "console.sign_in.finish": _limit("60/minute;1000/hour", "Calls the identity provider."),

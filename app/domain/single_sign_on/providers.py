@@ -18,6 +18,9 @@ DEFAULT_SLUG = "default"
 _DEFAULT_WORDS = frozenset((DEFAULT_SLUG, "latchkey", "mirumee", PLATFORM))
 """Words by which existing clients name the default provider, whatever ``VENDOR`` is."""
 
+DEMO_PROVIDER_PATH = "/demo-identity-provider"
+"""Where the installation serves the demo shop's identity provider, in development."""
+
 _PLUGIN_ID = re.compile(r"([A-Za-z0-9_-]{1,64})\.authentication\.openidconnect")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 

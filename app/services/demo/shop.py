@@ -12,7 +12,7 @@ from app.models import AppRecord, AppTokenRecord, AuditRecord, ShopRecord, UserR
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import internal
+from app.services.authorization.register import internal, part
 from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.activity import block_guesser, write_traces
 from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, made_apps
@@ -52,7 +52,7 @@ def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], Non
     Waiting events are delivered on the way, as by the worker.
     """
     past = Past(ports, ports.clock.now())
-    is_new = not _is_filled(ports)
+    is_new = not is_filled(ports)
     happenings = [*comings(), *assortment()]
     if is_new:
         ring(past.at(OPENED + 1))  # the next key is then old enough for a rotation
@@ -80,7 +80,7 @@ def is_in_use(ports: Ports, actor: Actor) -> bool:
             session.scalar(select(UserRecord.id).where(stranger).limit(1)),
             session.scalar(select(AppRecord.id).where(foreign).limit(1)),
         )
-    return found != (None, None) or _is_filled(ports)
+    return found != (None, None) or is_filled(ports)
 
 
 @internal
@@ -92,7 +92,9 @@ def sign_in_people(ports: Ports, actor: Actor) -> tuple[Person, ...]:
     return tuple(person for person in PEOPLE if person.email in users)
 
 
-def _is_filled(ports: Ports) -> bool:
+@part
+def is_filled(ports: Ports) -> bool:
+    """Whether the demo filled this shop to the end."""
     mark = select(AuditRecord.id).where(AuditRecord.action == _FILLED).limit(1)
     with ports.database.reading() as session:
         return session.scalar(mark) is not None

@@ -1,0 +1,49 @@
+"""The demo's staff sign in with the demo's own identity provider, and try what needs SSO."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.adapters.clock import SystemClock
+from app.domain.authorization.actor import OPERATOR
+from app.services.demo.identity_provider import set_up_demo_provider
+from app.services.outbox.base_url import save_base_url
+from app.settings import Settings
+from app.wiring import connect
+from tests.browser.console import RunningShop, running
+from tests.browser.demo import demo_file
+from tests.fixtures.ports import fake_ports
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+
+@pytest.fixture
+def demo(run_directory: Path, _migrated_file: Path, tmp_path: Path) -> Iterator[RunningShop]:
+    """The demo shop as it is served, with calls to providers as in development."""
+    file = shutil.copy(demo_file(run_directory, _migrated_file), tmp_path / "demo.sqlite3")
+    url = f"sqlite:///{file}"
+    real = connect(Settings(database_url=url)).identity_provider
+    ports = replace(fake_ports(url, SystemClock()), identity_provider=real)
+    with running(ports) as shop:
+        save_base_url(ports, OPERATOR, shop.url)
+        set_up_demo_provider(ports, OPERATOR)
+        yield shop
+    ports.database.close()
+
+
+def test_demo_staff_sign_in_with_sso_and_limit_passwords(page: Page, demo: RunningShop) -> None:
+    page.goto(f"{demo.url}/console/access/")
+    page.get_by_role("link", name="Northlight ID").click()
+    expect(page.get_by_role("heading", name="Sign in with Northlight ID")).to_be_visible()
+    page.get_by_role("button", name="Continue as Mateo Silva").click()
+    expect(page.get_by_text("You signed in with Northlight ID (SSO)")).to_be_visible()
+    login = page.get_by_role("region", name="Password login")
+    login.get_by_role("radio", name="Customers only").check()
+    login.get_by_role("button", name="Review change").click()
+    page.get_by_role("dialog").get_by_role("button", name="Limit to customers").click()
+    done = page.get_by_role("status").filter(has_text="Password login is limited to customers.")
+    expect(done).to_be_visible()
