@@ -95,7 +95,7 @@ def _take(browser: Browser, shop: RunningShop, theme: Literal["light", "dark"]) 
         reduced_motion="reduce",
         timezone_id="UTC",
     )
-    shop.let_in(context, ADMIN, SessionOrigin.OIDC)
+    shop.sign_in(context, ADMIN, SessionOrigin.OIDC)
     page = context.new_page()
     for name, go in PICTURES.items():
         go(page, shop.url)

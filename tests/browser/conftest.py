@@ -62,5 +62,5 @@ def watch(page: Page, small_shop: RunningShop) -> Iterator[Watch]:
 def admin(watch: Watch, small_shop: RunningShop, page: Page) -> Page:
     """The page of somebody who may do everything, signed in by password."""
     make_user(small_shop.ports, ADMIN, is_superuser=True)
-    small_shop.let_in(page.context, ADMIN)
+    small_shop.sign_in(page.context, ADMIN)
     return page

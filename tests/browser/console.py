@@ -34,7 +34,7 @@ class RunningShop:
     ports: Ports
     app: Flask
 
-    def let_in(
+    def sign_in(
         self,
         context: BrowserContext,
         email: str,

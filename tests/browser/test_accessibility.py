@@ -187,7 +187,7 @@ def examined(browser: Browser, demo_shop: RunningShop) -> Iterator[Examined]:
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_no_page_keeps_anybody_out(examined: Examined, demo_shop: RunningShop, half: int) -> None:
-    demo_shop.let_in(examined.context, ADMIN, SessionOrigin.OIDC)
+    demo_shop.sign_in(examined.context, ADMIN, SessionOrigin.OIDC)
     keys = {"customers": customer_key(demo_shop.ports)}
     addresses = sorted(page_addresses(demo_shop.app, keys))
     examined.walk(f"{demo_shop.url}{address}" for address in addresses[half::2])
@@ -199,9 +199,9 @@ def test_pages_dialogs_and_errors_are_accessible(
 ) -> None:
     for name in BEFORE_SIGNING_IN:
         examined.look_at(f"{demo_shop.url}/console/{name}")
-    demo_shop.let_in(examined.context, ADMIN, SessionOrigin.OIDC)
+    demo_shop.sign_in(examined.context, ADMIN, SessionOrigin.OIDC)
     examined.look_at(f"{demo_shop.url}/console/nowhere", status=404)
     examined.look_at_answers(demo_shop.url)
     examined.look_at_refusals(demo_shop.url)
-    demo_shop.let_in(examined.context, STAFF)
+    demo_shop.sign_in(examined.context, STAFF)
     examined.look_at(f"{demo_shop.url}/console/access/", status=403)

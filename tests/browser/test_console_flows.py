@@ -75,7 +75,7 @@ def test_sso_session_can_restrict_password_login(
     make_provider(ports, name=PROVIDER)
     link_identity(ports, make_user(ports, ADMIN, is_superuser=True))
     make_staff(ports, "staff@example.com", Permission.MANAGE_ORDERS)
-    small_shop.let_in(page.context, ADMIN, SessionOrigin.OIDC)
+    small_shop.sign_in(page.context, ADMIN, SessionOrigin.OIDC)
     page.goto(f"{small_shop.url}/console/access/")
     login = page.get_by_role("region", name="Password login")
     login.get_by_role("radio", name="Customers only").check()
@@ -161,8 +161,8 @@ def test_an_app_is_installed_from_its_manifest(admin: Page, small_shop: RunningS
         admin.goto(f"{small_shop.url}/console/apps/")
         admin.get_by_role("link", name="An app").click()
         expect(admin.get_by_role("heading", level=1, name="An app")).to_be_visible()
-        (told,) = app.told
-    assert ask(small_shop, "{ app { name } }", told.token) == {"app": {"name": "An app"}}
+        (handshake,) = app.handshakes
+    assert ask(small_shop, "{ app { name } }", handshake.token) == {"app": {"name": "An app"}}
 
 
 def test_a_query_is_tried_and_saved_as_a_webhook(admin: Page, small_shop: RunningShop) -> None:

@@ -130,13 +130,13 @@ def test_pasted_token_is_explained_and_stays_in_its_field(
     admin.goto(f"{small_shop.url}/console/inspector/")
     field = admin.get_by_label("Token")
     forged = f"{token[:-6]}AAAAAA"
-    for pasted, told in (
+    for pasted, explanation in (
         (token, "Issued for"),
         (forged, "the token was changed or forged"),
     ):
         field.fill(pasted)
         admin.get_by_role("button", name="Inspect").click()
-        expect(admin.get_by_role("region", name="Inspection")).to_contain_text(told)
+        expect(admin.get_by_role("region", name="Inspection")).to_contain_text(explanation)
         expect(admin.get_by_role("region", name="Inspection")).to_contain_text("staff@example.com")
         assert pasted not in admin.content()
         assert pasted not in admin.url
@@ -210,8 +210,8 @@ def test_a_provider_is_set_up_tried_and_switched(
     token = provider.token_for("shop", Visitor(), "ines", "openid profile email")
     admin.get_by_role("textbox", name="Token").fill(token)
     admin.get_by_role("button", name="Preview account").click()
-    told = admin.get_by_text("Creates a new account for ines@example.com")
-    expect(told).to_be_visible()
+    explanation = admin.get_by_text("Creates a new account for ines@example.com")
+    expect(explanation).to_be_visible()
     assert token not in admin.content()
     admin.get_by_role("link", name="Disable").click()
     question = admin.get_by_role("dialog", name="Disable Northlight ID?")

@@ -21,7 +21,7 @@ def admin(
 ) -> Iterator[Page]:
     make_user(small_shop.ports, ADMIN, is_superuser=True)
     context = browser.new_context(java_script_enabled=request.param, reduced_motion="reduce")
-    small_shop.let_in(context, ADMIN)
+    small_shop.sign_in(context, ADMIN)
     yield context.new_page()
     context.close()
 
@@ -50,7 +50,7 @@ def test_rows_of_the_page_are_selected_at_once(browser: Browser, small_shop: Run
     make_many_deliveries(small_shop.ports, hook, 3, status="FAILED")
     make_user(small_shop.ports, ADMIN, is_superuser=True)
     context = browser.new_context(reduced_motion="reduce")
-    small_shop.let_in(context, ADMIN)
+    small_shop.sign_in(context, ADMIN)
     page = context.new_page()
     page.goto(f"{small_shop.url}/console/deliveries/")
     page.get_by_role("checkbox", name="Select all on this page").check()

@@ -35,7 +35,7 @@ def phone(
     context = browser.new_context(
         viewport=PHONE, java_script_enabled=request.param, reduced_motion="reduce"
     )
-    small_shop.let_in(context, ADMIN)
+    small_shop.sign_in(context, ADMIN)
     yield context.new_page()
     context.close()
 

@@ -17,7 +17,7 @@ def admin(
 ) -> Iterator[Page]:
     make_user(small_shop.ports, ADMIN, is_superuser=True)
     context = browser.new_context(java_script_enabled=request.param, reduced_motion="reduce")
-    small_shop.let_in(context, ADMIN)
+    small_shop.sign_in(context, ADMIN)
     yield context.new_page()
     context.close()
 

@@ -43,7 +43,7 @@ class Job:
 
     def begin(self, email: str, origin: SessionOrigin = SessionOrigin.PASSWORD) -> None:
         """Sign the person in and open Home."""
-        self.shop.let_in(self.page.context, email, origin)
+        self.shop.sign_in(self.page.context, email, origin)
         self.page.goto(f"{self.shop.url}/console/")
 
     def link(self, name: str, within: str = "#main") -> None:

@@ -24,7 +24,7 @@ class SameRandomness:
         return bytes(range(size))
 
 
-def make_elsewhere(
+def make_remote_access(
     folder: Path, *, token: str = "", http: Http | None = None, clock: Clock | None = None
 ) -> RemoteAccess:
     """Connect with logins saved in ``folder``; ``token`` is that of the environment."""

@@ -34,10 +34,10 @@ def timeless(text: str) -> str:
     return text
 
 
-def agreed(file: Path, told: str) -> str:
+def agreed(file: Path, message: str) -> str:
     """What was agreed on; what nobody has looked at yet is written down and fails the test."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(told)
+        file.write_text(message)
         pytest.fail(f"{file.name} is new: read it, and keep it if it is right", pytrace=False)
     return file.read_text()

@@ -50,12 +50,12 @@ class Installation:
         )
 
     def start(self, *arguments: str) -> ForkedCommand:
-        """``flask ARGUMENTS``, left running; what it says goes to ``said``."""
-        return start_command(arguments, self.folder, self.environment, self.folder / "said")
+        """``flask ARGUMENTS``, left running; what it says goes to ``output``."""
+        return start_command(arguments, self.folder, self.environment, self.folder / "output")
 
     @property
-    def said(self) -> str:
-        return (self.folder / "said").read_text()
+    def output(self) -> str:
+        return (self.folder / "output").read_text()
 
 
 def at_a_terminal(database_url: str, folder: Path, **more: str) -> Installation:

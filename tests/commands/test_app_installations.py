@@ -16,7 +16,7 @@ from tests.builders.people import visit
 from tests.commands.shell import run, run_json
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
-from tests.servers.apps import TARGET, Told, accept, app_server, refuse
+from tests.servers.apps import TARGET, Handshake, accept, app_server, refuse
 from tests.servers.http import Reply
 from tests.services.installation_helpers import left_behind
 
@@ -26,7 +26,7 @@ PRODUCTS = Permission.MANAGE_PRODUCTS
 def test_an_app_is_installed_and_shown_with_what_it_asked_for(ports: Ports) -> None:
     with app_server(author="Somebody", about="Does \x1b[31mthings\x1b[0m.") as app:
         done = run(ports, "app", "install", app.manifest_url, "--yes")
-        [told] = app.told
+        [handshake] = app.handshakes
     assert done.exit_code == 0
     for line in (
         "App: An app 1.0.0 (example.app)",
@@ -38,9 +38,9 @@ def test_an_app_is_installed_and_shown_with_what_it_asked_for(ports: Ports) -> N
     ):
         assert line in done.stderr.splitlines()
     assert "\x1b" not in done.stderr
-    assert told.token not in done.output
-    assert told.api_url == "http://localhost:8000/graphql/"
-    actor = identify(ports, visit(told.token)).actor
+    assert handshake.token not in done.output
+    assert handshake.api_url == "http://localhost:8000/graphql/"
+    actor = identify(ports, visit(handshake.token)).actor
     assert actor.is_app
     assert actor.permissions == {PRODUCTS}
     shown = run_json(ports, "app", "show", "An app")
@@ -50,11 +50,11 @@ def test_an_app_is_installed_and_shown_with_what_it_asked_for(ports: Ports) -> N
 
 def test_it_is_asked_about_before_anything_happens(ports: Ports) -> None:
     with app_server() as app:
-        asked = run(ports, "app", "install", app.manifest_url)
-        assert app.told == []
-    assert (asked.exit_code, asked.stdout) == (2, "")
-    assert "Asks for: MANAGE_PRODUCTS" in asked.stderr
-    assert "Install An app?" in asked.stderr
+        result = run(ports, "app", "install", app.manifest_url)
+        assert app.handshakes == []
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "Asks for: MANAGE_PRODUCTS" in result.stderr
+    assert "Install An app?" in result.stderr
     assert list_installations(ports, OPERATOR) == ()
     assert left_behind(ports) == {}
 
@@ -76,8 +76,8 @@ def test_app_receives_the_shop_url(ports: Ports) -> None:
     place = ("--served-at", "http://localhost:8123/")
     with app_server() as app:
         assert run(ports, "app", "install", app.manifest_url, "--yes", *place).exit_code == 0
-        assert app.told[0].api_url == "http://localhost:8123/graphql/"
-        assert app.told[0].headers["latchkey-domain"] == "localhost:8123"
+        assert app.handshakes[0].api_url == "http://localhost:8123/graphql/"
+        assert app.handshakes[0].headers["latchkey-domain"] == "localhost:8123"
 
 
 def test_apps_refusal_message_is_shown_and_install_can_be_retried(ports: Ports) -> None:
@@ -106,8 +106,8 @@ def test_a_failure_is_json_where_json_was_asked_for(ports: Ports) -> None:
         app.decide = lambda _told: refuse("Not this shop.")
         failed = run(ports, "app", "install", app.manifest_url, "--yes", "--json")
     assert failed.exit_code == 3
-    told = {"code": "INSTALLATION_FAILED", "message": "Not this shop.", "field": None}
-    assert json.loads(failed.stdout)["errors"] == [told]
+    error = {"code": "INSTALLATION_FAILED", "message": "Not this shop.", "field": None}
+    assert json.loads(failed.stdout)["errors"] == [error]
 
 
 def test_a_failure_can_be_forgotten(ports: Ports) -> None:
@@ -123,7 +123,7 @@ def test_a_failure_can_be_forgotten(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"permissions": ["MANAGE_APPS"]}, "permissions: "),
         ({"permissions": ["NOTHING"]}, "permissions: "),
@@ -132,12 +132,12 @@ def test_a_failure_can_be_forgotten(ports: Ports) -> None:
     ],
 )
 def test_invalid_manifest_is_reported_before_confirmation(
-    ports: Ports, changes: dict[str, object], told: str
+    ports: Ports, changes: dict[str, object], message: str
 ) -> None:
     with app_server("Latchkey", **changes) as app:
         failed = run(ports, "app", "install", app.manifest_url, "--yes")
     assert (failed.exit_code, failed.stdout) == (3, "")
-    assert f"Error: {told}" in failed.stderr
+    assert f"Error: {message}" in failed.stderr
     assert list_installations(ports, OPERATOR) == ()
 
 
@@ -153,7 +153,7 @@ def test_install_waits_for_the_worker(ports: Ports, sqlite_url: str, clock: Fake
     make_app(ports, "An app")  # this one is not taken for it
     with app_server() as app:
 
-        def be_slow(_told: Told) -> Reply:
+        def be_slow(_handshake: Handshake) -> Reply:
             app.decide = accept
             clock.pass_(minutes=3)
             assert install_next_app(remote_access, WORKER) == 1

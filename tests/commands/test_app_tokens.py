@@ -67,7 +67,7 @@ def test_a_token_may_be_good_for_less_than_its_app(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "seconds", "told"),
+    ("options", "seconds", "message"),
     [
         ((), 24 * 3600, "works for 86400 more seconds at most."),
         (("--overlap", "60"), 60, "works for 60 more seconds at most."),
@@ -75,14 +75,14 @@ def test_a_token_may_be_good_for_less_than_its_app(ports: Ports) -> None:
     ],
 )
 def test_rotated_token_works_during_the_overlap(
-    ports: Ports, clock: FakeClock, options: tuple[str, ...], seconds: int, told: str
+    ports: Ports, clock: FakeClock, options: tuple[str, ...], seconds: int, message: str
 ) -> None:
     _, old = make_app(ports, "Warehouse", ORDERS)
     [row] = run_json(ports, "app", "token", "list", "Warehouse")
     rotated = run(ports, "app", "token", "rotate", str(row["id"]), *options)
     new = rotated.stdout.strip()
     assert rotated.exit_code == 0
-    assert told in rotated.stderr
+    assert message in rotated.stderr
     assert opens(ports, old) is (seconds > 0)
     clock.pass_(seconds=seconds)
     assert not opens(ports, old)

@@ -80,8 +80,8 @@ def test_what_is_changed_of_an_app_is_changed_and_nothing_else(ports: Ports) -> 
     )
     assert (shown["name"], shown["identifier"]) == ("Old", "example.old")
     assert shown["permissions"] == ["MANAGE_ORDERS"]
-    wanted = ("--permission", "manage-products", "--permission", "manage-users")
-    shown = run_json(ports, "app", "update", str(key), *wanted)
+    options = ("--permission", "manage-products", "--permission", "manage-users")
+    shown = run_json(ports, "app", "update", str(key), *options)
     assert shown["permissions"] == ["MANAGE_PRODUCTS", "MANAGE_USERS"]
     assert shown["name"] == "Old"
     assert run_json(ports, "app", "update", "Old", "--no-permissions")["permissions"] == []
@@ -99,34 +99,34 @@ def test_a_change_that_says_nothing_or_two_things_is_a_mistake(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"), [(("--name", ""), "name: "), (("--identifier", "x"), "identifier: ")]
+    ("options", "message"), [(("--name", ""), "name: "), (("--identifier", "x"), "identifier: ")]
 )
 def test_what_no_app_can_be_called_is_refused(
-    ports: Ports, options: tuple[str, ...], told: str
+    ports: Ports, options: tuple[str, ...], message: str
 ) -> None:
     make_app(ports, "Warehouse")
     make_app(ports, "Importer")
     run(ports, "app", "update", "Importer", "--identifier", "x")
     failed = run(ports, "app", "update", "Warehouse", *options)
     assert (failed.exit_code, failed.stdout) == (3, "")
-    assert failed.stderr.startswith(f"Error: {told}")
+    assert failed.stderr.startswith(f"Error: {message}")
 
 
 def test_app_is_deactivated_and_activated(ports: Ports) -> None:
     _, token = make_app(ports, "Warehouse")
     assert run_json(ports, "app", "deactivate", "Warehouse")["isActive"] is False
     assert not identify(ports, visit(token)).actor.is_app
-    told = run(ports, "app", "activate", "Warehouse")
-    assert told.stderr == "Warehouse may come in.\n"
+    output = run(ports, "app", "activate", "Warehouse")
+    assert output.stderr == "Warehouse may come in.\n"
     assert identify(ports, visit(token)).actor.is_app
     assert [row.actor_kind for row in trail(ports, "app.activate")] == ["operator"]
 
 
 def test_app_deletion_needs_confirmation(ports: Ports) -> None:
     key, token = make_app(ports, "Warehouse")
-    asked = run(ports, "app", "delete", "Warehouse")
-    assert (asked.exit_code, asked.stdout) == (2, "")
-    assert f"Delete Warehouse (app {key}) with its tokens and webhooks?" in asked.stderr
+    result = run(ports, "app", "delete", "Warehouse")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"Delete Warehouse (app {key}) with its tokens and webhooks?" in result.stderr
     assert app_as_stored(ports, key).is_active
     assert run_json(ports, "app", "delete", str(key), "--yes")["name"] == "Warehouse"
     assert not identify(ports, visit(token)).actor.is_app

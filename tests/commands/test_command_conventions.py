@@ -123,9 +123,9 @@ def test_a_usage_error_is_json_too_where_json_was_asked_for(
 ) -> None:
     failed = run(ports, *arguments)
     assert failed.exit_code == 2
-    [told] = json.loads(failed.stdout)["errors"]
-    assert told["code"] == "USAGE"
-    assert told["message"] in failed.stderr
+    [error] = json.loads(failed.stdout)["errors"]
+    assert error["code"] == "USAGE"
+    assert error["message"] in failed.stderr
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_a_database_that_does_not_answer_ends_with_5_and_json(ports: Ports) -> N
     lost = connect(Settings(database_url="postgresql://nobody:geheim@127.0.0.1:1/nowhere"))
     failed = run(lost, "user", "list", "--json")
     assert failed.exit_code == 5
-    [told] = json.loads(failed.stdout)["errors"]
-    assert told["code"] == "UNREACHABLE"
+    [error] = json.loads(failed.stdout)["errors"]
+    assert error["code"] == "UNREACHABLE"
     assert "geheim" not in failed.output
 
 
@@ -203,9 +203,9 @@ def test_without_its_database_every_command_fails_in_json(line: str) -> None:
     lost = connect(Settings(database_url="postgresql://nobody:geheim@127.0.0.1:1/nowhere"))
     arguments = [word for word in _arguments(line) if word not in ("--json", "--short")]
     failed = run(lost, *arguments, "--json")
-    told = json.loads(failed.stdout)
+    output = json.loads(failed.stdout)
     assert failed.exit_code in set(Exit) - {Exit.DONE}, failed.output
-    assert told
+    assert output
     assert "geheim" not in failed.output
 
 

@@ -64,9 +64,9 @@ FISH = {
 def test_fish_completes_commands_with_descriptions(
     tmp_path: Path,
 ) -> None:
-    asked = "; ".join(f"complete -C '{line}'" for line in FISH)
+    completions = "; ".join(f"complete -C '{line}'" for line in FISH)
     assert shell_output(
-        tmp_path, "fish", "-c", f"flask completion fish | source; {asked}"
+        tmp_path, "fish", "-c", f"flask completion fish | source; {completions}"
     ) == "".join(FISH.values())
 
 

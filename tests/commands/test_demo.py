@@ -36,19 +36,19 @@ def test_sign_ins_are_printed_once_and_work(ports: Ports) -> None:
 
 def test_second_run_lists_who_is_left_and_how_to_reset_passwords(ports: Ports) -> None:
     before = {row["name"]: row["secret"] for row in run_json(ports, "demo")}
-    told = run(ports, "demo", "--once").stderr
-    assert "admin@example.com (superuser), manager@example.com (manager), support@" in told
-    assert not any(secret in told for secret in before.values())
-    line = next(line for line in told.splitlines() if "new password: flask " in line)
+    output = run(ports, "demo", "--once").stderr
+    assert "admin@example.com (superuser), manager@example.com (manager), support@" in output
+    assert not any(secret in output for secret in before.values())
+    line = next(line for line in output.splitlines() if "new password: flask " in line)
     assert run(ports, *line.partition(": flask ")[2].split()).exit_code == 0
     answer_reset_requests(ports, WORKER)
     [mail] = mails(ports, MailKind.PASSWORD_RESET)
     assert mail.recipient == "admin@example.com"
     assert mail.values["link"].startswith("http://localhost:8000/console/set-password?")
     run(ports, "user", "delete", "admin@example.com", "--yes")
-    told = run(ports, "demo", "--once").stderr
-    assert "admin@example.com" not in told
-    assert "flask user reset-password manager@example.com" in told
+    output = run(ports, "demo", "--once").stderr
+    assert "admin@example.com" not in output
+    assert "flask user reset-password manager@example.com" in output
     assert run_json(ports, "demo", "--once") == []
 
 

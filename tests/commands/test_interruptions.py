@@ -70,13 +70,13 @@ def interrupted(installed: Installation, *arguments: str, after: str) -> tuple[s
 def test_interrupt_at_a_prompt_is_reported_as_json(
     installed: Installation, arguments: tuple[str, ...], question: str
 ) -> None:
-    told, _ = interrupted(installed, *arguments, after=question)
-    assert json.loads(told) == {"errors": [INTERRUPTED]}
+    error, _ = interrupted(installed, *arguments, after=question)
+    assert json.loads(error) == {"errors": [INTERRUPTED]}
 
 
 def test_a_stream_without_news_ends_in_one_line_of_json(installed: Installation) -> None:
-    told, _ = interrupted(installed, "webhook", "listen", after="End with Ctrl-C")
-    assert [json.loads(line) for line in told.splitlines()] == [{"errors": [INTERRUPTED]}]
+    error, _ = interrupted(installed, "webhook", "listen", after="End with Ctrl-C")
+    assert [json.loads(line) for line in error.splitlines()] == [{"errors": [INTERRUPTED]}]
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def test_interrupt_during_a_call_is_reported_as_json(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "replay", "hook 1", "--since", "1d", "--failed", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: count_requests(shop, "Replay") > 0)
+    lines, error = stopped(installed, *words, when=lambda: count_requests(shop, "Replay") > 0)
     assert [json.loads(line) for line in lines] == [{"errors": [INTERRUPTED]}]
-    assert told == "Interrupted.\n"
+    assert error == "Interrupted.\n"
 
 
 @pytest.mark.parametrize("words", [("deliveries", "--follow"), ("listen",)])
@@ -129,7 +129,7 @@ def test_interrupted_bulk_update_lists_results_and_possible_secrets(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "update", "--rotate-secret", "--yes", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: count_requests(shop, "Update") > 1)
+    lines, error = stopped(installed, *words, when=lambda: count_requests(shop, "Update") > 1)
     done: list[dict[str, Any]] = json.loads("".join(lines))
     assert [one["state"] for one in done] == ["changed", "failed", "planned"]
     sent = [
@@ -138,29 +138,29 @@ def test_interrupted_bulk_update_lists_results_and_possible_secrets(
         if operation(one) == "Update"
     ]
     assert [one["secretKey"] for one in done] == [*sent, "a new one"]
-    assert "What failed may have been done; what is still planned was not." in told
+    assert "What failed may have been done; what is still planned was not." in error
 
 
 def test_interrupted_replay_reports_its_progress(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "replay", "hook 1", "--since", "1d", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: count_requests(shop, "Replay") > 1)
+    lines, error = stopped(installed, *words, when=lambda: count_requests(shop, "Replay") > 1)
     assert json.loads("".join(lines)) == {"failed": 2, "missing": 5}
-    assert "Interrupted. More are missing: say the same again." in told
+    assert "Interrupted. More are missing: say the same again." in error
 
 
 def test_interrupted_bulk_retry_lists_retried_deliveries(
     installed: Installation, shop: HttpServer
 ) -> None:
     words = ("webhook", "retry", "one", "two", "three", "-u", shop.url)
-    lines, told = stopped(installed, *words, when=lambda: count_requests(shop, "Retry") > 1)
+    lines, error = stopped(installed, *words, when=lambda: count_requests(shop, "Retry") > 1)
     done: list[dict[str, Any]] = json.loads("".join(lines))
     assert [(one["id"], one["problem"]) for one in done] == [
         ("one", None),
         ("two", "Interrupted."),
     ]
-    assert "Not tried: 1. What failed may be on its way." in told
+    assert "Not tried: 1. What failed may be on its way." in error
 
 
 _INTERRUPTED_IMPORT = """
@@ -204,5 +204,5 @@ def test_library_errors_are_not_printed(installed: Installation) -> None:
         "cli.make_command_app()\n"
         "logging.getLogger('sqlalchemy.pool').error('Error closing cursor')\n"
     )
-    said = installed.run_python("-c", program)
-    assert (said.returncode, said.stderr) == (0, "")
+    result = installed.run_python("-c", program)
+    assert (result.returncode, result.stderr) == (0, "")

@@ -148,13 +148,13 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) ->
 
 @pytest.mark.parametrize("case", FILES)
 def test_what_is_shown_is_what_was_agreed_on(furnished: Path, tmp_path: Path, case: str) -> None:
-    told = ""
+    output = ""
     for form in FORMS:
         file = tmp_path / f"{form.removeprefix('--')}.sqlite3"
         shutil.copy(furnished, file)
         with _connected(file, first_key=10) as ports:
-            told += _transcript(ports, *FILES[case], *form.split())
-    assert told == agreed(GOLDEN / f"{case}.txt", told)
+            output += _transcript(ports, *FILES[case], *form.split())
+    assert output == agreed(GOLDEN / f"{case}.txt", output)
 
 
 @pytest.mark.parametrize("group", CASES)

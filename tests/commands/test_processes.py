@@ -39,8 +39,8 @@ def served(installed: Installation, port: int) -> Iterator[ForkedCommand]:
     process = installed.start("serve", "--port", str(port), "--workers", "1")
     try:
         wait_until(lambda: process.poll() is not None or answers(port), "it answers")
-        wait_until(lambda: f":{port}/graphql/" in installed.said, "it says where it is")
-        wait_until(lambda: "worker.started" in installed.said, "the worker has begun")
+        wait_until(lambda: f":{port}/graphql/" in installed.output, "it says where it is")
+        wait_until(lambda: "worker.started" in installed.output, "the worker has begun")
         yield process
     finally:
         end(process)
@@ -64,8 +64,8 @@ def test_a_signal_ends_server_and_worker_together(
         assert process.wait(TIMEOUT_SECONDS) == 0
         assert not [pid for pid in family if is_alive(pid)]
         assert not answers(port)
-    assert "worker.stopped" in installed.said
-    assert "WARNING" not in installed.said
+    assert "worker.stopped" in installed.output
+    assert "WARNING" not in installed.output
 
 
 def test_whatever_is_killed_is_started_again(installed: Installation) -> None:
@@ -76,12 +76,12 @@ def test_whatever_is_killed_is_started_again(installed: Installation) -> None:
             os.kill(one(family, name), signal.SIGKILL)
         wait_until(
             lambda: (
-                "The server was ended by SIGKILL." in installed.said
-                and "The worker was ended by SIGKILL." in installed.said
+                "The server was ended by SIGKILL." in installed.output
+                and "The worker was ended by SIGKILL." in installed.output
             ),
             "it notices",
         )
-        wait_until(lambda: installed.said.count("worker.started") > 1, "there is a new worker")
+        wait_until(lambda: installed.output.count("worker.started") > 1, "there is a new worker")
         wait_until(lambda: answers(port), "it answers again")
         assert not [pid for pid in family if is_alive(pid)], "nothing of before is left"
         assert process.poll() is None
@@ -108,11 +108,13 @@ def test_without_a_worker_every_printed_url_responds_and_the_url_is_stored(
     installed: Installation, sqlite_url: str, setting: str, titles: list[str]
 ) -> None:
     port = free_port()
-    told = Installation(installed.folder, {**installed.environment, "PLAYGROUND_ENABLED": setting})
-    process = told.start("serve", "--port", str(port), "--workers", "1", "--no-worker")
+    with_playground = Installation(
+        installed.folder, {**installed.environment, "PLAYGROUND_ENABLED": setting}
+    )
+    process = with_playground.start("serve", "--port", str(port), "--workers", "1", "--no-worker")
     try:
-        wait_until(lambda: "Console" in told.said, "it says where it is")
-        lines = [line.split("\t") for line in told.said.splitlines() if "\t" in line]
+        wait_until(lambda: "Console" in with_playground.output, "it says where it is")
+        lines = [line.split("\t") for line in with_playground.output.splitlines() if "\t" in line]
         assert [title for title, _ in lines] == titles
         pages = {title: visit(url) for title, url in lines if title != "API"}
         assert answers(port)
@@ -139,12 +141,12 @@ def visit(url: str) -> str:
 def test_worker_runs_until_it_is_stopped(installed: Installation) -> None:
     process = installed.start("worker", "--json")
     try:
-        wait_until(lambda: "worker.started" in installed.said, "it has begun")
+        wait_until(lambda: "worker.started" in installed.output, "it has begun")
         process.send_signal(signal.SIGTERM)
         assert process.wait(TIMEOUT_SECONDS) == 0
     finally:
         end(process)
-    assert json.loads("".join(installed.said.splitlines()[-3:])) == {"ended": True}
+    assert json.loads("".join(installed.output.splitlines()[-3:])) == {"ended": True}
 
 
 def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
@@ -158,10 +160,10 @@ def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
     cause = f"Cannot listen on 127.0.0.1, port {port}: Address already in use."
     assert failed.returncode == failed_as_json.returncode == 1
     assert cause in failed.stderr
-    [told] = json.loads(failed_as_json.stdout)["errors"]
-    assert told["code"] == "FAILED"
-    assert told["message"].startswith(cause)
-    assert "--port" in told["message"]
+    [error] = json.loads(failed_as_json.stdout)["errors"]
+    assert error["code"] == "FAILED"
+    assert error["message"].startswith(cause)
+    assert "--port" in error["message"]
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
@@ -193,9 +195,9 @@ def test_settings_that_cannot_be_used_stop_the_start_each_of_them_named(
     wrong = Installation(installed.folder, {"APP_ENV": "production", "JWT_TTL_ACCESS": "soon"})
     failed = wrong.run(command)
     assert failed.returncode == 1
-    told = failed.stdout + failed.stderr
-    assert all(name in told for name in ("SECRET_KEY", "PUBLIC_URL", "JWT_TTL_ACCESS"))
-    assert "Traceback" not in told
+    output = failed.stdout + failed.stderr
+    assert all(name in output for name in ("SECRET_KEY", "PUBLIC_URL", "JWT_TTL_ACCESS"))
+    assert "Traceback" not in output
 
 
 def test_a_mistake_in_the_settings_is_json_where_json_was_asked_for(
@@ -204,7 +206,7 @@ def test_a_mistake_in_the_settings_is_json_where_json_was_asked_for(
     wrong = Installation(installed.folder, {"JWT_TTL_ACCESS": "soon"})
     failed = wrong.run("user", "list", "--json")
     assert failed.returncode == 1
-    [told] = json.loads(failed.stdout)["errors"]
-    assert told["code"] == "SETTINGS"
-    assert told["message"].startswith("JWT_TTL_ACCESS: ")
+    [error] = json.loads(failed.stdout)["errors"]
+    assert error["code"] == "SETTINGS"
+    assert error["message"].startswith("JWT_TTL_ACCESS: ")
     assert wrong.run("user", "list", "--help").returncode == 0

@@ -16,7 +16,7 @@ from app.adapters.clock import SystemClock
 from app.ports import Ports
 from app.web.remote_instances import RemoteAccess
 from docs.commands import entries
-from tests.builders.remote_instances import make_elsewhere
+from tests.builders.remote_instances import make_remote_access
 from tests.commands.fake_remote_shop import other_shop
 from tests.commands.golden_files import FORMS, GOLDEN, agreed, outcome
 from tests.commands.shell import run
@@ -38,13 +38,13 @@ BODY = '{"test": 2432232314}'
 
 @dataclass(slots=True)
 class Shell:
-    """An operator's, who asks for one form; what was shown is in ``told``."""
+    """An operator's, who asks for one form; what was shown is in ``transcript``."""
 
     ports: Ports
     remote_access: RemoteAccess
     folder: Path
     form: str
-    told: str = ""
+    transcript: str = ""
 
     def flask(self, *arguments: str, stdin: str | None = None) -> None:
         result = run(
@@ -57,8 +57,8 @@ class Shell:
         if self.form == "--json":
             json.loads(result.stdout)
         line = f"$ flask {shlex.join((*arguments, *self.form.split()))}\n"
-        told = re.sub(r"127\.0\.0\.1:(?!1\b)\d+", "127.0.0.1:PORT", line + outcome(result))
-        self.told += f"{told.replace(str(self.folder), 'FOLDER')}\n"
+        transcript = re.sub(r"127\.0\.0\.1:(?!1\b)\d+", "127.0.0.1:PORT", line + outcome(result))
+        self.transcript += f"{transcript.replace(str(self.folder), 'FOLDER')}\n"
 
 
 def install(shell: Shell) -> None:
@@ -113,7 +113,7 @@ TALKS: dict[str, Callable[[Shell], None]] = {
 @contextmanager
 def shell_of(url: str, folder: Path, form: str) -> Iterator[Shell]:
     ports = fake_ports(url, FakeClock())
-    yield Shell(ports, make_elsewhere(folder / "config", token="a token"), folder, form)
+    yield Shell(ports, make_remote_access(folder / "config", token="a token"), folder, form)
     ports.database.close()
 
 
@@ -125,7 +125,7 @@ def test_what_is_shown_is_what_was_agreed_on(
     with shell_of(sqlite_url, tmp_path, form) as shell:
         TALKS[case](shell)
     name = f"{case}.{form.removeprefix('--') or 'plain'}"
-    assert shell.told == agreed(GOLDEN / "elsewhere" / name, shell.told)
+    assert shell.transcript == agreed(GOLDEN / "elsewhere" / name, shell.transcript)
 
 
 def test_no_agreed_output_is_left_over() -> None:
@@ -141,8 +141,8 @@ WRITES_HERE = {"db revision"}
 
 @pytest.mark.parametrize("group", cli.COMMANDS)
 def test_every_command_has_an_agreed_output(group: str) -> None:
-    told = "".join(file.read_text() for file in (GOLDEN / "elsewhere").iterdir())
-    lines = [line.split()[2:] for line in told.splitlines() if line.startswith("$ flask ")]
+    transcript = "".join(file.read_text() for file in (GOLDEN / "elsewhere").iterdir())
+    lines = [line.split()[2:] for line in transcript.splitlines() if line.startswith("$ flask ")]
     lines += [[group, *arguments] for arguments in CASES.get(group, {}).values()]
     lines += [["webhook", *arguments] for arguments in ALIKE.values()]
     for entry in entries():

@@ -63,7 +63,7 @@ def test_texts_are_set_and_cleared(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "told"),
+    ("setting", "value", "message"),
     [
         ("password-login-mode", "SOMETIMES", "There are: ENABLED, CUSTOMERS_ONLY, DISABLED."),
         ("allow-storefront-traffic", "perhaps", "'perhaps' is neither true nor false."),
@@ -72,11 +72,11 @@ def test_texts_are_set_and_cleared(ports: Ports) -> None:
     ],
 )
 def test_what_cannot_be_set_is_a_usage_error(
-    ports: Ports, setting: str, value: str, told: str
+    ports: Ports, setting: str, value: str, message: str
 ) -> None:
     failed = run(ports, "shop", "set", setting, value)
     assert (failed.exit_code, failed.stdout) == (2, "")
-    assert told in failed.stderr
+    assert message in failed.stderr
     assert trail(ports, "shop.update") == []
 
 

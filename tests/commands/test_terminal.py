@@ -134,7 +134,7 @@ def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("group", "delete", "Support"), "say --yes."),
         (("oidc", "set", "client_secret", "-"), "pipe it in."),
@@ -142,11 +142,11 @@ def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
     ],
 )
 def test_no_input_disables_prompts(
-    ports: Ports, installed: Installation, arguments: tuple[str, ...], told: str
+    ports: Ports, installed: Installation, arguments: tuple[str, ...], message: str
 ) -> None:
     make_group(ports, "Support")
     shown = run_in_terminal(installed, *arguments, "--no-input")
-    assert f"Nobody is here to be asked: {told}" in shown
+    assert f"Nobody is here to be asked: {message}" in shown
     assert "ended with 2" in shown
 
 
@@ -168,8 +168,8 @@ def test_invalid_settings_are_reported_as_json(installed: Installation) -> None:
     wrong = {**installed.environment, "APP_ENV": "production"}
     failed = Installation(installed.folder, wrong).run("user", "list", "--json")
     assert failed.returncode == 1
-    told = [error["message"].partition(":")[0] for error in json.loads(failed.stdout)["errors"]]
-    assert told == ["SECRET_KEY", "PUBLIC_URL", "MAIL_URL"]
+    output = [error["message"].partition(":")[0] for error in json.loads(failed.stdout)["errors"]]
+    assert output == ["SECRET_KEY", "PUBLIC_URL", "MAIL_URL"]
 
 
 def test_unknown_group_is_reported_as_json(installed: Installation) -> None:

@@ -103,8 +103,8 @@ def test_refusal_exits_with_3_and_is_reported(
     assert plain.stderr.startswith(f"Error: {field}: ")
     as_json = run(ports, "user", "create", *arguments, "--json", stdin=stdin)
     assert as_json.exit_code == 3
-    [told] = json.loads(as_json.stdout)["errors"]
-    assert (told["code"], told["field"]) == (code, field)
+    [error] = json.loads(as_json.stdout)["errors"]
+    assert (error["code"], error["field"]) == (code, field)
 
 
 def test_a_list_is_json_lines_or_tabs(ports: Ports) -> None:

@@ -41,10 +41,10 @@ def count_requests(shop: Ports, kind: TrafficKind, requests: int) -> None:
 
 
 def test_the_page_needs_manage_settings_and_says_so(staff_console: StaffConsole) -> None:
-    told = staff_console(Permission.MANAGE_ORDERS).open("/console/access/")
-    assert told.status == 403
-    assert "Manage settings ( MANAGE_SETTINGS )" in told.text
-    assert "Ask your server administrator" in told.text
+    page = staff_console(Permission.MANAGE_ORDERS).open("/console/access/")
+    assert page.status == 403
+    assert "Manage settings ( MANAGE_SETTINGS )" in page.text
+    assert "Ask your server administrator" in page.text
 
 
 def test_numbers_are_counted_when_they_are_shown(staff_console: StaffConsole, shop: Ports) -> None:
@@ -85,11 +85,11 @@ def test_the_storefront_is_closed_after_a_question_with_numbers(
 ) -> None:
     console = staff_console(MAY)
     count_requests(shop, TrafficKind.CUSTOMER, 7)
-    asked = console.open(CLOSING)
-    assert "Close the storefront?" in asked.text
-    assert "They sent 7 requests in the last hour" in asked.text
-    assert "<main" in asked.html
-    assert " inert" in asked.html
+    question = console.open(CLOSING)
+    assert "Close the storefront?" in question.text
+    assert "They sent 7 requests in the last hour" in question.text
+    assert "<main" in question.html
+    assert " inert" in question.html
     done = console.follow(
         console.send("/console/access/storefront", {"open": "false"}, seen_at=CLOSING)
     )
@@ -166,9 +166,9 @@ def test_password_session_cannot_restrict_password_login(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     console = staff_console(MAY)
-    told = console.open("/console/access/?ask=mode&mode=CUSTOMERS_ONLY")
-    assert "only by someone who signed in through single sign-on" in told.text
-    assert '<dialog class="lk-dialog" open' not in told.html
+    page = console.open("/console/access/?ask=mode&mode=CUSTOMERS_ONLY")
+    assert "only by someone who signed in through single sign-on" in page.text
+    assert '<dialog class="lk-dialog" open' not in page.html
     refused = console.send(
         "/console/access/mode", {"mode": "CUSTOMERS_ONLY"}, seen_at="/console/access/"
     )
@@ -196,19 +196,19 @@ def test_the_worst_asks_again_who_one_is(
 ) -> None:
     console = staff_console(MAY)
     clock.pass_(minutes=6)
-    asked = console.open(CLOSING)
-    assert asked.leads_to.startswith("/console/prove?next=")
+    question = console.open(CLOSING)
+    assert question.leads_to.startswith("/console/prove?next=")
     posted = console.send(
         "/console/access/storefront", {"open": "false"}, seen_at="/console/access/"
     )
     assert (posted.status, "Confirm your password" in posted.text) == (403, True)
     assert show_settings(shop, OPERATOR).allow_storefront_traffic
-    assert "You're about to close the storefront." in console.follow(asked).text
-    assert "We won't ask again for 5 minutes." in console.follow(asked).text
-    assert 'href="/console/access/">Cancel' in console.follow(asked).html
-    wrong = console.send(asked.leads_to, {"proof_password": "not mine"})
+    assert "You're about to close the storefront." in console.follow(question).text
+    assert "We won't ask again for 5 minutes." in console.follow(question).text
+    assert 'href="/console/access/">Cancel' in console.follow(question).html
+    wrong = console.send(question.leads_to, {"proof_password": "not mine"})
     assert (wrong.status, "about to close the storefront" in wrong.text) == (422, True)
-    right = console.send(asked.leads_to, {"proof_password": "correct horse battery staple"})
+    right = console.send(question.leads_to, {"proof_password": "correct horse battery staple"})
     assert "Close the storefront?" in console.follow(right).text
 
 
@@ -247,9 +247,9 @@ def test_the_guard_is_the_consoles_alone(shop: Ports) -> None:
     "query", ["ask=mode&mode=SOMETHING", "ask=storefront&open=maybe", "ask=x"]
 )
 def test_a_question_about_nothing_shows_the_page(staff_console: StaffConsole, query: str) -> None:
-    asked = staff_console(MAY).open(f"/console/access/?{query}")
-    assert asked.status == 200
-    assert '<dialog class="lk-dialog" open' not in asked.html
+    question = staff_console(MAY).open(f"/console/access/?{query}")
+    assert question.status == 200
+    assert '<dialog class="lk-dialog" open' not in question.html
 
 
 def test_the_page_costs_six_statements_at_most(

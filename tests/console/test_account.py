@@ -96,8 +96,8 @@ def test_the_address_moves_by_a_mailed_link(staff_console: StaffConsole, shop: P
         f"{ACCOUNT_URL}email", {**given, "password": "wrong"}, seen_at=ACCOUNT_URL
     )
     assert wrong.status == 422
-    asked = console.follow(console.send(f"{ACCOUNT_URL}email", given, seen_at=ACCOUNT_URL)).text
-    assert "Open the link we sent to new@example.com" in asked
+    question = console.follow(console.send(f"{ACCOUNT_URL}email", given, seen_at=ACCOUNT_URL)).text
+    assert "Open the link we sent to new@example.com" in question
     (mail,) = mails(shop, MailKind.EMAIL_CHANGE_REQUEST)
     followed = console.open(str(mail.values["link"]))
     assert followed.leads_to == f"{ACCOUNT_URL}new-email"
@@ -150,8 +150,8 @@ def test_newest_sessions_are_listed_and_all_are_counted(
     assert "104 sessions end immediately" in console.open(f"{ACCOUNT_URL}?ask=others").text
     person = f"/console/staff/{OWN_KEY}"
     assert "Newest 100 of 105 sessions" in console.open(person).text
-    asked = console.open(f"{person}?ask=sign-out").text
-    assert "105 sessions end immediately" in asked
+    question = console.open(f"{person}?ask=sign-out").text
+    assert "105 sessions end immediately" in question
 
 
 def test_without_a_password_one_is_led_to_a_link(staff_console: StaffConsole, shop: Ports) -> None:

@@ -69,9 +69,9 @@ def test_a_name_is_needed_and_markup_in_it_is_text(staff_console: StaffConsole) 
 def test_app_is_deactivated_and_activated_again(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
     token = secret_in(make_app(console))
-    asked = "/console/apps/1?ask=deactivate"
-    assert "1 token" in console.open(asked).text
-    done = console.follow(console.send("/console/apps/1/deactivate", seen_at=asked))
+    question_url = "/console/apps/1?ask=deactivate"
+    assert "1 token" in console.open(question_url).text
+    done = console.follow(console.send("/console/apps/1/deactivate", seen_at=question_url))
     assert "Labels was deactivated." in done.text
     assert ask(console, token) is None
     console.send("/console/apps/1/activate", seen_at="/console/apps/1")
@@ -95,14 +95,16 @@ def test_a_token_is_replaced_with_an_overlap_and_revoked_at_once(
 ) -> None:
     console = staff_console(*MAY)
     old = secret_in(make_app(console))
-    asked = "/console/apps/1?ask=rotate&token=1"
-    assert "The old token keeps working for a grace period." in console.open(asked).text
-    rotated = console.send("/console/apps/1/tokens/1/rotate", {"overlap": "24"}, seen_at=asked)
+    question_url = "/console/apps/1?ask=rotate&token=1"
+    assert "The old token keeps working for a grace period." in console.open(question_url).text
+    rotated = console.send(
+        "/console/apps/1/tokens/1/rotate", {"overlap": "24"}, seen_at=question_url
+    )
     new = secret_in(console.follow(rotated))
     assert ask(console, old) == ask(console, new) == {"name": "Labels"}
-    asked = "/console/apps/1?ask=revoke&token=1"
-    assert "1 other token of Labels keeps working." in console.open(asked).text
-    console.send("/console/apps/1/tokens/1/revoke", seen_at=asked)
+    question_url = "/console/apps/1?ask=revoke&token=1"
+    assert "1 other token of Labels keeps working." in console.open(question_url).text
+    console.send("/console/apps/1/tokens/1/revoke", seen_at=question_url)
     assert ask(console, old) is None
     assert ask(console, new) == {"name": "Labels"}
     last = console.open("/console/apps/1?ask=revoke&token=2").text
@@ -121,8 +123,8 @@ def test_a_token_may_end_and_be_narrower_than_its_app(staff_console: StaffConsol
 def test_an_app_is_removed_with_all_it_has(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
     token = secret_in(make_app(console))
-    asked = "/console/apps/1?ask=remove"
-    done = console.follow(console.send("/console/apps/1/remove", seen_at=asked))
+    question_url = "/console/apps/1?ask=remove"
+    done = console.follow(console.send("/console/apps/1/remove", seen_at=question_url))
     assert "Labels was deleted" in done.text
     assert "No apps yet" in done.text
     assert ask(console, token) is None
@@ -153,8 +155,8 @@ def test_invalid_manifest_installs_nothing(
     staff_console: StaffConsole,
 ) -> None:
     console = staff_console(*MAY)
-    told = console.open("/console/apps/install/?url=http://10.0.0.1/manifest")
-    assert told.status == 422
+    page = console.open("/console/apps/install/?url=http://10.0.0.1/manifest")
+    assert page.status == 422
     nonsense = console.open("/console/apps/install/?url=nonsense")
     assert nonsense.status == 422
     assert "Manifest URL: Must be an http or https URL" in nonsense.text

@@ -143,15 +143,19 @@ def test_installation_says_how_it_goes(
 
 
 @pytest.mark.parametrize(
-    ("installations", "said"),
+    ("installations", "sentence"),
     [
         ([], ""),
         ([FAILED], ""),
         ([replace(FAILED, status=JobStatus.PENDING), FAILED], "Installing Courier …"),
     ],
 )
-def test_installations_in_progress_are_said(installations: list[Installation], said: str) -> None:
-    assert make_apps_page(page_of(), {}, installations, NOW, can_manage=True).installing == said
+def test_installations_in_progress_are_said(
+    installations: list[Installation], sentence: str
+) -> None:
+    assert (
+        make_apps_page(page_of(), {}, installations, NOW, can_manage=True).installing == sentence
+    )
 
 
 def test_token_row_tells_its_state() -> None:
@@ -211,8 +215,8 @@ def test_effect_of_deactivating_counts_what_stops(
     assert effect in shown(of_app, parts).effect
 
 
-def sentences(asked: str, parts: AppParts, token: AppToken | None = None) -> list[str]:
-    question = make_question(APP, parts, NOW, asked, token)
+def sentences(question_name: str, parts: AppParts, token: AppToken | None = None) -> list[str]:
+    question = make_question(APP, parts, NOW, question_name, token)
     assert question is not None
     return [one.sentence for one in question.consequences]
 
@@ -254,9 +258,9 @@ def test_revoking_says_what_is_left(tokens: int, rest: str) -> None:
     assert sentences("revoke", AppParts([TOKEN] * tokens), TOKEN)[1].startswith(rest)
 
 
-@pytest.mark.parametrize("asked", ["rotate", "revoke", "nonsense", None])
-def test_without_a_token_there_is_no_question(asked: str | None) -> None:
-    assert make_question(APP, AppParts(), NOW, asked, None) is None
+@pytest.mark.parametrize("question_name", ["rotate", "revoke", "nonsense", None])
+def test_without_a_token_there_is_no_question(question_name: str | None) -> None:
+    assert make_question(APP, AppParts(), NOW, question_name, None) is None
 
 
 def test_question_before_a_grant_carries_the_permissions() -> None:

@@ -26,9 +26,9 @@ def test_the_trail_needs_manage_staff_and_names_who_can_give_it(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     staff_console(MAY, email="boss@example.com")
-    told = staff_console(Permission.MANAGE_APPS).open("/console/audit/")
-    assert told.status == 403
-    assert "Email boss@example.com" in told.text
+    page = staff_console(Permission.MANAGE_APPS).open("/console/audit/")
+    assert page.status == 403
+    assert "Email boss@example.com" in page.text
 
 
 def test_changes_are_described_with_before_and_after(
@@ -39,8 +39,8 @@ def test_changes_are_described_with_before_and_after(
     update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
     with statements() as seen:
         page = console.open("/console/audit/")
-    told = "Closed the storefront Allow storefront traffic: on changed to off"
-    assert f"Server administrator command line {told}" in page.text
+    description = "Closed the storefront Allow storefront traffic: on changed to off"
+    assert f"Server administrator command line {description}" in page.text
     assert "Harbour &lt;b&gt;Lane&lt;/b&gt;" in page.html
     assert len(seen) <= 6
 
@@ -50,10 +50,10 @@ def test_initially_disabled_settings_are_left_out(
 ) -> None:
     console = staff_console(MAY)
     create_customer(shop, OPERATOR, NewCustomer("kettle@example.com"))
-    told = console.open("/console/audit/?q=kettle")
-    assert "Is active: on" in told.text
-    assert "Is superuser" not in told.text
-    [entry] = set(re.findall(r'href="(/console/audit/[0-9]+)"', told.html))
+    page = console.open("/console/audit/?q=kettle")
+    assert "Is active: on" in page.text
+    assert "Is superuser" not in page.text
+    [entry] = set(re.findall(r'href="(/console/audit/[0-9]+)"', page.html))
     assert re.search(r"Is superuser . off", console.open(entry).text)
 
 
@@ -69,21 +69,21 @@ def test_each_change_names_its_field_and_no_secret(
     )
     exported = console.open("/console/audit/export.csv").html
     assert "provider.update" in exported
-    for told in (page.html, exported, console.open("/console/audit/export.json").html):
-        assert "second secret" not in told
+    for shown in (page.html, exported, console.open("/console/audit/export.json").html):
+        assert "second secret" not in shown
 
 
 def test_the_trail_is_narrowed_by_its_address(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MAY)
     update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
     assert "Closed the storefront" in console.open("/console/audit/?kind=access&who=operator").text
-    told = console.open("/console/audit/?kind=keys&q=nothing")
-    assert "No matching entries" in told.text
+    page = console.open("/console/audit/?kind=keys&q=nothing")
+    assert "No matching entries" in page.text
     assert console.open("/console/audit/?from=yesterday&after=x&kind=y&on=z").status == 200
 
 
 @pytest.mark.parametrize(
-    ("asked", "left"),
+    ("question_name", "left"),
     [
         ("", ["app.create", "user.create", "shop.update"]),
         ("sort=oldest", ["shop.update", "user.create", "app.create"]),
@@ -105,7 +105,7 @@ def test_the_trail_is_narrowed_by_its_address(staff_console: StaffConsole, shop:
     ],
 )
 def test_the_address_leaves_exactly_what_it_asks_for(
-    staff_console: StaffConsole, shop: Ports, clock: FakeClock, asked: str, left: list[str]
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock, question_name: str, left: list[str]
 ) -> None:
     boss = actor_of(shop, make_staff(shop, "boss@example.com", Permission.MANAGE_USERS))
     clock.pass_(hours=11.9)
@@ -115,7 +115,7 @@ def test_the_address_leaves_exactly_what_it_asks_for(
     clock.pass_(hours=23.9)
     create_app(shop, OPERATOR, NewApp("Warehouse", frozenset()))
     console = staff_console(MAY)
-    found = console.open(f"/console/audit/export.json?{asked}").response.json
+    found = console.open(f"/console/audit/export.json?{question_name}").response.json
     assert found is not None
     actions = [entry["action"] for entry in found]
     # Beside the three, the keys that the first request made.

@@ -113,8 +113,8 @@ def test_token_is_created_and_rotated_once(console: ConsoleClient) -> None:
     form = {**hidden_fields(console.open(new)), "name": "Till", "life": "30"}
     for _ in range(2):
         assert console.client.post(new, data=form).status_code == 303
-    asked = console.open("/console/apps/1?ask=rotate&token=2")
-    form = {**hidden_fields(asked), "overlap": "24"}
+    question = console.open("/console/apps/1?ask=rotate&token=2")
+    form = {**hidden_fields(question), "overlap": "24"}
     answers = [
         Page(console.client.post("/console/apps/1/tokens/2/rotate", data=form)) for _ in range(2)
     ]

@@ -17,9 +17,9 @@ def test_customers_page_needs_manage_users_or_orders(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     console = staff_console(Permission.MANAGE_APPS)
-    told = console.open(LIST)
-    assert told.status == 403
-    assert "MANAGE_USERS" in told.text
+    page = console.open(LIST)
+    assert page.status == 403
+    assert "MANAGE_USERS" in page.text
     assert console.open(f"{LIST}{make_user(shop)}").status == 403
 
 
@@ -125,8 +125,8 @@ def test_customer_is_deactivated_and_activated(staff_console: StaffConsole, shop
     console.send(f"/console/people/{key}/deactivate", seen_at=here)
     assert not user_as_stored(shop, key).is_active
     assert sessions_of(shop, key) == []
-    let_in = console.send(f"/console/people/{key}/activate", seen_at=here)
-    assert "Activated customer@example.com." in console.follow(let_in).text
+    activated = console.send(f"/console/people/{key}/activate", seen_at=here)
+    assert "Activated customer@example.com." in console.follow(activated).text
     assert user_as_stored(shop, key).is_active
 
 

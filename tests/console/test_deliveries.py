@@ -93,10 +93,10 @@ def test_invalid_filters_are_reported_and_not_shown_as_applied(
     key = a_delivery(shop)
     fail(shop, key)
     console = staff_console(MAY)
-    told = console.open(
+    page = console.open(
         f"{LIST}?object=nonsense&code=abc&webhook=x&from=y&event=NONE&status=all&q=product"
     )
-    assert told.status == 200
+    assert page.status == 200
     for name, value in (
         ("Object ID", "nonsense"),
         ("Response code", "abc"),
@@ -105,9 +105,9 @@ def test_invalid_filters_are_reported_and_not_shown_as_applied(
         ("Event", "NONE"),
         ("Status", "all"),
     ):
-        assert f"{name}: “{value}” isn't valid." in told.text
-    assert re.findall(r'class="lk-tag"[^>]*>\s*([^<]*?)\s*<', told.html) == ["Text: product"]
-    assert f"{LIST}{key}" in told.html
+        assert f"{name}: “{value}” isn't valid." in page.text
+    assert re.findall(r'class="lk-tag"[^>]*>\s*([^<]*?)\s*<', page.html) == ["Text: product"]
+    assert f"{LIST}{key}" in page.html
     applied = console.open(f"{LIST}?code=none")
     assert "Response code: none" in applied.text
     assert f"{LIST}{key}" not in applied.html
@@ -181,13 +181,15 @@ def test_what_failed_since_a_time_is_replayed(staff_console: StaffConsole, shop:
     console = staff_console(MAY)
     key = a_delivery(shop)
     fail(shop, key)
-    asked = f"{LIST}?ask=replay-failed"
-    assert "Resend failed deliveries?" in console.open(asked).text
+    question_url = f"{LIST}?ask=replay-failed"
+    assert "Resend failed deliveries?" in console.open(question_url).text
     data = {"what": "failed", "webhook": "1", "since": "24"}
-    done = console.follow(console.send(f"{LIST}replay", data, seen_at=asked))
+    done = console.follow(console.send(f"{LIST}replay", data, seen_at=question_url))
     assert "Resending 1 failed delivery." in done.text
     assert status_of(shop, key) == DeliveryStatus.PENDING
-    gone = console.send(f"{LIST}replay", {"what": "missing", "webhook": "77"}, seen_at=asked)
+    gone = console.send(
+        f"{LIST}replay", {"what": "missing", "webhook": "77"}, seen_at=question_url
+    )
     assert gone.status == 404
 
 
@@ -203,15 +205,15 @@ def test_delivery_of_a_disabled_webhook_is_resent_only_after_enabling_it(
     assert "Resend now" not in page.text
 
     refused = console.send(f"{LIST}{key}/redeliver", seen_at=f"{LIST}{key}")
-    told = console.follow(refused).text
-    assert "The webhook is disabled. Enable it to resend." in told
-    assert "Resending" not in told
+    refusal = console.follow(refused).text
+    assert "The webhook is disabled. Enable it to resend." in refusal
+    assert "Resending" not in refusal
     assert (status_of(shop, key), attempts_of(shop, key)) == (DeliveryStatus.FAILED, 1)
 
     done = console.send(f"{LIST}{key}/redeliver", {"enable": "yes"}, seen_at=f"{LIST}{key}")
-    told = console.follow(done).text
-    assert "Resending now." in told
-    assert "Resend now" in told
+    resent = console.follow(done).text
+    assert "Resending now." in resent
+    assert "Resend now" in resent
     assert status_of(shop, key) == DeliveryStatus.PENDING
     webhook = show_webhook(shop, OPERATOR, 1)
     assert webhook is not None
@@ -240,9 +242,9 @@ def test_selected_deliveries_of_disabled_webhooks_are_left_out(
         fail(shop, key)
     change_webhook(shop, 1, is_active=False)
     data = {"id": [str(key) for key in keys]}
-    told = console.follow(console.send(f"{LIST}redeliver", data, seen_at=LIST)).text
-    assert "Resending 1 delivery." in told
-    assert "1 delivery isn't resent: its webhook is disabled" in told
+    page = console.follow(console.send(f"{LIST}redeliver", data, seen_at=LIST)).text
+    assert "Resending 1 delivery." in page
+    assert "1 delivery isn't resent: its webhook is disabled" in page
     assert [status_of(shop, key) for key in keys] == [
         DeliveryStatus.FAILED,
         DeliveryStatus.PENDING,
@@ -275,8 +277,8 @@ def test_all_matching_deliveries_are_resent_from_the_list(
     selected = console.open(f"{LIST}?select=all&status=failed")
     assert "All 30 matching deliveries are selected. Clear selection" in selected.text
     assert selected.html.count(" checked disabled") == 25
-    asked = console.open(f"{LIST}?ask=resend&select=all&status=failed")
-    assert "Resend 30 deliveries?" in asked.text
+    question = console.open(f"{LIST}?ask=resend&select=all&status=failed")
+    assert "Resend 30 deliveries?" in question.text
     resent = console.send(f"{LIST}redeliver-matching?status=failed", seen_at=LIST)
     assert resent.leads_to == f"{LIST}?status=failed"
     page = console.follow(resent)
@@ -294,9 +296,9 @@ def test_matching_deliveries_of_a_disabled_webhook_are_refused(
     change_webhook(shop, hook, is_active=False)
     console = staff_console(MAY)
     reason = "3 deliveries aren't resent: their webhook is disabled or its app inactive."
-    asked = console.open(f"{LIST}?ask=resend&select=all")
-    assert reason in asked.text
-    assert 'id="dlg-t"' not in asked.html
+    question = console.open(f"{LIST}?ask=resend&select=all")
+    assert reason in question.text
+    assert 'id="dlg-t"' not in question.html
     sent = console.send(f"{LIST}redeliver-matching", seen_at=LIST)
     assert reason in console.follow(sent).text
 
@@ -310,6 +312,6 @@ def test_nothing_is_resent_by_an_invalid_filter(
     a_delivery(shop, app="Till")
     console = staff_console(MAY)
     assert "Select all" not in console.open(f"{LIST}?{query}").text.replace("on this page", "")
-    told = console.follow(console.send(f"{LIST}redeliver-matching?{query}", seen_at=LIST))
-    assert "Resending" not in told.text
-    assert "Failed" in told.text
+    page = console.follow(console.send(f"{LIST}redeliver-matching?{query}", seen_at=LIST))
+    assert "Resending" not in page.text
+    assert "Failed" in page.text

@@ -126,10 +126,10 @@ def test_webhooks_to_choose_from_are_called_by_name_and_app() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "what"), [("replay-missing", "missing"), ("replay-failed", "failed")]
+    ("question_name", "what"), [("replay-missing", "missing"), ("replay-failed", "failed")]
 )
-def test_replay_is_asked_about(asked: str, what: str) -> None:
-    replay = make_deliveries_page([], [], {}, asked).replay
+def test_replay_is_asked_about(question_name: str, what: str) -> None:
+    replay = make_deliveries_page([], [], {}, question_name).replay
     assert replay is not None
     assert (replay.what, replay.action) == (what, replay.title.rstrip("?"))
     assert make_deliveries_page([], [], {}, "other").replay is None
@@ -149,7 +149,7 @@ def test_replay_counts_what_is_sent(count: int, missed: str, failed: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("resent", "told"),
+    ("resent", "messages"),
     [
         (Resent(1), [("ok", "Resending 1 delivery.")]),
         (
@@ -174,8 +174,8 @@ def test_replay_counts_what_is_sent(count: int, missed: str, failed: str) -> Non
         (Resent(0), [("bad", "The selected deliveries can't be resent: they have no payload.")]),
     ],
 )
-def test_resending_counts_what_is_sent(resent: Resent, told: list[tuple[str, str]]) -> None:
-    assert list(resend_result(resent)) == told
+def test_resending_counts_what_is_sent(resent: Resent, messages: list[tuple[str, str]]) -> None:
+    assert list(resend_result(resent)) == messages
 
 
 def test_disabled_webhook_has_no_next_attempt() -> None:

@@ -43,10 +43,10 @@ def test_a_query_runs_on_the_newest_object_and_writes_nothing(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     make_product(shop, "Kettle <script>alert(1)</script>")
-    told = run(staff_console(*MAY), query=QUERY)
-    assert "Payload Valid" in told.text
-    assert "Kettle <script>alert(1)</script>" in told.text
-    assert "<script>alert" not in told.html
+    output = run(staff_console(*MAY), query=QUERY)
+    assert "Payload Valid" in output.text
+    assert "Kettle <script>alert(1)</script>" in output.text
+    assert "<script>alert" not in output.html
     with shop.database.transaction() as session:
         assert session.query(DeliveryRecord).count() == 0
 
@@ -56,8 +56,8 @@ def test_without_a_query_the_default_query_of_the_event_runs(
 ) -> None:
     product = make_product(shop, "Kettle")
     console = staff_console(*MAY)
-    told = run(console, query="", object=to_global_id("Product", product))
-    assert "“Kettle”" in told.text or '"Kettle"' in told.text
+    output = run(console, query="", object=to_global_id("Product", product))
+    assert "“Kettle”" in output.text or '"Kettle"' in output.text
     usual = console.send(PAGE, {"event": "ORDER_PAID", "act": "default"})
     assert "... on OrderPaid" in usual.text
 
@@ -79,10 +79,10 @@ def test_an_object_is_found_by_its_name(staff_console: StaffConsole, shop: Ports
 def test_query_errors_name_their_lines(staff_console: StaffConsole, shop: Ports) -> None:
     make_product(shop)
     console = staff_console(*MAY)
-    told = run(console, query="subscription {\n event { ... on ProductUpdated { nothing } } }")
-    assert "Query failed" in told.text
-    assert "Line 2" in told.text
-    assert '<li class="is-bad">2</li>' in told.html
+    output = run(console, query="subscription {\n event { ... on ProductUpdated { nothing } } }")
+    assert "Query failed" in output.text
+    assert "Line 2" in output.text
+    assert '<li class="is-bad">2</li>' in output.html
     assert "INVALID_ID" in run(console, query=QUERY, object=to_global_id("Order", 1)).text
     assert "NOT_FOUND" in run(console, query=QUERY, object=to_global_id("Product", 99)).text
 
@@ -90,9 +90,9 @@ def test_query_errors_name_their_lines(staff_console: StaffConsole, shop: Ports)
 def test_missing_app_permission_is_reported(staff_console: StaffConsole, shop: Ports) -> None:
     make_product(shop)
     app_id, _ = make_app(shop, "Labels")
-    told = run(staff_console(*MAY), query=QUERY, app=str(app_id))
-    assert "MISSING_PERMISSION" in told.text
-    assert "MANAGE_PRODUCTS" in told.text
+    output = run(staff_console(*MAY), query=QUERY, app=str(app_id))
+    assert "MISSING_PERMISSION" in output.text
+    assert "MANAGE_PRODUCTS" in output.text
 
 
 def test_payload_is_compared_with_the_last_real_delivery(
@@ -107,10 +107,10 @@ def test_payload_is_compared_with_the_last_real_delivery(
     console = staff_console(*MAY)
     taken = console.open(f"{PAGE}?webhook={hook}")
     assert "... on ProductUpdated" in taken.text
-    told = run(console, query=QUERY, webhook=str(hook), object=to_global_id("Product", product))
-    assert "Compared with the last delivery" in told.text
-    assert "<del>" in told.html
-    assert "Old name" in told.text
+    output = run(console, query=QUERY, webhook=str(hook), object=to_global_id("Product", product))
+    assert "Compared with the last delivery" in output.text
+    assert "<del>" in output.html
+    assert "Old name" in output.text
 
 
 def test_the_page_costs_six_statements_at_most(
@@ -125,9 +125,9 @@ def test_the_page_costs_six_statements_at_most(
 def test_chosen_event_is_run(staff_console: StaffConsole, shop: Ports) -> None:
     make_product(shop, "Kettle")
     console = staff_console(*MAY, Permission.MANAGE_ORDERS)
-    told = run(console, event="ORDER_PAID", query=QUERY)
-    assert "Query failed" in told.text
-    assert "The query doesn't subscribe to Order paid, but to Product updated." in told.text
+    output = run(console, event="ORDER_PAID", query=QUERY)
+    assert "Query failed" in output.text
+    assert "The query doesn't subscribe to Order paid, but to Product updated." in output.text
     both = QUERY.replace("} } } }", "} } ... on ProductCreated { product { slug } } } }")
     assert "Event Product created" in run(console, event="PRODUCT_CREATED", query=both).text
     assert "Event Product updated" in run(console, event="PRODUCT_UPDATED", query=both).text

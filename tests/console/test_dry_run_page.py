@@ -78,8 +78,8 @@ def test_payload_has_event_and_size() -> None:
 def test_problem_names_its_lines(lines: tuple[int, ...], where: str) -> None:
     problem = Problem("SYNTAX", "Unexpected {what}.", "query", lines=lines, values={"what": "}"})
     page = page_of(Outcome(problems=(problem,)))
-    (told,) = page.problems
-    assert (told.where, told.message, told.code) == (where, "Unexpected }.", "SYNTAX")
+    (line,) = page.problems
+    assert (line.where, line.message, line.code) == (where, "Unexpected }.", "SYNTAX")
     assert (page.has_run, page.bad_lines) == (True, lines)
 
 

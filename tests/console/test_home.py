@@ -153,14 +153,14 @@ def test_names_are_shown_as_they_are_and_never_as_markup(
 
 
 def test_unknown_page_is_404_in_the_console_layout(admin: ConsoleClient) -> None:
-    told = admin.open("/console/nowhere")
-    assert told.status == 404
-    assert "Page not found" in told.text
-    assert "Sign out" in told.text
+    page = admin.open("/console/nowhere")
+    assert page.status == 404
+    assert "Page not found" in page.text
+    assert "Sign out" in page.text
 
 
 @pytest.mark.parametrize(
-    ("shown", "told"),
+    ("shown", "message"),
     [
         (percent(0.7777, 1), "77.8\N{NO-BREAK SPACE}%"),
         (percent(1.22), "122\N{NO-BREAK SPACE}%"),
@@ -168,8 +168,8 @@ def test_unknown_page_is_404_in_the_console_layout(admin: ConsoleClient) -> None
         (milliseconds(1900), "1.9\N{NO-BREAK SPACE}s"),
     ],
 )
-def test_no_line_breaks_between_a_number_and_its_unit(shown: str, told: str) -> None:
-    assert shown == told
+def test_no_line_breaks_between_a_number_and_its_unit(shown: str, message: str) -> None:
+    assert shown == message
 
 
 def test_outage_page_does_not_look_up_who_is_signed_in(admin: ConsoleClient) -> None:

@@ -37,15 +37,15 @@ def test_key_rotation_needs_confirmation_and_keeps_sessions(
     assert made is not None
     token = made["data"]["tokenCreate"]["token"]
     clock.pass_(minutes=4)
-    told = console.open(ASK)
-    assert "You can rotate the key in 1 min" in told.text
-    assert "Rotate the signing key?" not in told.text
-    assert 'href="/console/keys/?ask=rotate"' not in told.html
+    page = console.open(ASK)
+    assert "You can rotate the key in 1 min" in page.text
+    assert "Rotate the signing key?" not in page.text
+    assert 'href="/console/keys/?ask=rotate"' not in page.html
     early = console.follow(console.send("/console/keys/rotate", seen_at=ASK))
     assert "was rotated" not in early.text
     clock.pass_(minutes=2)
-    asked = console.open(ASK).text
-    assert "valid until they expire, 31 Mar 2026, 12:06:00 UTC at the latest" in asked
+    question = console.open(ASK).text
+    assert "valid until they expire, 31 Mar 2026, 12:06:00 UTC at the latest" in question
     query = "{ me { email } }"
     headers = {"Authorization": f"Bearer {token}"}
     confirmed = {"proof_password": PASSWORD}

@@ -19,8 +19,8 @@ FIXED = SigningKey("fixed-key", KeyState.ACTIVE, None, None, None, None)
 RING = (NEXT, ACTIVE, RETIRED)
 
 
-def page(*ring: SigningKey, asked: bool = True) -> KeysPage:
-    return make_keys_page(ring, NOW, valid_until=NOW + 30 * HOUR, asks_rotation=asked)
+def page(*ring: SigningKey, asks_rotation: bool = True) -> KeysPage:
+    return make_keys_page(ring, NOW, valid_until=NOW + 30 * HOUR, asks_rotation=asks_rotation)
 
 
 def test_each_key_says_whether_it_signs_and_how_long_it_is_valid() -> None:
@@ -73,7 +73,7 @@ def test_question_names_both_keys_and_the_last_expiry() -> None:
     assert "<code>active-k…</code>" in stays.sentence
     assert "2 Mar 2026, 18:00:00 UTC at the latest" in stays.sentence
     assert copies.state == "warn"
-    assert page(*RING, asked=False).question is None
+    assert page(*RING, asks_rotation=False).question is None
 
 
 @pytest.mark.parametrize(

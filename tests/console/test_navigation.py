@@ -62,8 +62,8 @@ def test_actions_are_for_those_who_can_take_them(staff_console: StaffConsole) ->
     assert "Create app" not in few.open("/console/").text
     assert "Create app" in many.open("/console/").text
     assert "Change password login" not in many.open("/console/").text
-    for wanted, label in (("invite", "Invite staff member"), ("new", "Create group")):
-        assert label not in few.open(f"/console/search/?q={wanted}").text
+    for action, label in (("invite", "Invite staff member"), ("new", "Create group")):
+        assert label not in few.open(f"/console/search/?q={action}").text
     staff = staff_console(Permission.MANAGE_STAFF, email="boss@example.com")
     assert "Invite staff member" in staff.open("/console/search/?q=invite").text
 

@@ -31,7 +31,7 @@ def test_password_fields_are_masked_and_have_autocomplete(
         assert len(fields) >= count
         for field in fields:
             assert 'type="password"' in field
-            assert any(told in field for told in _FILLED), field
+            assert any(attribute in field for attribute in _FILLED), field
             assert "maxlength" not in field
 
 

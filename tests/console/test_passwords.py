@@ -45,9 +45,9 @@ def test_a_weak_password_is_refused_with_the_reason_and_the_link_stays_good(
 
 def test_invalid_link_is_refused(anonymous_console: ConsoleClient) -> None:
     anonymous_console.open("/console/set-password?email=staff%40example.com&token=wrong")
-    told = anonymous_console.send("/console/new-password", {"password": NEW})
-    assert told.status == 422
-    assert "Send a new link" in told.text
+    page = anonymous_console.send("/console/new-password", {"password": NEW})
+    assert page.status == 422
+    assert "Send a new link" in page.text
 
 
 def test_a_customer_sets_a_password_and_stays_outside(
@@ -55,6 +55,6 @@ def test_a_customer_sets_a_password_and_stays_outside(
 ) -> None:
     token = link_for(shop, make_user(shop), LinkPurpose.SET_PASSWORD)
     anonymous_console.open(f"/console/set-password?email=customer%40example.com&token={token}")
-    told = anonymous_console.send("/console/new-password", {"password": NEW})
-    assert "Use it to sign in at" in told.text
+    page = anonymous_console.send("/console/new-password", {"password": NEW})
+    assert "Use it to sign in at" in page.text
     assert anonymous_console.open("/console/").status == 303

@@ -157,7 +157,7 @@ def test_actions_depend_on_the_account(
 
 
 @pytest.mark.parametrize(
-    ("asked", "endpoint", "title", "action"),
+    ("question_name", "endpoint", "title", "action"),
     [
         ("deactivate", "deactivate", "Deactivate Ada <i>?", "Deactivate Ada <i>"),
         ("remove", "remove", "Remove Ada <i>?", "Remove Ada <i>"),
@@ -165,21 +165,21 @@ def test_actions_depend_on_the_account(
         ("link", "send_link", "Send Ada <i> a password reset link?", "Send password reset link"),
     ],
 )
-def test_dialogs_name_the_act(asked: str, endpoint: str, title: str, action: str) -> None:
-    dialog = account_dialog(asked, Person(ADA, (), 2))
+def test_dialogs_name_the_act(question_name: str, endpoint: str, title: str, action: str) -> None:
+    dialog = account_dialog(question_name, Person(ADA, (), 2))
     assert dialog is not None
     assert dialog.endpoint == f"console.account_actions.{endpoint}"
     assert dialog.arguments == {"key": 1}
     assert (dialog.title, dialog.action) == (title, action)
-    assert dialog.is_harmless is (asked == "link")
+    assert dialog.is_harmless is (question_name == "link")
     ends = Consequence("bad", "<b>2 sessions</b> end immediately.")
-    assert (ends in dialog.consequences) is (asked != "link")
+    assert (ends in dialog.consequences) is (question_name != "link")
     assert all("<i>" not in one.sentence for one in dialog.consequences)
 
 
-@pytest.mark.parametrize("asked", ["", "delete"])
-def test_unknown_question_opens_no_dialog(asked: str) -> None:
-    assert account_dialog(asked, Person(ADA)) is None
+@pytest.mark.parametrize("question_name", ["", "delete"])
+def test_unknown_question_opens_no_dialog(question_name: str) -> None:
+    assert account_dialog(question_name, Person(ADA)) is None
 
 
 @pytest.mark.parametrize(

@@ -86,8 +86,8 @@ def test_where_the_provider_rules_its_scopes_are_shown(
     token = other_provider.access_token(aud="shop", scope="openid latchkey:manage_orders")
     page = console.send(PREVIEW, {"token": token}, seen_at=PAGE).text
     assert "Permissions Manage orders set at the provider" in page
-    told = other_provider.sign(other_provider.id_claims("a nonce"))
-    page = console.send(PREVIEW, {"token": told}, seen_at=PAGE).text
+    id_token = other_provider.sign(other_provider.id_claims("a nonce"))
+    page = console.send(PREVIEW, {"token": id_token}, seen_at=PAGE).text
     assert "Not in this token" in page
 
 

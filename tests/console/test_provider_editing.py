@@ -63,9 +63,9 @@ def test_a_provider_that_cannot_be_added_is_refused_with_what_was_typed(
         "mirumee": "This short name is already in use",
         "": "Enter a short name",
     }
-    for word, told in wrong.items():
+    for word, message in wrong.items():
         refused = console.send(NEW, {"name": "Acme <b>", "provider": word, "issuer": ""})
-        assert (refused.status, told in refused.text) == (422, True)
+        assert (refused.status, message in refused.text) == (422, True)
         assert "Acme &lt;b&gt;" in refused.html
     typed = {"name": "Acme", "provider": "acme", "issuer": other_provider.url}
     assert "Issuer:" in console.send(NEW, typed).text

@@ -32,10 +32,10 @@ def provider(shop: Ports, clock: FakeClock) -> Iterator[OwnProvider]:
 
 def come_in(console: ConsoleClient, provider: OwnProvider, **claims: object) -> Page:
     """Go to the provider and come back with what it tells at once, asking nothing."""
-    asked = parse_qs(urlsplit(console.open(f"{WITH}?next={quote(CLOSING)}").leads_to).query)
-    told = provider.id_claims(asked["nonce"][0], **claims)
-    provider.grant("a code", id_token=provider.sign(told))
-    return console.open(f"{WITH}/callback?code=a+code&state={asked['state'][0]}")
+    question = parse_qs(urlsplit(console.open(f"{WITH}?next={quote(CLOSING)}").leads_to).query)
+    claims_of_token = provider.id_claims(question["nonce"][0], **claims)
+    provider.grant("a code", id_token=provider.sign(claims_of_token))
+    return console.open(f"{WITH}/callback?code=a+code&state={question['state'][0]}")
 
 
 @pytest.mark.parametrize("unclear", [..., None, 0, "yesterday", True, 10**15])
@@ -74,11 +74,11 @@ def test_whose_provider_is_gone_is_led_out_to_come_in_another_way(
 ) -> None:
     come_in(anonymous_console, provider, auth_time=provider.now() - 3600)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}, active=False))
-    asked = anonymous_console.open(CLOSING)
-    proving = anonymous_console.follow(asked)
+    question = anonymous_console.open(CLOSING)
+    proving = anonymous_console.follow(question)
     assert "isn't set up anymore" in proving.text
     assert '<button class="btn btn-primary"' in proving.html
     *_, way_out = re.findall(r'action="(/console/sign-out[^"]*)"', proving.html)
-    left = anonymous_console.send(html.unescape(way_out), seen_at=asked.leads_to)
+    left = anonymous_console.send(html.unescape(way_out), seen_at=question.leads_to)
     # Whoever comes in again is where they wanted to be.
     assert parse_qs(urlsplit(left.leads_to).query) == {"next": [CLOSING]}

@@ -101,9 +101,9 @@ def test_staff_come_in_by_a_real_provider_and_restrict_password_login(
     assert admin.open("/console/access/").status == 403
 
     ahead.seconds = 360
-    asked = console.open(DISABLE_LOGIN)
-    assert asked.leads_to.startswith("/console/prove?next=")
-    proving = console.follow(asked)
+    question = console.open(DISABLE_LOGIN)
+    assert question.leads_to.startswith("/console/prove?next=")
+    proving = console.follow(question)
     assert "Northlight ID will ask you to sign in again" in proving.text
     begun = _WITH.search(proving.html)
     assert begun is not None

@@ -140,15 +140,15 @@ def test_staff_without_permissions_see_little_and_why(
     console_app: Flask, populated_shop: Ports
 ) -> None:
     console = open_console(console_app, populated_shop, STAFF)
-    let_in = {
+    readable = {
         route.endpoint
         for route in routes_about_others(console_app)
         if request_route(console, route).status_code == 200
     }
-    assert let_in == LOOKED_AT
-    told = open_console(console_app, populated_shop, STAFF).open("/console/deliveries/")
-    assert told.status == 403
-    assert "MANAGE_APPS" in told.text
+    assert readable == LOOKED_AT
+    page = open_console(console_app, populated_shop, STAFF).open("/console/deliveries/")
+    assert page.status == 403
+    assert "MANAGE_APPS" in page.text
 
 
 def test_invalid_session_opens_no_page(console_app: Flask, populated_shop: Ports) -> None:
@@ -194,11 +194,11 @@ def test_no_form_is_taken_without_its_token(
 def test_no_page_renders_input_as_markup(console_app: Flask, populated_shop: Ports) -> None:
     _mark_all_texts(populated_shop)
     console = open_console(console_app, populated_shop, ADMIN)
-    asked = urlencode(dict.fromkeys(QUERY_NAMES, MARK))
+    query = urlencode(dict.fromkeys(QUERY_NAMES, MARK))
     seen = 0
     for route in all_routes(console_app):
         if route.method == "GET":
-            for address in (route.address, f"{route.address}?{asked}"):
+            for address in (route.address, f"{route.address}?{query}"):
                 answer = console.client.get(address)
                 page = answer.get_data(as_text=True)
                 seen += "onerror" in page

@@ -61,7 +61,7 @@ def test_search_finds_providers_with_permission_only(
 def test_every_place_and_everything_that_is_begun_somewhere_is_found(
     admin: ConsoleClient,
 ) -> None:
-    asked = {
+    found_by = {
         "invite": "/console/staff/invite/",
         "unblock": "/console/throttle/",
         "matrix": "/console/staff/matrix/",
@@ -72,7 +72,7 @@ def test_every_place_and_everything_that_is_begun_somewhere_is_found(
         "reset link": "/console/customers/",
         "decode": "/console/inspector/",
     }
-    for words, leads_to in asked.items():
+    for words, leads_to in found_by.items():
         found = admin.open(f"{SEARCH}?q={words.replace(' ', '+')}").html.split("data-results")[1]
         assert f'href="{leads_to}"' in found, words
 
@@ -82,10 +82,10 @@ def test_markup_is_text(staff_console: StaffConsole, shop: Ports) -> None:
     page = staff_console(USERS).open(f"{SEARCH}?q=eve").html
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
-    asked = (
+    found_by = (
         staff_console(email="b@example.com").open(f'{SEARCH}?q="><script>alert(1)</script>').html
     )
-    assert "<script>alert" not in asked
+    assert "<script>alert" not in found_by
 
 
 def test_it_costs_four_statements_at_most(

@@ -81,9 +81,9 @@ def test_customer_cannot_sign_in_to_the_console(
     anonymous_console: ConsoleClient, shop: Ports
 ) -> None:
     make_user(shop)
-    told = anonymous_console.sign_in("customer@example.com")
-    assert told.status == 422
-    assert "The console is for staff" in told.text
+    page = anonymous_console.sign_in("customer@example.com")
+    assert page.status == 422
+    assert "The console is for staff" in page.text
     assert anonymous_console.open("/console/").status == 303
 
 
@@ -181,10 +181,10 @@ def test_staff_limited_to_sso_see_how_to_sign_in(
 ) -> None:
     console = staff_console()
     update_shop(shop, OPERATOR, ShopUpdate(password_login_mode=mode))
-    told = console.open("/console/")
-    assert told.status == 403
-    assert why in told.text
-    assert "flask shop set password-login-mode ENABLED" in told.text
+    page = console.open("/console/")
+    assert page.status == 403
+    assert why in page.text
+    assert "flask shop set password-login-mode ENABLED" in page.text
     assert console.send("/console/sign-out", seen_at="/console/").status == 303
 
 

@@ -33,12 +33,12 @@ def provider(shop: Ports, clock: FakeClock, alice: int) -> Iterator[OwnProvider]
 
 
 def leave(
-    console: ConsoleClient, provider: OwnProvider, sub: str = "alice", wanted: str = INSIDE
+    console: ConsoleClient, provider: OwnProvider, sub: str = "alice", next_path: str = INSIDE
 ) -> str:
     """Go to the provider, sign in there, and be sent back to the address that is returned."""
-    asked = parse_qs(urlsplit(console.open(f"{WITH}?next={quote(wanted)}").leads_to).query)
-    provider.grant("a code", id_token=provider.sign(provider.id_claims(asked["nonce"][0], sub)))
-    return f"{WITH}/callback?code=a+code&state={asked['state'][0]}"
+    query = parse_qs(urlsplit(console.open(f"{WITH}?next={quote(next_path)}").leads_to).query)
+    provider.grant("a code", id_token=provider.sign(provider.id_claims(query["nonce"][0], sub)))
+    return f"{WITH}/callback?code=a+code&state={query['state'][0]}"
 
 
 def another_browser(shop: Ports) -> ConsoleClient:
@@ -91,12 +91,15 @@ def test_sso_session_reauthenticates_at_the_provider(
 ) -> None:
     anonymous_console.open(leave(anonymous_console, provider))
     clock.pass_(minutes=6)
-    asked = anonymous_console.open("/console/access/?ask=storefront&open=false").leads_to
-    assert asked.startswith("/console/prove?next=")
+    proof_url = anonymous_console.open("/console/access/?ask=storefront&open=false").leads_to
+    assert proof_url.startswith("/console/prove?next=")
     assert (
-        anonymous_console.send(asked, {"proof_password": PASSWORD}, seen_at=INSIDE).status == 422
+        anonymous_console.send(proof_url, {"proof_password": PASSWORD}, seen_at=INSIDE).status
+        == 422
     )
-    assert anonymous_console.open("/console/access/?ask=storefront&open=false").leads_to == asked
+    assert (
+        anonymous_console.open("/console/access/?ask=storefront&open=false").leads_to == proof_url
+    )
 
 
 @pytest.mark.parametrize("elsewhere", ["//evil.example/", "https://evil.example/", "/graphql/"])
@@ -104,6 +107,6 @@ def test_callback_ignores_a_foreign_next_url(
     anonymous_console: ConsoleClient, provider: OwnProvider, elsewhere: str
 ) -> None:
     assert (
-        anonymous_console.open(leave(anonymous_console, provider, wanted=elsewhere)).leads_to
+        anonymous_console.open(leave(anonymous_console, provider, next_path=elsewhere)).leads_to
         == "/console/"
     )

@@ -38,9 +38,9 @@ def come_by_sign_on(shop: Ports) -> None:
 def test_the_pages_need_manage_plugins(staff_console: StaffConsole) -> None:
     console = staff_console(Permission.MANAGE_SETTINGS)
     for path in (LIST, PAGE, f"{LIST}new", f"{PAGE}edit"):
-        told = console.open(path)
-        assert told.status == 403
-        assert "MANAGE_PLUGINS" in told.text
+        page = console.open(path)
+        assert page.status == 403
+        assert "MANAGE_PLUGINS" in page.text
     assert console.send(f"{PAGE}switch", {"to": "on"}, seen_at="/console/").status == 403
 
 
@@ -91,9 +91,9 @@ def test_a_provider_is_switched_on_after_a_question(
         shop, active=False, name="Northlight ID", staff_user_domains="northlight.example"
     )
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
-    asked = console.open(ON)
-    assert "Enable Northlight ID?" in asked.text
-    assert "Verified emails at northlight.example become staff" in asked.text
+    question = console.open(ON)
+    assert "Enable Northlight ID?" in question.text
+    assert "Verified emails at northlight.example become staff" in question.text
     done = console.follow(console.send(f"{PAGE}switch", {"to": "on"}, seen_at=ON))
     assert "Northlight ID is enabled." in done.text
     assert is_active(shop)
@@ -118,11 +118,11 @@ def test_disabling_a_provider_lists_affected_users(
     link_identity(shop, ann)
     link_identity(shop, make_staff(shop, "carl@example.com"))
     sign_in_by_grant(shop, ann, key, "")
-    asked = console.open(OFF).text
-    assert "2 people with a linked account can't sign in with it anymore" in asked
-    assert "1 person has no other way to sign in" in asked
-    assert "1 of them is staff: ann@example.com" in asked
-    assert "1 active session of it continues until it expires" in asked
+    question = console.open(OFF).text
+    assert "2 people with a linked account can't sign in with it anymore" in question
+    assert "1 person has no other way to sign in" in question
+    assert "1 of them is staff: ann@example.com" in question
+    assert "1 active session of it continues until it expires" in question
     done = console.follow(console.send(f"{PAGE}switch", {"to": "off"}, seen_at=OFF))
     assert "is disabled." in done.text
     assert not is_active(shop)
@@ -136,9 +136,9 @@ def test_last_administrators_provider_cannot_be_disabled(
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     come_by_sign_on(shop)
     set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
-    told = console.open(OFF)
-    assert "No identity provider is active" in told.text
-    assert 'aria-labelledby="dlg-t"' not in told.html
+    page = console.open(OFF)
+    assert "No identity provider is active" in page.text
+    assert 'aria-labelledby="dlg-t"' not in page.html
     refused = console.send(f"{PAGE}switch", {"to": "off"}, seen_at=PAGE)
     assert refused.status == 422
     assert is_active(shop)

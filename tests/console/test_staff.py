@@ -35,9 +35,9 @@ def test_the_pages_need_manage_staff_and_say_so(staff_console: StaffConsole, sho
     console = staff_console(Permission.MANAGE_USERS)
     clerk = make_staff(shop, "clerk@example.com")
     for path in (LIST, INVITE, MATRIX, f"{LIST}{clerk}", "/console/staff/groups/new"):
-        told = console.open(path)
-        assert told.status == 403, path
-        assert "MANAGE_STAFF" in told.text
+        page = console.open(path)
+        assert page.status == 403, path
+        assert "MANAGE_STAFF" in page.text
 
 
 def test_staff_list_shows_sign_in_methods(staff_console: StaffConsole, shop: Ports) -> None:

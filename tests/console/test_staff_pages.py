@@ -24,7 +24,7 @@ NEITHER = SignInMethods(has_password=False, providers=(), sessions=0, last_used_
 
 
 @pytest.mark.parametrize(
-    ("user", "methods", "pill", "also", "told"),
+    ("user", "methods", "pill", "also", "message"),
     [
         (STAFF_ADA, PASSWORD, Pill("", "Password only"), "", "Password only"),
         (
@@ -54,12 +54,12 @@ NEITHER = SignInMethods(has_password=False, providers=(), sessions=0, last_used_
     ],
 )
 def test_sign_in_methods_are_in_words(
-    user: User, methods: SignInMethods | None, pill: Pill, also: str, told: str
+    user: User, methods: SignInMethods | None, pill: Pill, also: str, message: str
 ) -> None:
     row = staff_row(user, methods, None)
     assert (row.method, row.also) == (pill, also)
     page = make_staff_page(Person(user), viewer(), NO_GROUPS, methods)
-    assert page.sign_in_method == told
+    assert page.sign_in_method == message
 
 
 @pytest.mark.parametrize(
@@ -107,11 +107,11 @@ def test_permissions_beyond_the_viewer_are_named(
 
 
 @pytest.mark.parametrize(
-    ("asked", "is_open"),
+    ("question_name", "is_open"),
     [("deactivate", False), ("remove", False), ("sign-out", True), ("link", True)],
 )
-def test_nobody_removes_their_own_account(asked: str, *, is_open: bool) -> None:
-    page = make_staff_page(Person(STAFF_ADA), viewer(user_id=1), NO_GROUPS, None, asked)
+def test_nobody_removes_their_own_account(question_name: str, *, is_open: bool) -> None:
+    page = make_staff_page(Person(STAFF_ADA), viewer(user_id=1), NO_GROUPS, None, question_name)
     assert (page.dialog is not None) is is_open
     assert page.permissions_title == "Your permissions"
     assert Pill("info", "You") in page.pills

@@ -29,9 +29,9 @@ def fail(shop: Ports, address: str = GUESSER, user_id: int | None = None, times:
 
 
 def test_the_page_needs_manage_staff(staff_console: StaffConsole) -> None:
-    told = staff_console(Permission.MANAGE_APPS).open(PAGE)
-    assert told.status == 403
-    assert "MANAGE_STAFF" in told.text
+    page = staff_console(Permission.MANAGE_APPS).open(PAGE)
+    assert page.status == 403
+    assert "MANAGE_STAFF" in page.text
 
 
 def test_empty_list_explains_how_ips_are_blocked(
@@ -86,17 +86,17 @@ def test_past_the_longest_waits_an_address_is_found_by_itself(
     found = console.open(f"{PAGE}?q=2001:DB8:0::7").text
     assert "2001:db8::7" in found
     assert "2 incorrect passwords" in found
-    asked = console.open(f"{PAGE}?ask=unblock&address=2001:db8::7").text
-    assert "after 2 failed sign-ins" in asked
+    question = console.open(f"{PAGE}?ask=unblock&address=2001:db8::7").text
+    assert "after 2 failed sign-ins" in question
     assert "No matching IP addresses" in console.open(f"{PAGE}?q=203.0.113.99").text
 
 
 def test_an_address_is_let_go_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MAY)
     fail(shop, user_id=make_user(shop), times=12)
-    asked = console.open(ASK)
-    assert f"Unblock {GUESSER}?" in asked.text
-    assert "So far: 12 incorrect passwords . Accounts: customer@example.com (12)" in asked.text
+    question = console.open(ASK)
+    assert f"Unblock {GUESSER}?" in question.text
+    assert "So far: 12 incorrect passwords . Accounts: customer@example.com (12)" in question.text
     done = console.follow(console.send(f"{PAGE}unblock", {"address": GUESSER}, seen_at=ASK))
     assert f"Unblocked {GUESSER}" in done.text
     assert "No blocked IPs" in done.text
@@ -104,16 +104,18 @@ def test_an_address_is_let_go_after_a_question(staff_console: StaffConsole, shop
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "message"),
     [
         ("198.51.100.1", "This IP address has no failed sign-ins"),
         ("x<b>", "Enter a valid IP address"),
     ],
 )
-def test_failed_unblock_is_reported(staff_console: StaffConsole, address: str, told: str) -> None:
+def test_failed_unblock_is_reported(
+    staff_console: StaffConsole, address: str, message: str
+) -> None:
     console = staff_console(MAY)
     done = console.follow(console.send(f"{PAGE}unblock", {"address": address}, seen_at=PAGE))
-    assert told in done.text
+    assert message in done.text
 
 
 def test_machines_that_forward_without_being_trusted_are_warned_of(

@@ -37,8 +37,8 @@ def test_one_delivery_is_charted() -> None:
     assert charts.deliveries.stacks[0].title == "16 Feb: no deliveries"
     assert charts.deliveries.stacks[-1].title == "1 Mar: 1 delivered"
     assert charts.times is not None
-    said = "Response time by day: 84 ms median, 84 ms 95th percentile."
-    assert charts.times.summary.replace(SPACE, " ") == said
+    caption = "Response time by day: 84 ms median, 84 ms 95th percentile."
+    assert charts.times.summary.replace(SPACE, " ") == caption
     (column,) = charts.times.columns
     title = "1 Mar: median 84 ms, 95th percentile 84 ms"
     assert (column.x, column.title.replace(SPACE, " ")) == (260, title)

@@ -16,7 +16,7 @@ class FakePayloads:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self.asked: list[str] = []
+        self.queries: list[str] = []
         self.fails: Callable[[str], bool] = lambda _query: False
 
     def check(self, query: str) -> WebhookQuery:
@@ -24,7 +24,7 @@ class FakePayloads:
 
     def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
         assert not self._database.in_transaction, "no payload inside a transaction"
-        self.asked.append(query)
+        self.queries.append(query)
         if self.fails(query):
             raise Refused(Problem("GRAPHQL_ERROR", "There is no such field.", "query"))
         payload = {"app": actor.app_id, "subject": occurrence.event.subject_id}

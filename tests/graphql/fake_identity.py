@@ -22,24 +22,24 @@ _KNOWN = {
 
 
 class Callers:
-    """Identifies callers and counts its calls in ``asked``.
+    """Identifies callers and counts its calls in ``calls``.
 
     ``good_for`` says of a credential after how many questions it is worth nothing any more.
     """
 
     def __init__(self) -> None:
         self.traffic_allowed = True
-        self.asked = 0
+        self.calls = 0
         self.good_for: dict[str, int] = {}
 
     def identify(self, _ports: Ports, visitor: Visitor) -> Identity:
-        self.asked += 1
+        self.calls += 1
         shop = PublicShop("Library", "", PasswordLoginMode.ENABLED, self.traffic_allowed)
         return Identity(self._actor(visitor.credential), shop)
 
     def _actor(self, credential: str | None) -> Actor:
         if credential is None:
             return anonymous()
-        if self.asked > self.good_for.get(credential, self.asked):
+        if self.calls > self.good_for.get(credential, self.calls):
             return anonymous(fault=TokenFault.INVALID)
         return _KNOWN.get(credential) or anonymous(fault=TokenFault.INVALID)

@@ -75,7 +75,7 @@ def install(ports: Ports, api: ApiClient, manager: str, **manifest: object) -> s
     with app_server("Latchkey", **manifest) as app:
         assert api.run(INSTALL, manager, input=install_input(app.manifest_url))["errors"] == []
         assert install_next_app(ports, WORKER) == 1
-        return app.told[0].token
+        return app.handshakes[0].token
 
 
 def nodes(page: dict[str, Any]) -> list[dict[str, Any]]:

@@ -75,7 +75,7 @@ def test_the_caller_is_identified_once_for_queries(
     client: EndpointClient, callers: Callers
 ) -> None:
     client.post([WHO, WHO, WHO], credential=STAFF)
-    assert callers.asked == 1
+    assert callers.calls == 1
 
 
 def test_mutation_of_the_caller_applies_to_later_entries(
@@ -85,7 +85,7 @@ def test_mutation_of_the_caller_applies_to_later_entries(
     response = client.post([WHO, WAIT, WHO, WHO], credential=STAFF)
     callers_seen = [entry["data"].get("caller") for entry in response.json]
     assert callers_seen == [STAFF, None, "anonymous", "anonymous"]
-    assert callers.asked == 2
+    assert callers.calls == 2
 
 
 def test_later_entries_are_refused_after_the_caller_loses_access(

@@ -62,7 +62,7 @@ def test_malformed_request_is_refused_before_the_storefront_check(
 ) -> None:
     callers.traffic_allowed = False
     assert client.send(body, content_type=content_type).status_code == status
-    assert callers.asked == 0
+    assert callers.calls == 0
 
 
 def test_playground_is_served_by_a_closed_storefront(

@@ -282,7 +282,7 @@ def test_limits_are_summed_over_a_batch_before_execution(
     before = clock.now()
     response = client.post([{"query": entry}] * entries)
     assert response.status_code == 400
-    assert [told["errors"][0]["extensions"]["limit"]["name"] for told in response.json] == [
+    assert [entry["errors"][0]["extensions"]["limit"]["name"] for entry in response.json] == [
         name
     ] * entries
     assert clock.now() == before
@@ -292,7 +292,7 @@ def test_failing_entries_keep_their_errors_in_an_over_limit_batch(
     client: EndpointClient,
 ) -> None:
     response = client.post([{"query": "{"}, {"query": waits(6)}, {"query": waits(6)}])
-    codes = [told["errors"][0]["extensions"]["exception"]["code"] for told in response.json]
+    codes = [entry["errors"][0]["extensions"]["exception"]["code"] for entry in response.json]
     assert codes == ["GraphQLSyntaxError", "GraphQLError", "GraphQLError"]
 
 

@@ -127,7 +127,7 @@ def outcome(row: Row, response: Any) -> str:
     problems = value.get("errors", ()) if isinstance(value, dict) else ()
     codes = tuple(problem["code"] for problem in problems)
     if codes:
-        marks = {row.told: FINE, (row.rule.told,): SPECIAL, ("NOT_FOUND",): NONE}
+        marks = {row.codes: FINE, (row.rule.code,): SPECIAL, ("NOT_FOUND",): NONE}
         return marks.get(codes, str(codes))
     return NONE if _deepest(value) is None else FINE
 

@@ -86,7 +86,7 @@ def test_every_fact_of_an_attempt_is_told(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "numbers"),
+    ("filter_", "numbers"),
     [
         ({"result": "FAILED"}, [2]),
         ({"result": "SUCCESSFUL"}, [3, 1]),
@@ -104,12 +104,12 @@ def test_every_fact_of_an_attempt_is_told(
     ids=repr,
 )
 def test_attempts_are_filtered(
-    ports: Ports, api: ApiClient, boss: str, wanted: dict[str, object], numbers: list[int]
+    ports: Ports, api: ApiClient, boss: str, filter_: dict[str, object], numbers: list[int]
 ) -> None:
     make_sign_in(ports, user_id=77, name="ann@example.com")
     make_sign_in(ports, reason="BLOCKED_IP", address="192.0.2.9")
     make_sign_in(ports, method="SSO", account_type="STAFF", app_id=8)
-    response = api.run(FIELDS, boss, filter=wanted)
+    response = api.run(FIELDS, boss, filter=filter_)
     found = [edge["node"]["id"] for edge in response["edges"]]
     assert found == [to_global_id("SignInEvent", number) for number in numbers]
 

@@ -33,11 +33,11 @@ HELD = Permission.MANAGE_STAFF
 Trust = Callable[[Ports, int], None]
 
 
-def _token(provider: OwnProvider, *, said: object = False) -> str:
-    """A new token of the same person there; ``said`` is ``email_verified``, ``...`` for none."""
+def _token(provider: OwnProvider, *, email_verified: object = False) -> str:
+    """A new token of the same person there; ``...`` leaves ``email_verified`` out."""
     token = provider.sign(provider.claims("attacker", jti=str(len(provider.people))))
-    provider.known(token, "attacker", email=EMAIL, email_verified=said)
-    if said is ...:
+    provider.known(token, "attacker", email=EMAIL, email_verified=email_verified)
+    if email_verified is ...:
         del provider.people[token]["email_verified"]
     return token
 
@@ -52,9 +52,9 @@ def _sign_in(ports: Ports, provider: OwnProvider) -> str:
     return finish(ports, parameters["state"]).access
 
 
-def _account(ports: Ports, provider: OwnProvider, *, said: object = False) -> int:
+def _account(ports: Ports, provider: OwnProvider, *, email_verified: object = False) -> int:
     """The account that the first token makes."""
-    user_id = who(ports, _token(provider, said=said)).actor.user_id
+    user_id = who(ports, _token(provider, email_verified=email_verified)).actor.user_id
     assert user_id is not None
     return user_id
 
@@ -92,7 +92,7 @@ def test_trusted_account_drops_unverified_identity(
     [row] = trail(ports, "user.unlink")
     assert (row.subject_id, row.before) == (str(user_id), {"subjects": ["attacker"]})
     for process in (ports, second_process):
-        for credential in (seen, session, _token(provider), _token(provider, said=...)):
+        for credential in (seen, session, _token(provider), _token(provider, email_verified=...)):
             assert not who(process, credential).actor.is_user
 
 
@@ -101,11 +101,11 @@ def test_trusted_account_drops_unverified_identity(
 def test_trusted_account_keeps_verified_identity(
     ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:
-    user_id = _account(ports, provider, said=True)
+    user_id = _account(ports, provider, email_verified=True)
     change_user(ports, user_id, is_confirmed=False)
     trust(ports, user_id)
     clock.pass_(seconds=5)
-    actor = who(ports, _token(provider, said=True)).actor
+    actor = who(ports, _token(provider, email_verified=True)).actor
     assert actor.user_id == user_id
     assert (HELD in actor.permissions) is (trust is _promote)
 
@@ -116,10 +116,10 @@ def test_trusted_account_keeps_identity_of_provider_whose_emails_are_trusted(
     ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:
     set_up(ports, provider, trust_emails="true")
-    user_id = _account(ports, provider, said=...)
+    user_id = _account(ports, provider, email_verified=...)
     trust(ports, user_id)
     clock.pass_(seconds=5)
-    assert who(ports, _token(provider, said=...)).actor.user_id == user_id
+    assert who(ports, _token(provider, email_verified=...)).actor.user_id == user_id
     assert [verified for _, _, verified in identities(ports)] == [True]
 
 
@@ -127,14 +127,14 @@ def test_trusted_account_keeps_identity_of_provider_whose_emails_are_trusted(
 def test_trusting_a_provider_restores_dropped_identities(
     ports: Ports, clock: FakeClock, provider: OwnProvider
 ) -> None:
-    user_id = _account(ports, provider, said=...)
+    user_id = _account(ports, provider, email_verified=...)
     _promote(ports, user_id)
     clock.pass_(seconds=5)
     change_user(ports, user_id, is_confirmed=True)  # as by the link of the invitation
-    assert not who(ports, _token(provider, said=...)).actor.is_user
+    assert not who(ports, _token(provider, email_verified=...)).actor.is_user
 
     set_up(ports, provider, trust_emails="true")
-    assert who(ports, _token(provider, said=...)).actor.permissions == {HELD}
+    assert who(ports, _token(provider, email_verified=...)).actor.permissions == {HELD}
 
 
 @SQLITE
@@ -142,10 +142,10 @@ def test_email_that_the_provider_calls_unverified_is_not_trusted_by_the_setting(
     ports: Ports, clock: FakeClock, provider: OwnProvider
 ) -> None:
     set_up(ports, provider, trust_emails="true")
-    user_id = _account(ports, provider, said=False)
+    user_id = _account(ports, provider, email_verified=False)
     _promote(ports, user_id)
     clock.pass_(seconds=5)
-    assert not who(ports, _token(provider, said=False)).actor.is_user
+    assert not who(ports, _token(provider, email_verified=False)).actor.is_user
 
 
 @SQLITE

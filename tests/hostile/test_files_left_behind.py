@@ -94,11 +94,11 @@ def test_files_of_a_run_are_private(tmp_path: Path) -> None:
         wait_until((data / "shop.sqlite3-queue").exists, "the queue is there")
         assert (data / "shop.sqlite3-wal").exists()
         assert _exposed(data, tmp_path / "deeper") == {}
-        wait_until(lambda: "mails.txt" in installed.said, "it tells where the mail is")
+        wait_until(lambda: "mails.txt" in installed.output, "it tells where the mail is")
     finally:
         end(process)
-    assert _token(mail) not in installed.said
-    assert "token=" not in installed.said
+    assert _token(mail) not in installed.output
+    assert "token=" not in installed.output
     assert _exposed(data, tmp_path / "deeper") == {}
 
 

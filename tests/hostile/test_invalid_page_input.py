@@ -66,21 +66,21 @@ _LEAVE = "console.sign_in.leave"
 class Noting(ImmutableMultiDict[str, str]):
     """A query string or form that notes which names a page looks for."""
 
-    asked: set[str] = set()  # noqa: RUF012 - of whichever route is being walked
+    names_read: set[str] = set()  # noqa: RUF012 - of whichever route is being walked
 
     @override
     def __contains__(self, name: object) -> bool:
-        self.asked.add(str(name))
+        self.names_read.add(str(name))
         return super().__contains__(name)
 
     @override
     def __getitem__(self, name: str) -> str:
-        self.asked.add(name)
+        self.names_read.add(name)
         return super().__getitem__(name)
 
     @override
     def getlist(self, name: str, type: Any = None) -> list[Any]:
-        self.asked.add(name)
+        self.names_read.add(name)
         return super().getlist(name, type)
 
 
@@ -144,10 +144,10 @@ class Walker:
 
     def names(self, method: str, path: str) -> list[str]:
         """What a page looks for in its query string or form, tried with plausible values."""
-        Noting.asked = set()
+        Noting.names_read = set()
         before: set[str] | None = None
-        while before != Noting.asked:
-            before = set(Noting.asked)
+        while before != Noting.names_read:
+            before = set(Noting.names_read)
             self.send(method, path, {name: PLAUSIBLE.get(name, "1") for name in before | {"x"}})
         return sorted(before - {"csrf_token"})
 

@@ -77,7 +77,7 @@ class Scenario:
     api: ApiClient
     http: FakeHttp
     app: int
-    whole: str
+    full_token: str
 
     def token(self, *permissions: Permission) -> str:
         options = TokenOptions(permissions=frozenset(permissions))
@@ -206,7 +206,7 @@ def test_limited_token_cannot_read_details_of_a_more_privileged_webhook(
     retried = scenario.api.run(RETRY, token, id=to_global_id("EventDelivery", delivery))
     assert retried["errors"] == [{"field": "id", "code": "NOT_FOUND"}]
 
-    response = json.dumps(scenario.api.run(READ, scenario.whole, id=webhook))
+    response = json.dumps(scenario.api.run(READ, scenario.full_token, id=webhook))
     for secret in (SIGNING, "sesame", "ann@example.com"):
         assert secret in response
 
@@ -286,6 +286,6 @@ def test_token_without_a_limit_manages_all_webhooks_of_its_app(scenario: Scenari
         "webhook"
     ]["id"]
     input_ = {"asyncEvents": ["CUSTOMER_UPDATED", "PRODUCT_UPDATED"]}
-    assert scenario.api.run(UPDATE, scenario.whole, id=limited, input=input_)["errors"] == []
+    assert scenario.api.run(UPDATE, scenario.full_token, id=limited, input=input_)["errors"] == []
     scenario.happen(*everything(scenario.ports))
     assert sorted("product" in payload for payload in scenario.sent) == [False, True]

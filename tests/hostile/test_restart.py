@@ -37,9 +37,9 @@ def test_restart_after_a_killed_parent_waits_for_the_port(sqlite_url: str, tmp_p
         killed.kill()
         restarted = installed.start(*SERVE, str(port))
         try:
-            wait_until(lambda: "in use" in installed.said, "it waits")
+            wait_until(lambda: "in use" in installed.output, "it waits")
             os.kill(worker, signal.SIGCONT)
-            wait_until(lambda: "Ctrl-C" in installed.said.partition("in use")[2], "it is up")
+            wait_until(lambda: "Ctrl-C" in installed.output.partition("in use")[2], "it is up")
             assert answers(port)
             wait_until(lambda: not any(map(is_alive, family)), "the others have ended")
         finally:
@@ -48,5 +48,5 @@ def test_restart_after_a_killed_parent_waits_for_the_port(sqlite_url: str, tmp_p
         end(killed)
         for pid in filter(is_alive, family):
             os.kill(pid, signal.SIGKILL)
-    assert f"Port {port} is in use. Waiting up to 10 s for it." in installed.said
-    assert "Cannot listen" not in installed.said
+    assert f"Port {port} is in use. Waiting up to 10 s for it." in installed.output
+    assert "Cannot listen" not in installed.output

@@ -10,7 +10,7 @@ from app.models import UserPermissionRecord
 from app.ports import Ports
 from app.services.people.user_status import deactivate_user
 from app.services.sign_in.tokens import deactivate_all_tokens
-from tests.servers.apps import Told, app_server
+from tests.servers.apps import Handshake, app_server
 from tests.servers.http import Reply
 from tests.services.installation_helpers import (
     GRANTED,
@@ -54,7 +54,7 @@ def test_nothing_is_installed_for_a_person_who_lost_the_right_before_it_began(
         want(ports, app, manager)
         revoke(ports, manager)
         work(ports)
-        assert app.told == []
+        assert app.handshakes == []
 
     assert failed(ports) == LOST
     assert left_behind(ports) == {}
@@ -66,7 +66,7 @@ def test_an_app_is_removed_when_the_right_is_lost_during_its_handshake(
 ) -> None:
     manager = boss(ports)
 
-    def answer(_told: Told) -> Reply:
+    def answer(_handshake: Handshake) -> Reply:
         revoke(second_process, manager)
         return Reply()
 
@@ -74,7 +74,7 @@ def test_an_app_is_removed_when_the_right_is_lost_during_its_handshake(
         app.decide = answer
         want(ports, app, manager)
         work(ports)
-        [handshake] = app.told
+        [handshake] = app.handshakes
 
     assert failed(ports) == LOST
     assert left_behind(ports) == {}
@@ -87,6 +87,6 @@ def test_signing_out_does_not_stop_an_installation(ports: Ports) -> None:
         want(ports, app, manager)
         deactivate_all_tokens(ports, manager)
         work(ports)
-        [handshake] = app.told
+        [handshake] = app.handshakes
 
     assert opens(ports, handshake.token)

@@ -53,9 +53,12 @@ class Result:
 
 
 def run_trial(
-    folder: Path, database_url: str, trial: Trial, told: Watching = lambda _changes, _kills: None
+    folder: Path,
+    database_url: str,
+    trial: Trial,
+    watch: Watching = lambda _changes, _kills: None,
 ) -> Result:
-    """Do it on a migrated database; ``told`` gets how many changes and kills there have been."""
+    """Do it on a migrated database; ``watch`` gets how many changes and kills there have been."""
     began = time.monotonic()
     with http_server() as receiver:
         target = receiver.answer("/hook", Reply(200))
@@ -67,7 +70,7 @@ def run_trial(
             redis_url=trial.redis_url,
             workers=trial.workers,
         ) as shop:
-            _change_and_kill(shop, trial, told)
+            _change_and_kill(shop, trial, watch)
             late = _wait(shop)
             delivered, noted = shop.delivered(), shop.noted()
         received = Counter(call.headers["webhook-id"] for call in receiver.calls("/hook"))
@@ -82,7 +85,7 @@ def run_trial(
     )
 
 
-def _change_and_kill(shop: KilledShop, trial: Trial, told: Watching) -> None:
+def _change_and_kill(shop: KilledShop, trial: Trial, watch: Watching) -> None:
     """Kill while requests are under way: from beside the one who makes them."""
     edge = max(1, trial.changes // 50)
     moments = set(random.sample(range(edge, trial.changes - edge), trial.kills))
@@ -95,7 +98,7 @@ def _change_and_kill(shop: KilledShop, trial: Trial, told: Watching) -> None:
                     shop.change()
             else:
                 shop.change()
-            told(shop.changes, kills)
+            watch(shop.changes, kills)
 
 
 @contextmanager

@@ -99,9 +99,9 @@ class KilledShop:
 
     def delivered(self) -> set[str]:
         """The ``webhook-id`` of every delivery that has succeeded."""
-        wanted = select(DeliveryRecord.message_id).where(DeliveryRecord.status == "SUCCESS")
+        query = select(DeliveryRecord.message_id).where(DeliveryRecord.status == "SUCCESS")
         with self.ports.database.reading() as session:
-            return set(session.scalars(wanted))
+            return set(session.scalars(query))
 
     def wait_until_all_is_delivered(self) -> None:
         deadline = time.monotonic() + _PATIENCE

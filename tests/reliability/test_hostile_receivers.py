@@ -42,7 +42,7 @@ class Hostile:
 
     reply: Callable[[Event], Reply]
     status: int | None
-    told: str
+    message: str
 
 
 def _raw(speak: Callable[[socket.socket], None]) -> Callable[[Event], Reply]:
@@ -173,7 +173,7 @@ def test_hostile_receivers_stall_no_other_endpoint(
             continue
         assert attempt is not None
         assert (attempt.status, attempt.response_status) == ("FAILED", HOSTILE[name].status)
-        assert HOSTILE[name].told in attempt.response
+        assert HOSTILE[name].message in attempt.response
         assert len(attempt.response) <= MAX_RESPONSE_SIZE
     assert len(server.calls("/healthy")) == 2 * HEALTHY
     with ports.database.reading() as session:

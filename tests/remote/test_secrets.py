@@ -6,7 +6,7 @@ from app.ports.instance import WebhookDraft
 from app.ports.saved_logins import Profile
 from app.remote.api import Api
 from app.remote.credentials import GivenToken
-from tests.builders.remote_instances import make_elsewhere
+from tests.builders.remote_instances import make_remote_access
 from tests.remote.fake_instance import URL, Instance, answering
 
 
@@ -18,7 +18,7 @@ def test_repr_shows_no_secrets(tmp_path: Path) -> None:
     assert instance.tokens == ["geheim"]
     assert instance.sent(0)["variables"] == {"password": "geheim"}
     values = (
-        *(api, sent, make_elsewhere(tmp_path, token="geheim")),
+        *(api, sent, make_remote_access(tmp_path, token="geheim")),
         Profile(URL, "geheim", "geheim", "ann@example.com"),
         WebhookDraft(secret_key="geheim", custom_headers={"X-Key": "geheim"}),
     )

@@ -16,7 +16,7 @@ _SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Handshake:
     """The request that the app received in the handshake."""
 
     token: str
@@ -24,7 +24,7 @@ class Told:
     headers: dict[str, str]
 
 
-def accept(_told: Told) -> Reply:
+def accept(_told: Handshake) -> Reply:
     """Accept the installation."""
     return Reply(body=b'{"success": true}')
 
@@ -42,8 +42,8 @@ class AppServer:
     server: HttpServer
     vendor: str
     manifest: dict[str, Any]
-    decide: Callable[[Told], Reply] = accept
-    told: list[Told] = field(default_factory=list)
+    decide: Callable[[Handshake], Reply] = accept
+    handshakes: list[Handshake] = field(default_factory=list)
 
     @property
     def manifest_url(self) -> str:
@@ -56,12 +56,12 @@ class AppServer:
         """Handle the handshake as the clients' library does."""
         assert received.method == "POST"
         assert received.headers["content-type"] == "application/json"
-        handshake = Told(
+        handshake = Handshake(
             json.loads(received.body)["auth_token"],
             received.headers[f"{self.vendor.lower()}-api-url"],
             received.headers,
         )
-        self.told.append(handshake)
+        self.handshakes.append(handshake)
         return self.decide(handshake)
 
 
@@ -94,7 +94,7 @@ def app_server(vendor: str = "Saleor", **manifest: object) -> Iterator[AppServer
         yield app
 
 
-def ask_api(handshake: Told, query: str) -> dict[str, Any]:
+def ask_api(handshake: Handshake, query: str) -> dict[str, Any]:
     """Run an operation with the app's token, as the clients' library does."""
     response = requests.post(
         handshake.api_url,
@@ -106,7 +106,7 @@ def ask_api(handshake: Told, query: str) -> dict[str, Any]:
     return body
 
 
-def fetch_key_set(handshake: Told) -> list[dict[str, str]]:
+def fetch_key_set(handshake: Handshake) -> list[dict[str, str]]:
     """Fetch the keys that the app verifies signatures with."""
     base = handshake.api_url.removesuffix("/graphql/")
     response = requests.get(f"{base}/.well-known/jwks.json", timeout=_SECONDS)

@@ -44,14 +44,14 @@ class ForkedCommand:
         environment: dict[str, str],
         files: tuple[int, int, int],
     ) -> None:
-        told, tell = os.pipe()
+        reports, report = os.pipe()
         request = json.dumps([arguments, str(folder), environment, _umask()]).encode()
         try:
-            socket.send_fds(_forking_process(), [request], [*files, tell])
+            socket.send_fds(_forking_process(), [request], [*files, report])
         finally:
-            os.close(tell)
-        self._told = os.fdopen(told)
-        self.pid = int(self._told.readline())
+            os.close(report)
+        self._pipe = os.fdopen(reports)
+        self.pid = int(self._pipe.readline())
         self.returncode: int | None = None
 
     def send_signal(self, number: int) -> None:
@@ -68,8 +68,8 @@ class ForkedCommand:
         if not self._has_ended(timeout):
             raise TimeoutError(f"process {self.pid} is still running")
         if self.returncode is None:
-            with self._told:
-                self.returncode = int(self._told.readline())
+            with self._pipe:
+                self.returncode = int(self._pipe.readline())
         return self.returncode
 
     def kill(self) -> None:
@@ -78,7 +78,7 @@ class ForkedCommand:
         self.wait()
 
     def _has_ended(self, timeout: float | None) -> bool:
-        return self.returncode is not None or bool(select.select([self._told], [], [], timeout)[0])
+        return self.returncode is not None or bool(select.select([self._pipe], [], [], timeout)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +164,17 @@ def _serve(requests: socket.socket) -> None:
 
 
 def _run_and_report(request: bytes, files: list[int]) -> None:
-    *standard, tell = files
+    *standard, report = files
     pid = os.fork()
     if pid == 0:
-        os.close(tell)
+        os.close(report)
         _run(request, standard)
         return
     for file in standard:
         os.close(file)
-    os.write(tell, f"{pid}\n".encode())
+    os.write(report, f"{pid}\n".encode())
     _, status = os.waitpid(pid, 0)
-    os.write(tell, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os.write(report, f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 

@@ -21,8 +21,10 @@ def expected(exchange: Exchange) -> Exchange:
     difference = DIFFERENCES.get(exchange.id)
     if difference is None:
         return exchange
-    told = {name: told for name, told in exchange.tokens.items() if name in str(difference.answer)}
-    return replace(exchange, status=difference.status, answer=difference.answer, tokens=told)
+    tokens = {
+        name: token for name, token in exchange.tokens.items() if name in str(difference.answer)
+    }
+    return replace(exchange, status=difference.status, answer=difference.answer, tokens=tokens)
 
 
 def _executed(why: str, **data: object) -> Difference:

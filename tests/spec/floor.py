@@ -45,9 +45,9 @@ def incompatible(printed: str) -> list[str]:
     schema = build_schema(printed)
     return [
         problem
-        for wanted in _types()
-        if (ours := schema.type_map.get(wanted.name)) is not None
-        for problem in _incompatible(wanted, ours)
+        for expected in _types()
+        if (ours := schema.type_map.get(expected.name)) is not None
+        for problem in _incompatible(expected, ours)
     ]
 
 

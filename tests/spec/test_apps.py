@@ -14,7 +14,7 @@ import pytest
 from jwt.algorithms import RSAAlgorithm
 
 from app.domain.shop.settings import PasswordLoginMode
-from tests.servers.apps import AppServer, Told, app_server, ask_api, fetch_key_set, refuse
+from tests.servers.apps import AppServer, Handshake, app_server, ask_api, fetch_key_set, refuse
 from tests.servers.forked_commands import ForkedCommand, running_command
 from tests.servers.http import Reply
 from tests.spec.client import Client
@@ -86,21 +86,21 @@ def test_while_our_post_is_open_the_app_calls_back_with_its_token(
 ) -> None:
     seen: dict[str, Any] = {}
 
-    def call_back(told: Told) -> Reply:
-        seen["app"] = ask_api(told, "{ app { id name } }")
-        seen["keys"] = fetch_key_set(told)
+    def call_back(handshake: Handshake) -> Reply:
+        seen["app"] = ask_api(handshake, "{ app { id name } }")
+        seen["keys"] = fetch_key_set(handshake)
         return Reply(body=b'{"success": true}')
 
     crm.decide = call_back
     install(client, shop, crm)
     assert wait_until_ended(client, shop) == []
-    [told] = crm.told
+    [handshake] = crm.handshakes
     assert seen["app"]["data"]["app"]["name"] == "My app"
     assert {key["kid"] for key in seen["keys"]} == client.kids()
-    assert told.api_url == shop.issuer
-    assert told.headers["saleor-domain"] == urlsplit(shop.issuer).netloc
-    assert told.headers["saleor-schema-version"] == "3.23"
-    after = ask_api(told, "{ app { id isActive permissions { code } } }")["data"]["app"]
+    assert handshake.api_url == shop.issuer
+    assert handshake.headers["saleor-domain"] == urlsplit(shop.issuer).netloc
+    assert handshake.headers["saleor-schema-version"] == "3.23"
+    after = ask_api(handshake, "{ app { id isActive permissions { code } } }")["data"]["app"]
     assert after == {
         "id": seen["app"]["data"]["app"]["id"],
         "isActive": True,
@@ -116,7 +116,7 @@ def test_a_handshake_that_fails_leaves_no_app_no_token_and_its_message(
     key = install(client, shop, crm)
     [failed] = wait_until_ended(client, shop)
     assert failed == {"id": key, "status": "FAILED", "message": "Allow us first."}
-    answer = ask_api(crm.told[0], "{ app { id } }")
+    answer = ask_api(crm.handshakes[0], "{ app { id } }")
     assert answer["data"] == {"app": None}
     assert answer["errors"][0]["extensions"]["exception"]["code"] == "InvalidTokenError"
     names = client.run("{ apps(first: 50) { edges { node { name } } } }", shop.access("staff"))
@@ -200,5 +200,5 @@ def test_closed_storefront_admits_apps_and_staff_extensions(
 ) -> None:
     shop.set_switches(allow_storefront_traffic=False)
     assert client.run(ME_QUERY, extension).data == {"me": {"email": "manager@example.com"}}
-    assert ask_api(crm.told[0], "{ app { name } }")["data"] == {"app": {"name": "My app"}}
+    assert ask_api(crm.handshakes[0], "{ app { name } }")["data"] == {"app": {"name": "My app"}}
     assert client.run(ME_QUERY).status == 401

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders.remote_instances import make_elsewhere
+from tests.builders.remote_instances import make_remote_access
 from tests.commands.webhooks.paired_shops import Shops, connect_shop, furnish, token_of
 from tests.fakes.keys import SECRET
 from tests.spec.server import running
@@ -28,7 +28,7 @@ def _both_shops(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) 
     local, remote = map(connect_shop, files)
     settings = {"SECRET_KEY": SECRET, "VENDOR": "latchkey", "JWT_TTL_ACCESS": "3600"}
     with running(folder, f"sqlite:///{files[1]}", **settings) as server:
-        remote_access = make_elsewhere(folder / "config", token=token)
+        remote_access = make_remote_access(folder / "config", token=token)
         yield Shops(local, remote, files, origin, server.issuer, remote_access)
     local.database.close()
     remote.database.close()
@@ -38,5 +38,5 @@ def _both_shops(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) 
 def shops(_both_shops: Shops, tmp_path: Path) -> Shops:
     """Two shops alike, the one there for somebody who may do everything."""
     _both_shops.put_back()
-    remote_access = make_elsewhere(tmp_path / "config", token=_both_shops.remote_access.token)
+    remote_access = make_remote_access(tmp_path / "config", token=_both_shops.remote_access.token)
     return replace(_both_shops, remote_access=remote_access)

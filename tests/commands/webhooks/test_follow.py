@@ -36,20 +36,20 @@ class InstanceWithDeliveries:
     """An instance that has sent these, the newest first, to each webhook."""
 
     sent: dict[str, list[InstanceDelivery]] = field(default_factory=dict)
-    asked: int = 0
+    calls: int = 0
     lost: tuple[int, ...] = ()
     """Which of the questions get no answer."""
     fault: Exception = field(default_factory=lambda: Unreachable("The shop", "it is down."))
     removed: set[str] = field(default_factory=set)
 
-    def deliveries(self, webhook_id: str, wanted: DeliveryQuery) -> DeliveryPage:
-        self.asked += 1
-        if self.asked in self.lost:
+    def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:
+        self.calls += 1
+        if self.calls in self.lost:
             raise self.fault
         if webhook_id in self.removed:
             raise Refused(Problem("NOT_FOUND", "There is no such webhook.", "id"))
-        start = int(wanted.after or 0)
-        end = start + wanted.size
+        start = int(query.after or 0)
+        end = start + query.size
         every = self.sent.get(webhook_id, [])
         return DeliveryPage(tuple(every[start:end]), str(end) if end < len(every) else "")
 
@@ -80,9 +80,9 @@ def test_many_at_once_are_read_page_by_page_and_then_no_further() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(number) for number in range(50, 0, -1)]})
     follower = follow(instance, "a")
     assert len(new_ids(follower)) == 50
-    assert instance.asked == 3
+    assert instance.calls == 3
     assert new_ids(follower) == []
-    assert instance.asked == 4
+    assert instance.calls == 4
 
 
 def test_every_status_change_is_reported() -> None:
@@ -118,13 +118,13 @@ def test_following_does_not_end() -> None:
 def test_an_instance_that_is_lost_for_a_while_is_waited_for() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(1)]}, lost=(2, 3))
     follower = follow(instance, "a")
-    said: list[str] = []
-    follower.say = said.append
+    lines: list[str] = []
+    follower.say = lines.append
     news = follower.forever()
     assert next(news).delivery.id == "delivery 1"
     instance.sent["a"].insert(0, delivery(2))
     assert next(news).delivery.id == "delivery 2"
-    assert said == ["The shop cannot be reached: it is down. Trying again.", "There again."]
+    assert lines == ["The shop cannot be reached: it is down. Trying again.", "There again."]
 
 
 def test_an_instance_that_was_never_there_is_not() -> None:
@@ -133,27 +133,27 @@ def test_an_instance_that_was_never_there_is_not() -> None:
 
 
 def test_an_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
-    said: list[str] = []
+    lines: list[str] = []
     instance = InstanceWithDeliveries(
         {"hook": [delivery(1)]}, lost=(2, 3), fault=Fault("The shop failed.")
     )
-    follower = replace(follow(instance, "hook"), say=said.append)
+    follower = replace(follow(instance, "hook"), say=lines.append)
     coming = follower.forever()
     assert next(coming).delivery.id == "delivery 1"
     instance.sent["hook"].insert(0, delivery(2))
     assert next(coming).delivery.id == "delivery 2"
-    assert said == ["The shop failed. Trying again.", "There again."]
+    assert lines == ["The shop failed. Trying again.", "There again."]
 
 
 def test_a_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
-    said: list[str] = []
+    lines: list[str] = []
     instance = InstanceWithDeliveries({"hook": [], "other": []})
-    follower = replace(follow(instance, "hook", "other"), say=said.append)
+    follower = replace(follow(instance, "hook", "other"), say=lines.append)
     assert new_ids(follower) == []
     instance.removed.add("hook")
     instance.sent["other"].insert(0, delivery(1))
     assert new_ids(follower) == ["delivery 1"]
-    assert said == ["hook is not there any more."]
+    assert lines == ["hook is not there any more."]
     instance.removed.add("other")
     with pytest.raises(Refused):
         follower.news()

@@ -15,7 +15,7 @@ from app.ports import Ports
 from docs.commands import entries
 from tests.builders.apps import make_app
 from tests.builders.people import sign_in
-from tests.builders.remote_instances import make_elsewhere
+from tests.builders.remote_instances import make_remote_access
 from tests.builders.shop import close_storefront
 from tests.commands.shell import run
 from tests.commands.webhooks.paired_shops import QUERY, Shops
@@ -37,12 +37,12 @@ def other_server() -> Iterator[HttpServer]:
 
 
 def at(ports: Ports, folder: Path, url: str, *more: str, token: str = SOME) -> Result:
-    remote_access = make_elsewhere(folder / "config", token=token)
+    remote_access = make_remote_access(folder / "config", token=token)
     return run(ports, *LIST, "--instance", url, *more, remote_access=remote_access)
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "message"),
     [
         ("shop.example.com/graphql/", "must start with https:// or http://"),
         ("localhost:8000", "must start with https:// or http://"),
@@ -54,13 +54,13 @@ def at(ports: Ports, folder: Path, url: str, *more: str, token: str = SOME) -> R
 )
 @pytest.mark.parametrize("option", ["-u", "--instance", "--url"])
 def test_what_is_no_address_is_a_usage_error(
-    ports: Ports, url: str, told: str, option: str
+    ports: Ports, url: str, message: str, option: str
 ) -> None:
     failed = run(ports, *LIST, option, url, "--json")
     assert failed.exit_code == 2
     [error] = json.loads(failed.stdout)["errors"]
     assert error["code"] == "USAGE"
-    assert told in error["message"]
+    assert message in error["message"]
     assert "geheim" not in failed.output
 
 
@@ -99,7 +99,7 @@ def test_an_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("reply", "code", "told"),
+    ("reply", "code", "message"),
     [
         (Reply(200, b"<html></html>", {"Content-Type": "text/html"}), 5, "a web page"),
         (Reply(301, b"", {"Location": "https://x.example.com/"}), 5, "https://x.example.com/"),
@@ -110,12 +110,12 @@ def test_an_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> N
     ],
 )
 def test_other_server_at_the_url_is_recognised(
-    ports: Ports, tmp_path: Path, other_server: HttpServer, reply: Reply, code: int, told: str
+    ports: Ports, tmp_path: Path, other_server: HttpServer, reply: Reply, code: int, message: str
 ) -> None:
     other_server.answer("/graphql/", reply)
     failed = at(ports, tmp_path, other_server.url)
     assert (failed.exit_code, failed.stdout) == (code, "")
-    assert told in failed.stderr.replace("version: ", "version? ")
+    assert message in failed.stderr.replace("version: ", "version? ")
 
 
 def test_no_request_is_sent_without_a_login(
@@ -139,12 +139,12 @@ def test_the_token_of_a_file_is_sent_and_no_other(
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [(None, "cannot be read"), (b"", "is empty"), (b" \n", "is empty"), (b"\xff\x00", "no text")],
 )
 @pytest.mark.parametrize("what", ["token", "query"])
 def test_a_file_that_cannot_be_used_is_a_usage_error(
-    ports: Ports, tmp_path: Path, content: bytes | None, told: str, what: str
+    ports: Ports, tmp_path: Path, content: bytes | None, message: str, what: str
 ) -> None:
     file = tmp_path / "file"
     if content is not None:
@@ -153,9 +153,9 @@ def test_a_file_that_cannot_be_used_is_a_usage_error(
         "token": (*LIST, "-u", "https://shop.example.com", "--token-file", str(file)),
         "query": ("webhook", "dry-run", "--query", f"@{file}"),
     }
-    failed = run(ports, *words[what], remote_access=make_elsewhere(tmp_path))
+    failed = run(ports, *words[what], remote_access=make_remote_access(tmp_path))
     assert (failed.exit_code, failed.stdout) == (2, "")
-    assert told in failed.stderr
+    assert message in failed.stderr
 
 
 def test_a_token_file_without_an_instance_is_a_usage_error(ports: Ports, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import send_deliveries
 from app.services.outbox.publisher import add_event
-from tests.builders.remote_instances import make_elsewhere
+from tests.builders.remote_instances import make_remote_access
 from tests.builders.webhooks import make_webhook
 from tests.commands.fake_remote_shop import count_requests, operation, other_shop
 from tests.commands.shell import run
@@ -165,7 +165,7 @@ def test_listening_survives_an_outage_of_the_instance(ports: Ports, tmp_path: Pa
         alive = shop.routes["/graphql/"]
         shop.routes["/graphql/"] = answer
         words = ("webhook", "listen", "--webhook", "hook 1", "--interval", "0.1", "--count", "1")
-        remote_access = make_elsewhere(tmp_path / "config", token="a token")
+        remote_access = make_remote_access(tmp_path / "config", token="a token")
         heard = run(ports, *words, "-u", shop.url, remote_access=remote_access)
     assert heard.exit_code == 0
     assert heard.stdout.count("ORDER_PAID") == 1
@@ -210,7 +210,7 @@ def test_a_signature_is_checked_offline_by_a_file_of_keys(
     base = shops.url.removesuffix("/graphql/")
     online = verify(shops, tmp_path, sent, "--key-set", f"{base}/.well-known/jwks.json")
     assert online.exit_code == 0
-    keys = make_elsewhere(tmp_path).connect_by_token(shops.url, "").key_set()
+    keys = make_remote_access(tmp_path).connect_by_token(shops.url, "").key_set()
     (tmp_path / "keys").write_bytes(keys)
     assert verify(shops, tmp_path, sent, "--key-set", str(tmp_path / "keys")).exit_code == 0
     (tmp_path / "keys").write_text('{"keys": []}')

@@ -83,8 +83,8 @@ def test_here_and_there_come_to_the_same_in_every_form(shops: Shops, case: str, 
     code, out, err = comparable_output(result)
     if form == "json":
         json.loads(out)
-    told = f"exit {code}\n--- standard output\n{out}--- standard error\n{err}"
-    assert told == golden_files.agreed(GOLDEN / f"{case}.{form}", told)
+    transcript = f"exit {code}\n--- standard output\n{out}--- standard error\n{err}"
+    assert transcript == golden_files.agreed(GOLDEN / f"{case}.{form}", transcript)
 
 
 def test_no_agreed_output_is_left_over() -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from app.models import SessionRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
-from tests.builders.remote_instances import make_elsewhere
+from tests.builders.remote_instances import make_remote_access
 from tests.commands.shell import run
 from tests.commands.webhooks.paired_shops import PASSWORD, Shops
 from tests.fakes.no_database import NoDatabase
@@ -22,7 +22,7 @@ PERSON = ("--email", "boss@example.com", "--password-stdin")
 @pytest.fixture
 def signed_out(shops: Shops, tmp_path: Path) -> Shops:
     """Nobody has signed in yet, and no token is in the environment."""
-    return replace(shops, remote_access=make_elsewhere(tmp_path / "config"))
+    return replace(shops, remote_access=make_remote_access(tmp_path / "config"))
 
 
 def login(shops: Shops, *arguments: str, stdin: str | None = None) -> Result:
@@ -109,7 +109,7 @@ def test_logins_are_listed_and_forgotten(signed_out: Shops) -> None:
 def test_no_login_prompt_in_a_pipe(
     ports: Ports, tmp_path: Path, arguments: tuple[str, ...], stdin: str | None
 ) -> None:
-    remote_access = make_elsewhere(tmp_path)
+    remote_access = make_remote_access(tmp_path)
     failed = run(ports, "login", *arguments, "--json", stdin=stdin, remote_access=remote_access)
     assert failed.exit_code == 2
     [error] = json.loads(failed.stdout)["errors"]
@@ -118,6 +118,6 @@ def test_no_login_prompt_in_a_pipe(
 
 def test_unreachable_instance_is_reported(ports: Ports, tmp_path: Path) -> None:
     words = ("login", "http://127.0.0.1:1", *PERSON)
-    failed = run(ports, *words, stdin=PASSWORD, remote_access=make_elsewhere(tmp_path))
+    failed = run(ports, *words, stdin=PASSWORD, remote_access=make_remote_access(tmp_path))
     assert failed.exit_code == 5
     assert PASSWORD not in failed.output

@@ -35,8 +35,8 @@ def test_all_that_is_missing_is_made_however_much_it_is(
     make_webhook(ports, app, EventType.PRODUCT_UPDATED)
     since = (clock.now() - timedelta(hours=1)).isoformat()
 
-    told = run_json(telling, "webhook", "replay", "hook", "--since", since)
+    page = run_json(telling, "webhook", "replay", "hook", "--since", since)
 
-    assert told == {"failed": 0, "missing": 120}
+    assert page == {"failed": 0, "missing": 120}
     with ports.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(DeliveryRecord)) == 120

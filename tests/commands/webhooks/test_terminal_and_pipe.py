@@ -73,8 +73,8 @@ def test_a_query_keeps_its_lines_for_people(ports: Ports, installed: Installatio
     query = "subscription {\n  event {\n\t... on OrderPaid { order { id } }\n  }\n}"
     comparable_output = installed.run("webhook", "edit", "hook", "--query", query)
     assert comparable_output.returncode == 0, comparable_output.stderr
-    told = re.sub(r"\x1b\[[\d;]*m", "", run_in_terminal(installed, "webhook", "show", "hook"))
-    lines = [line.rstrip() for line in told.splitlines()]
+    output = re.sub(r"\x1b\[[\d;]*m", "", run_in_terminal(installed, "webhook", "show", "hook"))
+    lines = [line.rstrip() for line in output.splitlines()]
     start = next(place for place, line in enumerate(lines) if "subscription {" in line)
     indent = " " * lines[start].index("subscription")
     assert lines[start + 1 : start + 5] == [
@@ -144,8 +144,8 @@ def test_a_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Install
     assert process.stdout.read(1) == b"["
     process.stdout.close()
     assert process.stderr is not None
-    with process.stderr as said:
-        assert said.read() == b""
+    with process.stderr as stream:
+        assert stream.read() == b""
     assert process.wait(TIMEOUT_SECONDS) == 0
 
 
@@ -196,7 +196,7 @@ def test_an_editor_that_changes_nothing_changes_nothing(installed: Installation)
 
 
 @pytest.mark.parametrize(
-    ("program", "told"),
+    ("program", "message"),
     [
         ("import os; os.remove(file); os._exit(0)", "Nothing was changed."),
         ("text = ''", "Nothing was changed."),
@@ -205,13 +205,13 @@ def test_an_editor_that_changes_nothing_changes_nothing(installed: Installation)
     ],
 )
 def test_an_editor_that_leaves_no_sheet_changes_nothing(
-    installed: Installation, program: str, told: str
+    installed: Installation, program: str, message: str
 ) -> None:
     before = hook(installed)
     comparable_output = run_in_terminal(
         installed, "webhook", "edit", "hook", EDITOR=editor(installed.folder, program)
     )
-    assert told in comparable_output
+    assert message in comparable_output
     assert "Traceback" not in comparable_output
     assert hook(installed) == before
 

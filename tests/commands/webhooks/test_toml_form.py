@@ -39,7 +39,7 @@ def test_what_was_not_touched_is_no_change(webhook: InstanceWebhook) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "draft"),
     [
         ('"hook"', '"new"', WebhookDraft(name="new")),
         ("active = true", "active = false", WebhookDraft(is_active=False)),
@@ -50,20 +50,20 @@ def test_what_was_not_touched_is_no_change(webhook: InstanceWebhook) -> None:
     ],
 )
 def test_what_was_changed_is_said_and_nothing_else(
-    before: str, after: str, said: WebhookDraft
+    before: str, after: str, draft: WebhookDraft
 ) -> None:
     sheet = format_toml(PLAIN)
     assert before in sheet
-    assert parse_toml(PLAIN, sheet.replace(before, after)) == said
+    assert parse_toml(PLAIN, sheet.replace(before, after)) == draft
 
 
 def test_events_are_ignored_when_a_query_is_set() -> None:
-    told = parse_toml(PLAIN, 'events = ["ORDER_CREATED"]\nquery = "subscription"')
-    assert told.events is ABSENT
+    draft = parse_toml(PLAIN, 'events = ["ORDER_CREATED"]\nquery = "subscription"')
+    assert draft.events is ABSENT
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("name = ", "Invalid value"),
         ("name = 7", "name must be a text"),
@@ -73,6 +73,6 @@ def test_events_are_ignored_when_a_query_is_set() -> None:
         ('secret = "x"', "There is no field secret"),
     ],
 )
-def test_what_cannot_be_meant_is_told(text: str, told: str) -> None:
-    with pytest.raises(Unreadable, match=told):
+def test_what_cannot_be_meant_is_told(text: str, message: str) -> None:
+    with pytest.raises(Unreadable, match=message):
         parse_toml(PLAIN, text)

@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 
 from app.ports import Ports
-from tests.builders.remote_instances import make_elsewhere
+from tests.builders.remote_instances import make_remote_access
 from tests.commands.fake_remote_shop import operation
 from tests.commands.real_installation import Installation
 from tests.commands.shell import run
@@ -77,11 +77,11 @@ def untrusted_server() -> Iterator[HttpServer]:
 
 def at(ports: Ports, folder: Path, server: HttpServer, *words: str) -> Result:
     """``flask WORDS`` on that server, which says nothing to the terminal."""
-    remote_access = make_elsewhere(folder / "config", token="a token")
+    remote_access = make_remote_access(folder / "config", token="a token")
     done = run(ports, *words, stdin="a password\n", remote_access=remote_access)
     for text in (done.stdout, done.stderr):
-        told = {one for one in text if not one.isprintable()}
-        assert told <= {"\n", "\t"}, text
+        unprintable = {one for one in text if not one.isprintable()}
+        assert unprintable <= {"\n", "\t"}, text
     return done
 
 

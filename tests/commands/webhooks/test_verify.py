@@ -44,7 +44,7 @@ def test_standard_webhooks_are_verified_by_their_secret(
 
 
 @pytest.mark.parametrize(
-    ("headers", "told"),
+    ("headers", "message"),
     [
         ("", "is empty"),
         ("[]", "Headers are lines"),
@@ -54,7 +54,7 @@ def test_standard_webhooks_are_verified_by_their_secret(
     ],
 )
 def test_headers_that_sign_nothing_are_a_usage_error(
-    shops: Shops, tmp_path: Path, headers: str, told: str
+    shops: Shops, tmp_path: Path, headers: str, message: str
 ) -> None:
     (tmp_path / "headers").write_text(headers)
     failed = run(
@@ -64,7 +64,7 @@ def test_headers_that_sign_nothing_are_a_usage_error(
         remote_access=shops.remote_access,
     )
     assert failed.exit_code == 2
-    assert told in failed.stderr
+    assert message in failed.stderr
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def person(key: int, *, is_staff: bool = True, is_superuser: bool = False) -> Us
     )
 
 
-def told(problem: Problem | None) -> tuple[str | None, str] | None:
+def place_of(problem: Problem | None) -> tuple[str | None, str] | None:
     return None if problem is None else (problem.field, problem.code)
 
 
@@ -62,10 +62,10 @@ def told(problem: Problem | None) -> tuple[str | None, str] | None:
 def test_staff_cannot_deactivate_themselves_or_a_superuser(
     actor: Actor, user: User, down: str | None, up: str | None
 ) -> None:
-    assert told(deactivation_problem(actor, user)) == (
+    assert place_of(deactivation_problem(actor, user)) == (
         None if down is None else ("isActive", down)
     )
-    assert told(activation_problem(actor, user)) == (None if up is None else ("isActive", up))
+    assert place_of(activation_problem(actor, user)) == (None if up is None else ("isActive", up))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_staff_and_customers_are_deleted_by_their_own_operations(
 ) -> None:
     for is_staff, code in ((True, as_staff), (False, as_customer)):
         problem = deletion_problem(actor, user, is_staff=is_staff)
-        assert told(problem) == (None if code is None else ("id", code))
+        assert place_of(problem) == (None if code is None else ("id", code))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_managed_permissions_stay_manageable(
 ) -> None:
     problem = unmanageable_problem(frozenset(before), frozenset(after), "removeGroups")
     if abandoned:
-        assert told(problem) == ("removeGroups", "LEFT_NOT_MANAGEABLE_PERMISSION")
+        assert place_of(problem) == ("removeGroups", "LEFT_NOT_MANAGEABLE_PERMISSION")
         assert problem is not None
         assert problem.permissions == abandoned
     else:
@@ -114,7 +114,7 @@ def test_managed_permissions_stay_manageable(
 
 
 def test_last_group_cannot_be_left() -> None:
-    assert told(last_group_problem(BOSS, 0, "removeUsers")) == (
+    assert place_of(last_group_problem(BOSS, 0, "removeUsers")) == (
         "removeUsers",
         "CANNOT_REMOVE_FROM_LAST_GROUP",
     )
@@ -125,6 +125,6 @@ def test_last_group_cannot_be_left() -> None:
 def test_same_item_cannot_be_added_and_removed() -> None:
     assert duplicate_problem(["a", "b"], ["c"], "users", "users") is None
     problem = duplicate_problem(["a", "c", "b"], ["b", "x", "a"], None, "groups")
-    assert told(problem) == (None, "DUPLICATED_INPUT_ITEM")
+    assert place_of(problem) == (None, "DUPLICATED_INPUT_ITEM")
     assert problem is not None
     assert (problem.groups, problem.users, problem.permissions) == (("a", "b"), (), ())

@@ -125,8 +125,10 @@ def test_locking_setting_is_recognized(
 
 @pytest.mark.parametrize("setting", ["active", "issuer", "client_id"])
 def test_refusal_names_the_people_who_would_lose_access(setting: str) -> None:
-    told = locking_message(setting, "Northlight ID", "1,240 people", 3, LockoutReason.NO_IDENTITY)
-    assert told.startswith("1,240 people signed in with Northlight ID, 3 of them staff, and ")
-    assert "sign in with a password" in told
-    told = locking_message(setting, "Northlight ID", "1 person", 1, LockoutReason.NOBODY)
-    assert "sign in with a password" not in told
+    message = locking_message(
+        setting, "Northlight ID", "1,240 people", 3, LockoutReason.NO_IDENTITY
+    )
+    assert message.startswith("1,240 people signed in with Northlight ID, 3 of them staff, and ")
+    assert "sign in with a password" in message
+    message = locking_message(setting, "Northlight ID", "1 person", 1, LockoutReason.NOBODY)
+    assert "sign in with a password" not in message

@@ -28,8 +28,8 @@ _PAGE = "http://localhost:3000/"
 _LINES = 'id: "$cart", lines: [{productId: "$product", quantity: 2}]'
 _PLUGIN = 'pluginId: "none.authentication.openidconnect", input: "{}"'
 
-CUSTOMERS_THEMSELVES = Rule("- + ! ! - - - -", (Caller.USER,), told="DELETE_STAFF_ACCOUNT")
-EVENT_HOLDERS = Rule("- - ! + - - ! +", (Caller.STAFF,), told="MISSING_PERMISSION")
+CUSTOMERS_THEMSELVES = Rule("- + ! ! - - - -", (Caller.USER,), code="DELETE_STAFF_ACCOUNT")
+EVENT_HOLDERS = Rule("- - ! + - - ! +", (Caller.STAFF,), code="MISSING_PERMISSION")
 
 MANAGERS_OF_SOME = (Caller.USER, Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
 OTHERS_HOLDERS = Rule("- - - + - + - +", (Caller.USER,))
@@ -40,8 +40,8 @@ APPS_METADATA = Rule("- - - + - - - -", (Caller.STAFF, Caller.APP))
 
 TOKENS = {
     "tokenCreate": Row(EVERYBODY, f'email: "customer@example.com", password: "{PASSWORD}"'),
-    "tokenRefresh": Row(EVERYBODY, 'refreshToken: "x"', told=("JWT_DECODE_ERROR",)),
-    "tokenVerify": Row(EVERYBODY, 'token: "x"', told=("JWT_DECODE_ERROR",)),
+    "tokenRefresh": Row(EVERYBODY, 'refreshToken: "x"', codes=("JWT_DECODE_ERROR",)),
+    "tokenVerify": Row(EVERYBODY, 'token: "x"', codes=("JWT_DECODE_ERROR",)),
     "tokensDeactivateAll": Row(THEMSELVES, ""),
     "externalAuthenticationUrl": Row(EVERYBODY, _PLUGIN),
     "externalObtainAccessTokens": Row(EVERYBODY, _PLUGIN),
@@ -53,7 +53,7 @@ ACCOUNTS = {
     "setPassword": Row(
         EVERYBODY,
         'email: "customer@example.com", token: "x", password: "a good long sentence"',
-        told=("INVALID",),
+        codes=("INVALID",),
     ),
     "requestPasswordReset": Row(
         EVERYBODY, f'email: "customer@example.com", redirectUrl: "{_PAGE}"'
@@ -66,7 +66,7 @@ ACCOUNTS = {
         f'input: {{email: "new@example.com", password: "{PASSWORD}", redirectUrl: "{_PAGE}"}}',
     ),
     "confirmAccount": Row(
-        EVERYBODY, 'email: "customer@example.com", token: "x"', told=("INVALID",)
+        EVERYBODY, 'email: "customer@example.com", token: "x"', codes=("INVALID",)
     ),
     "accountUpdate": Row(THEMSELVES, 'input: {firstName: "Ann"}'),
     "accountUpdate of another": Row(
@@ -75,9 +75,9 @@ ACCOUNTS = {
     "requestEmailChange": Row(
         THEMSELVES, f'newEmail: "new@example.com", password: "{PASSWORD}", redirectUrl: "{_PAGE}"'
     ),
-    "confirmEmailChange": Row(THEMSELVES, 'token: "x"', told=("INVALID",)),
+    "confirmEmailChange": Row(THEMSELVES, 'token: "x"', codes=("INVALID",)),
     "accountRequestDeletion": Row(CUSTOMERS_THEMSELVES, f'redirectUrl: "{_PAGE}"'),
-    "accountDelete": Row(CUSTOMERS_THEMSELVES, 'token: "x"', told=("INVALID",)),
+    "accountDelete": Row(CUSTOMERS_THEMSELVES, 'token: "x"', codes=("INVALID",)),
     "userAvatarUpdate": Row(THEMSELVES, "image: $$file"),
     "userAvatarDelete": Row(THEMSELVES, ""),
     "sessionEnd of another": Row(
@@ -144,7 +144,7 @@ SHOP = {
     "orderConfirm": Row(HOLDERS, 'id: "$order"', ORDERS),
     "orderMarkAsPaid": Row(HOLDERS, 'id: "$order"', ORDERS),
     "orderCancel": Row(HOLDERS, 'id: "$order"', ORDERS),
-    "orderFulfill": Row(HOLDERS, 'order: "$order"', ORDERS, told=("INVALID",)),
+    "orderFulfill": Row(HOLDERS, 'order: "$order"', ORDERS, codes=("INVALID",)),
     "checkoutCreate": Row(EVERYBODY, 'input: {lines: [{productId: "$product", quantity: 1}]}'),
     "checkoutLinesAdd": Row(EVERYBODY, _LINES),
     "checkoutLinesUpdate": Row(EVERYBODY, _LINES),
@@ -172,7 +172,7 @@ INTEGRATIONS = {
         APP_MANAGERS,
         'manifestUrl: "http://127.0.0.1:9/none"',
         APPS,
-        told=("MANIFEST_URL_CANT_CONNECT",),
+        codes=("MANIFEST_URL_CANT_CONNECT",),
     ),
     "webhookCreate": Row(
         ANY_WEBHOOK,
@@ -183,7 +183,7 @@ INTEGRATIONS = {
         OWN_WEBHOOK,
         'input: {targetUrl: "https://app.example.com/", query: "$query"}',
         APPS,
-        told=("REQUIRED",),
+        codes=("REQUIRED",),
     ),
     "webhookUpdate": Row(ANY_WEBHOOK, 'id: "$webhook", input: {isActive: false}', APPS),
     "webhookDelete": Row(ANY_WEBHOOK, 'id: "$webhook"', APPS),

@@ -28,12 +28,12 @@ COLUMNS = (
 class Rule:
     """Marks in the order of ``COLUMNS``, and what a denial may name beside the row's permissions.
 
-    ``told`` is the code that those are refused with whose mark is "!".
+    ``code`` is the code that those are refused with whose mark is "!".
     """
 
     marks: str
     kinds: tuple[Caller | Permission, ...] = ()
-    told: str = ""
+    code: str = ""
 
     @property
     def outcomes(self) -> dict[str, str]:
@@ -58,7 +58,7 @@ STAFF_AND_APPS = Rule("           - - + + + + + +", (Caller.STAFF, Caller.APP))
 HOLDERS = Rule("                  - - - + - + - +")
 HOLDING_PEOPLE = Rule("           - - - + - - - +")
 APP_MANAGERS = Rule("             - - - + - - - -")
-APP_MANAGERS_BUT_NO_APP = Rule("  - - - + - ! - -", told="OUT_OF_SCOPE_APP")
+APP_MANAGERS_BUT_NO_APP = Rule("  - - - + - ! - -", code="OUT_OF_SCOPE_APP")
 ANY_WEBHOOK = Rule("              - - - + o o - -", (Caller.STAFF, Caller.APP))
 OWN_WEBHOOK = Rule("              - - - + + + - -", (Caller.STAFF, Caller.APP))
 """An extension manages no apps, whatever its app was given, and nobody's account; an app only its
@@ -69,12 +69,12 @@ own webhooks, with no permission at all."""
 class Row:
     """One operation; ``call`` is written with the names of what there is in the ``World``.
 
-    ``told`` are the codes of the refusal that ends it for whoever is let in, where the least
+    ``codes`` are the codes of the refusal that ends it for whoever is let in, where the least
     that can be sent is not good enough. ``beside`` is what *with* must hold, too, to get so far.
     """
 
     rule: Rule
     call: str
     permissions: tuple[Permission, ...] = ()
-    told: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
     beside: frozenset[Permission] = field(default_factory=frozenset)

@@ -62,7 +62,7 @@ def test_stable_name_is_resolved_once_per_call(
         want_by_name(ports, app)
         assert work(guarded(ports)) == 1
     assert answers.given == [LISTED, LISTED]
-    [handshake] = app.told
+    [handshake] = app.handshakes
     assert show_calling_app(ports, identify(ports, visit(handshake.token)).actor).name == "My app"
 
 
@@ -73,7 +73,7 @@ def test_name_rebound_to_a_private_address_gets_no_token(
     with app_server() as app:
         want_by_name(ports, app)
         assert work(guarded(ports)) == 1
-        assert app.told == []
+        assert app.handshakes == []
     assert answers.given == [LISTED, INTERNAL]
     assert "leads into a private network" in failed(ports)
     assert left_behind(ports) == {}

@@ -21,7 +21,7 @@ from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import ISSUER, visit
 from tests.fakes.strict_http import WatchedHttp
-from tests.servers.apps import QUERY, Told, app_server, refuse
+from tests.servers.apps import QUERY, Handshake, app_server, refuse
 from tests.servers.http import Reply
 from tests.services.installation_helpers import boss, failed, left_behind, opens, want, work
 
@@ -46,7 +46,7 @@ def test_installation_is_requested_and_then_run_by_the_worker(ports: Ports) -> N
     assert installed.is_active
     assert installed.permissions == {Permission.MANAGE_PRODUCTS}
     assert (installed.version, installed.manifest_url) == ("1.0.0", app.manifest_url)
-    [handshake] = app.told
+    [handshake] = app.handshakes
     assert opens(ports, handshake.token)
 
 
@@ -68,7 +68,7 @@ def test_app_receives_its_token_and_the_api_url(ports: Ports) -> None:
     with app_server() as app:
         want(ports, app, boss(ports))
         work(ports)
-    [handshake] = app.told
+    [handshake] = app.handshakes
     assert handshake.api_url == ISSUER
     assert handshake.headers["latchkey-domain"] == "localhost:8000"
     assert handshake.headers["latchkey-schema-version"] == "3.23"
@@ -83,7 +83,7 @@ def test_app_receives_its_token_and_the_api_url(ports: Ports) -> None:
 def test_app_can_call_the_api_during_the_handshake(ports: Ports, second_process: Ports) -> None:
     seen: dict[str, Any] = {}
 
-    def call_back(handshake: Told) -> Reply:
+    def call_back(handshake: Handshake) -> Reply:
         caller = identify(second_process, visit(handshake.token)).actor
         seen["permissions"] = caller.permissions
         seen["itself"] = show_calling_app(second_process, caller)
@@ -116,7 +116,7 @@ def test_installation_is_audited_and_published_for_its_requester(ports: Ports) -
     [row] = trail(ports, "app.install")
     assert (row.actor_name, row.subject_name) == ("boss@example.com", "My app")
     assert row.after["permissions"] == ["MANAGE_PRODUCTS"]
-    assert app.told[0].token not in json.dumps([row.after, row.before])
+    assert app.handshakes[0].token not in json.dumps([row.after, row.before])
 
 
 def test_app_can_be_installed_inactive(ports: Ports) -> None:
@@ -125,7 +125,7 @@ def test_app_can_be_installed_inactive(ports: Ports) -> None:
         work(ports)
     [installed] = list_apps(ports, OPERATOR, ALL).items
     assert not installed.is_active
-    assert not opens(ports, app.told[0].token)
+    assert not opens(ports, app.handshakes[0].token)
 
 
 def test_app_without_a_back_end_gets_no_token(ports: Ports) -> None:
@@ -179,7 +179,7 @@ def test_refused_installation_stores_only_the_apps_message(
         assert work(ports) == 1
     assert failed(ports) == message
     assert left_behind(ports) == {}
-    assert not opens(ports, app.told[0].token)
+    assert not opens(ports, app.handshakes[0].token)
     assert events(ports) == []
     [row] = trail(ports, "app_installation.fail")
     assert row.after == {"message": message}

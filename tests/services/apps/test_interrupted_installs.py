@@ -22,7 +22,7 @@ from app.services.apps.installation_worker import LEASE
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.fakes.clock import FakeClock
-from tests.servers.apps import Told, accept, app_server, refuse
+from tests.servers.apps import Handshake, accept, app_server, refuse
 from tests.servers.http import Reply
 from tests.services.installation_helpers import (
     Dying,
@@ -63,7 +63,7 @@ def test_another_worker_completes_an_interrupted_installation(
         assert work(second_process) == 1
     [installed] = list_apps(ports, OPERATOR, ALL).items
     assert installed.is_active
-    tokens = [told.token for told in app.told]
+    tokens = [handshake.token for handshake in app.handshakes]
     assert [opens(ports, token) for token in tokens] == [False] * (len(tokens) - 1) + [True]
     assert left_behind(ports)["apps"] == left_behind(ports)["app_tokens"] == 1
     assert len(events(ports)) == len(trail(ports, "app.install")) == 1
@@ -86,7 +86,7 @@ def test_slow_worker_does_not_undo_a_completed_installation(
 ) -> None:
     with app_server() as app:
 
-        def be_overtaken(_told: Told) -> Reply:
+        def be_overtaken(_handshake: Handshake) -> Reply:
             app.decide = accept
             pass_lease(clock)
             assert work(second_process) == 1
@@ -95,7 +95,7 @@ def test_slow_worker_does_not_undo_a_completed_installation(
         app.decide = be_overtaken
         want(ports, app)
         assert work(ports) == 0
-    first, second = app.told
+    first, second = app.handshakes
     assert not opens(ports, first.token)
     assert opens(ports, second.token)
     assert len(list_apps(ports, OPERATOR, ALL).items) == 1
@@ -106,7 +106,7 @@ def test_late_response_is_ignored(ports: Ports) -> None:
     waited = threading.Event()
     late = threading.Event()
 
-    def answer_late(_told: Told) -> Reply:
+    def answer_late(_handshake: Handshake) -> Reply:
         waited.wait(20)
         late.set()
         return Reply()
@@ -119,7 +119,7 @@ def test_late_response_is_ignored(ports: Ports) -> None:
         assert late.wait(20)
         assert "did not answer within" in failed(ports)
         assert left_behind(ports) == {}
-        assert not opens(ports, app.told[0].token)
+        assert not opens(ports, app.handshakes[0].token)
 
 
 def test_an_app_that_never_answers_is_not_installed(ports: Ports) -> None:
@@ -129,7 +129,7 @@ def test_an_app_that_never_answers_is_not_installed(ports: Ports) -> None:
         assert work(replace(ports, http=ShortOfTime(ports.http))) == 1
         assert "did not answer within" in failed(ports)
         assert left_behind(ports) == {}
-        assert not opens(ports, app.told[0].token)
+        assert not opens(ports, app.handshakes[0].token)
 
 
 def _wait_for_the_end(connection: socket.socket) -> None:
@@ -147,7 +147,7 @@ def test_unreachable_app_is_not_installed(ports: Ports) -> None:
 def test_concurrent_installations_create_one_app(ports: Ports, second_process: Ports) -> None:
     with app_server() as app:
 
-        def meanwhile(_told: Told) -> Reply:
+        def meanwhile(_handshake: Handshake) -> Reply:
             assert work(second_process) == 1
             return Reply()
 
@@ -157,7 +157,7 @@ def test_concurrent_installations_create_one_app(ports: Ports, second_process: P
         assert work(ports) == 1
     assert len(list_apps(ports, OPERATOR, ALL).items) == 1
     assert failed(ports) == "identifier: This app is already installed as 'My app'."
-    assert len(app.told) == 1
+    assert len(app.handshakes) == 1
 
 
 def test_installed_app_cannot_be_installed_again(ports: Ports) -> None:
@@ -166,7 +166,7 @@ def test_installed_app_cannot_be_installed_again(ports: Ports) -> None:
         want(ports, app)
         work(ports)
     assert "already installed as 'By hand'" in failed(ports)
-    assert app.told == []
+    assert app.handshakes == []
 
 
 def test_failed_installation_can_be_retried_by_another_person(ports: Ports) -> None:

@@ -131,7 +131,7 @@ def test_token_is_not_sent_to_an_internal_address(ports: Ports) -> None:
         listed, guarded = ports.http, GuardedHttp()
         by_method = ByMethod({"GET": listed, "POST": guarded})
         assert work(replace(ports, http=by_method)) == 1
-        assert app.told == []
+        assert app.handshakes == []
     assert "leads into a private network" in failed(ports)
     assert left_behind(ports) == {}
 

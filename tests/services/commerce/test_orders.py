@@ -44,7 +44,7 @@ WITHOUT = [
 ]
 
 
-def told(ports: Ports) -> list[str]:
+def sent_events(ports: Ports) -> list[str]:
     return [event.type for event in events(ports) if event.type.startswith("ORDER_")]
 
 
@@ -63,7 +63,7 @@ def test_order_is_confirmed_paid_and_fulfilled(ports: Ports, clock: FakeClock) -
     assert (done.status, done.is_paid) == (OrderStatus.FULFILLED, True)
     assert done.updated_at == clock.now()
     assert len(done.lines) == 1
-    assert told(ports) == [
+    assert sent_events(ports) == [
         "ORDER_CREATED",
         "ORDER_CONFIRMED",
         "ORDER_UPDATED",
@@ -78,7 +78,7 @@ def test_order_can_be_cancelled_until_fulfilled(ports: Ports) -> None:
     for status in (OrderStatus.UNCONFIRMED, OrderStatus.UNFULFILLED):
         order = make_order(ports, status=status)
         assert cancel_order(ports, STAFF, order_id(order)).status is OrderStatus.CANCELED
-    assert told(ports)[-2:] == ["ORDER_CANCELLED", "ORDER_UPDATED"]
+    assert sent_events(ports)[-2:] == ["ORDER_CANCELLED", "ORDER_UPDATED"]
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
@@ -153,5 +153,5 @@ def test_second_of_two_conflicting_steps_is_refused(ports: Ports, second_process
         outcomes = list(pool.map(decide, (ports, second_process), (fulfill_order, cancel_order)))
     (done,) = [outcome for outcome in outcomes if outcome is not None]
     assert state(ports, order) == (done.status.value, False)
-    assert told(ports)[-1] == "ORDER_UPDATED"
-    assert len(told(ports)) == 3
+    assert sent_events(ports)[-1] == "ORDER_UPDATED"
+    assert len(sent_events(ports)) == 3

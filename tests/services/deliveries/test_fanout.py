@@ -182,7 +182,7 @@ def test_identical_queries_of_one_app_run_once(
     happen(telling, ProductUpdated(3))
     fan_out_events(telling, WORKER)
 
-    assert len(payloads.asked) == 1
+    assert len(payloads.queries) == 1
     assert len(deliveries(telling)) == 3
 
 

@@ -128,8 +128,8 @@ def test_demo_shop_has_traffic_blocked_addresses_and_logins(shop: Ports) -> None
     seen = [user.last_login for user in list_users(shop, OPERATOR, EVERYTHING).items]
     assert sum(moment is not None for moment in seen) > len(seen) / 2
     successful, *failed = (
-        tuple(export_sign_ins(shop, OPERATOR, wanted))
-        for wanted in (
+        tuple(export_sign_ins(shop, OPERATOR, expected))
+        for expected in (
             SignInFilter(result=SignInResult.SUCCESSFUL),
             SignInFilter(reason=SignInReason.INCORRECT_PASSWORD),
             SignInFilter(reason=SignInReason.UNKNOWN_EMAIL),

@@ -23,7 +23,7 @@ BY_AGE = Order((UserRecord.date_joined, UserRecord.id))
 ORDERS = (BY_KEY, BY_NAME, BY_NAMES, BY_AGE)
 
 
-def told(order: Order) -> str:
+def row_names(order: Order) -> str:
     """An order by the names of its columns, for the name of a test."""
     return "+".join(str(column.key) for column in order.columns)
 
@@ -69,12 +69,12 @@ def walk(ports: Ports, order: Order, size: int, *, backwards: bool = False) -> I
 
 
 def _named(value: object) -> str:
-    return told(value) if isinstance(value, Order) else repr(value)
+    return row_names(value) if isinstance(value, Order) else repr(value)
 
 
 @pytest.mark.usefixtures("people")
 @pytest.mark.parametrize("size", [1, 4, LENGTH - 1, LENGTH, LENGTH + 1])
-@pytest.mark.parametrize("order", ORDERS, ids=told)
+@pytest.mark.parametrize("order", ORDERS, ids=row_names)
 @pytest.mark.parametrize("descending", [False, True], ids=["up", "down"])
 def test_pages_contain_everyone_once_in_order(
     ports: Ports, order: Order, size: int, *, descending: bool

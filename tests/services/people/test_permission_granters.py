@@ -28,7 +28,7 @@ STAFF, PLUGINS, APPS = (
 )
 
 
-def asked(ports: Ports, *missing: Permission) -> list[str]:
+def granter_names(ports: Ports, *missing: Permission) -> list[str]:
     return [granter.email for granter in list_permission_granters(ports, OPERATOR, missing)]
 
 
@@ -50,7 +50,7 @@ def test_staff_managers_with_the_permission_can_grant_it(ports: Ports) -> None:
     make_user(ports, "root@example.com", is_superuser=True)
     gone = make_staff(ports, "gone@example.com", STAFF, PLUGINS)
     change_user(ports, gone, is_active=False)
-    assert set(asked(ports, PLUGINS)) == {
+    assert set(granter_names(ports, PLUGINS)) == {
         "direct@example.com",
         "ines@example.com",
         "root@example.com",
@@ -66,7 +66,7 @@ def test_staff_managers_with_the_permission_can_grant_it(ports: Ports) -> None:
 def test_granters_hold_all_missing_permissions(ports: Ports) -> None:
     make_staff(ports, "one@example.com", STAFF, PLUGINS)
     make_staff(ports, "both@example.com", STAFF, PLUGINS, APPS)
-    assert asked(ports, PLUGINS, APPS) == ["both@example.com"]
+    assert granter_names(ports, PLUGINS, APPS) == ["both@example.com"]
 
 
 def test_granters_are_sorted_by_last_use_without_the_caller(
@@ -93,7 +93,7 @@ def test_few_granters_are_listed_in_one_statement(ports: Ports) -> None:
     for number in range(NAMED + 1):
         make_staff(ports, f"s{number}@example.com", STAFF)
     with recorded_statements() as statements:
-        assert len(asked(ports, STAFF)) == NAMED
+        assert len(granter_names(ports, STAFF)) == NAMED
     assert len(selects(statements)) == 1
 
 

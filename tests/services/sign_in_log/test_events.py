@@ -57,8 +57,8 @@ def log(ports: Ports, clock: FakeClock) -> Ports:
     return ports
 
 
-def found(ports: Ports, wanted: SignInFilter, actor: Actor = OPERATOR) -> list[int]:
-    return [one.id for one in list_sign_ins(ports, actor, PAGE, wanted).items]
+def found(ports: Ports, filter_: SignInFilter, actor: Actor = OPERATOR) -> list[int]:
+    return [one.id for one in list_sign_ins(ports, actor, PAGE, filter_).items]
 
 
 def test_newest_attempt_is_listed_first_with_its_person(log: Ports, clock: FakeClock) -> None:
@@ -80,7 +80,7 @@ def test_newest_attempt_is_listed_first_with_its_person(log: Ports, clock: FakeC
 
 
 @pytest.mark.parametrize(
-    ("wanted", "entries"),
+    ("filter_", "entries"),
     [
         (SignInFilter(), [6, 5, 4, 3, 2, 1]),
         (SignInFilter(result=SignInResult.SUCCESSFUL), [3, 1]),
@@ -104,8 +104,8 @@ def test_newest_attempt_is_listed_first_with_its_person(log: Ports, clock: FakeC
     ],
     ids=repr,
 )
-def test_attempts_are_found(log: Ports, wanted: SignInFilter, entries: list[int]) -> None:
-    assert found(log, wanted) == entries
+def test_attempts_are_found(log: Ports, filter_: SignInFilter, entries: list[int]) -> None:
+    assert found(log, filter_) == entries
 
 
 def test_attempts_of_a_time_are_found_with_both_ends(log: Ports, clock: FakeClock) -> None:
@@ -140,8 +140,8 @@ def test_who_manages_customers_sees_theirs_alone(log: Ports) -> None:
 def test_an_export_holds_every_attempt_once(log: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "_EXPORTED_AT_ONCE", 2)
     assert list(export_sign_ins(log, OPERATOR)) == list(list_sign_ins(log, OPERATOR, PAGE).items)
-    wanted = SignInFilter(result=SignInResult.SUCCESSFUL)
-    assert [one.id for one in export_sign_ins(log, OPERATOR, wanted)] == [3, 1]
+    filter_ = SignInFilter(result=SignInResult.SUCCESSFUL)
+    assert [one.id for one in export_sign_ins(log, OPERATOR, filter_)] == [3, 1]
 
 
 def test_attempts_of_one_moment_keep_their_order(ports: Ports) -> None:

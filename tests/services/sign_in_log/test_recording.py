@@ -230,13 +230,13 @@ def test_sign_ins_with_a_provider(ports: Ports, log: FakeSignInLog, provider: Ow
     expired = finish("no state")
     unknown_code = finish(provider_logins.begin(ports)["state"])
     make_user(ports, "bob@sso.example")
-    asked = provider_logins.begin(ports)
+    begun = provider_logins.begin(ports)
     id_token = provider.sign(
-        provider.id_claims(asked["nonce"], "bob", email="bob@sso.example", email_verified=False)
+        provider.id_claims(begun["nonce"], "bob", email="bob@sso.example", email_verified=False)
     )
-    provider_logins.grant(provider, asked, id_token=id_token)
+    provider_logins.grant(provider, begun, id_token=id_token)
     provider.known(f"access for {provider_logins.CODE}", "bob", email_verified=False)
-    unlinked = finish(asked["state"])
+    unlinked = finish(begun["state"])
 
     assert [(one.reason, one.email) for one in (expired, unknown_code, unlinked)] == [
         (SignInReason.SSO_EXPIRED, ""),
@@ -250,14 +250,14 @@ def test_only_staff_sign_in_to_the_console_with_a_provider(
     ports: Ports, log: FakeSignInLog, provider: OwnProvider
 ) -> None:
     def finish(actor: Actor = NOBODY) -> object:
-        asked = provider_logins.begin(ports)
-        provider_logins.grant(provider, asked)
+        begun = provider_logins.begin(ports)
+        provider_logins.grant(provider, begun)
         return finish_console_sign_in(
             ports,
             actor,
             plugin_id=provider_logins.PLUGIN,
             code=provider_logins.CODE,
-            state=asked["state"],
+            state=begun["state"],
         )
 
     refusal = refused(log, finish)

@@ -170,7 +170,7 @@ def test_id_token_is_not_an_access_token_without_audience(
     assert LOGOUT_EVENT not in provider.claims()
 
 
-def told(**person: object) -> Callable[[OwnProvider], Reply]:
+def user_info(**person: object) -> Callable[[OwnProvider], Reply]:
     """An answer of user-info about alice, with some members otherwise; ``...`` leaves one out."""
 
     def answer(provider: OwnProvider) -> Reply:
@@ -185,14 +185,14 @@ def raw(reply: Reply) -> Callable[[OwnProvider], Reply]:
 
 
 ANSWERS: dict[str, tuple[Callable[[OwnProvider], Reply], TokenFault]] = {
-    "another subject": (told(sub="root"), TokenFault.INVALID),
-    "no subject": (told(sub=...), TokenFault.INVALID),
-    "subject that is null": (told(sub=None), TokenFault.INVALID),
-    "no email": (told(email=...), TokenFault.INVALID),
-    "email that is a list": (told(email=["alice@sso.example"]), TokenFault.INVALID),
-    "email that is none": (told(email="alice"), TokenFault.INVALID),
-    "two emails in one": (told(email="a@sso.example,b@sso.example"), TokenFault.INVALID),
-    "email with a line break": (told(email="a@sso.example\nBcc: x"), TokenFault.INVALID),
+    "another subject": (user_info(sub="root"), TokenFault.INVALID),
+    "no subject": (user_info(sub=...), TokenFault.INVALID),
+    "subject that is null": (user_info(sub=None), TokenFault.INVALID),
+    "no email": (user_info(email=...), TokenFault.INVALID),
+    "email that is a list": (user_info(email=["alice@sso.example"]), TokenFault.INVALID),
+    "email that is none": (user_info(email="alice"), TokenFault.INVALID),
+    "two emails in one": (user_info(email="a@sso.example,b@sso.example"), TokenFault.INVALID),
+    "email with a line break": (user_info(email="a@sso.example\nBcc: x"), TokenFault.INVALID),
     "refusal": (raw(Reply(401)), TokenFault.INVALID),
     "a page": (raw(Reply(200, b"<html></html>")), TokenFault.PROVIDER),
     "a list": (raw(as_json([])), TokenFault.PROVIDER),
