@@ -18,7 +18,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
         for choice in choices:
             if text.lower() == choice.lower():
                 return choice
-        raise ValueError(f"{text!r} is none of {', '.join(choices)}")
+        raise ValueError(f"must be {' or '.join(choices)}, got {text!r}")
 
     return parse
 
@@ -28,12 +28,12 @@ def flag(text: str) -> bool:
         return True
     if text.lower() in ("0", "false", "no", "off"):
         return False
-    raise ValueError(f"{text!r} is neither true nor false")
+    raise ValueError(f"must be true or false, got {text!r}")
 
 
 def not_negative(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise ValueError(f"{text!r} is no whole number")
+        raise ValueError(f"must be an integer, got {text!r}")
     return int(text)
 
 

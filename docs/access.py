@@ -1,4 +1,4 @@
-"""The page of who may do what, from the register of the use cases."""
+"""The page of who can do what, from the register of the use cases."""
 
 import importlib
 import pkgutil
@@ -8,29 +8,29 @@ import app.services
 from app.services.authorization.register import REGISTER, Declaration, Rule
 
 _DESCRIPTIONS: Mapping[Rule, str] = {
-    Rule.PUBLIC: "everybody",
+    Rule.PUBLIC: "everyone",
     Rule.USERS: "signed-in people",
-    Rule.ACCOUNT_OWNER: "signed-in people for their own account, no extension",
+    Rule.ACCOUNT_OWNER: "signed-in people for their own account, not extensions",
     Rule.STAFF: "staff",
     Rule.APPS: "apps",
     Rule.STAFF_AND_APPS: "staff and apps",
-    Rule.PERMISSION: "whoever holds",
-    Rule.PERMISSION_USERS_ONLY: "people who hold",
-    Rule.USERS_OR_PERMISSION: "signed-in people for what is their own, and whoever holds",
-    Rule.INTERNAL: "the shell and the worker",
+    Rule.PERMISSION: "people and apps with",
+    Rule.PERMISSION_USERS_ONLY: "people with",
+    Rule.USERS_OR_PERMISSION: "signed-in people for their own data, people and apps with",
+    Rule.INTERNAL: "the command line and the worker",
 }
 _PAGE = """\
-# Who may do what
+# Who can do what
 
-Printed from the declarations above the use cases (`app/services`); `make docs` writes it anew.
-*Whoever holds* means people and apps; *people who hold* no app, whatever it was given. A dashboard
-extension counts as the person it acts for, with the permissions that both have, but it can't read
-or change what belongs to the person's own account: sessions, password, email, deletion. Of several
-permissions any one is enough. Whoever holds the shell may do everything.
+Printed from the declarations of the use cases (`app/services`); `make docs` regenerates it.
+*People with* a permission excludes apps, whatever their permissions. A dashboard extension acts
+for a person, with the permissions that both have, but it can't read or change the person's own
+account: sessions, password, email, deletion. If several permissions are listed, any of them is
+enough. Server administrators can do everything on the command line.
 
-A use case may ask for more than stands here: that a thing is the caller's own, that a grant does
-not exceed what the granter holds. Its docstring says so, and `tests/graphql/matrix` tells for
-every operation of the schema what becomes of every kind of caller.
+A use case can have more conditions, for example that a person can't grant permissions they don't
+have. Its docstring lists them, and `tests/graphql/matrix` tests every operation of the schema with
+every kind of caller.
 
 In the console, use cases with a *fresh proof* ask staff for their password, or to sign in again at
 their identity provider, unless they did in the last five minutes. The API and the command line

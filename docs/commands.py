@@ -13,29 +13,29 @@ _WIDTH = 90
 _HEAD = """\
 # The command line
 
-Printed from the commands themselves; `make docs` writes it anew, and `docs/latchkey.1` with it
+Printed from the commands themselves; `make docs` regenerates it and `docs/latchkey.1`
 (`man ./docs/latchkey.1`).
 
-Every command takes `-h`, `-V`, `--json` and `--short`. Data goes to standard output, messages to
-standard error. Tables and colours are for terminals; `NO_COLOR` takes the colours away. In a pipe
-there is a line each, with tabs between. Nobody is asked anything there, nor with `--no-input`.
-`flask --help` lists what follows; it alone has no `-h`.
+Every command accepts `-h`, `-V`, `--json` and `--short`. Data goes to standard output, messages to
+standard error. Tables and colours are for terminals; `NO_COLOR` disables colours. In a pipe, the
+output is one line per item with tabs between columns. Commands never prompt there, nor with
+`--no-input`. Only `flask --help`, which lists all commands, has no `-h`.
 
-`--json` is valid JSON always: a list without anything is `[]`, and what failed, or was ended by
-Ctrl-C, is `{"errors": [{"code", "message", "field"}]}` on one line. What goes on until Ctrl-C
-(`webhook listen`, `webhook deliveries --follow`) is an object a line, those errors the last of
-them; what does many things tells of each what became of it, however it ends.
+The output of `--json` is always valid JSON: an empty list is `[]`, and a command that fails or is
+ended by Ctrl-C prints `{"errors": [{"code", "message", "field"}]}` on one line. Commands that run
+until Ctrl-C (`webhook listen`, `webhook deliveries --follow`) print one object per line, with
+errors last. Commands that change several items report the result of each, however they end.
 
-A pipe that is closed early, by `head` say, changes neither what a command does nor how it ends.
+Closing a pipe early, for example with `head`, changes neither what a command does nor how it ends.
 
 """
 CODES = {
     Exit.DONE: "done",
-    Exit.FAILED: "failed, or something was found to be wrong",
-    Exit.USAGE: "the command line cannot be understood",
-    Exit.REFUSED: "refused by the rules of the shop",
-    Exit.DENIED: "not signed in, or not permitted",
-    Exit.UNREACHABLE: "something that is needed cannot be reached",
+    Exit.FAILED: "failed, or a problem was found",
+    Exit.USAGE: "invalid command line",
+    Exit.REFUSED: "refused by a rule of the shop",
+    Exit.DENIED: "not signed in or not permitted",
+    Exit.UNREACHABLE: "a required service can't be reached",
     INTERRUPTED: "interrupted by Ctrl-C",
 }
 """What the exit codes mean."""

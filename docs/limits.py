@@ -14,7 +14,7 @@ from app.domain.sign_in.rate_limits import (
 _PAGE = f"""\
 # Rate limits
 
-Printed from `app/domain/sign_in/rate_limits.py`; `make docs` writes it anew. Each limit counts
+Printed from `app/domain/sign_in/rate_limits.py`; `make docs` regenerates it. Each limit counts
 one client IP address (IPv6: the /64 network); callers whose address cannot be told
 count together as one client. Normal storefront traffic stays below every limit.
 

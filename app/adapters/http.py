@@ -100,13 +100,13 @@ def _read(response: BaseHTTPResponse, request: HttpRequest) -> HttpResponse:
     if headers.get("content-encoding", "identity").lower() != "identity":
         if request.status_suffices:
             return HttpResponse(response.status, headers)
-        raise CallFailed(CallFault.MALFORMED, "The answer is compressed, which nobody asked for.")
+        raise CallFailed(CallFault.MALFORMED, "The response is compressed, which isn't supported.")
     max_size, body = request.max_size, bytearray()
     # Until there is nothing more: that is when a body which is too short shows.
     while piece := response.read(max_size + 1 - len(body), decode_content=False):
         body += piece
     if len(body) > max_size and not request.status_suffices:
-        raise CallFailed(CallFault.TOO_LARGE, f"The answer is longer than {max_size} bytes.")
+        raise CallFailed(CallFault.TOO_LARGE, f"The response is larger than {max_size} bytes.")
     return HttpResponse(response.status, headers, bytes(body[:max_size]))
 
 
@@ -121,10 +121,10 @@ def _failures(request: HttpRequest) -> Iterator[None]:
 
 def _explain(error: BaseException, host: str, timeout: float) -> CallFailed:
     if isinstance(error, InvalidIPAddress):
-        message = f"{host} leads into a private network. {ALLOW_HINT}"
+        message = f"{host} is in a private network. {ALLOW_HINT}"
         return CallFailed(CallFault.FORBIDDEN, message)
     if _is_timeout(error):
-        message = f"{host} did not answer within {timeout:g} seconds."
+        message = f"{host} didn't respond within {timeout:g} seconds."
         connecting = any(isinstance(cause, ConnectTimeoutError) for cause in _causes(error))
         return CallFailed(CallFault.UNREACHABLE if connecting else CallFault.TIMEOUT, message)
     if isinstance(error, ValueError):
@@ -135,16 +135,16 @@ def _explain(error: BaseException, host: str, timeout: float) -> CallFailed:
 def _connection_fault(error: BaseException, host: str) -> CallFailed:
     """Classify a connection's error."""
     if _is_protocol_error(error):
-        return CallFailed(CallFault.MALFORMED, f"{host} does not answer as HTTP asks.")
+        return CallFailed(CallFault.MALFORMED, f"{host} sent an invalid HTTP response.")
     if _is_reset(error):
-        message = f"{host} closed the connection without an answer."
+        message = f"{host} closed the connection without a response."
         return CallFailed(CallFault.INTERRUPTED, message)
     if isinstance(error, requests.exceptions.SSLError):
-        message = f"{host} has no certificate that can be trusted."
+        message = f"{host} doesn't have a trusted certificate."
         return CallFailed(CallFault.CERTIFICATE, message)
     if isinstance(error, requests.ConnectionError):
-        return CallFailed(CallFault.UNREACHABLE, f"{host} cannot be reached.")
-    return CallFailed(CallFault.MALFORMED, f"{host} does not answer as HTTP asks.")
+        return CallFailed(CallFault.UNREACHABLE, f"Can't connect to {host}.")
+    return CallFailed(CallFault.MALFORMED, f"{host} sent an invalid HTTP response.")
 
 
 def _is_timeout(error: BaseException) -> bool:

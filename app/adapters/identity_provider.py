@@ -71,7 +71,7 @@ class OpenIdProvider:
     def fetch_keys(self, url: str) -> tuple[ProviderKey, ...]:
         keys = read_keys(self._members(url, "The key set", timeout=_SHORT_TIMEOUT))
         if not keys:
-            message = "The key set holds no key that can verify a signature."
+            message = "The key set has no key that can verify a signature."
             raise CallFailed(CallFault.MALFORMED, message)
         return keys
 
@@ -80,13 +80,13 @@ class OpenIdProvider:
 
     def fetch_person(self, url: str, access_token: str) -> Mapping[str, object]:
         if not access_token.isascii() or not access_token.isprintable():
-            raise ProviderTokenRejected("No provider gives out such a token.")
+            raise ProviderTokenRejected("No identity provider issues this kind of token.")
         headers = {**_JSON, "Authorization": f"Bearer {access_token}"}
         response = self._http.send(
             HttpRequest(url, headers=headers, timeout=_SHORT_TIMEOUT, max_size=_MAX_SIZE)
         )
         if response.status in _REFUSED:
-            raise ProviderTokenRejected("The provider does not accept this token.")
+            raise ProviderTokenRejected("The provider doesn't accept this token.")
         return json_members(response, "The user-info endpoint")
 
     def discover(self, issuer: str) -> Mapping[str, object]:
@@ -109,7 +109,7 @@ class OpenIdProvider:
         except OAuth2Error as refused:
             raise GrantRefused(str(refused.error)[:100]) from None
         except (ValueError, TypeError, OverflowError):
-            message = f"{_TOKEN_ENDPOINT} did not answer as OAuth 2.0 asks."
+            message = f"{_TOKEN_ENDPOINT} sent an invalid OAuth 2.0 response."
             raise CallFailed(CallFault.MALFORMED, message) from None
         return _read_tokens(token)
 
@@ -160,7 +160,7 @@ def _read_tokens(token: Mapping[str, object]) -> TokenResponse:
     access, scope = token.get("access_token"), token.get("scope")
     kind = token.get("token_type", "")
     if not isinstance(access, str) or not access or str(kind).lower() != "bearer":
-        message = f"{_TOKEN_ENDPOINT} gave no bearer token."
+        message = f"{_TOKEN_ENDPOINT} returned no bearer token."
         raise CallFailed(CallFault.MALFORMED, message)
     return TokenResponse(
         access_token=access,

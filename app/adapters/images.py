@@ -32,7 +32,7 @@ class PillowImages:
                 raise
             except Exception as trouble:
                 # Decoders trip in a dozen ways over files that are broken, or made to break them.
-                raise InvalidImage("This file is no picture, or it is damaged.") from trouble
+                raise InvalidImage("This file isn't an image or is damaged.") from trouble
 
 
 def _crop_squares(data: bytes, sizes: list[int]) -> dict[int, bytes]:
@@ -54,7 +54,8 @@ def _require_size(width: int, height: int) -> None:
     if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
         most = MAX_PIXELS // 1_000_000
         raise InvalidImage(
-            f"The picture has {width} by {height} pixels; at most {most} million can be used."
+            f"The image is {width} by {height} pixels. Use an image of at most "
+            f"{most} million pixels."
         )
 
 

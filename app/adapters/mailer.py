@@ -46,10 +46,10 @@ class SmtpMailer:
                 server.send_message(_message(rendered, self._sender_address))
         except smtplib.SMTPRecipientsRefused as error:
             [(code, _)] = error.recipients.values()
-            reason = f"The mail server answered {code} to the recipient."
+            reason = f"The mail server rejected the recipient with {code}."
             raise MailUndeliverable(reason, permanent=code >= _PERMANENT) from error
         except smtplib.SMTPDataError as error:
-            reason = f"The mail server answered {error.smtp_code}."
+            reason = f"The mail server responded with {error.smtp_code}."
             raise MailUndeliverable(reason, permanent=error.smtp_code >= _PERMANENT) from error
         except smtplib.SMTPResponseException as error:
             raise MailUndeliverable(_is_sender_refused(error.smtp_code)) from error
@@ -121,11 +121,11 @@ class FileMailer:
 
 
 def _is_sender_refused(code: int) -> str:
-    return f"The mail server answered {code} to us: check MAIL_URL."
+    return f"The mail server responded with {code}. Check MAIL_URL."
 
 
 def _unreachable(error: Exception) -> str:
-    return f"The mail server cannot be reached ({type(error).__name__})."
+    return f"Can't connect to the mail server ({type(error).__name__})."
 
 
 def _message(rendered: RenderedMail, sender_address: str) -> EmailMessage:

@@ -65,9 +65,7 @@ class FileProfiles:
             fresh.replace(self._file)
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise Fault(f"{self._file} cannot be written: {reason}.") from None
+            raise Fault(f"Can't write {self._file}: {reason}.") from None
 
     def _unusable(self) -> Fault:
-        return Fault(
-            f"{self._file} cannot be read. Move it away and sign in again: flask login URL"
-        )
+        return Fault(f"Can't read {self._file}. Delete it and sign in again with: flask login URL")

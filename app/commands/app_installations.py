@@ -40,18 +40,18 @@ _POLL_SECONDS = 0.2
 
 installations = Group(
     "installations",
-    short_help="List, retry and forget installations of apps.",
-    help="List, retry and forget installations that are under way or have failed. ID is an "
-    "installation's, as the list shows it.",
+    short_help="List, retry and delete app installations.",
+    help="List, retry and delete installations that are pending or have failed. ID is an "
+    "installation's ID, as shown by the list command.",
     examples=[
-        ("flask app installations list", "under way or failed, and why"),
-        ("flask app installations retry 3", "try again"),
-        ("flask app installations delete 3", "forget one that has failed"),
+        ("flask app installations list", "pending and failed installations"),
+        ("flask app installations retry 3", "retry it"),
+        ("flask app installations delete 3", "delete a failed installation"),
     ],
 )
 
 _COLUMNS = (
-    Column[Installation]("id", "Id", lambda row: row.id, short=True),
+    Column[Installation]("id", "ID", lambda row: row.id, short=True),
     Column[Installation]("appName", "App", lambda row: row.app_name, short=True),
     Column[Installation]("status", "Status", lambda row: row.status.value, short=True),
     Column[Installation]("message", "Why", lambda row: row.message or None),
@@ -65,21 +65,31 @@ _served_at = click.option(
     "--served-at",
     default="",
     metavar="URL",
-    help="Where the app calls back, while PUBLIC_URL is not set; http://localhost:8000 if unsaid.",
+    help="URL the app calls back, used while PUBLIC_URL is not set. Default: "
+    "http://localhost:8000.",
 )
 
 
 @standalone(
     "install",
     examples=[
-        ("flask app install https://app.example.com/api/manifest", "shows it, and asks"),
-        ("flask app install https://app.example.com/api/manifest --yes", "from a script"),
+        (
+            "flask app install https://app.example.com/api/manifest",
+            "shows the manifest and asks to confirm",
+        ),
+        ("flask app install https://app.example.com/api/manifest --yes", "without a prompt"),
     ],
 )
 @click.argument("manifest_url")
-@click.option("--name", default="", help="What it is called here; what it calls itself if unsaid.")
+@click.option(
+    "--name", default="", help="Name of the app in this shop. Default: the name in its manifest."
+)
 @permission_option
-@click.option("--inactive", is_flag=True, help="Leave it locked out until `flask app activate`.")
+@click.option(
+    "--inactive",
+    is_flag=True,
+    help="Install the app without activating it; activate it later with `flask app activate`.",
+)
 @yes_option
 @_served_at
 def install(
@@ -109,25 +119,25 @@ def install(
 
 @installations.command("list", examples=[("flask app installations list --json", "for a script")])
 def list_() -> None:
-    """List the installations that are under way or have failed."""
+    """List pending and failed installations."""
     open_installations = list_installations(installation().ports, OPERATOR)
-    output().rows(open_installations, _COLUMNS, empty="None is under way, and none has failed.")
+    output().rows(open_installations, _COLUMNS, empty="No pending or failed installations.")
 
 
-@installations.command("retry", examples=[("flask app installations retry 3", "try again")])
+@installations.command("retry", examples=[("flask app installations retry 3", "retry it")])
 @_key
 @_served_at
 def retry(installation_id: int, *, served_at: str) -> None:
-    """Try an installation again that has failed, and wait until the app is there."""
+    """Retry a failed installation and wait until it completes."""
     ports = installation().ports
     actor = _operator(ports, served_at)
     _finish(ports, actor, retry_installation(ports, actor, installation_id))
 
 
-@installations.command("delete", examples=[("flask app installations delete 3", "forget it")])
+@installations.command("delete", examples=[("flask app installations delete 3", "delete it")])
 @_key
 def delete(installation_id: int) -> None:
-    """Forget an installation that has failed."""
+    """Delete a failed installation."""
     deleted = delete_failed_installation(installation().ports, OPERATOR, installation_id)
     output().one(deleted, _COLUMNS)
 
@@ -143,12 +153,12 @@ def _summary(manifest: Manifest, new: InstallationRequest) -> Iterator[str]:
         "App": f"{manifest.name} {manifest.version} ({manifest.identifier})",
         "Author": manifest.author,
         "About": manifest.about,
-        "Its page": manifest.app_url,
-        "Gets its token at": manifest.token_target_url,
-        "Asks for": _permission_list(manifest.permissions),
-        "Is granted": _permission_list(new.permissions),
-        "Adds to the dashboard": ", ".join(extension.label for extension in manifest.extensions),
-        "Is told of events at": ", ".join(
+        "Home page": manifest.app_url,
+        "Token sent to": manifest.token_target_url,
+        "Requested permissions": _permission_list(manifest.permissions),
+        "Granted permissions": _permission_list(new.permissions),
+        "Dashboard extensions": ", ".join(extension.label for extension in manifest.extensions),
+        "Webhook endpoints": ", ".join(
             dict.fromkeys(webhook.target_url for webhook in manifest.webhooks)
         ),
     }
@@ -158,7 +168,7 @@ def _summary(manifest: Manifest, new: InstallationRequest) -> Iterator[str]:
 
 
 def _permission_list(permissions: frozenset[Permission]) -> str:
-    return ", ".join(sorted(permissions)) or "no permission"
+    return ", ".join(sorted(permissions)) or "none"
 
 
 def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
@@ -169,9 +179,9 @@ def _finish(ports: Ports, actor: Actor, pending: Installation) -> None:
             pause.wait(_POLL_SECONDS)
     if current is not None:
         output().say(
-            f"Nothing is left of it. Try again: flask app installations retry {pending.id}"
+            f"The app was not installed. To retry: flask app installations retry {pending.id}"
         )
-        message = current.message or "The app does not say why it refuses."
+        message = current.message or "The app rejected the installation without giving a reason."
         raise Refused(Problem("INSTALLATION_FAILED", message))
     output().one(_installed(ports, actor, pending), ALL_COLUMNS)
 
@@ -194,5 +204,5 @@ def _installed(ports: Ports, actor: Actor, pending: Installation) -> App:
     for app in newest.items:
         if app.manifest_url == pending.manifest_url:
             return app
-    message = "{app_name} is not there any more: somebody has removed it meanwhile."
+    message = "{app_name} was deleted during the installation."
     raise Refused(Problem("NOT_FOUND", message, values={"app_name": pending.app_name}))

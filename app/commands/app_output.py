@@ -12,10 +12,10 @@ from app.services.apps.app_lists import AppFilter, list_apps
 
 MAX_KEY = 10**18
 """Fits every database's integer; a larger one cannot exist."""
-NO_APP = "There is no such app. See them: flask app list"
+NO_APP = "App not found. List apps with: flask app list"
 
 COLUMNS = (
-    Column[App]("id", "Id", lambda app: app.id, short=True),
+    Column[App]("id", "ID", lambda app: app.id, short=True),
     Column[App]("name", "Name", lambda app: app.name, short=True),
     Column[App]("type", "Type", lambda app: app.type.value),
     Column[App]("isActive", "Active", lambda app: app.is_active),
@@ -39,5 +39,5 @@ def app_key(ports: Ports, app: str) -> int:
     page = list_apps(ports, OPERATOR, PageRequest(2), AppFilter(name=app)).items
     if len(page) == 1:
         return page[0].id
-    hint = "Several apps have this name; give its id." if page else NO_APP
+    hint = "Several apps have this name. Use the app's ID." if page else NO_APP
     raise Refused(Problem("NOT_FOUND", hint, "app"))

@@ -28,20 +28,20 @@ from app.web.installation import installation
 
 tokens = Group(
     "token",
-    short_help="Create, list, rotate and revoke the tokens of apps.",
-    help="Create, list, rotate and revoke the tokens of apps. APP is an id, or a name that is "
-    "unique; ID is a token's, as the list shows it.",
+    short_help="Create, list, rotate and revoke app tokens.",
+    help="Create, list, rotate and revoke app tokens. APP is an ID or a unique name. ID is a "
+    "token's ID, as shown by the list command.",
     examples=[
-        ("flask app token list Warehouse", "their last characters and last use"),
-        ("flask app token rotate 7", "replace one; the old one works for another day"),
-        ("flask app token revoke 7", "end one, by its id"),
+        ("flask app token list Warehouse", "last characters and last use of each token"),
+        ("flask app token rotate 7", "replace a token; the old one works for another day"),
+        ("flask app token revoke 7", "revoke a token by ID"),
     ],
 )
 
 _COLUMNS = (
-    Column[AppToken]("id", "Id", lambda token: token.id, short=True),
+    Column[AppToken]("id", "ID", lambda token: token.id, short=True),
     Column[AppToken]("name", "Name", lambda token: token.name),
-    Column[AppToken]("lastFour", "Ends in", lambda token: token.last_four, short=True),
+    Column[AppToken]("lastFour", "Last 4", lambda token: token.last_four, short=True),
     Column[AppToken]("created", "Created", lambda token: token.created_at),
     Column[AppToken]("expires", "Expires", lambda token: token.expires_at),
     Column[AppToken]("replaced", "Replaced", lambda token: token.replaced_at),
@@ -60,47 +60,47 @@ _key = click.argument("token_id", metavar="ID", type=Id(1, MAX_KEY))
 @tokens.command(
     "create",
     examples=[
-        ("flask app token create Warehouse --name nightly", "prints it, once"),
-        ("flask app token create Warehouse --expires 2030-12-31", "good until then"),
-        ("flask app token create 7 --permission MANAGE_ORDERS", "for no more than this"),
+        ("flask app token create Warehouse --name nightly", "prints the token once"),
+        ("flask app token create Warehouse --expires 2030-12-31", "expires on that date"),
+        ("flask app token create 7 --permission MANAGE_ORDERS", "limited to this permission"),
     ],
 )
 @click.argument("app")
-@click.option("--name", default="", help="What it is for, to tell it from the others.")
+@click.option("--name", default="", help="A name to recognize the token by.")
 @click.option(
     "--expires",
     type=click.DateTime(_DATE_FORMATS),
     metavar="WHEN",
-    help="When it ends, 2030-12-31 or 2030-12-31T18:00 (UTC); never, if unsaid.",
+    help="Expiry: 2030-12-31 or 2030-12-31T18:00 (UTC). Default: never.",
 )
 @permission_option
 def create_token(
     app: str, *, name: str, expires: datetime | None, permissions: tuple[Permission, ...]
 ) -> None:
-    """Make another token. It goes to standard output, alone, and is shown this once.
+    """Create a token. Only the token is printed to standard output, and only once.
 
-    With permissions it is good for these alone, of those that its app holds.
+    With --permission, the token is limited to those permissions of its app.
     """
     ports = installation().ports
     new = TokenOptions(name, expires, frozenset(permissions) or None)
     _print_new_token(create_app_token(ports, OPERATOR, app_key(ports, app), new))
 
 
-@tokens.command("list", examples=[("flask app token list Warehouse", "all of its tokens")])
+@tokens.command("list", examples=[("flask app token list Warehouse", "all tokens of the app")])
 @click.argument("app")
 def list_tokens(app: str) -> None:
-    """List the tokens of an app; those that have expired, for another month."""
+    """List an app's tokens. Expired tokens are listed for 30 days."""
     ports = installation().ports
     listed = list_app_tokens(ports, OPERATOR, app_key(ports, app))
-    empty = f"No token. Make one: flask app token create {app}"
+    empty = f"No tokens. Create one with: flask app token create {app}"
     output().rows(listed, _COLUMNS, empty=empty)
 
 
 @tokens.command(
     "rotate",
     examples=[
-        ("flask app token rotate 7", "prints the new one; the old one works for another day"),
-        ("flask app token rotate 7 --overlap 0", "the old one ends at once"),
+        ("flask app token rotate 7", "prints the new token; the old one works for another day"),
+        ("flask app token rotate 7 --overlap 0", "the old token stops working immediately"),
     ],
 )
 @_key
@@ -110,31 +110,29 @@ def list_tokens(app: str) -> None:
     default=int(DEFAULT_OVERLAP.total_seconds()),
     show_default=True,
     metavar="SECONDS",
-    help="How long the old one goes on working.",
+    help="Seconds the old token keeps working.",
 )
 def rotate_token(token_id: int, *, overlap: int) -> None:
-    """Replace a token by a new one of the same kind, which is shown this once."""
+    """Replace a token with a new one that has the same limits. It is shown only once."""
     ports = installation().ports
     _print_new_token(rotate_app_token(ports, OPERATOR, token_id, timedelta(seconds=overlap)))
-    left = f"works for {overlap} more seconds at most" if overlap else "opens nothing any more"
+    left = f"works for at most {overlap} more seconds" if overlap else "has been revoked"
     output().say(f"Token {token_id} {left}.")
 
 
-@tokens.command("revoke", examples=[("flask app token revoke 7", "end it, at once")])
+@tokens.command("revoke", examples=[("flask app token revoke 7", "revoke it immediately")])
 @_key
 def revoke_token(token_id: int) -> None:
-    """End a token, at once and for good."""
+    """Revoke a token permanently, effective immediately."""
     out = output()
     out.one(revoke_app_token(installation().ports, OPERATOR, token_id), _COLUMNS)
-    out.say(f"Token {token_id} opens nothing any more.")
+    out.say(f"Token {token_id} has been revoked.")
 
 
-@tokens.command(
-    "verify", examples=[("flask app token verify < token.txt", "is it good right now?")]
-)
+@tokens.command("verify", examples=[("flask app token verify < token.txt", "check a token")])
 @no_input_option
 def verify_token() -> None:
-    """Tell whether the token on standard input opens anything; ends with 1 when it does not."""
+    """Check whether the token on standard input works. Exits with 1 if it doesn't."""
     token = ask_secret("Token")
     valid = verify_app_token(installation().ports, OPERATOR, token)
     output().alone("valid", valid)
@@ -145,4 +143,4 @@ def verify_token() -> None:
 def _print_new_token(new: NewAppToken) -> None:
     out = output()
     out.alone("token", new.secret)
-    out.say(f"This is token {new.token.id}. Keep it: it is not shown again.")
+    out.say(f"Created token {new.token.id}. Store it now: it isn't shown again.")

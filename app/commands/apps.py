@@ -27,15 +27,18 @@ from app.web.installation import installation
 
 command = Group(
     "app",
-    short_help="Create, install and change apps and their tokens.",
-    help="Create, install, change and delete apps, integrations with permissions of their own, "
-    "and their tokens. APP is an id, or a name that is unique.",
+    short_help="Create, install and update apps and their tokens.",
+    help="Create, install, update and delete apps, and manage their tokens. APP is an ID or a "
+    "unique name.",
     examples=[
-        ("flask app create Warehouse --permission MANAGE_ORDERS", "prints its token, once"),
-        ("TOKEN=$(flask app create Warehouse)", "keep the token in a variable"),
-        ("flask app install https://app.example.com/api/manifest", "an app of somebody else's"),
-        ("flask app list", "all of them"),
-        ("flask app token create Warehouse", "another token for it"),
+        ("flask app create Warehouse --permission MANAGE_ORDERS", "prints its token once"),
+        ("TOKEN=$(flask app create Warehouse)", "store the token in a variable"),
+        (
+            "flask app install https://app.example.com/api/manifest",
+            "install an app from its manifest",
+        ),
+        ("flask app list", "all apps"),
+        ("flask app token create Warehouse", "another token for the app"),
     ],
 )
 command.add_command(tokens)
@@ -46,18 +49,18 @@ command.add_command(installations)
 @command.command(
     "create",
     examples=[
-        ("flask app create Warehouse --permission MANAGE_ORDERS", "prints its token, once"),
+        ("flask app create Warehouse --permission MANAGE_ORDERS", "prints its token once"),
     ],
 )
 @click.argument("name")
 @permission_option
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
-    """Make an app. Its token goes to standard output, alone, and is shown this once."""
+    """Create an app. Only its token is printed to standard output, and only once."""
     new = NewApp(name, frozenset(permissions))
     created = create_app(installation().ports, OPERATOR, new)
     out = output()
     out.alone("token", created.token.secret)
-    out.say(f"This is the token of {created.app.name} (app {created.app.id}). Keep it: it is not")
+    out.say(f"Created {created.app.name} (app {created.app.id}). Store its token now: it isn't")
     out.say("shown again. Send it as `Authorization: Bearer TOKEN`.")
 
 
@@ -65,48 +68,48 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     "list",
     examples=[
         ("flask app list --json", "for a script"),
-        ("flask app list --search ware", "those with that in their name"),
+        ("flask app list --search ware", "apps with this in their name"),
     ],
 )
-@click.option("--search", default="", help="A part of the name.")
+@click.option("--search", default="", help="Only names that contain this text.")
 @click.option(
     "--active/--inactive",
     "is_active",
     default=None,
-    help="Only those that are on, or that are locked out.",
+    help="Only active or only inactive apps.",
 )
 @page_options
 def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> None:
-    """List the apps in the order they were made."""
+    """List apps, oldest first."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
     filter_ = AppFilter(search=search, is_active=is_active)
     page = list_apps(installation().ports, OPERATOR, request, filter_)
     out = output()
-    out.rows(page.items, COLUMNS, empty="No app. Make one: flask app create NAME")
+    out.rows(page.items, COLUMNS, empty="No apps. Create one with: flask app create NAME")
     if page.has_next:
-        out.say(f"There are more: --after {page.cursors[-1]}")
+        out.say(f"More results: --after {page.cursors[-1]}")
 
 
 @command.command("show", examples=[("flask app show Warehouse", "one app")])
 @click.argument("app")
 def show(app: str) -> None:
-    """Show one app, with what its manifest says of it."""
+    """Show an app with the details from its manifest."""
     output().one(_find_app(installation().ports, app), ALL_COLUMNS)
 
 
 @command.command(
     "update",
     examples=[
-        ('flask app update Warehouse --name "Old warehouse"', "call it something else"),
-        ("flask app update 7 --permission MANAGE_ORDERS", "this, and nothing else, it may do"),
-        ("flask app update 7 --no-permissions", "it may do nothing"),
+        ('flask app update Warehouse --name "Old warehouse"', "rename it"),
+        ("flask app update 7 --permission MANAGE_ORDERS", "replace its permissions with this one"),
+        ("flask app update 7 --no-permissions", "remove all its permissions"),
     ],
 )
 @click.argument("app")
-@click.option("--name", help="What it is called from now on.")
-@click.option("--identifier", help="What it calls itself; no other app may have it.")
+@click.option("--name", help="New name.")
+@click.option("--identifier", help="The app's own identifier. Must be unique.")
 @permission_option
-@click.option("--no-permissions", is_flag=True, help="Take all of its permissions away.")
+@click.option("--no-permissions", is_flag=True, help="Remove all permissions.")
 @yes_option
 def update(
     app: str,
@@ -117,16 +120,16 @@ def update(
     no_permissions: bool,
     yes: bool,
 ) -> None:
-    """Change an app; it holds from its next request on.
+    """Update an app. Changes apply from its next request.
 
-    The permissions that are given take the place of those it has. Asks first if a webhook would
-    receive links that give access to accounts, and the person who saved it lacks the permission.
+    The given permissions replace the app's current ones. Asks to confirm if a webhook would
+    receive links that give access to accounts and the person who saved it lacks the permission.
     """
     if permissions and no_permissions:
-        raise click.UsageError("Choose one of --permission and --no-permissions.")
+        raise click.UsageError("Use either --permission or --no-permissions, not both.")
     changes_permissions = bool(permissions or no_permissions)
     if name is None and identifier is None and not changes_permissions:
-        raise click.UsageError("Say what to change: --name, --identifier or --permission.")
+        raise click.UsageError("Nothing to update. Use --name, --identifier or --permission.")
     change = AppChange(
         name=ABSENT if name is None else name,
         identifier=ABSENT if identifier is None else identifier,
@@ -143,39 +146,39 @@ def update(
     output().one(updated, ALL_COLUMNS)
 
 
-@command.command("deactivate", examples=[("flask app deactivate Warehouse", "lock it out")])
+@command.command("deactivate", examples=[("flask app deactivate Warehouse", "deactivate it")])
 @click.argument("app")
 def deactivate(app: str) -> None:
-    """Lock an app out, with its tokens and extensions, at once."""
+    """Deactivate an app with its tokens and extensions, effective immediately."""
     ports = installation().ports
-    _print_change(deactivate_app(ports, OPERATOR, app_key(ports, app)), "is locked out")
+    _print_change(deactivate_app(ports, OPERATOR, app_key(ports, app)), "was deactivated")
 
 
-@command.command("activate", examples=[("flask app activate Warehouse", "let it in again")])
+@command.command("activate", examples=[("flask app activate Warehouse", "activate it")])
 @click.argument("app")
 def activate(app: str) -> None:
-    """Let an app in again."""
+    """Activate an app."""
     ports = installation().ports
-    _print_change(activate_app(ports, OPERATOR, app_key(ports, app)), "may come in")
+    _print_change(activate_app(ports, OPERATOR, app_key(ports, app)), "was activated")
 
 
 @command.command(
     "delete",
     examples=[
-        ("flask app delete Warehouse", "asks first"),
-        ("flask app delete 7 --yes", "from a script"),
+        ("flask app delete Warehouse", "asks to confirm"),
+        ("flask app delete 7 --yes", "without a prompt"),
     ],
 )
 @click.argument("app")
 @yes_option
 def delete(app: str, *, yes: bool) -> None:
-    """Delete an app with its tokens, webhooks and extensions, for good."""
+    """Permanently delete an app with its tokens, webhooks and extensions."""
     ports = installation().ports
     app_record = _find_app(ports, app)
     confirm_action(
         f"Delete {app_record.name} (app {app_record.id}) with its tokens and webhooks?", yes=yes
     )
-    _print_change(delete_app(ports, OPERATOR, app_record.id), "is gone")
+    _print_change(delete_app(ports, OPERATOR, app_record.id), "was deleted")
 
 
 def _find_app(ports: Ports, app: str) -> App:

@@ -18,18 +18,21 @@ _SHELLS = ("bash", "zsh", "fish")
     examples=[
         ('eval "$(flask completion bash)"', "in ~/.bashrc"),
         ('eval "$(flask completion zsh)"', "in ~/.zshrc, after compinit"),
-        ("flask completion fish > ~/.config/fish/completions/flask.fish", "once"),
+        (
+            ("flask completion fish > ~/.config/fish/completions/flask.fish"),
+            "installs it permanently",
+        ),
     ],
 )
 @click.argument("shell", type=click.Choice(_SHELLS))
 def command(shell: str) -> None:
-    """Print the script that makes a shell complete `flask` on TAB.
+    """Print a script that completes `flask` commands on TAB.
 
-    It completes what `flask` finds: in the folder of wsgi.py, or anywhere if FLASK_APP names it.
+    Works in the folder of wsgi.py, or anywhere if FLASK_APP is set.
     """
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.UsageError(f"There is no completion for {shell}.")
+        raise click.UsageError(f"Completion isn't available for {shell}.")
     completer = kind(click.Command(_PROGRAM), {}, _PROGRAM, _VARIABLE)
     # Past the shell's own class: it would look for that shell's version here, not where it runs.
     script = ShellComplete.source(completer)

@@ -14,28 +14,28 @@ command = Group(
     short_help="Create the database's tables and keep them up to date.",
     help="Create the database's tables and keep them up to date.",
     examples=[
-        ("flask db upgrade", "bring the tables to what this version needs"),
-        ("flask db current", "see whether they are"),
+        ("flask db upgrade", "apply all pending migrations"),
+        ("flask db current", "show the current revision"),
     ],
 )
 
 _COLUMNS = (
-    Column[Schema]("current", "Tables are at", lambda schema: schema.current(), short=True),
-    Column[Schema]("newest", "This version needs", lambda schema: schema.newest()),
+    Column[Schema]("current", "Current revision", lambda schema: schema.current(), short=True),
+    Column[Schema]("newest", "Required revision", lambda schema: schema.newest()),
     Column[Schema]("upToDate", "Up to date", lambda schema: schema.current() == schema.newest()),
 )
 
 
-@command.command("upgrade", examples=[("flask db upgrade", "safe to repeat")])
+@command.command("upgrade", examples=[("flask db upgrade", "apply all pending migrations")])
 def upgrade() -> None:
-    """Bring the tables, and what is in them, to what this version needs. Safe to repeat."""
+    """Migrate the database to this version. Safe to run repeatedly."""
     schema = installation().ports.schema
     before = schema.current()
     schema.upgrade()
     out = output()
     out.one(schema, _COLUMNS)
     if before == schema.current():
-        out.say("The database was up to date.")
+        out.say("The database is already up to date.")
     else:
         was = f"at {before}" if before else "empty"
         out.say(f"The database was {was} and is at {schema.current()} now.")
@@ -43,24 +43,26 @@ def upgrade() -> None:
 
 @command.command("current", examples=[("flask db current --json", "for a script")])
 def current() -> None:
-    """Show at which revision the tables are, and whether that is the newest."""
+    """Show the database's revision and whether it is current."""
     output().one(installation().ports.schema, _COLUMNS)
 
 
 @command.command(
     "revision",
-    examples=[('flask db revision carts "Carts and their lines"', "compare and write it down")],
+    examples=[
+        ('flask db revision carts "Carts and their lines"', ("write a migration from the models"))
+    ],
 )
 @click.argument("name")
 @click.argument("message")
 def revision(name: str, message: str) -> None:
-    """Write the migration from the tables to what the records say (for developers).
+    """Write a migration for changes to the models (for developers).
 
-    NAME is one word for its file; MESSAGE says what it is about.
+    NAME is one word for the file name; MESSAGE describes the migration.
     """
     schema = installation().ports.schema
     number = int((schema.newest() or "0").partition("_")[0]) + 1
     revision = f"{number:04}_{re.sub(r'[^a-z0-9]+', '_', name.lower())}"
     schema.revise(message.rstrip("."), revision)
     output().alone("file", f"migrations/versions/{revision}.py")
-    output().say("Read it before you keep it.")
+    output().say("Review the migration before you commit it.")

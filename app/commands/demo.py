@@ -24,21 +24,21 @@ _COLUMNS: tuple[Column[SignIn], ...] = (
 @standalone(
     "demo",
     examples=[
-        ("flask demo", "add whatever of the demo shop is missing"),
-        ("flask demo --once", "nothing at all in a shop that is in use already"),
+        ("flask demo", "add missing demo data"),
+        ("flask demo --once", "do nothing if the shop is already in use"),
     ],
 )
-@click.option("--once", is_flag=True, help="Do nothing in a shop that is in use.")
-@click.option("--yes", is_flag=True, help="Outside development too.")
+@click.option("--once", is_flag=True, help="Do nothing if the shop is already in use.")
+@click.option("--yes", is_flag=True, help="Allow demo data outside development.")
 def command(*, once: bool, yes: bool) -> None:
-    """Fill the shop with people, goods, orders, apps and a past, and print the sign-ins.
+    """Fill the shop with demo people, products, orders, apps and history, and print the logins.
 
-    Passwords are made up each time and shown this once. Safe to repeat: whoever exists stays as
-    they are, and what an interruption has left is finished.
+    Passwords are random and shown only once. Safe to run repeatedly: existing people are left
+    unchanged, and an interrupted run is completed.
     """
     ports = installation().ports
     if not (yes or ports.configuration.development):
-        message = "This is no development shop. If you want demo people in it all the same: --yes"
+        message = "Refusing to add demo data outside development. Pass --yes to override."
         raise Refused(Problem("NOT_DEVELOPMENT", message))
     if once and is_in_use(ports, OPERATOR):
         _show(())
@@ -51,7 +51,7 @@ def _show(sign_ins: Sequence[SignIn]) -> None:
     out = output()
     out.rows(sign_ins, _COLUMNS, empty="" if sign_ins else _existing_sign_ins())
     if sign_ins:
-        out.say("Keep them: passwords and tokens are not shown again.")
+        out.say("Store them now: passwords and tokens aren't shown again.")
 
 
 def _show_provider(people: Sequence[DemoPerson]) -> None:
@@ -64,9 +64,9 @@ def _show_provider(people: Sequence[DemoPerson]) -> None:
 
 def _existing_sign_ins() -> str:
     sign_ins = sign_in_people(installation().ports, OPERATOR)
-    lines = ["The shop has people already; their passwords were shown when they were made."]
+    lines = ["The shop already has accounts. Their passwords were shown when they were created."]
     if sign_ins:
         names = ", ".join(f"{sign_in.email} ({sign_in.role})" for sign_in in sign_ins)
-        lines.append(f"The demo's are {names}.")
-        lines.append(f"A link to a new password: flask user reset-password {sign_ins[0].email}")
-    return "\n".join([*lines, "Somebody new: flask user create EMAIL --superuser"])
+        lines.append(f"Demo accounts: {names}.")
+        lines.append(f"To reset a password: flask user reset-password {sign_ins[0].email}")
+    return "\n".join([*lines, "To add an administrator: flask user create EMAIL --superuser"])

@@ -24,13 +24,14 @@ _COLUMNS = (
 
 
 @standalone(
-    "doctor", examples=[("flask doctor", "look"), ("flask doctor --json", "for a monitor")]
+    "doctor",
+    examples=[("flask doctor", "check everything"), ("flask doctor --json", "for a monitor")],
 )
 def command() -> None:
-    """Look at all that an installation stands on, and say how to mend what is wrong.
+    """Check everything the installation depends on and suggest fixes.
 
-    Settings, database, signing keys, Redis, clock, background worker, mail, identity providers and
-    proxies. Ends with 1 when one of them fails; a warning does not count.
+    Checks settings, database, signing keys, Redis, clock, background worker, mail, identity
+    providers and proxies. Exits with 1 if a check fails; warnings don't count.
     """
     checks = tuple(_checks())
     output().rows(checks, _COLUMNS, empty="")
@@ -42,12 +43,15 @@ def _checks() -> Iterator[Finding]:
     try:
         ports = installation().ports
     except Misconfigured as error:
-        remedy = "Correct it in .env or in the environment; .env.example explains every name."
+        remedy = (
+            "Fix it in .env or in the environment. See .env.example for a description of each "
+            "setting."
+        )
         for problem in error.problems:
             yield Finding("settings", State.FAILED, problem, remedy)
         return
     kind = "development" if ports.configuration.development else "production"
-    yield Finding("settings", State.FINE, f"All can be used ({kind}).")
+    yield Finding("settings", State.FINE, f"All settings are valid ({kind}).")
     yield from run_checks(ports, OPERATOR)
     yield _proxies()
 
@@ -56,12 +60,12 @@ def _proxies() -> Finding:
     trusted = installation().trusted_proxies
     if trusted:
         networks = ", ".join(str(network) for network in trusted)
-        return Finding("proxies", State.FINE, f"X-Forwarded-For is believed from {networks}.")
+        return Finding("proxies", State.FINE, f"X-Forwarded-For is trusted from {networks}.")
     if installation().ports.configuration.development:
-        return Finding("proxies", State.FINE, "X-Forwarded-For is believed from nobody.")
+        return Finding("proxies", State.FINE, "X-Forwarded-For is ignored.")
     return Finding(
         "proxies",
         State.WARNING,
-        "X-Forwarded-For is believed from nobody: behind a proxy, all clients look like one.",
-        "If there is a proxy, name its network in TRUSTED_PROXIES.",
+        "X-Forwarded-For is ignored. Behind a proxy, all clients share one IP address.",
+        "If there is a proxy, add its network to TRUSTED_PROXIES.",
     )

@@ -29,18 +29,17 @@ from app.web.installation import installation
 
 command = Group(
     "group",
-    short_help="Create, list, change and delete permission groups.",
-    help="Create, list, change and delete permission groups: what their members may do. NAME is a "
-    "group's, exactly.",
+    short_help="Create, list, update and delete permission groups.",
+    help="Create, list, update and delete permission groups. NAME is the exact name of a group.",
     examples=[
         ("flask group create Support --permission MANAGE_ORDERS", "a group with one permission"),
-        ("flask group update Support --add-user bob@example.com", "somebody more in it"),
-        ("flask group list", "all of them"),
+        ("flask group update Support --add-user bob@example.com", "add a member"),
+        ("flask group list", "all groups"),
     ],
 )
 
 _COLUMNS = (
-    Column[PermissionGroup]("id", "Id", lambda group: group.id),
+    Column[PermissionGroup]("id", "ID", lambda group: group.id),
     Column[PermissionGroup]("name", "Name", lambda group: group.name, short=True),
     Column[PermissionGroup]("members", "Members", lambda group: group.members),
     Column[PermissionGroup]("permissions", "Permissions", lambda group: sorted(group.permissions)),
@@ -52,57 +51,61 @@ _COLUMNS = (
     examples=[
         (
             "flask group create Support --permission MANAGE_ORDERS --permission MANAGE_USERS",
-            "orders and customers",
+            "a group with two permissions",
         )
     ],
 )
 @click.argument("name")
 @permission_option
 def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
-    """Make a group; people join it by `flask user create --group`."""
+    """Create a group. Add people with `flask user create --group`."""
     new = NewGroup(name, frozenset(permissions))
     output().one(create_group(installation().ports, OPERATOR, new), _COLUMNS)
 
 
 @command.command("list", examples=[("flask group list --json", "for a script")])
-@click.option("--search", default="", help="A part of the name.")
+@click.option("--search", default="", help="Only names that contain this text.")
 @page_options
 def list_(*, search: str, limit: int, after: str) -> None:
-    """List the groups by name."""
+    """List groups by name."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
     page = list_groups(installation().ports, OPERATOR, request, GroupFilter(search=search))
     out = output()
-    out.rows(page.items, _COLUMNS, empty="No group. Make one: flask group create NAME")
+    out.rows(page.items, _COLUMNS, empty="No groups. Create one with: flask group create NAME")
     if page.has_next:
-        out.say(f"There are more: --after {page.cursors[-1]}")
+        out.say(f"More results: --after {page.cursors[-1]}")
 
 
 @command.command(
     "update",
     examples=[
-        ("flask group update Support --add-permission MANAGE_USERS", "its members may do more"),
-        ("flask group update Support --remove-user bob@example.com", "somebody leaves it"),
-        ('flask group update Support --name "First line"', "call it something else"),
+        ("flask group update Support --add-permission MANAGE_USERS", "grant a permission"),
+        ("flask group update Support --remove-user bob@example.com", "remove a member"),
+        ('flask group update Support --name "First line"', "rename it"),
     ],
 )
 @click.argument("name")
-@click.option("--name", "new_name", help="What it is called from now on.")
+@click.option("--name", "new_name", help="New name.")
 @click.option(
     "--add-permission",
     "added",
     type=PermissionType(),
     multiple=True,
-    help="A permission to grant; repeatable.",
+    help="A permission to grant. Repeatable.",
 )
 @click.option(
     "--remove-permission",
     "removed",
     type=PermissionType(),
     multiple=True,
-    help="A permission to take away; repeatable.",
+    help="A permission to remove. Repeatable.",
 )
-@click.option("--add-user", "joining", multiple=True, help="The email of one of the staff.")
-@click.option("--remove-user", "leaving", multiple=True, help="The email of a member.")
+@click.option(
+    "--add-user", "joining", multiple=True, help="Email of a staff member to add. Repeatable."
+)
+@click.option(
+    "--remove-user", "leaving", multiple=True, help="Email of a member to remove. Repeatable."
+)
 def update(
     name: str,
     *,
@@ -112,9 +115,9 @@ def update(
     joining: tuple[str, ...],
     leaving: tuple[str, ...],
 ) -> None:
-    """Change a group; it holds from its members' next request on."""
+    """Update a group. Changes apply from its members' next request."""
     if new_name is None and not (added or removed or joining or leaving):
-        raise click.UsageError("Say what to change: --name, --add-permission, --add-user …")
+        raise click.UsageError("Nothing to update. Use --name, --add-permission, --add-user …")
     ports = installation().ports
     changes = GroupChanges(
         name=ABSENT if new_name is None else new_name,
@@ -130,20 +133,20 @@ def update(
 @command.command(
     "delete",
     examples=[
-        ("flask group delete Support", "asks first"),
-        ("flask group delete Support --yes", "from a script"),
+        ("flask group delete Support", "asks to confirm"),
+        ("flask group delete Support --yes", "without a prompt"),
     ],
 )
 @click.argument("name")
 @yes_option
 def delete(name: str, *, yes: bool) -> None:
-    """Delete a group; its members stay, without what it let them do."""
+    """Delete a group. Its members lose its permissions."""
     ports = installation().ports
     group_id = _id(ports, name)
-    confirm_action(f"Delete the group {name}?", yes=yes)
+    confirm_action(f"Delete group {name}?", yes=yes)
     out = output()
     out.one(delete_group(ports, OPERATOR, group_id), _COLUMNS)
-    out.say(f"The group {name} is gone.")
+    out.say(f"Deleted group {name}.")
 
 
 def _id(ports: Ports, name: str) -> str:

@@ -15,12 +15,12 @@ from app.web.installation import installation
 command = Group(
     "keys",
     short_help="List and rotate the signing keys.",
-    help="List and rotate the keys that sign tokens. A rotation holds at once in every process, "
-    "and tokens that are out stay good.",
+    help="List and rotate the keys that sign tokens. A rotation applies immediately in every "
+    "process, and existing tokens stay valid.",
     examples=[
-        ("flask keys list", "which key signs, which is next, which verify still"),
-        ("flask keys rotate", "let the next key sign"),
-        ("flask keys rotate --force", "after a leak, or with a lost SECRET_KEY"),
+        ("flask keys list", "active, next and retired keys"),
+        ("flask keys rotate", "make the next key active"),
+        ("flask keys rotate --force", "after a leak or with a lost SECRET_KEY"),
     ],
 )
 
@@ -28,33 +28,33 @@ _COLUMNS: tuple[Column[SigningKey], ...] = (
     Column("kid", "Key", lambda key: key.kid, short=True),
     Column("state", "State", lambda key: key.state.value, short=True),
     Column("publishedAt", "Published", lambda key: key.published_at),
-    Column("activatedAt", "Signs since", lambda key: key.activated_at),
+    Column("activatedAt", "Active since", lambda key: key.activated_at),
     Column("retiredAt", "Retired", lambda key: key.retired_at),
     Column("verifiesUntil", "Verifies until", lambda key: key.verifies_until),
 )
-_EMPTY = "There are no signing keys."
+_EMPTY = "No signing keys."
 
 
 @command.command("list", examples=[("flask keys list --json", "for a script")])
 def list_() -> None:
-    """List the next key, the active one, and retired ones that verify still."""
+    """List the next, active and retired keys that can still verify tokens."""
     output().rows(list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_EMPTY)
 
 
 @command.command(
     "rotate",
     examples=[
-        ("flask keys rotate", "every few months"),
-        ("flask keys rotate --force", "after a leak, or with a lost SECRET_KEY"),
+        ("flask keys rotate", "routine rotation"),
+        ("flask keys rotate --force", "after a leak or with a lost SECRET_KEY"),
     ],
 )
 @click.option(
     "--force",
     is_flag=True,
-    help="Rotate although verifiers may not have fetched the next key yet; replace that key where "
-    "it cannot be decrypted.",
+    help="Rotate even if verifiers haven't fetched the next key yet, and replace that key if it "
+    "can't be decrypted.",
 )
 def rotate(*, force: bool) -> None:
-    """Let the next key sign and retire the active one; shows the ring as it is then."""
+    """Make the next key active, retire the active key and list the keys."""
     keys = rotate_keys(installation().ports, OPERATOR, force=force)
     output().rows(keys, _COLUMNS, empty=_EMPTY)

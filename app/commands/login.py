@@ -31,18 +31,18 @@ _FORGOTTEN = (
         ("flask login https://shop.example.com/graphql/", "asks for email and password"),
         ("flask login https://shop.example.com --app-token", "asks for an app's token"),
         ("flask login https://shop.example.com --email ann@example.com --password-stdin", "piped"),
-        ("flask login --list", "where you are signed in"),
-        ("flask login https://shop.example.com --forget", "sign out here"),
+        ("flask login --list", "instances you're signed in to"),
+        ("flask login https://shop.example.com --forget", "forget the stored login"),
     ],
 )
 @click.argument("url", required=False, type=ApiAddress())
-@click.option("--email", help="Who you are; asked for if left out.")
+@click.option("--email", help="Your email. Prompts if omitted.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
-@click.option("--app-token", is_flag=True, help="Come in as an app: its token is asked for.")
+@click.option("--app-token", is_flag=True, help="Sign in as an app. Prompts for its token.")
 @click.option("--token-stdin", is_flag=True, help="Read an app's token from standard input.")
-@click.option("--list", "lists", is_flag=True, help="Show the logins that are kept.")
-@click.option("--forget", is_flag=True, help="Forget the login that is kept for this instance.")
-@click.option("--no-input", is_flag=True, help="Ask nothing.")
+@click.option("--list", "lists", is_flag=True, help="List stored logins.")
+@click.option("--forget", is_flag=True, help="Forget the login stored for this instance.")
+@click.option("--no-input", is_flag=True, help="Never prompt.")
 def command(  # noqa: PLR0913 - one for each option
     url: str | None,
     email: str | None,
@@ -54,22 +54,26 @@ def command(  # noqa: PLR0913 - one for each option
     forget: bool,
     no_input: bool,
 ) -> None:
-    """Sign in to another instance, so that `flask webhook --instance URL` comes in there.
+    """Sign in to another instance for use with `flask webhook --instance URL`.
 
-    The login is kept in your configuration folder, in a file that nobody else can read. A
-    person's is renewed by itself for as long as the session lasts there.
+    The login is stored in your configuration folder, in a file that only you can read. A person's
+    login is renewed automatically until the session expires.
     """
     profiles = remote_access().profiles
     if lists:
-        output().rows(profiles.every(), _COLUMNS, empty="You are signed in nowhere.")
+        output().rows(profiles.every(), _COLUMNS, empty="No stored logins.")
         return
     if url is None:
-        raise click.UsageError("Say where: flask login https://shop.example.com/graphql/")
+        raise click.UsageError(
+            "Missing URL. For example: flask login https://shop.example.com/graphql/"
+        )
     if forget:
         was_signed_in = profiles.forget(url)
         out = output()
         out.one((url, was_signed_in), _FORGOTTEN)
-        out.say(f"{url} is forgotten." if was_signed_in else f"No login is kept for {url}.")
+        out.say(
+            f"Forgot the login for {url}." if was_signed_in else f"No login is stored for {url}."
+        )
         return
     # Otherwise a session would stay open that this machine can't use.
     profiles.check()
@@ -86,12 +90,12 @@ def command(  # noqa: PLR0913 - one for each option
     profiles.save(profile)
     out = output()
     out.one(profile, _COLUMNS)
-    out.say(f"Signed in. Now: flask webhook list --instance {url}")
+    out.say(f"Signed in. Next: flask webhook list --instance {url}")
 
 
 def _email(*, may_ask: bool) -> str:
     if not may_ask:
-        raise click.UsageError("Say who you are: --email.")
+        raise click.UsageError("Missing --email.")
     email: str = click.prompt("Email", err=True)
     return email
 
@@ -101,6 +105,6 @@ def _secret(what: str, *, from_input: bool, may_ask: bool, flag: str) -> str:
     if from_input:
         return read_input().removesuffix("\n").removesuffix("\r")
     if not may_ask:
-        raise click.UsageError(f"Nobody is here to be asked: pipe it in with {flag}.")
+        raise click.UsageError(f"Not running in a terminal; pipe it in with {flag}.")
     secret: str = click.prompt(what, hide_input=True, err=True)
     return secret

@@ -32,20 +32,20 @@ from app.web.installation import installation
 command = Group(
     "oidc",
     short_help="Set up single sign-on through identity providers.",
-    help="Set up single sign-on through OpenID Connect providers. One answers by default; others "
-    "are named with --provider, and added by their first setting.",
+    help="Set up single sign-on with OpenID Connect providers. Commands use the default provider "
+    "unless --provider names another; setting a value for a new provider adds it.",
     examples=[
-        ("flask oidc discover https://id.example.com", "fill its addresses from its description"),
-        ("flask oidc set client_id shop", "the name of this service there"),
-        ("flask oidc set client_secret -", "typed in, or read from standard input"),
-        ("flask oidc set active true", "let people sign in through it"),
-        ("flask oidc test", "try whether it works"),
+        ("flask oidc discover https://id.example.com", "fill in its endpoints"),
+        ("flask oidc set client_id shop", "the client ID registered there"),
+        ("flask oidc set client_secret -", "prompts, or reads standard input"),
+        ("flask oidc set active true", "enable sign-in with it"),
+        ("flask oidc test", "check that it works"),
     ],
 )
 
 _NAMES = ("active", "name", *(setting.name for setting in SETTINGS))
 _provider = click.option(
-    "--provider", default=DEFAULT_SLUG, help="Which one, by its word; the default one otherwise."
+    "--provider", default=DEFAULT_SLUG, help="Slug of the provider. Default: the default provider."
 )
 
 
@@ -64,7 +64,7 @@ def _column(name: str, title: str) -> Column[Plugin]:
 
 
 _COLUMNS: tuple[Column[Plugin], ...] = (
-    Column("id", "Plugin id", lambda plugin: plugin.id, short=True),
+    Column("id", "Plugin ID", lambda plugin: plugin.id, short=True),
     Column("provider", "Provider", lambda plugin: plugin.slug, short=True),
     Column("name", "Name", lambda plugin: plugin.name),
     Column("active", "Active", lambda plugin: plugin.active, short=True),
@@ -87,16 +87,16 @@ _CHECK_COLUMNS = (
     "show",
     examples=[
         ("flask oidc show", "the default provider"),
-        ("flask oidc show --all --short", "which there are"),
+        ("flask oidc show --all --short", "list all providers"),
     ],
 )
 @_provider
-@click.option("--all", "everyone", is_flag=True, help="Every provider.")
+@click.option("--all", "everyone", is_flag=True, help="Show all providers.")
 def show(provider: str, *, everyone: bool) -> None:
     """Show a provider's settings. Secrets are never shown."""
     plugins = _plugins()
     if everyone:
-        output().rows(plugins, _COLUMNS, empty="There is no provider.")
+        output().rows(plugins, _COLUMNS, empty="No identity providers.")
     else:
         output().one(_named(plugins, provider), _COLUMNS)
 
@@ -104,9 +104,12 @@ def show(provider: str, *, everyone: bool) -> None:
 @command.command(
     "set",
     examples=[
-        ("flask oidc set audience https://shop.example.com/graphql/", "what tokens are made for"),
+        (
+            "flask oidc set audience https://shop.example.com/graphql/",
+            "the audience of access tokens",
+        ),
         ("flask oidc set client_secret - < secret.txt", "keep it out of the shell's history"),
-        ('flask oidc set staff_user_domains ""', "clear it"),
+        ('flask oidc set staff_user_domains ""', "clear the value"),
         ('flask oidc set name "Our staff" --provider staff', "another provider, added if new"),
     ],
 )
@@ -115,11 +118,11 @@ def show(provider: str, *, everyone: bool) -> None:
 @_provider
 @yes_option
 def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
-    """Change one setting; it holds from the next request on, in every process.
+    """Change a setting. It applies from the next request in every process.
 
-    VALUE - reads it from standard input, or asks for it without showing what is typed. A secret
-    can also be @FILE. An empty one clears the setting. What would keep out everybody who could
-    undo it is asked about first.
+    With VALUE -, the value is read from standard input, or prompted for without echo. A secret can
+    also be @FILE. An empty value clears the setting. Asks to confirm a change that would lock out
+    everyone who could undo it.
     """
     parsed = _parse_value(setting, value)
     active = read_switch(parsed) if setting == "active" else None
@@ -139,15 +142,15 @@ def set_(setting: str, value: str, provider: str, *, yes: bool) -> None:
 
 @command.command(
     "discover",
-    examples=[("flask oidc discover https://id.example.com", "fill its addresses")],
+    examples=[("flask oidc discover https://id.example.com", "fill in its endpoints")],
 )
 @click.argument("issuer")
 @_provider
 @yes_option
 def discover(issuer: str, provider: str, *, yes: bool) -> None:
-    """Fill a provider's addresses from its own description, and check what it offers.
+    """Fill in a provider's endpoints from its discovery document and check what it supports.
 
-    ISSUER is where that begins: the address before /.well-known/openid-configuration.
+    ISSUER is the URL before /.well-known/openid-configuration.
     """
 
     def fill(*, asks_first: bool) -> None:
@@ -161,7 +164,7 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
 @command.command("test", examples=[("flask oidc test --json", "for a monitor")])
 @_provider
 def test(provider: str) -> None:
-    """Try whether a provider works, without signing anybody in; ends with 1 when it does not."""
+    """Check that a provider works without signing in. Exits with 1 if it doesn't."""
     checks = check_provider(installation().ports, OPERATOR, provider)
     output().rows(checks, _CHECK_COLUMNS, empty="")
     if any(check.state is State.FAILED for check in checks):
@@ -183,9 +186,9 @@ def _unless_locked_out(act: _Act, *, yes: bool) -> None:
         act(asks_first=not yes)
     except LockoutRefused as refused:
         if not may_ask():
-            message = "{refused} Whoever holds the shell may: say --yes."
+            message = "{refused} To do it anyway, pass --yes."
             raise Refused(Problem("LOCKOUT", message, values={"refused": refused})) from refused
-        click.confirm(f"{refused} Go on?", abort=True, err=True)
+        click.confirm(f"{refused} Continue?", abort=True, err=True)
         act(asks_first=False)
 
 
@@ -198,5 +201,5 @@ def _named(plugins: tuple[Plugin, ...], slug: str) -> Plugin:
         if plugin.slug == slug:
             return plugin
     slugs = ", ".join(plugin.slug for plugin in plugins)
-    message = "There is no provider {slug}. There are: {slugs}."
+    message = "Unknown provider {slug}. Available providers: {slugs}."
     raise Refused(Problem("NOT_FOUND", message, "provider", values={"slug": slug, "slugs": slugs}))

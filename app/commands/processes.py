@@ -103,7 +103,7 @@ def run_programs(programs: Sequence[Program], say: Say, each_tick: Callable[[], 
             for program in programs:
                 program.supervise(say)
                 if program.keeps_failing:
-                    say(f"The {program.name} does not stay up, so everything ends.")
+                    say(f"The {program.name} keeps crashing; stopping.")
                     return False
             each_tick()
             stop.wait(_TICK)
@@ -118,6 +118,6 @@ def _end(programs: Sequence[Program], say: Say) -> None:
     deadline = time.monotonic() + _GRACE
     for program in programs:
         if not program.wait_for_end(deadline - time.monotonic()):
-            say(f"The {program.name} does not end by itself and is killed.")
+            say(f"The {program.name} didn't stop in time and was killed.")
         program.kill()
         program.wait_for_end(_GRACE)

@@ -56,12 +56,17 @@ _PLAYGROUND = Column[_Served]("playground", "Playground", lambda served: served.
 @standalone(
     "serve",
     examples=[
-        ("flask serve", "on http://127.0.0.1:8000, for this machine alone"),
-        ("flask serve --host 0.0.0.0 --port 80 --workers 8", "for everybody"),
-        ("flask serve --no-worker", "where `flask worker` runs elsewhere"),
+        ("flask serve", "on http://127.0.0.1:8000, for this machine only"),
+        ("flask serve --host 0.0.0.0 --port 80 --workers 8", "for all networks"),
+        ("flask serve --no-worker", "if `flask worker` runs elsewhere"),
     ],
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="The IP address or host name to listen on.",
+)
 @click.option(
     "--port",
     type=click.IntRange(1, 65535),
@@ -70,15 +75,14 @@ _PLAYGROUND = Column[_Served]("playground", "Playground", lambda served: served.
     help="The port to listen on.",
 )
 @click.option(
-    "--workers", type=click.IntRange(1), help="Server processes; as many as processors if unsaid."
+    "--workers", type=click.IntRange(1), help="Server processes. Default: number of CPUs."
 )
-@click.option("--no-worker", is_flag=True, help="Without the background worker.")
+@click.option("--no-worker", is_flag=True, help="Don't run the background worker.")
 def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> None:
-    """Serve the shop, with its background worker beside it.
+    """Serve the shop and run its background worker.
 
-    Looks at settings, database and keys first, and waits up to 10 seconds for a port that is still
-    in use. Ends on SIGTERM and Ctrl-C, after the requests that
-    have begun; a process that falls is started again.
+    Checks settings, database and keys first, and waits up to 10 seconds for a port that is in use.
+    Stops on SIGTERM and Ctrl-C after finishing open requests. A worker that crashes is restarted.
     """
     ports = installation().ports
     require_ready(ports, OPERATOR)
@@ -135,9 +139,9 @@ def _wait_for_port(out: Output, host: str, port: int) -> None:
     waiting = False
     while (error := _listening_error(host, port)) is not None:
         if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
-            message = f"Cannot listen on {host}, port {port}: {error.strerror or error}."
+            message = f"Can't listen on {host}, port {port}: {error.strerror or error}."
             raise click.ClickException(
-                f"{message} Choose another with --host and --port."
+                f"{message} Choose another host or port with --host and --port."
             ) from error
         if not waiting:
             waiting = True
@@ -176,7 +180,7 @@ class _StartMessage:
         display_host = f"[{host}]" if ":" in host else host
         base = installation().ports.configuration.public_url or f"http://{display_host}:{port}"
         self._out.say(
-            f"Latchkey {VERSION} is serving on {display_host}, port {port}. Ctrl-C ends it."
+            f"Latchkey {VERSION} is serving on {display_host}, port {port}. Press Ctrl-C to stop."
         )
         api = f"{base}/graphql/"
         served = _Served(

@@ -72,7 +72,7 @@ def show() -> None:
 
 @command.command(
     "set",
-    help="Change one setting; it applies from the next request on, in every process.\n\n"
+    help="Change a setting. It applies from the next request in every process.\n\n"
     f"\b\nSettings:\n{_LIST}",
     examples=[
         ("flask shop set password-login-mode CUSTOMERS_ONLY", "staff sign in with SSO only"),
@@ -92,7 +92,7 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
     warning = _warning(update)
     # The contract runs this command without --yes from scripts: only a terminal is asked.
     if warning and sys.stdin.isatty() and not (yes or no_input):
-        click.confirm(f"{warning} Go on?", abort=True, err=True)
+        click.confirm(f"{warning} Continue?", abort=True, err=True)
     output().one(update_shop(installation().ports, OPERATOR, update), _COLUMNS)
 
 

@@ -81,8 +81,12 @@ def _words(choices: type[StrEnum]) -> Word:
 )
 @click.option("--method", type=_words(SignInMethod), help="Only attempts with this method.")
 @click.option("--type", "account_type", type=_words(AccountType), help="Only these accounts.")
-@click.option("--since", default="", help="Since when: 2h, 14d, 2026-03-01.")
-@click.option("--search", default="", help="A part of a name, email, app or IP address.")
+@click.option("--since", default="", help="Only attempts since then: 2h, 14d or 2026-03-01.")
+@click.option(
+    "--search",
+    default="",
+    help="Only attempts whose name, email, app or IP address contains this text.",
+)
 @page_options
 def list_(  # noqa: PLR0913 - one for each option
     *,
@@ -110,7 +114,7 @@ def list_(  # noqa: PLR0913 - one for each option
     out = output()
     out.rows(page.items, _COLUMNS, empty="No matching sign-in attempts")
     if page.has_next:
-        out.say(f"There are more: --after {page.cursors[-1]}")
+        out.say(f"More results: --after {page.cursors[-1]}")
 
 
 def _chosen(choices: type[Choice], word: str | None) -> Choice | None:

@@ -27,13 +27,13 @@ from app.web.installation import installation
 
 command = Group(
     "user",
-    short_help="Create, list, change and deactivate people.",
-    help="Create, list, change and deactivate people: customers and staff.",
+    short_help="Create, list, update and deactivate people.",
+    help="Create, list, update and deactivate customers and staff.",
     examples=[
-        ("flask user create ann@example.com --superuser", "the first one who may do everything"),
-        ("flask user create bob@example.com --group Support", "a member of the staff"),
-        ("flask user list --staff", "who works here"),
-        ("flask user deactivate bob@example.com", "lock somebody out, at once"),
+        ("flask user create ann@example.com --superuser", "an administrator"),
+        ("flask user create bob@example.com --group Support", "a staff member"),
+        ("flask user list --staff", "all staff"),
+        ("flask user deactivate bob@example.com", "deactivate an account"),
     ],
 )
 
@@ -44,20 +44,27 @@ for _change in CHANGES:
 @command.command(
     "create",
     examples=[
-        ("flask user create ann@example.com --superuser", "asks for a password on a terminal"),
+        ("flask user create ann@example.com --superuser", "prompts for a password"),
         ("pass show ann | flask user create ann@example.com --password-stdin", "from a script"),
-        ("flask user create bob@example.com --permission MANAGE_ORDERS", "staff with one right"),
+        (
+            "flask user create bob@example.com --permission MANAGE_ORDERS",
+            "staff with one permission",
+        ),
     ],
 )
 @click.argument("email")
-@click.option("--staff", is_flag=True, help="A member of the staff.")
-@click.option("--superuser", is_flag=True, help="Staff who may do everything.")
+@click.option("--staff", is_flag=True, help="Make the person staff.")
+@click.option(
+    "--superuser", is_flag=True, help="Make the person an administrator with all permissions."
+)
 @permission_option
-@click.option("--group", "groups", multiple=True, help="A group to join; repeatable.")
-@click.option("--first-name", default="", help="The first name.")
-@click.option("--last-name", default="", help="The last name.")
+@click.option("--group", "groups", multiple=True, help="A group to join. Repeatable.")
+@click.option("--first-name", default="", help="First name.")
+@click.option("--last-name", default="", help="Last name.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
-@click.option("--no-input", is_flag=True, help="Ask nothing: without a password if none is given.")
+@click.option(
+    "--no-input", is_flag=True, help="Never prompt; no password is set if none is given."
+)
 def create(  # noqa: PLR0913 - one for each option
     email: str,
     *,
@@ -70,10 +77,10 @@ def create(  # noqa: PLR0913 - one for each option
     password_stdin: bool,
     no_input: bool,
 ) -> None:
-    """Add somebody, active and confirmed.
+    """Create an active, confirmed account.
 
-    Whoever gets a permission or a group is a member of the staff. Without a password they can come
-    in by single sign-on alone, until they set one.
+    A person with a permission or a group is staff. Without a password, they can only sign in with
+    SSO until they set one.
     """
     ports = installation().ports
     password = _password(from_stdin=password_stdin, may_ask=not no_input)
@@ -95,31 +102,31 @@ def create(  # noqa: PLR0913 - one for each option
         out.say(f"{user.email} has no password yet.")
         return
     for problem in password_problems(password, words=own_words(email, first_name, last_name)):
-        out.say(f"Warning, this password is weak. {problem_text(problem)}")
+        out.say(f"Warning: this password is weak. {problem_text(problem)}")
 
 
 @command.command(
     "list",
     examples=[
-        ("flask user list --staff", "who works here"),
+        ("flask user list --staff", "all staff"),
         ("flask user list --search ann --json", "for a script"),
     ],
 )
 @click.option(
-    "--staff/--customers", "is_staff", default=None, help="Only staff, or only customers."
+    "--staff/--customers", "is_staff", default=None, help="Only staff or only customers."
 )
 @click.option(
     "--active/--inactive",
     "is_active",
     default=None,
-    help="Only who may come in, or who is locked out.",
+    help="Only active or only inactive people.",
 )
-@click.option("--search", default="", help="The beginning of an email or a name.")
+@click.option("--search", default="", help="Only emails and names that start with this text.")
 @page_options
 def list_(
     *, is_staff: bool | None, is_active: bool | None, search: str, limit: int, after: str
 ) -> None:
-    """List people in the order they joined."""
+    """List people, oldest account first."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
     page = list_users(
         installation().ports,
@@ -130,43 +137,49 @@ def list_(
         is_active=is_active,
     )
     out = output()
-    out.rows(page.items, COLUMNS, empty="Nobody. Add somebody: flask user create EMAIL")
+    out.rows(
+        page.items, COLUMNS, empty="No people. Create an account with: flask user create EMAIL"
+    )
     if page.has_next:
-        out.say(f"There are more: --after {page.cursors[-1]}")
+        out.say(f"More results: --after {page.cursors[-1]}")
 
 
 @command.command("show", examples=[("flask user show ann@example.com", "one person")])
 @click.argument("email")
 def show(email: str) -> None:
-    """Show one person, with every permission they have."""
+    """Show a person with all their permissions."""
     output().one(find_user(installation().ports, OPERATOR, email), ALL_COLUMNS)
 
 
-@command.command("deactivate", examples=[("flask user deactivate bob@example.com", "lock out")])
+@command.command(
+    "deactivate", examples=[("flask user deactivate bob@example.com", "deactivate the account")]
+)
 @click.argument("email")
 def deactivate(email: str) -> None:
-    """Lock somebody out and end all their sessions, at once."""
+    """Deactivate an account and end all its sessions, effective immediately."""
     ports = installation().ports
-    _show(deactivate_user(ports, OPERATOR, _key(ports, email)), "is locked out")
+    _show(deactivate_user(ports, OPERATOR, _key(ports, email)), "was deactivated")
 
 
-@command.command("activate", examples=[("flask user activate bob@example.com", "let in again")])
+@command.command(
+    "activate", examples=[("flask user activate bob@example.com", "activate the account")]
+)
 @click.argument("email")
 def activate(email: str) -> None:
-    """Let somebody in again."""
+    """Activate an account."""
     ports = installation().ports
-    _show(activate_user(ports, OPERATOR, _key(ports, email)), "may come in")
+    _show(activate_user(ports, OPERATOR, _key(ports, email)), "was activated")
 
 
 @command.command("sign-out", examples=[("flask user sign-out bob@example.com", "everywhere")])
 @click.argument("email")
 def sign_out(email: str) -> None:
-    """End all sessions of somebody, in every browser and every app."""
+    """End all sessions of a person, in every browser and app."""
     ports = installation().ports
     ended = sign_out_user(ports, OPERATOR, _key(ports, email))
     out = output()
     out.alone("endedSessions", ended)
-    out.say(f"{email} is signed out everywhere.")
+    out.say(f"Signed out {email} everywhere.")
 
 
 def _key(ports: Ports, email: str) -> int:
@@ -186,9 +199,9 @@ def _password(*, from_stdin: bool, may_ask: bool) -> str | None:
     if not may_ask or not sys.stdin.isatty():
         return None
     while password := _ask("Password (empty for none)"):
-        if _ask("The same again") == password:
+        if _ask("Repeat password") == password:
             return password
-        output().say("Those two are not the same.")
+        output().say("The passwords don't match.")
     return None
 
 

@@ -33,17 +33,17 @@ from app.web.installation import installation
 @standalone(
     "update",
     examples=[
-        ("flask user update bob@example.com --last-name Lee", "what somebody is called"),
-        ("flask user update bob@example.com --email bob@example.org", "where mails go"),
-        ("flask user update bob@example.com --add-group Support", "one of the staff may do more"),
+        ("flask user update bob@example.com --last-name Lee", "change the name"),
+        ("flask user update bob@example.com --email bob@example.org", "change the email"),
+        ("flask user update bob@example.com --add-group Support", "add to a group"),
     ],
 )
 @click.argument("email")
-@click.option("--email", "new_email", help="The address from now on, for mails and signing in.")
-@click.option("--first-name", help="The first name.")
-@click.option("--last-name", help="The last name.")
-@click.option("--add-group", "joined", multiple=True, help="A group to join; repeatable.")
-@click.option("--remove-group", "left", multiple=True, help="A group to leave; repeatable.")
+@click.option("--email", "new_email", help="New email, for mail and sign-in.")
+@click.option("--first-name", help="First name.")
+@click.option("--last-name", help="Last name.")
+@click.option("--add-group", "joined", multiple=True, help="A group to join. Repeatable.")
+@click.option("--remove-group", "left", multiple=True, help="A group to leave. Repeatable.")
 def update(
     email: str,
     *,
@@ -53,9 +53,9 @@ def update(
     joined: tuple[str, ...],
     left: tuple[str, ...],
 ) -> None:
-    """Change somebody's names, address or groups; it holds from their next request on."""
+    """Update a person's name, email or groups. Changes apply from their next request."""
     if not (joined or left) and new_email is first_name is last_name is None:
-        raise click.UsageError("Say what to change: --email, --first-name, --add-group …")
+        raise click.UsageError("Nothing to update. Use --email, --first-name, --add-group …")
     ports = installation().ports
     user = find_user(ports, OPERATOR, email)
     new_details = Details(
@@ -67,7 +67,9 @@ def update(
         changes = StaffChanges(new_details, _group_ids(ports, joined), _group_ids(ports, left))
         changed = update_staff(ports, OPERATOR, _id(user), changes)
     elif joined or left:
-        message = "Only staff are in groups. Make them staff: flask user promote {email}"
+        message = (
+            "Only staff can be in groups. To make this customer staff: flask user promote {email}"
+        )
         raise Refused(Problem("INVALID", message, "group", values={"email": email}))
     else:
         changed = update_customer(ports, OPERATOR, _id(user), new_details)
@@ -76,15 +78,15 @@ def update(
 
 @standalone(
     "promote",
-    examples=[("flask user promote eve@example.com --group Support", "a customer, now staff")],
+    examples=[("flask user promote eve@example.com --group Support", "make a customer staff")],
 )
 @click.argument("email")
-@click.option("--group", "joined", multiple=True, help="A group to join; repeatable.")
+@click.option("--group", "joined", multiple=True, help="A group to join. Repeatable.")
 def promote(email: str, *, joined: tuple[str, ...]) -> None:
-    """Make a customer one of the staff.
+    """Make a customer a staff member.
 
-    They are signed out everywhere. A password that was set before the address was confirmed is
-    gone: anybody could have chosen it.
+    They are signed out everywhere. A password set before the email was confirmed is removed,
+    because the owner of the email may not have chosen it.
     """
     ports = installation().ports
     user = find_user(ports, OPERATOR, email)
@@ -95,21 +97,21 @@ def promote(email: str, *, joined: tuple[str, ...]) -> None:
 @standalone(
     "delete",
     examples=[
-        ("flask user delete bob@example.com", "asks first"),
-        ("flask user delete bob@example.com --yes", "from a script"),
+        ("flask user delete bob@example.com", "asks to confirm"),
+        ("flask user delete bob@example.com --yes", "without a prompt"),
     ],
 )
 @click.argument("email")
 @yes_option
 def delete(email: str, *, yes: bool) -> None:
-    """Delete somebody with all that is theirs, for good. To lock them out: deactivate."""
+    """Permanently delete a person and all their data. To block sign-in only, use deactivate."""
     ports = installation().ports
     user = find_user(ports, OPERATOR, email)
-    confirm_action(f"Delete {user.email} with all that is theirs?", yes=yes)
+    confirm_action(f"Delete {user.email} and all their data?", yes=yes)
     remove = delete_staff if user.is_staff else delete_customer
     out = output()
     out.one(remove(ports, OPERATOR, _id(user)), COLUMNS)
-    out.say(f"{user.email} is gone.")
+    out.say(f"Deleted {user.email}.")
 
 
 @standalone(
@@ -123,13 +125,13 @@ def delete(email: str, *, yes: bool) -> None:
     ],
 )
 @click.argument("email")
-@click.option("--page", default="", help="Where the link leads, on one of ALLOWED_CLIENT_HOSTS.")
+@click.option("--page", default="", help="URL the link opens, on one of ALLOWED_CLIENT_HOSTS.")
 def reset_password(email: str, *, page: str) -> None:
-    """Mail somebody a link to choose a new password.
+    """Email a password reset link.
 
-    Without --page, to the shop's customer-set-password-url or, where none is set, to a page of the
-    console. One link goes out per person and RESET_PASSWORD_LOCK_TIME, however often it is asked
-    for. Without MAIL_URL mails are written to instance/mails.txt.
+    Without --page, the link opens the shop's customer-set-password-url or, if none is set, a page
+    of the console. Each person gets at most one link per RESET_PASSWORD_LOCK_TIME. Without
+    MAIL_URL, mail is written to instance/mails.txt.
     """
     ports = installation().ports
     user = find_user(ports, OPERATOR, email)
@@ -138,7 +140,7 @@ def reset_password(email: str, *, page: str) -> None:
     request_password_reset(ports, OPERATOR, email=user.email, redirect_url=target)
     out = output()
     out.one(user, COLUMNS)
-    out.say("A running worker mails the link, unless one went out a short while ago.")
+    out.say("The worker sends the link, unless one was sent recently.")
 
 
 CHANGES = (update, promote, delete, reset_password)

@@ -4,7 +4,7 @@ from app.commands.terminal.output import Column
 from app.domain.accounts.users import User
 
 COLUMNS = (
-    Column[User]("id", "Id", lambda user: user.id),
+    Column[User]("id", "ID", lambda user: user.id),
     Column[User]("email", "Email", lambda user: user.email, short=True),
     Column[User]("firstName", "First name", lambda user: user.first_name),
     Column[User]("lastName", "Last name", lambda user: user.last_name),

@@ -6,15 +6,21 @@ _PACKAGE = "app.commands.webhooks"
 
 command = Group(
     "webhook",
-    short_help="List, make, change, try and follow webhooks.",
-    help="List, make, change, try and follow webhooks, of this installation or of another one. "
-    "WEBHOOK is an id, or a name that is unique.",
+    short_help="Create, update, test and follow webhooks.",
+    help="Create, update, test and follow webhooks of this installation or another instance. "
+    "WEBHOOK is an ID or a unique name.",
     examples=[
-        ("flask webhook list", "all of them, app by app"),
-        ("flask webhook create", "a new one: asks what it needs to know"),
-        ("flask webhook dry-run --query @paid.graphql", "what it would be told"),
-        ("flask webhook listen --forward-to http://localhost:3000/hook", "on your own machine"),
-        ("flask webhook list --instance https://shop.example.com/graphql/", "of another shop"),
+        ("flask webhook list", "all webhooks"),
+        ("flask webhook create", "create a webhook interactively"),
+        ("flask webhook dry-run --query @paid.graphql", "preview a payload"),
+        (
+            "flask webhook listen --forward-to http://localhost:3000/hook",
+            "forward deliveries to your machine",
+        ),
+        (
+            "flask webhook list --instance https://shop.example.com/graphql/",
+            "webhooks of another instance",
+        ),
     ],
     lazy_subcommands={
         "create": f"{_PACKAGE}.create:create",

@@ -18,12 +18,13 @@ EXTENSION = "latchkey.worker"
 """Where the application keeps what this command runs."""
 
 
-@standalone("worker", examples=[("flask worker", "on a machine that serves no requests, say")])
+@standalone("worker", examples=[("flask worker", "on a machine that doesn't serve requests")])
 def command() -> None:
-    """Do the background work alone.
+    """Run only the background worker.
 
-    Forgets what has expired. Any number may run, on any number of machines; `flask serve` starts
-    one by itself. Ends on SIGTERM and Ctrl-C, after what it has begun.
+    Sends mail and webhooks and deletes expired data. You can run any number of workers on any
+    number of machines; `flask serve` starts one. Stops on SIGTERM and Ctrl-C after finishing
+    current work.
     """
     require_ready(installation().ports, OPERATOR)
     stop = Event()

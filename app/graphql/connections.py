@@ -26,7 +26,7 @@ def make_connection(name: str, node: str) -> type[graphene.ObjectType]:
         f"{name}CountableEdge",
         (graphene.ObjectType,),
         {
-            "__doc__": "One item of a list and its place in it.",
+            "__doc__": "An item of a list and its cursor.",
             "node": graphene.NonNull(node),
             "cursor": graphene.NonNull(graphene.String),
         },
@@ -38,9 +38,7 @@ def make_connection(name: str, node: str) -> type[graphene.ObjectType]:
             "__doc__": "A page of a list.",
             "page_info": graphene.NonNull("app.graphql.types.pages.PageInfo"),
             "edges": graphene.NonNull(graphene.List(graphene.NonNull(edge))),
-            "total_count": graphene.Int(
-                description="How many there are in all; counted when asked."
-            ),
+            "total_count": graphene.Int(description="The total number of items."),
             "resolve_page_info": _resolve_page_info,
             "resolve_edges": _resolve_edges,
             "resolve_total_count": _resolve_total_count,

@@ -14,7 +14,7 @@ class Line:
 
     id = graphene.NonNull(graphene.ID)
     product = graphene.Field(
-        "app.graphql.types.products.Product", description="Null when it is no longer sold."
+        "app.graphql.types.products.Product", description="Null if the product was deleted."
     )
     product_name = graphene.NonNull(graphene.String)
     quantity = graphene.NonNull(graphene.Int)

@@ -32,21 +32,21 @@ _ITEMS = graphene.NonNull(graphene.List(graphene.NonNull(MetadataItem)))
 
 
 class ObjectWithMetadata(graphene.Interface):
-    """An object with which clients can keep texts by key.
+    """An object with metadata: strings by key, set by clients.
 
-    Public metadata is visible to whoever sees the object and what belongs to it, private metadata
-    to those who manage it.
+    Public metadata is visible to everyone who can see the object, private metadata to people and
+    apps that can manage it.
     """
 
     private_metadata = graphene.Field(
-        _ITEMS, description="Sorted by key. Needs the permission that manages the object."
+        _ITEMS, description="Sorted by key. Requires the permission that manages the object."
     )
     private_metafield = graphene.String(
         key=graphene.NonNull(graphene.String),
         description="The value of a key; null if there is none.",
     )
     private_metafields = graphene.Field(
-        Metadata, keys=_KEYS, description="These keys as an object; all of them without `keys`."
+        Metadata, keys=_KEYS, description="These keys as an object; all keys if `keys` is omitted."
     )
     metadata = graphene.Field(_ITEMS, description="Sorted by key.")
     metafield = graphene.String(
@@ -54,7 +54,7 @@ class ObjectWithMetadata(graphene.Interface):
         description="The value of a key; null if there is none.",
     )
     metafields = graphene.Field(
-        Metadata, keys=_KEYS, description="These keys as an object; all of them without `keys`."
+        Metadata, keys=_KEYS, description="These keys as an object; all keys if `keys` is omitted."
     )
 
     @classmethod

@@ -104,14 +104,17 @@ def _subscription(document: DocumentNode) -> OperationDefinitionNode:
     ]
     if not any(node.operation is OperationType.SUBSCRIPTION for node in operations):
         raise _refusal(
-            "MISSING_SUBSCRIPTION", "This is no subscription: subscription { event … }."
+            "MISSING_SUBSCRIPTION", "This isn't a subscription query: subscription { event … }."
         )
     if len(operations) > 1:
-        raise _refusal("UNABLE_TO_PARSE", "There must be one operation and no other.")
+        raise _refusal("UNABLE_TO_PARSE", "The query must contain exactly one operation.")
     for variable in operations[0].variable_definitions:
         if isinstance(variable.type, NonNullTypeNode) and variable.default_value is None:
             name = variable.variable.name.value
-            raise _refusal("UNABLE_TO_PARSE", f"Nobody gives a value for ${name}.")
+            raise _refusal(
+                "UNABLE_TO_PARSE",
+                f"Variable ${name} has no value: webhook queries can't use variables.",
+            )
     return operations[0]
 
 

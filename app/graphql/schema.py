@@ -47,7 +47,7 @@ class Query(
     WebhookQueries,
     SignInEventQueries,
 ):
-    """What can be asked."""
+    """The queries."""
 
 
 class Mutation(
@@ -74,7 +74,7 @@ class Mutation(
     WebhookMutations,
     DryRunMutations,
 ):
-    """What can be changed."""
+    """The mutations."""
 
 
 schema = graphene.Schema(

@@ -70,7 +70,7 @@ class SubscriptionRunner:
             and node.operation is OperationType.SUBSCRIPTION
         ]
         if len(operations) != 1:
-            raise _refusal(["This is not one subscription."])
+            raise _refusal(["The query must contain exactly one subscription."])
         fragments = {
             node.name.value: node
             for node in tree.definitions

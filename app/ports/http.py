@@ -108,5 +108,5 @@ def json_members(response: HttpResponse, what: str) -> Mapping[str, object]:
     try:
         return read_members(response.body)
     except TokenRejected:
-        message = f"{what} did not answer with a JSON object."
+        message = f"{what} didn't return a JSON object."
         raise CallFailed(CallFault.MALFORMED, message) from None

@@ -13,7 +13,7 @@ from app.remote.responses import read_as, read_data, read_payload, read_text
 TIMEOUT_SECONDS = 30.0
 """Seconds that an instance has for its whole answer."""
 
-_NO_RESPONSE = "nobody answers there. Is the address right, and is it running?"
+_NO_RESPONSE = "no response. Check the URL and that the instance is running."
 _MAX_BYTES = 32 * 1024 * 1024
 _REFRESH = """
 mutation Refresh($refreshToken: String) {
@@ -84,7 +84,10 @@ class Api:
         try:
             payload = read_payload(self.url, self._ask(_REFRESH, variables, ""), "tokenRefresh")
         except Refused:
-            message = f"The login at {self.url} has ended. Sign in again: flask login {self.url}"
+            message = (
+                f"The session at {self.url} has expired. Sign in again with: flask "
+                f"login {self.url}"
+            )
             raise LoginEnded(message=message) from None
         # Where refresh tokens are single-use, the response has the next one.
         fresh = payload.get("refreshToken") or self._credential.refresh_token
@@ -95,7 +98,9 @@ def _sendable(token: str) -> str:
     """``token``; for what no header can hold ``PermissionDenied``, which does not repeat it."""
     if token.isascii() and token.isprintable():
         return token
-    raise PermissionDenied(message="This is no token: it holds line ends or foreign letters.")
+    raise PermissionDenied(
+        message="Invalid token: it contains line breaks or non-ASCII characters."
+    )
 
 
 def anonymous_api(http: Http, url: str) -> Api:

@@ -30,7 +30,7 @@ class GivenToken:
         self.token = token
 
     def renewed(self, token: str, refresh_token: str) -> None:
-        raise RuntimeError("There is nothing to renew a token with.")
+        raise RuntimeError("The login can't be renewed.")
 
 
 class SavedLogin:

@@ -125,7 +125,7 @@ class RemoteInstance:
         url = key_set_url(self._api.url)
         response = self._api.get(url)
         if not response.is_good:
-            raise Unreachable(url, f"it answered with HTTP {response.status}.")
+            raise Unreachable(url, f"it responded with HTTP {response.status}.")
         return response.body
 
     def _owners(self, own: str, all_of_them: str) -> Iterator[Node]:

@@ -49,7 +49,7 @@ def read_as(url: str, read: Callable[[], Read]) -> Read:
     try:
         return read()
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        message = f"{url} answers otherwise than expected; is it another version?"
+        message = f"Unexpected response from {url}. It may be running another version."
         raise Fault(message) from None
 
 
@@ -84,7 +84,7 @@ def _problem(error: Mapping[str, Any]) -> Problem:
 def _body(url: str, response: HttpResponse) -> Mapping[str, Any]:
     if response.status in _REDIRECTS:
         where = response.headers.get("location", "elsewhere")[:200]
-        raise Unreachable(url, f"it says to look at {where}. Use the address of the API itself.")
+        raise Unreachable(url, f"it redirects to {where}. Use the URL of the API itself.")
     try:
         body = json.loads(response.body)
     except (ValueError, RecursionError):
@@ -97,18 +97,18 @@ def _body(url: str, response: HttpResponse) -> Mapping[str, Any]:
 def _not_an_api_error(url: str, response: HttpResponse) -> Exception:
     if response.status in _DENYING:
         message = (
-            f"{url} answered with HTTP {response.status}: something before it lets nobody in."
+            f"{url} responded with HTTP {response.status}: a proxy in front of it refuses access."
         )
         return PermissionDenied(message=message)
     if response.status in _UNAVAILABLE:
         return Unreachable(
-            url, f"it answered with HTTP {response.status}: it is not well just now."
+            url, f"it responded with HTTP {response.status}: it has a problem. Try again later."
         )
     kind = response.headers.get("content-type", "").partition(";")[0].strip()
     what = {"text/html": "a web page", "application/json": "other JSON"}.get(kind, "something")
-    hint = "Is this the address of a GraphQL API? It mostly ends with /graphql/."
+    hint = "Check that this is the URL of a GraphQL API. It usually ends with /graphql/."
     return Unreachable(
-        url, f"it answered with {what} that is no GraphQL (HTTP {response.status}). {hint}"
+        url, f"it responded with {what} that isn't GraphQL (HTTP {response.status}). {hint}"
     )
 
 
@@ -139,7 +139,7 @@ def _error(url: str, response: HttpResponse, errors: Sequence[object]) -> Except
 
 
 def _sign_in_hint(url: str) -> str:
-    return f"Sign in: flask login {url}, or bring another token."
+    return f"Sign in with: flask login {url}, or use another token."
 
 
 def _message(error: object) -> str:

@@ -37,5 +37,5 @@ def sign_in_app(http: Http, url: str, token: str) -> Profile:
     api = Api(http, url, GivenToken(token))
     data = api.ask(_APP)
     if read_as(url, lambda: data["app"]) is None:
-        raise PermissionDenied(message=f"{url} knows no app with this token.")
+        raise PermissionDenied(message=f"No app at {url} has this token.")
     return Profile(url, token)

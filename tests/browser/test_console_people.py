@@ -205,7 +205,7 @@ def test_a_provider_is_set_up_tried_and_switched(
     steps = admin.get_by_role("region", name="Connection test").get_by_role("listitem")
     for step in ("Issuer", "JSON Web Key Set URL", "Token URL", "Authorization URL"):
         expect(steps.filter(has_text=step).first).to_be_visible()
-    expect(steps.filter(has_text="Knows this client")).to_be_visible()
+    expect(steps.filter(has_text="Accepts the client")).to_be_visible()
     provider.tell("ines", email="ines@example.com", email_verified=True, name="Ines Duarte")
     token = provider.token_for("shop", Visitor(), "ines", "openid profile email")
     admin.get_by_role("textbox", name="Token").fill(token)

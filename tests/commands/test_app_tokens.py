@@ -69,9 +69,9 @@ def test_a_token_may_be_good_for_less_than_its_app(ports: Ports) -> None:
 @pytest.mark.parametrize(
     ("options", "seconds", "message"),
     [
-        ((), 24 * 3600, "works for 86400 more seconds at most."),
-        (("--overlap", "60"), 60, "works for 60 more seconds at most."),
-        (("--overlap", "0"), 0, "opens nothing any more."),
+        ((), 24 * 3600, "works for at most 86400 more seconds."),
+        (("--overlap", "60"), 60, "works for at most 60 more seconds."),
+        (("--overlap", "0"), 0, "has been revoked."),
     ],
 )
 def test_rotated_token_works_during_the_overlap(

@@ -212,4 +212,4 @@ def test_without_its_database_every_command_fails_in_json(line: str) -> None:
 def test_a_mistyped_choice_gets_a_suggestion(ports: Ports) -> None:
     assert "Did you mean name?" in run(ports, "shop", "set", "nam", "x").stderr
     assert "Did you mean audience?" in run(ports, "oidc", "set", "audince", "x").stderr
-    assert "There are: active, name" in run(ports, "oidc", "set", "zzz", "x").stderr
+    assert "Available fields: active, name" in run(ports, "oidc", "set", "zzz", "x").stderr

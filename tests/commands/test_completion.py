@@ -55,7 +55,7 @@ def test_zsh_and_fish_get_commands_with_descriptions() -> None:
         completions("zsh", "flask ke")
     )
     [only] = completions("fish", "flask user sign")
-    assert only.startswith("plain,sign-out\tEnd all sessions of somebody")
+    assert only.startswith("plain,sign-out\tEnd all sessions of a person")
 
 
 def test_options_choices_and_permissions_are_completed() -> None:

@@ -52,9 +52,9 @@ def test_bash_completes_by_the_script(tmp_path: Path) -> None:
 
 
 FISH = {
-    "flask web": "webhook\tList, make, change, try and follow webhooks.\n",
-    "flask user sign": "sign-out\tEnd all sessions of somebody, in every...\n",
-    "flask user list --inac": "--inactive\tOnly who may come in, or who is locked out.\n",
+    "flask web": "webhook\tCreate, update, test and follow webhooks.\n",
+    "flask user sign": "sign-out\tEnd all sessions of a person, in every...\n",
+    "flask user list --inac": "--inactive\tOnly active or only inactive people.\n",
     "flask group create x --permission manage-ord": "MANAGE_ORDERS\nMANAGE_ORDERS_IMPORT\n",
     "flask webhook verify ./wsgi": "./wsgi.py\n",
 }
@@ -78,7 +78,7 @@ class Zsh:
         if not self._process:
             os.chdir(ROOT)
             program = shutil.which("zsh") or "zsh"
-            os.execve(program, ["zsh", "-f", "-i"], environment(home))  # noqa: S606 - no shell in between
+            os.execve(program, [("zsh"), "-f", "-i"], environment(home))  # noqa: S606 - no shell in between
         self._shown = ""
 
     def type(self, keys: str) -> None:
@@ -120,7 +120,7 @@ def test_zsh_completes_commands_with_descriptions(zsh: Zsh) -> None:
         "flask user list --inac": "flask user list --inactive ",
         "flask webhook create --event order-pai": "ORDER_PAID ",
         "flask webhook verify ./wsgi": "flask webhook verify ./wsgi.py ",
-        "flask user s": "-- End all sessions of somebody, in every...",
+        "flask user s": "-- End all sessions of a person, in every...",
     }.items():
         zsh.type(f"{stdin}\t")
         zsh.sees(completed)

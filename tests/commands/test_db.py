@@ -21,7 +21,7 @@ def test_upgrading_makes_the_tables_and_may_be_repeated(
     assert f"The database was empty and is at {newest} now." in first.stderr
     again = run(bare, "db", "upgrade", "--short")
     assert (again.exit_code, again.stdout) == (0, f"{newest}\n")
-    assert "was up to date" in again.stderr
+    assert "is already up to date" in again.stderr
     assert run_json(bare, "db", "current") == {
         "current": newest,
         "newest": newest,

@@ -71,7 +71,7 @@ def test_a_group_that_does_not_exist_is_not_found(
 ) -> None:
     failed = run(ports, "group", *arguments)
     assert failed.exit_code == 3
-    assert "There is no group 'Nobody'." in failed.stderr
+    assert "Group 'Nobody' not found." in failed.stderr
 
 
 def test_a_change_of_nothing_is_a_usage_error(ports: Ports) -> None:

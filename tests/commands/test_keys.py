@@ -72,7 +72,7 @@ def test_a_rotation_that_is_too_early_is_refused_unless_forced(ports: Ports) -> 
     before = list_keys(ports, OPERATOR)
     refused = run(ports, "rotate")
     assert (refused.exit_code, refused.stdout) == (3, "")
-    assert "Rotate in 300 s, or force it." in refused.stderr
+    assert "Rotate in 300 s, or force the rotation." in refused.stderr
     assert list_keys(ports, OPERATOR) == before
     assert run(ports, "rotate", "--force").exit_code == 0
     assert ring(ports).ring.active_kid == before[0].kid

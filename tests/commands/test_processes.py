@@ -157,7 +157,7 @@ def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
         with installed.running(*serve) as plain, installed.running(*serve, "--json") as as_json:
             failed = plain.finish(TIMEOUT_SECONDS)
             failed_as_json = as_json.finish(TIMEOUT_SECONDS)
-    cause = f"Cannot listen on 127.0.0.1, port {port}: Address already in use."
+    cause = f"Can't listen on 127.0.0.1, port {port}: Address already in use."
     assert failed.returncode == failed_as_json.returncode == 1
     assert cause in failed.stderr
     [error] = json.loads(failed_as_json.stdout)["errors"]

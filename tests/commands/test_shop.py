@@ -65,10 +65,14 @@ def test_texts_are_set_and_cleared(ports: Ports) -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
-        ("password-login-mode", "SOMETIMES", "There are: ENABLED, CUSTOMERS_ONLY, DISABLED."),
-        ("allow-storefront-traffic", "perhaps", "'perhaps' is neither true nor false."),
-        ("allow-storefront-traffic", "", "'' is neither true nor false."),
-        ("nothing", "true", "There are: name, description"),
+        (
+            "password-login-mode",
+            "SOMETIMES",
+            "Available values: ENABLED, CUSTOMERS_ONLY",
+        ),
+        ("allow-storefront-traffic", "perhaps", "must be true or false, got 'perhaps'"),
+        ("allow-storefront-traffic", "", "must be true or false, got ''"),
+        ("nothing", "true", "Available values: name, description"),
     ],
 )
 def test_what_cannot_be_set_is_a_usage_error(

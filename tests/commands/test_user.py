@@ -169,4 +169,4 @@ def test_sign_out_reports_the_number_of_ended_sessions(ports: Ports) -> None:
 def test_unknown_user_is_not_found(ports: Ports, verb: str) -> None:
     failed = run(ports, "user", verb, "nobody@example.com")
     assert failed.exit_code == 3
-    assert "Nobody has the email nobody@example.com." in failed.stderr
+    assert "No account has the email nobody@example.com." in failed.stderr

@@ -55,7 +55,7 @@ def test_members_come_by_their_address_and_go(staff_console: StaffConsole, shop:
     assert "Added tom@example.com to Support." in console.follow(added).text
     unknown = console.send(f"{here}/members", {"email": "who@example.com"}, seen_at=here)
     assert unknown.status == 422
-    assert "Nobody has the email who@example.com" in unknown.text
+    assert "No account has the email who@example.com" in unknown.text
     customer = console.send(f"{here}/members", {"email": "customer@example.com"}, seen_at=here)
     assert "You can assign only staff members" in customer.text
     left = console.send(f"{here}/members/{key}/leave", seen_at=here)

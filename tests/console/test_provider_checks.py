@@ -26,12 +26,12 @@ def test_each_check_reports_its_result(
     other_provider.server.answer("/logout", Reply(503))
     page = console.send(TEST, seen_at=PAGE)
     assert page.status == 200
-    assert "Its description agrees with the settings" in page.text
+    assert "The discovery document matches the settings" in page.text
     assert "Has 1 usable key: key-1" in page.text
-    assert "refuses a token that nobody has given out" in page.text
-    assert "Knows this client" in page.text
-    assert "with HTTP 400 it refuses a request that asks for nothing" in page.text
-    assert "Logout URL Answered with HTTP 503" in page.text
+    assert "rejects an invalid token" in page.text
+    assert "Accepts the client" in page.text
+    assert "rejects an empty request with HTTP 400" in page.text
+    assert "Logout URL Responded with HTTP 503" in page.text
 
 
 def test_failed_check_is_shown_with_its_remedy(
@@ -42,7 +42,7 @@ def test_failed_check_is_shown_with_its_remedy(
     other_provider.server.answer("/keys", Reply(200, b"<script>alert(1)</script>"))
     page = console.send(TEST, seen_at=PAGE)
     assert "Failed: JSON Web Key Set URL" in page.text
-    assert "Set client_id and client_secret as the provider has them" in page.text
+    assert "Set client_id and client_secret to the values registered at the provider" in page.text
     assert "<script>alert(1)" not in page.html
 
 

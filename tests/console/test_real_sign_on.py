@@ -64,7 +64,7 @@ def set_up(console: ConsoleClient, provider: IdentityProvider) -> None:
     client = {"client_id": "shop", "client_secret": provider.secret_of("shop")}
     saved = console.send(f"{PROVIDER}edit", {**fields, **client})
     assert saved.status == 303, saved.text
-    assert "Knows this client" in console.send(f"{PROVIDER}test", seen_at=PROVIDER).text
+    assert "Accepts the client" in console.send(f"{PROVIDER}test", seen_at=PROVIDER).text
     console.send(f"{PROVIDER}switch", {"to": "on"}, seen_at=f"{PROVIDER}?ask=on")
 
 

@@ -164,7 +164,7 @@ def test_last_staff_manager_cannot_be_removed(
     here = f"{LIST}{key}"
     given = {"had": [group_id(one) for one in groups], "groups": group_id(support)}
     left = anonymous_console.send(f"{here}/groups", given, seen_at=here)
-    reason = "Nobody would be left who can manage these permissions: MANAGE_STAFF"
+    reason = "No one else could manage these permissions: MANAGE_STAFF"
     assert reason in anonymous_console.follow(left).text
     group = f"{LIST}groups/{chiefs}"
     deleted = anonymous_console.send(f"{group}/delete", seen_at=group)

@@ -152,7 +152,7 @@ def test_a_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: 
     asked = "/console/webhooks/1?ask=test"
     wrong = console.send("/console/webhooks/1/test", {"object": "nonsense"}, seen_at=asked)
     assert wrong.status == 422
-    assert "That is no id of an object" in wrong.text
+    assert "This ID does not match" in wrong.text
     data = {"object": to_global_id("Product", product)}
     sent = console.send("/console/webhooks/1/test", data, seen_at=asked)
     assert sent.leads_to == "/console/deliveries/1"

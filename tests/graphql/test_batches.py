@@ -38,7 +38,7 @@ def test_batch_over_the_limit_is_400_and_not_executed(
     assert client.post([WAIT, WAIT]).status_code == 200
     response = client.post([WAIT, WAIT, WAIT])
     assert response.status_code == 400
-    assert messages(response) == ["A batch may hold 2 operations; this one holds 3."]
+    assert messages(response) == ["A batch can have at most 2 operations; this one has 3."]
     assert clock.timestamp() - START.timestamp() == 2
 
 

@@ -99,7 +99,7 @@ def test_operation_description_names_no_other_permission(operation: str) -> None
     ],
 )
 def test_description_says_that_apps_cannot_call_the_operation(name: str) -> None:
-    assert re.search(r"people with MANAGE_\w+", description_of(name))
+    assert re.search(r"staff with MANAGE_\w+", description_of(name))
 
 
 @pytest.mark.parametrize(
@@ -112,4 +112,4 @@ def test_description_says_that_apps_cannot_call_the_operation(name: str) -> None
     ],
 )
 def test_description_says_that_extensions_cannot_call_the_operation(name: str) -> None:
-    assert "through no dashboard extension" in description_of(name)
+    assert "Not available to dashboard extensions" in description_of(name)

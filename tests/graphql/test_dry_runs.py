@@ -187,7 +187,7 @@ def test_dry_run_without_a_matching_object_is_reported(ports: Ports) -> None:
         with pytest.raises(Refused) as refused:
             dry_run_webhook(ports, OPERATOR, query=default_query(kind))
         assert codes(refused) == [("objectId", "NOT_FOUND")]
-        assert "yet to try this with: create one first." in str(refused.value)
+        assert "to preview yet. Create one first." in str(refused.value)
 
 
 def test_dry_run_of_a_link_event_has_no_token(ports: Ports, manager: Actor) -> None:

@@ -84,7 +84,7 @@ def test_only_one_value_is_read_from_standard_input(shop: Ports) -> None:
     for two in (("--header", "-", "--secret", "-"), ("--header", "-", "--header", "-")):
         refused = run(shop, *CREATE, *TARGET, *two, stdin="X-A: 1\n")
         assert refused.exit_code == 2
-        assert "Standard input can be one of" in refused.stderr
+        assert "Standard input can provide only one of" in refused.stderr
 
 
 def test_client_secret_is_read_from_a_file_with_a_warning(shop: Ports, tmp_path: Path) -> None:

@@ -86,5 +86,5 @@ def test_app_token_is_checked_before_it_is_saved() -> None:
     accepting = Instance(answering({"data": {"app": {"id": "QXBwOjE=", "name": "Warehouse"}}}))
     assert sign_in_app(accepting, URL, "a token") == Profile(URL, "a token")
     assert accepting.tokens == ["a token"]
-    with pytest.raises(PermissionDenied, match="knows no app"):
+    with pytest.raises(PermissionDenied, match="No app at"):
         sign_in_app(Instance(answering({"data": {"app": None}})), URL, "a token")

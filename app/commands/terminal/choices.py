@@ -16,9 +16,9 @@ class Word(click.Choice[str]):
         hint = (
             f"Did you mean {' or '.join(suggestions)}?"
             if suggestions
-            else f"There are: {', '.join(self.choices)}."
+            else f"Available values: {', '.join(self.choices)}."
         )
-        return f"{value!r} is none. {hint}"
+        return f"Unknown value {value!r}. {hint}"
 
 
 class Id(click.IntRange):
@@ -34,5 +34,5 @@ def read_switch(text: str) -> bool:
     except click.BadParameter:
         switch = None
     if switch is None:
-        raise click.UsageError(f"{text[:40]!r} is neither true nor false.")
+        raise click.UsageError(f"must be true or false, got {text[:40]!r}")
     return switch

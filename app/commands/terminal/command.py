@@ -68,8 +68,10 @@ class Command(_Guided):
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.params += [
-            _form_option(_JSON, Form.JSON, "Show the result as JSON, a failure too."),
-            _form_option("--short", Form.SHORT, "Show the result as plain text, a line each."),
+            _form_option(_JSON, Form.JSON, "Print the result as JSON, including errors."),
+            _form_option(
+                "--short", Form.SHORT, "Print the result as plain text, one line per item."
+            ),
         ]
         if not any(param.name == _VERSION for param in self.params):
             self.params.append(version_option())
@@ -86,7 +88,7 @@ class Command(_Guided):
             # At a question, click has made this of Ctrl-C.
             if isinstance(abort.__context__, KeyboardInterrupt):
                 _end(ctx, INTERRUPTION)
-            _write_error(ctx, "ABORTED", "Nothing was done.")
+            _write_error(ctx, "ABORTED", "Canceled. No changes were made.")
             raise
         except click.ClickException as error:
             _write_error(ctx, "FAILED", error.format_message())

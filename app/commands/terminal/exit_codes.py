@@ -30,7 +30,7 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells report it."""
 
 
-_DISK_FULL = "There is no room left for the output: nothing more of it was written."
+_DISK_FULL = "No space left for the output; the rest wasn't written."
 
 
 @dataclass(frozen=True, slots=True)

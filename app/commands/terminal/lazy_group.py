@@ -39,5 +39,5 @@ class LazyGroup(AppGroup):
         module, _, name = self.lazy_subcommands[cmd_name].partition(":")
         command = getattr(import_module(module), name)
         if not isinstance(command, click.Command):
-            raise TypeError(f"{self.lazy_subcommands[cmd_name]} is no command.")
+            raise TypeError(f"{self.lazy_subcommands[cmd_name]} is not a command.")
         return command

@@ -72,7 +72,9 @@ class Output:
             texts = [[_cell(column.read(row)) for column in columns] for row in rows]
             left_out = print_table(headings, texts)
             if left_out:
-                self.say(f"No room for: {', '.join(left_out)}. --json shows all.")
+                self.say(
+                    f"Columns not shown: {', '.join(left_out)}. Use --json to see everything."
+                )
         else:
             for row in rows:
                 self._line(row, columns)
@@ -160,7 +162,7 @@ def form_of(context: click.Context) -> Form:
 def choose_form(context: click.Context, form: Form) -> None:
     """Remember what ``--json`` or ``--short`` asked for; refuses both at once."""
     if context.meta.get(__name__, form) is not form:
-        raise click.UsageError("Choose one of --json and --short.", context)
+        raise click.UsageError("Use either --json or --short, not both.", context)
     context.meta[__name__] = form
 
 

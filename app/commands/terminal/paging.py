@@ -17,7 +17,11 @@ def page_options(function: Function) -> Function:
         type=click.IntRange(1, MAX_PAGE_SIZE),
         default=MAX_PAGE_SIZE,
         show_default=True,
-        help="How many at most.",
+        help="Maximum number of results.",
     )
-    after = click.option("--after", default="", help="Where the last list ended, as it said.")
+    after = click.option(
+        "--after",
+        default="",
+        help="Continue after this cursor, printed at the end of the previous page.",
+    )
     return limit(after(function))

@@ -27,9 +27,9 @@ class PermissionType(click.ParamType[Permission]):
         hint = (
             f"Did you mean {' or '.join(suggestions)}?"
             if suggestions
-            else f"There are: {', '.join(_NAMES)}."
+            else f"Available permissions: {', '.join(_NAMES)}."
         )
-        raise click.BadParameter(f"{value!r} is no permission. {hint}", ctx, param)
+        raise click.BadParameter(f"Unknown permission {value!r}. {hint}", ctx, param)
 
     @override
     def shell_complete(
@@ -44,5 +44,5 @@ permission_option = click.option(
     "permissions",
     type=PermissionType(),
     multiple=True,
-    help="A permission to grant, MANAGE_ORDERS say; repeatable.",
+    help="A permission to grant, such as MANAGE_ORDERS. Repeatable.",
 )

@@ -20,13 +20,13 @@ no_input_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_remember,
-    help="Ask nothing; what would be asked is a mistake.",
+    help="Never prompt; fail if a prompt would be needed.",
 )
 
 
 def yes_option(function: Function) -> Function:
     """``--yes``, which confirms in advance, and ``--no-input``, which disables prompts."""
-    yes = click.option("--yes", is_flag=True, help="Do not ask first.")
+    yes = click.option("--yes", is_flag=True, help="Skip the confirmation prompt.")
     return yes(no_input_option(function))
 
 
@@ -45,7 +45,9 @@ def confirm_action(question: str, *, yes: bool) -> None:
         return
     question = legible(question)
     if not may_ask():
-        raise click.UsageError(f"{question} Nobody is here to be asked: say --yes.")
+        raise click.UsageError(
+            f"{question} Confirmation required; pass --yes when not running in a terminal."
+        )
     click.confirm(question, abort=True, err=True)
 
 
@@ -54,6 +56,6 @@ def ask_secret(what: str) -> str:
     if not sys.stdin.isatty():
         return sys.stdin.read().strip()
     if not may_ask():
-        raise click.UsageError(f"{what}? Nobody is here to be asked: pipe it in.")
+        raise click.UsageError(f"{what} is required; pipe it in when not running in a terminal.")
     secret: str = click.prompt(what, hide_input=True, err=True)
     return secret

@@ -58,13 +58,13 @@ def read_bytes(name: str) -> bytes:
     if name == "-":
         return sys.stdin.buffer.read()
     if not name:
-        raise click.UsageError("Name a file behind the @.")
+        raise click.UsageError("Enter a file name after the @.")
     try:
         with Path(name).open("rb") as file:
             return file.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "that is no name of a file"
-        raise click.UsageError(f"{name} cannot be read: {reason}.") from None
+        reason = getattr(error, "strerror", None) or "not a valid file name"
+        raise click.UsageError(f"Can't read {name}: {reason}.") from None
 
 
 def _text(data: bytes, name: str) -> str:
@@ -75,7 +75,7 @@ def _text(data: bytes, name: str) -> str:
     except UnicodeDecodeError:
         text = "\x00"
     if "\x00" in text:
-        raise click.UsageError(f"{name} is no text: it must be UTF-8.")
+        raise click.UsageError(f"{name} isn't UTF-8 text.")
     if not text.strip():
         raise click.UsageError(f"{name} is empty.")
     return text

@@ -29,7 +29,7 @@ def read_moment(text: str, now: datetime) -> datetime:
         return now - span
     moment = _read_date(text)
     if moment > now:
-        raise click.UsageError(f"{text[:40]!r} is still to come: say from when on until now.")
+        raise click.UsageError(f"{text[:40]!r} is in the future. Enter a time in the past.")
     return moment
 
 
@@ -43,5 +43,7 @@ def _read_date(text: str) -> datetime:
         moment = datetime.fromisoformat(text.strip())
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        message = f"{text[:40]!r} is no time: write 30m, 2h, 3d, 2026-03-01 or 2026-03-01T08:30."
+        message = (
+            f"{text[:40]!r} is not a valid time. Use 30m, 2h, 3d, 2026-03-01 or 2026-03-01T08:30."
+        )
         raise click.UsageError(message) from None

@@ -20,7 +20,7 @@ from app.domain.values.errors import Refused
 from app.domain.values.unset import ABSENT
 from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
 
-_NEW = "a new one"
+_NEW = "new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class Change:
         return self.rotates or before != (self.target_url, self.is_active)
 
 
-_TARGET = Column[Change]("targetUrl", "New target", lambda change: change.target_url, short=True)
+_TARGET = Column[Change]("targetUrl", "New URL", lambda change: change.target_url, short=True)
 _ACTIVE = Column[Change]("isActive", "Active", lambda change: change.is_active, short=True)
 _COLUMNS = (
-    Column[Change]("id", "Id", lambda change: change.webhook.id, short=True),
+    Column[Change]("id", "ID", lambda change: change.webhook.id, short=True),
     Column[Change]("name", "Name", lambda change: change.webhook.name, short=True),
     Column[Change]("app", "App", lambda change: change.webhook.app.name),
     Column[Change]("before", "Target", lambda change: change.webhook.target_url),
@@ -69,24 +69,32 @@ _SECRETS = (
 @webhook_command(
     "update",
     examples=[
-        ("flask webhook update --domain old.example.com new.example.com", "asks first"),
-        ("flask webhook update --domain old.example.com localhost:3000 --preview", "only look"),
-        ("flask webhook update --app Warehouse --inactive --yes", "switch off all of an app"),
+        ("flask webhook update --domain old.example.com new.example.com", "asks to confirm"),
+        (
+            "flask webhook update --domain old.example.com localhost:3000 --preview",
+            "preview the changes",
+        ),
+        (
+            "flask webhook update --app Warehouse --inactive --yes",
+            "disable all webhooks of an app",
+        ),
         ("flask webhook update --webhook hook --rotate-secret --yes", "shows the new secret"),
     ],
 )
-@click.option("--app", help="Those of this app alone.")
-@click.option("--webhook", "names", multiple=True, help="This one alone; repeatable.")
+@click.option("--app", help="Only webhooks of this app.")
+@click.option("--webhook", "names", multiple=True, help="Only this webhook. Repeatable.")
 @click.option(
-    "--domain", nargs=2, metavar="OLD NEW", help="Replace this host in targets by that one."
+    "--domain", nargs=2, metavar="OLD NEW", help="Replace host OLD with NEW in endpoint URLs."
 )
-@click.option("--active/--inactive", "is_active", default=None, help="Switch them on or off.")
+@click.option(
+    "--active/--inactive", "is_active", default=None, help="Enable or disable the webhooks."
+)
 @click.option(
     "--rotate-secret",
     is_flag=True,
-    help="Give each a new secret. For a day the old one signs beside it.",
+    help="Give each webhook a new secret. The old secret also signs for one more day.",
 )
-@click.option("--preview", is_flag=True, help="Show what would happen and change nothing.")
+@click.option("--preview", is_flag=True, help="Show the changes without applying them.")
 @yes_option
 def update(
     app: str | None,
@@ -98,14 +106,13 @@ def update(
     preview: bool,
     yes: bool,
 ) -> None:
-    """Change many webhooks at once: all of them, or those that are named.
+    """Update all webhooks, or the selected ones.
 
-    What is about to happen is shown first. Ends with 3 when one of them was refused; the others
-    are changed.
+    Shows the changes first. Exits with 3 if an update was refused; the others are applied.
     """
     if domain is None and is_active is None and not rotate_secret:
         raise click.UsageError(
-            "Say what to change: --domain, --active, --inactive or --rotate-secret."
+            "Nothing to update. Use --domain, --active, --inactive or --rotate-secret."
         )
     chosen = instance()
     planned = [
@@ -116,10 +123,10 @@ def update(
     out = output()
     columns = _SECRETS if rotate_secret else _COLUMNS
     if preview or not planned:
-        out.rows(planned, columns, empty="No webhook would change.")
+        out.rows(planned, columns, empty="No webhooks to update.")
         return
     _print_plan(planned)
-    confirm_action(f"Change {_count(planned)}?", yes=yes)
+    confirm_action(f"Update {_count(planned)}?", yes=yes)
     failure = _carry_out(chosen, planned)
     out.rows(planned, columns, empty="")
     _end(planned, failure)
@@ -165,7 +172,7 @@ def _moved(url: str, old: str, new: str) -> str:
 def _host(text: str, scheme: str) -> WebUrl:
     address = parse_web_url(text if "://" in text else f"{scheme}://{text}")
     if address is None or address.rest not in ("", "/"):
-        message = f"{text!r} is not a host: write new.example.com or localhost:3000."
+        message = f"{text!r} is not a host. Use new.example.com or localhost:3000."
         raise click.UsageError(message)
     return address
 
@@ -183,7 +190,7 @@ def _facts(change: Change) -> Iterator[str]:
     if change.is_active != change.webhook.is_active:
         yield "on" if change.is_active else "off"
     if change.rotates:
-        yield "a new secret"
+        yield "new secret"
 
 
 def _carry_out(instance: Instance, planned: list[Change]) -> Failure | None:
@@ -224,12 +231,12 @@ def _apply_change(instance: Instance, change: Change, secret: str) -> Change:
 
 def _end(done: Sequence[Change], failure: Failure | None) -> None:
     out = output()
-    out.say(f"{_count([change for change in done if change.state == 'changed'])} changed.")
+    out.say(f"{_count([change for change in done if change.state == 'changed'])} updated.")
     for change in done:
         if change.problem:
             out.say(f"Error: {change.webhook.name or change.webhook.id}: {change.problem}")
     if failure is not None:
-        out.say("What failed may have been done; what is still planned was not.")
+        out.say("The failed update may have been applied. The remaining planned updates weren't.")
         click.get_current_context().exit(failure.exit)
     if any(change.problem for change in done):
         click.get_current_context().exit(Exit.REFUSED)

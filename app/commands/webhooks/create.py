@@ -22,30 +22,30 @@ from app.ports.instance import Instance, InstanceApp
 @webhook_command(
     "create",
     examples=[
-        ("flask webhook create", "asks for what it needs, on a terminal"),
+        ("flask webhook create", "prompts for missing values"),
         (
             "flask webhook create --target-url https://a.example.com/hook --event ORDER_PAID",
-            "by flags alone",
+            "without prompts",
         ),
         (
             "flask webhook create --target-url https://a.example.com/hook --query @paid.graphql",
-            "told what a query asks for",
+            "with a subscription query",
         ),
     ],
 )
 @click.option(
     "--app",
-    help="Whose it is: an id, or a name that is unique. Where there is one app alone, that.",
+    help="The app that owns it: an ID or a unique name. Optional if there is only one app.",
 )
 @field_options
-@click.option("--no-input", is_flag=True, help="Ask nothing; what is missing is a mistake.")
+@click.option("--no-input", is_flag=True, help="Never prompt; fail if a value is missing.")
 def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
-    """Make a webhook. Asks for what is missing on a terminal, and nowhere else."""
+    """Create a webhook. Prompts for missing values when running in a terminal."""
     options = WebhookOptions(**fields)
     may_ask = sys.stdin.isatty() and not no_input
     missing = _missing(options)
     if missing and not may_ask:
-        raise click.UsageError(f"Say {' and '.join(missing)}.")
+        raise click.UsageError(f"Missing {' and '.join(missing)}.")
     chosen = instance()
     owner = _owner(chosen, app, may_ask=may_ask)
     if missing:
@@ -59,13 +59,13 @@ def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
         return
     is_on = webhook.is_active and owner.is_active
     when = "" if is_on else "Once both are active, "
-    out.say(f"{when}{owner.name} hears of events at {webhook.target_url}.")
+    out.say(f"{when}{owner.name} receives events at {webhook.target_url}.")
 
 
 def _missing(options: WebhookOptions) -> list[str]:
     """Return the names of required fields without a value."""
     missing = [] if options.target_url else ["--target-url"]
-    return missing if options.events or options.query else [*missing, "--event or --query"]
+    return missing if options.events or options.query else [*missing, "either --event or --query"]
 
 
 def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> InstanceApp:
@@ -75,11 +75,11 @@ def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> InstanceApp
     if len(apps) == 1:
         return apps[0]
     if not apps:
-        message = "There is no app that could have it. Make one: flask app create NAME"
+        message = "No apps. Create one with: flask app create NAME"
         raise Refused(Problem("REQUIRED", message, "app"))
     names = visible(", ".join(app.name for app in apps[:20]))
     if not may_ask:
-        raise click.UsageError(f"Say --app: there are {names}.")
+        raise click.UsageError(f"Missing --app. Available apps: {names}.")
     owner: InstanceApp = click.prompt(
         f"App ({names})", value_proc=lambda text: _app(instance, text), err=True
     )
@@ -89,13 +89,13 @@ def _owner(instance: Instance, app: str | None, *, may_ask: bool) -> InstanceApp
 def _ask_for_missing(instance: Instance, options: WebhookOptions) -> WebhookOptions:
     """Return ``options`` completed by prompts; an invalid answer is asked again."""
     if not options.target_url:
-        question = "Where to (https://app.example.com/hook)"
+        question = "Endpoint URL (https://app.example.com/hook)"
         options = replace(
             options, target_url=click.prompt(question, value_proc=_address, err=True)
         )
     if not (options.events or options.query):
         events: tuple[str, ...] = click.prompt(
-            "Which events, separated by commas (`flask webhook events` lists them)",
+            "Events, separated by commas (`flask webhook events` lists them)",
             value_proc=lambda text: _events(instance, text),
             err=True,
         )
@@ -117,11 +117,11 @@ def _app(instance: Instance, text: str) -> InstanceApp:
 def _events(instance: Instance, text: str) -> tuple[str, ...]:
     names = event_names(instance, filter(str.strip, text.split(",")))
     if not names:
-        raise click.UsageError("Name one at least: ORDER_PAID, for example.")
+        raise click.UsageError("Enter at least one event, for example ORDER_PAID.")
     return names
 
 
 def _address(text: str) -> str:
     if not is_web_url(text.strip()):
-        raise click.UsageError("Use a whole address: https://app.example.com/hook")
+        raise click.UsageError("Enter a full URL, for example https://app.example.com/hook")
     return text.strip()

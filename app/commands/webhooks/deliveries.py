@@ -30,7 +30,7 @@ def _of_delivery(column: Column[InstanceDelivery]) -> Column[WebhookDelivery]:
 COLUMNS = (
     *map(_of_delivery, DELIVERIES),
     Column[WebhookDelivery]("webhook", "Webhook", lambda row: row.webhook.name or row.webhook.id),
-    Column[WebhookDelivery]("webhookId", "Webhook's id", lambda row: row.webhook.id),
+    Column[WebhookDelivery]("webhookId", "Webhook ID", lambda row: row.webhook.id),
 )
 _WITH_PAYLOAD = (
     *COLUMNS,
@@ -44,39 +44,42 @@ _WITH_PAYLOAD = (
 status_option = click.option(
     "--status",
     type=click.Choice([status.value for status in DeliveryStatus], case_sensitive=False),
-    help="Only those in this state.",
+    help="Only deliveries with this status.",
 )
 
 
 @webhook_command(
     "deliveries",
     examples=[
-        ("flask webhook deliveries hook --status FAILED --since 2h", "what went wrong lately"),
-        ("flask webhook deliveries --code 500 --payload --json", "all webhooks, everything"),
-        ("flask webhook deliveries --follow", "as they come, until Ctrl-C"),
+        ("flask webhook deliveries hook --status FAILED --since 2h", "recent failures"),
+        (
+            ("flask webhook deliveries --code 500 --payload --json"),
+            "with payloads and responses, as JSON",
+        ),
+        ("flask webhook deliveries --follow", "follow new deliveries until Ctrl-C"),
     ],
 )
 @click.argument("webhook", required=False)
 @status_option
-@click.option("--event", shell_complete=complete_event, help="Those of this event alone.")
+@click.option("--event", shell_complete=complete_event, help="Only deliveries of this event.")
 @click.option(
     "--code",
     type=click.IntRange(100, 599),
-    help="Those that were last answered with this status of HTTP.",
+    help="Only deliveries whose last response had this HTTP status.",
 )
-@click.option("--since", help="Only those since then: for 30m, 2h or 3d, or from a date on.")
+@click.option("--since", help="Only deliveries since then: 30m, 2h, 3d or a date.")
 @click.option(
     "--limit",
     type=click.IntRange(1, _MAX_DELIVERIES),
     default=_PAGE,
     show_default=True,
-    help="How many at most.",
+    help="Maximum number of results.",
 )
-@click.option("--payload", is_flag=True, help="Show what was sent and what was answered, too.")
+@click.option("--payload", is_flag=True, help="Include payloads and responses.")
 @click.option(
     "--follow",
     is_flag=True,
-    help="Go on with what comes, until Ctrl-C; as JSON, an object a line.",
+    help="Keep printing new deliveries until Ctrl-C. With --json, one object per line.",
 )
 def deliveries(  # noqa: PLR0913 - one for each option
     webhook: str | None,
@@ -89,9 +92,9 @@ def deliveries(  # noqa: PLR0913 - one for each option
     payload: bool,
     follow: bool,
 ) -> None:
-    """List deliveries, the newest first: of one webhook, or of all.
+    """List deliveries of one webhook or all webhooks, newest first.
 
-    They are kept for two weeks.
+    Deliveries are kept for 14 days.
     """
     now = remote_access().clock.now()
     start = read_moment(since, now) if since else None
@@ -112,7 +115,7 @@ def deliveries(  # noqa: PLR0913 - one for each option
         reverse=True,
     )
     fitting = (sent for sent in every if code is None or _code(sent.delivery) == code)
-    out.rows(list(islice(fitting, limit)), columns, empty="No delivery.")
+    out.rows(list(islice(fitting, limit)), columns, empty="No deliveries.")
 
 
 def _all(

@@ -18,9 +18,7 @@ from app.domain.values.line_diff import diff_lines, unified_diff
 from app.ports.instance import DeliveryQuery, Instance, InstanceDelivery, InstanceWebhook
 
 _LOOKED_AT = 100
-_OBJECT_ID = (
-    "The API's id of what to tell of; repeatable. The newest object that fits if left out."
-)
+_OBJECT_ID = "API ID of the object. Repeatable. Default: the newest matching object."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +59,17 @@ _COLUMNS = (
 @webhook_command(
     "dry-run",
     examples=[
-        ("flask webhook dry-run --query @paid.graphql", "of the newest object that fits"),
-        ("flask webhook dry-run --object-id UHJvZHVjdDox", "what is told of it by default"),
-        ("flask webhook dry-run --webhook hook --object-id T3JkZXI6MQ==", "an existing one"),
-        ("flask webhook dry-run --webhook hook --diff-last", "against what was really sent"),
-        ("flask webhook dry-run --query - --json < paid.graphql", "in a script"),
+        ("flask webhook dry-run --query @paid.graphql", "with the newest matching object"),
+        ("flask webhook dry-run --object-id UHJvZHVjdDox", "with the object's default query"),
+        ("flask webhook dry-run --webhook hook --object-id T3JkZXI6MQ==", "an existing webhook"),
+        ("flask webhook dry-run --webhook hook --diff-last", "compare with the last delivery"),
+        ("flask webhook dry-run --query - --json < paid.graphql", "for a script"),
     ],
 )
 @click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
-@click.option("--query", help="The subscription: its text, @FILE, or - for standard input.")
-@click.option("--webhook", help="Take query and app of this webhook.")
-@click.option(
-    "--app", help="Whose permissions count; those of --webhook's app, or yours, if left out."
-)
+@click.option("--query", help="The subscription query: text, @FILE or - for standard input.")
+@click.option("--webhook", help="Use the query and app of this webhook.")
+@click.option("--app", help="Run as this app. Default: the app of --webhook, or your account.")
 @click.option(
     "--diff-last", is_flag=True, help="Compare with the last delivery of --webhook, line by line."
 )
@@ -85,14 +81,14 @@ def dry_run(
     *,
     diff_last: bool,
 ) -> None:
-    """Show what a webhook would be told. Nothing is sent, nothing is written.
+    """Preview a webhook's payload without sending it.
 
-    Ends with 3 when any of it fails.
+    Exits with 3 if a preview fails.
     """
     if not (object_ids or query or webhook):
-        raise click.UsageError("Give --query, --object-id or --webhook.")
+        raise click.UsageError("Missing --query, --object-id or --webhook.")
     if diff_last and not webhook:
-        raise click.UsageError("--diff-last needs --webhook: whose deliveries?")
+        raise click.UsageError("--diff-last requires --webhook.")
     text = None if query is None else read_text(query)
     chosen = instance()
     webhook_record = find_webhook(chosen, webhook) if webhook else None
@@ -103,7 +99,7 @@ def dry_run(
         webhook_record.query if webhook_record and webhook_record.query else None
     )
     if subscription is None and not object_ids:
-        raise click.UsageError("This webhook has no query: give --object-id, too.")
+        raise click.UsageError("This webhook has no query. Add --object-id.")
     plan = _Plan(chosen, subscription, owner, webhook_record, diff_last)
     trials = [_try(plan, object_id) for object_id in object_ids or (_subject(plan),)]
     _show(trials)
@@ -114,14 +110,14 @@ def dry_run(
 @webhook_command(
     "trigger",
     examples=[
-        ("flask webhook trigger hook", "tell it of the newest object that fits"),
-        ("flask webhook trigger hook --object-id T3JkZXI6MQ==", "of this one"),
+        ("flask webhook trigger hook", "with the newest matching object"),
+        ("flask webhook trigger hook --object-id T3JkZXI6MQ==", "with this object"),
     ],
 )
 @click.argument("webhook")
 @click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
 def trigger(webhook: str, object_ids: tuple[str, ...]) -> None:
-    """Send a webhook what it would be told of an object, now and for real."""
+    """Send a webhook the payload for an object now."""
     chosen = instance()
     target = find_webhook(chosen, webhook)
     sent = [chosen.trigger(target.id, object_id) for object_id in object_ids or (None,)]
@@ -182,7 +178,7 @@ def _show(trials: list[Trial]) -> None:
             out.say(f"Error: {about}{where}{problem_text(problem)}")
         if trial.compared_with:
             what = "differs from" if trial.diff else "is the same as"
-            out.say(f"{about}It {what} delivery {trial.compared_with}.")
+            out.say(f"{about}The payload {what} delivery {trial.compared_with}.")
 
 
 def _lines_of(trial: Trial, *, short: bool) -> Iterator[str]:

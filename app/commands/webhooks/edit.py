@@ -24,31 +24,31 @@ from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
 @webhook_command(
     "edit",
     examples=[
-        ("flask webhook edit hook", "in your editor: $EDITOR"),
-        ("flask webhook edit hook --target-url https://new.example.com/hook", "by a flag"),
-        ("flask webhook edit hook --inactive", "switch it off"),
-        ("flask webhook edit hook --query - < paid.graphql", "its query from standard input"),
+        ("flask webhook edit hook", "in your editor ($EDITOR)"),
+        ("flask webhook edit hook --target-url https://new.example.com/hook", "with an option"),
+        ("flask webhook edit hook --inactive", "disable it"),
+        ("flask webhook edit hook --query - < paid.graphql", "read its query from standard input"),
     ],
 )
 @click.argument("webhook")
 @field_options
-@click.option("--no-input", is_flag=True, help="Open no editor.")
+@click.option("--no-input", is_flag=True, help="Never open an editor.")
 def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:
-    """Change a webhook: what a flag says, or without any flag all of it in an editor."""
+    """Update a webhook with options, or in an editor if there are none."""
     options = WebhookOptions(**fields)
     in_editor = options.is_nothing
     if in_editor and (no_input or not sys.stdin.isatty()):
-        raise click.UsageError("Say what to change: --target-url, --query, --inactive, …")
+        raise click.UsageError("Nothing to update. Use --target-url, --query, --inactive, …")
     chosen = instance()
     current = find_webhook(chosen, webhook)
     if options.events and current.query:
-        message = "Its query says what it hears of: --event would change nothing. Use --query."
+        message = "This webhook's query defines its events. Use --query instead of --event."
         raise click.UsageError(message)
     draft = options.draft(chosen)
     changed = _edit(chosen, current) if in_editor else _changed(chosen, current, draft)
     out = output()
     if changed is None:
-        out.say("Nothing was changed.")
+        out.say("No changes were made.")
     out.one(changed or current, options.columns(draft))
     if changed is not None:
         warn_of_missing_permission(changed)
@@ -69,9 +69,7 @@ def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | Non
                 draft = replace(draft, events=event_names(instance, draft.events))
             return None if draft == WebhookDraft() else _changed(instance, webhook, draft)
         except (Unreadable, Refused, Fault, click.UsageError) as error:
-            click.confirm(
-                f"{legible(str(error))} Edit it again?", default=True, abort=True, err=True
-            )
+            click.confirm(f"{legible(str(error))} Edit again?", default=True, abort=True, err=True)
             text = edited
     return None
 
@@ -83,4 +81,4 @@ def _edited(text: str) -> str | None:
     except FileNotFoundError:
         return None  # the editor has removed it
     except UnicodeDecodeError:
-        raise click.ClickException("The editor left no text: it must be UTF-8.") from None
+        raise click.ClickException("The edited file isn't UTF-8 text.") from None

@@ -59,10 +59,12 @@ class WebhookOptions:
     def draft(self, instance: Instance) -> WebhookDraft:
         """Return the draft, with files read; raises ``click.UsageError`` for invalid values."""
         if self.events and self.query is not None:
-            message = "A query says itself what it is about: give --query or --event, not both."
+            message = "A query defines its own events. Use either --query or --event, not both."
             raise click.UsageError(message)
         if [self.target_url, self.query, self.secret, *self.headers].count("-") > 1:
-            message = "Standard input can be one of target URL, query, header and secret."
+            message = (
+                "Standard input can provide only one of endpoint URL, query, header and secret."
+            )
             raise click.UsageError(message)
         return WebhookDraft(
             name=_or_absent(self.name),
@@ -76,7 +78,7 @@ class WebhookOptions:
 
     def _headers(self) -> Mapping[str, str] | Absent:
         if self.no_headers and self.headers:
-            raise click.UsageError("Give --header or --no-headers, not both.")
+            raise click.UsageError("Use either --header or --no-headers, not both.")
         if not self.headers:
             return {} if self.no_headers else ABSENT
         return dict(_headers(self.headers))
@@ -85,41 +87,42 @@ class WebhookOptions:
 def field_options(function: Function) -> Function:
     """An option for each field of a webhook; together they are the arguments of ``Given``."""
     options = [
-        click.option("--name", help="What to call it."),
+        click.option("--name", help="Name of the webhook."),
         click.option(
             "--target-url",
-            help="Endpoint URL: https://app.example.com/hook, or @FILE or - to read it.",
+            help="Endpoint URL, such as https://app.example.com/hook, or @FILE or - to read it.",
         ),
         click.option(
             "--event",
             "events",
             multiple=True,
             shell_complete=complete_event,
-            help="An event to hear of; repeatable. See them: flask webhook events",
+            help="An event to subscribe to. Repeatable. List events with: flask webhook events",
         ),
         click.option(
             "--query",
-            help="A subscription that says what to be told: the text, @FILE, or - for standard "
-            "input.",
+            help="A subscription query that defines events and payload: text, @FILE or - for "
+            "standard input.",
         ),
         click.option(
             "--header",
             "headers",
             multiple=True,
-            help="A custom header: 'X-Name: value', or @FILE or - to read lines of them; "
-            "repeatable. Keep secrets in a file: others can read a command line.",
+            help="A custom header: 'X-Name: value', or @FILE or - to read headers line by line. "
+            "Repeatable. Keep secrets in a file: other users can read the command line.",
         ),
-        click.option("--no-headers", is_flag=True, help="Send none along any more."),
+        click.option("--no-headers", is_flag=True, help="Remove all custom headers."),
         click.option(
             "--active/--inactive",
             "is_active",
             default=None,
-            help="Whether it is on; a new one is.",
+            help="Enable or disable the webhook. New webhooks are enabled.",
         ),
         click.option(
             "--secret",
-            help="'generate' for a new one, @FILE or - to read it, 'none' to sign with the shop's "
-            "keys. Never the secret itself: others can read a command line.",
+            help="'generate' for a new secret, @FILE or - to read it, 'none' to sign with the "
+            "shop's keys. The secret itself isn't accepted here: other users can read the "
+            "command line.",
         ),
     ]
     for option in reversed(options):
@@ -145,9 +148,9 @@ def event_names(instance: Instance, events: Iterable[str]) -> tuple[str, ...]:
             hint = (
                 f"Did you mean {visible(suggestions[0])}?"
                 if suggestions
-                else "See them: flask webhook events"
+                else "List events with: flask webhook events"
             )
-            raise click.UsageError(f"There is no event {name}. {hint}")
+            raise click.UsageError(f"Unknown event {name}. {hint}")
     return tuple(dict.fromkeys(names))
 
 
@@ -165,7 +168,7 @@ def _query(value: str) -> str:
     text = read_text(value)
     if not text.strip():
         # The API reads an empty query as absent, so nothing would change.
-        raise click.UsageError("An empty query changes nothing: leave --query out.")
+        raise click.UsageError("The query is empty. Omit --query to keep the current query.")
     return text
 
 
@@ -189,7 +192,9 @@ def _header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon or not name.strip():
         # What follows the colon may be secret, and files are mistaken for others easily.
-        raise click.UsageError("A header is written 'X-Name: value'; this has no name or colon.")
+        raise click.UsageError(
+            "Invalid header: the name or colon is missing. Use 'X-Name: value'."
+        )
     return name.strip(), value.strip()
 
 
@@ -201,6 +206,6 @@ def _secret(value: str) -> str:
     if is_read(value):
         return read_text(value).strip()
     raise click.UsageError(
-        "--secret is generate, none, @FILE or -. The secret itself would stay in the shell's "
-        "history."
+        "--secret must be generate, none, @FILE or -. A secret on the command line would "
+        "stay in the shell's history."
     )

@@ -66,11 +66,11 @@ class DeliveryFollower:
             news = self.news()
         except Fault as error:
             if not self._is_unreachable:
-                self.say(f"{error} Trying again.")
+                self.say(f"{error} Retrying.")
             self._is_unreachable = True
             return []
         if self._is_unreachable:
-            self.say("There again.")
+            self.say("Reconnected.")
         self._is_unreachable = False
         return news
 
@@ -92,7 +92,7 @@ class DeliveryFollower:
             if not others:
                 raise
             self.webhooks = others
-            self.say(f"{webhook.name or webhook.id} is not there any more.")
+            self.say(f"{webhook.name or webhook.id} was deleted.")
             return []
 
     def _new(self, webhook: InstanceWebhook) -> list[InstanceDelivery]:

@@ -43,16 +43,16 @@ def _add_options(function: Callable[..., Any]) -> None:
         type=ApiAddress(),
         expose_value=False,
         callback=_remember_url,
-        help="The API of another instance, https://shop.example.com/graphql/ for example. "
-        "Without it, this installation.",
+        help="API URL of another instance, such as https://shop.example.com/graphql/. Default: "
+        "this installation.",
     )
     token_file = click.Option(
         ["--token-file"],
         type=click.Path(),
         expose_value=False,
         callback=_remember_token_file,
-        help="A file with the token for it. Without one LATCHKEY_TOKEN counts, or else the login "
-        "that `flask login` kept.",
+        help="File with the token for the instance. Default: LATCHKEY_TOKEN, then the login "
+        "stored by `flask login`.",
     )
     # They are read from behind: so these come after those of the command itself.
     declared: list[click.Parameter] = function.__dict__.setdefault("__click_params__", [])
@@ -68,7 +68,7 @@ def instance() -> Instance:
     choice = _choice(click.get_current_context())
     if not choice.url:
         if choice.token_file:
-            raise click.UsageError("--token-file is for another instance: give --instance, too.")
+            raise click.UsageError("--token-file requires --instance.")
         return LocalInstance(installation().ports)
     access = remote_access()
     token = access.token
@@ -79,8 +79,8 @@ def instance() -> Instance:
     profile = access.profiles.find(choice.url)
     if profile is None:
         message = (
-            f"Nobody is signed in at {choice.url}. Sign in: flask login {choice.url}, or give a "
-            "token by --token-file or LATCHKEY_TOKEN."
+            f"Not signed in to {choice.url}. Sign in with: flask login {choice.url}, or "
+            "provide a token with --token-file or LATCHKEY_TOKEN."
         )
         raise PermissionDenied(message=message)
     return access.connect_by_profile(profile)

@@ -51,28 +51,33 @@ _COLUMNS = (
 @webhook_command(
     "listen",
     examples=[
-        ("flask webhook listen", "show what is sent, all webhooks"),
-        ("flask webhook listen --forward-to http://localhost:3000/hook", "and send it here, too"),
+        ("flask webhook listen", "deliveries of all webhooks"),
+        (
+            "flask webhook listen --forward-to http://localhost:3000/hook",
+            "and forward them to this URL",
+        ),
         (
             "flask webhook listen --webhook hook --event ORDER_PAID --count 1 --json",
-            "wait for one",
+            "wait for one delivery",
         ),
     ],
 )
-@click.option("--webhook", "names", multiple=True, help="Only those of this webhook; repeatable.")
+@click.option(
+    "--webhook", "names", multiple=True, help="Only deliveries of this webhook. Repeatable."
+)
 @click.option("--event", shell_complete=complete_event, help="Only deliveries of this event.")
 @click.option(
     "--forward-to",
     metavar="URL",
-    help="Send it there, too, signed as the real delivery: the same bytes, the same headers.",
+    help="Forward each delivery to this URL with the same body, headers and signature.",
 )
-@click.option("--count", type=click.IntRange(1), help="End after so many.")
+@click.option("--count", type=click.IntRange(1), help="Stop after this many deliveries.")
 @click.option(
     "--interval",
     type=click.FloatRange(0.1, 3600),
     default=1.0,
     show_default=True,
-    help="Seconds between two looks.",
+    help="Polling interval in seconds.",
 )
 def listen(
     names: tuple[str, ...],
@@ -81,12 +86,14 @@ def listen(
     count: int | None,
     interval: float,
 ) -> None:
-    """Show deliveries as they are made, until Ctrl-C; as JSON, an object a line.
+    """Show deliveries as they are sent, until Ctrl-C. With --json, one object per line.
 
-    Only what webhooks are sent: an event that none of them hears of is not shown.
+    Events that no webhook subscribes to aren't shown.
     """
     if forward_to is not None and not is_web_url(forward_to):
-        raise click.UsageError("--forward-to must be a whole address: http://localhost:3000/hook")
+        raise click.UsageError(
+            "--forward-to must be a full URL, such as http://localhost:3000/hook"
+        )
     chosen = instance()
     webhooks = [find_webhook(chosen, name) for name in names] or list(chosen.webhooks())
     query = DeliveryQuery(event=event_names(chosen, [event])[0] if event else "")
@@ -101,7 +108,7 @@ def listen(
         out.say,
     )
     webhook_count = "1 webhook" if len(webhooks) == 1 else f"{len(webhooks)} webhooks"
-    out.say(f"Listening to {webhook_count}. End with Ctrl-C.")
+    out.say(f"Listening to {webhook_count}. Press Ctrl-C to stop.")
     for received in islice(_received_events(follower, forward_to), count):
         out.next(received, _COLUMNS)
         if received.problem:

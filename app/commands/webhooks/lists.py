@@ -20,14 +20,20 @@ _EVENTS = (
 @webhook_command(
     "list",
     examples=[
-        ("flask webhook list", "all of them"),
-        ("flask webhook list --app Warehouse --active --short", "a line each"),
-        ("flask webhook list --json -u https://shop.example.com/graphql/", "another shop's"),
+        ("flask webhook list", "all webhooks"),
+        ("flask webhook list --app Warehouse --active --short", "one line per webhook"),
+        (
+            "flask webhook list --json -u https://shop.example.com/graphql/",
+            "webhooks of another instance",
+        ),
     ],
 )
-@click.option("--app", help="Those of this app alone: an id, or a name that is unique.")
+@click.option("--app", help="Only webhooks of this app: an ID or a unique name.")
 @click.option(
-    "--active/--inactive", "is_active", default=None, help="Only those that are on, or off."
+    "--active/--inactive",
+    "is_active",
+    default=None,
+    help="Only enabled or only disabled webhooks.",
 )
 def list_(*, app: str | None, is_active: bool | None) -> None:
     """List the webhooks of all apps."""
@@ -38,7 +44,7 @@ def list_(*, app: str | None, is_active: bool | None) -> None:
         for webhook in chosen.webhooks()
         if owner in (None, webhook.app.id) and is_active in (None, webhook.is_active)
     ]
-    output().rows(listed, WEBHOOKS, empty="No webhook. Make one: flask webhook create")
+    output().rows(listed, WEBHOOKS, empty="No webhooks. Create one with: flask webhook create")
 
 
 @webhook_command(
@@ -46,30 +52,28 @@ def list_(*, app: str | None, is_active: bool | None) -> None:
 )
 @click.argument("webhook")
 def show(webhook: str) -> None:
-    """Show one webhook, its query included. Its secret is not shown."""
+    """Show a webhook with its query. Its secret isn't shown."""
     output().one(find_webhook(instance(), webhook), WEBHOOK)
 
 
-@webhook_command("events", examples=[("flask webhook events --short", "their names alone")])
+@webhook_command("events", examples=[("flask webhook events --short", "names only")])
 def events() -> None:
-    """List the events that webhooks can hear of.
+    """List the events webhooks can subscribe to.
 
-    With each, the permission that an app must hold to be told of it.
+    Lists each event with the permission an app needs to receive it.
     """
-    output().rows(list(instance().event_types().items()), _EVENTS, empty="No event.")
+    output().rows(list(instance().event_types().items()), _EVENTS, empty="No events.")
 
 
-@webhook_command("delete", examples=[("flask webhook delete hook --yes", "without being asked")])
+@webhook_command("delete", examples=[("flask webhook delete hook --yes", "without a prompt")])
 @click.argument("webhook")
 @yes_option
 def delete(webhook: str, *, yes: bool) -> None:
-    """Remove a webhook and the record of its deliveries, for good."""
+    """Permanently delete a webhook and its delivery history."""
     chosen = instance()
     target = find_webhook(chosen, webhook)
-    confirm_action(
-        f"Remove the webhook {target.name or target.id} to {target.target_url}?", yes=yes
-    )
+    confirm_action(f"Delete webhook {target.name or target.id} to {target.target_url}?", yes=yes)
     chosen.delete(target)
     out = output()
     out.one(target, WEBHOOKS)
-    out.say(f"{target.name or target.id} is removed.")
+    out.say(f"Deleted webhook {target.name or target.id}.")

@@ -130,7 +130,7 @@ class LocalInstance:
     def _app(self, key: int) -> InstanceApp:
         app = show_app(self._ports, self._actor, key)
         if app is None:
-            raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
+            raise Refused(Problem("NOT_FOUND", "App not found.", "app"))
         return _to_app(app)
 
     def _to_delivery(self, delivery: EventDelivery) -> InstanceDelivery:

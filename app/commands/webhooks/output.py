@@ -29,7 +29,7 @@ def _tried(
 
 
 WEBHOOKS = (
-    Column[InstanceWebhook]("id", "Id", lambda webhook: webhook.id, short=True),
+    Column[InstanceWebhook]("id", "ID", lambda webhook: webhook.id, short=True),
     Column[InstanceWebhook]("name", "Name", lambda webhook: webhook.name, short=True),
     Column[InstanceWebhook]("app", "App", lambda webhook: webhook.app.name),
     Column[InstanceWebhook]("targetUrl", "Target", lambda webhook: webhook.target_url, short=True),
@@ -38,7 +38,7 @@ WEBHOOKS = (
 )
 WEBHOOK = (
     *WEBHOOKS,
-    Column[InstanceWebhook]("appId", "App's id", lambda webhook: webhook.app.id),
+    Column[InstanceWebhook]("appId", "App ID", lambda webhook: webhook.app.id),
     Column[InstanceWebhook](
         "customHeaders", "Headers", lambda webhook: sorted(webhook.custom_headers)
     ),
@@ -53,7 +53,7 @@ def with_secret(secret: str) -> tuple[Column[InstanceWebhook], ...]:
 
 
 DELIVERIES = (
-    Column[InstanceDelivery]("id", "Id", lambda delivery: delivery.id, short=True),
+    Column[InstanceDelivery]("id", "ID", lambda delivery: delivery.id, short=True),
     Column[InstanceDelivery](
         "createdAt", "Created", lambda delivery: delivery.created_at, short=True
     ),
@@ -73,14 +73,14 @@ DELIVERIES = (
 
 def find_webhook(instance: Instance, text: str) -> InstanceWebhook:
     """Return the webhook with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
-    return _only(instance.webhooks(), text, "webhook", "See them: flask webhook list")
+    return _only(instance.webhooks(), text, "webhook", "List webhooks with: flask webhook list")
 
 
 def find_app(instance: Instance, text: str) -> InstanceApp:
     """Return the app with that ID or unique name; raises ``Refused`` (NOT_FOUND)."""
     apps = instance.apps()
     names = ", ".join(app.name for app in apps[:_MAX_NAMED])
-    return _only(apps, text, "app", f"There are: {names}" if apps else "There is none yet.")
+    return _only(apps, text, "app", f"Available: {names}" if apps else "There are none yet.")
 
 
 def _only(candidates: Sequence[Named], text: str, what: str, hint: str) -> Named:
@@ -92,9 +92,9 @@ def _only(candidates: Sequence[Named], text: str, what: str, hint: str) -> Named
         return named[0]
     if named:
         ids = ", ".join(candidate.id for candidate in named)
-        message = "There are several with this name; give an id: {ids}"
+        message = "Several have this name. Use an ID: {ids}"
         raise Refused(Problem("NOT_FOUND", message, what, values={"ids": ids}))
-    message = "There is no such {what}. {hint}"
+    message = "No matching {what}. {hint}"
     raise Refused(Problem("NOT_FOUND", message, what, values={"what": what, "hint": hint}))
 
 

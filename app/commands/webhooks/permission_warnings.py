@@ -14,6 +14,6 @@ def warn_of_missing_permission(webhook: InstanceWebhook) -> bool:
         return False
     for permission, events in not_permitted(webhook.events, app.permissions).items():
         need = "needs" if len(events) == 1 else "need"
-        message = f"{', '.join(events)} {need} {permission}, which {app.name} does not hold"
-        output().say(f"Warning: {message}: it is not told.")
+        message = f"{', '.join(events)} {need} {permission}, which {app.name} doesn't have"
+        output().say(f"Warning: {message}. These events won't be sent.")
     return receives_nothing(webhook.events, app.permissions)

@@ -39,30 +39,28 @@ def _of_delivery(column: Column[InstanceDelivery]) -> Column[Retried]:
 
 
 _RETRIED = (
-    Column[Retried]("id", "Id", lambda retried: retried.id, short=True),
+    Column[Retried]("id", "ID", lambda retried: retried.id, short=True),
     *map(_of_delivery, DELIVERIES[1:]),
     Column[Retried]("problem", "Problem", lambda retried: retried.problem or None, short=True),
 )
 _REPLAYED = (
-    Column[ReplayResult]("failed", "Failed, due again", lambda result: result.failed, short=True),
-    Column[ReplayResult](
-        "missing", "Missing, made now", lambda result: result.missing, short=True
-    ),
+    Column[ReplayResult]("failed", "Failed, resent", lambda result: result.failed, short=True),
+    Column[ReplayResult]("missing", "Missing, created", lambda result: result.missing, short=True),
 )
 
 
 @webhook_command(
     "retry",
     examples=[
-        ("flask webhook retry RXZlbnREZWxpdmVyeTox", "one delivery, by its id"),
+        ("flask webhook retry RXZlbnREZWxpdmVyeTox", "one delivery by ID"),
     ],
 )
 @click.argument("delivery_ids", metavar="DELIVERY...", nargs=-1, required=True)
 def retry(delivery_ids: tuple[str, ...]) -> None:
-    """Make deliveries again, at once and with the same webhook-id.
+    """Resend deliveries now, with the same webhook-id.
 
-    DELIVERY is an id, as `flask webhook deliveries` lists them. Ends with 3 when one of them was
-    refused; the others are on their way.
+    DELIVERY is an ID, as shown by `flask webhook deliveries`. Exits with 3 if a delivery was
+    refused; the others are resent.
     """
     done: list[Retried] = []
     failure = _retry_all(instance(), delivery_ids, done)
@@ -72,7 +70,10 @@ def retry(delivery_ids: tuple[str, ...]) -> None:
     for retried in troubled:
         out.say(f"Error: {retried.id}: {retried.problem}")
     if failure is not None:
-        out.say(f"Not tried: {len(delivery_ids) - len(done)}. What failed may be on its way.")
+        out.say(
+            f"Not resent: {len(delivery_ids) - len(done)}. The failed request may still have "
+            "been applied."
+        )
         click.get_current_context().exit(failure.exit)
     if troubled:
         click.get_current_context().exit(Exit.REFUSED)
@@ -103,17 +104,21 @@ def _retry(instance: Instance, delivery_id: str) -> Retried:
 @webhook_command(
     "replay",
     examples=[
-        ("flask webhook replay hook --since 2h", "what failed or never came in two hours"),
-        ("flask webhook replay hook --since 2026-03-01 --failed", "what failed alone"),
-        ("flask webhook replay hook --since 1d --missing", "what it was never told"),
+        ("flask webhook replay hook --since 2h", "failed and missed events of the last 2 hours"),
+        ("flask webhook replay hook --since 2026-03-01 --failed", "only failed deliveries"),
+        ("flask webhook replay hook --since 1d --missing", "only missed events"),
     ],
 )
 @click.argument("webhook")
-@click.option("--since", required=True, help="Since when: for 30m, 2h or 3d, or from a date on.")
-@click.option("--failed", is_flag=True, help="Those alone that failed.")
-@click.option("--missing", is_flag=True, help="Those alone that it never got: it was off, say.")
+@click.option("--since", required=True, help="Start of the period: 30m, 2h, 3d or a date.")
+@click.option("--failed", is_flag=True, help="Only failed deliveries.")
+@click.option(
+    "--missing",
+    is_flag=True,
+    help="Only events the webhook never received, for example while it was disabled.",
+)
 def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
-    """Make all deliveries of a webhook again that failed, and those that it never got."""
+    """Resend a webhook's failed deliveries and send the events it missed."""
     start = read_moment(since, remote_access().clock.now())
     chosen = instance()
     target = find_webhook(chosen, webhook)
@@ -121,7 +126,7 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
     done = chosen.replay(target.id, start, failed=failed or both, missing=missing or both)
     failure = None
     while done.has_more and failure is None:
-        note(f"{done.failed + done.missing} are on their way.")
+        note(f"{done.failed + done.missing} deliveries scheduled.")
         try:
             rest = chosen.replay(target.id, start, failed=False, missing=True)
             done = ReplayResult(done.failed, done.missing + rest.missing, rest.has_more)
@@ -131,7 +136,10 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
                 raise
     out = output()
     out.one(done, _REPLAYED)
-    out.say(f"On the way to {target.target_url}: {done.failed + done.missing}.")
+    out.say(f"Deliveries scheduled to {target.target_url}: {done.failed + done.missing}.")
     if failure is not None:
-        out.say(f"{failure.errors[0].message} More are missing: say the same again.")
+        out.say(
+            f"{failure.errors[0].message} More events are missing. Run the command again to "
+            "replay the rest."
+        )
         click.get_current_context().exit(failure.exit)

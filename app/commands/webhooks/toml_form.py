@@ -73,12 +73,12 @@ def parse_toml(webhook: InstanceWebhook, text: str) -> WebhookDraft:
         raise Unreadable(str(error)) from None
     for name, value in read.items():
         if name not in _KINDS:
-            raise Unreadable(f"There is no field {name}; there are {', '.join(_KINDS)}.")
+            raise Unreadable(f"Unknown field {name}. Available fields: {', '.join(_KINDS)}.")
         if not isinstance(value, _KINDS[name]):
             raise Unreadable(f"{name} must be {_TYPE_NAMES[_KINDS[name]]}.")
     headers, events = read.get("headers", {}), read.get("events", webhook.events)
     if not all(isinstance(value, str) for value in (*headers.values(), *events)):
-        raise Unreadable("Events and the values of headers are texts: put them in quotes.")
+        raise Unreadable("Events and header values must be strings. Put them in quotes.")
     draft = WebhookDraft(
         name=_change(read.get("name"), webhook.name),
         target_url=_change(read.get("target_url"), webhook.target_url),

@@ -55,27 +55,35 @@ _COLUMNS = (
 @webhook_command(
     "verify",
     examples=[
-        ("flask webhook verify body.json --headers headers.txt", "by this installation's keys"),
+        ("flask webhook verify body.json --headers headers.txt", "with this installation's keys"),
         (
             "flask webhook verify body.json --headers headers.txt --key-set keys.json",
-            "by keys that were published, offline",
+            "offline, with published keys",
         ),
-        ("flask webhook verify - --headers h.txt --secret-file secret < body.json", "by a secret"),
+        (
+            "flask webhook verify - --headers h.txt --secret-file secret < body.json",
+            "with a secret",
+        ),
     ],
 )
 @click.argument("body", type=click.Path(allow_dash=True))
-@click.option("--headers", "file", metavar="FILE", help="The headers: lines, or a JSON object.")
-@click.option("--header", "lines", multiple=True, help="'Name: value'; repeatable.")
-@click.option("--secret-file", metavar="FILE", help="Where the webhook's secret is.")
+@click.option(
+    "--headers",
+    "file",
+    metavar="FILE",
+    help="File with the headers: one per line, or a JSON object.",
+)
+@click.option("--header", "lines", multiple=True, help="A header: 'Name: value'. Repeatable.")
+@click.option("--secret-file", metavar="FILE", help="File with the webhook's secret.")
 @click.option(
     "--key-set",
     metavar="URL|FILE",
-    help="A JSON Web Key Set: an address, or a file for offline use.",
+    help="A JSON Web Key Set: a URL, or a file for offline use.",
 )
 @click.option(
     "--tolerance",
     type=click.IntRange(1),
-    help="Seconds that webhook-timestamp may be off; not looked at if left out.",
+    help="Maximum difference of webhook-timestamp from now, in seconds. Default: not checked.",
 )
 def verify(
     body: str,
@@ -85,13 +93,13 @@ def verify(
     key_set: str | None,
     tolerance: int | None,
 ) -> None:
-    """Check the signatures of a delivery: BODY is a file with its exact bytes.
+    """Verify a delivery's signatures. BODY is a file with its exact bytes.
 
-    One of body, headers and secret can be -, which is standard input. Ends with 1 when a signature
-    is not good. Needs no network with a file of keys or a secret.
+    One of body, headers and secret can be - for standard input. Exits with 1 if a signature is
+    invalid. Works offline with a key file or a secret.
     """
     if [body, file, secret_file].count("-") > 1:
-        raise click.UsageError("Standard input can be one of body, headers and secret.")
+        raise click.UsageError("Standard input can provide only one of body, headers and secret.")
     case = _Case(
         body=read_bytes(body),
         headers={**(_read_headers(read_file(file)) if file else {}), **_from_lines(lines)},
@@ -101,7 +109,7 @@ def verify(
     )
     checks = list(_checks(case))
     if not checks:
-        raise click.UsageError("There is no header with a signature: give --headers or --header.")
+        raise click.UsageError("No signature header found. Use --headers or --header.")
     output().rows(checks, _COLUMNS, empty="")
     if not all(check.is_valid for check in checks):
         click.get_current_context().exit(Exit.FAILED)
@@ -120,20 +128,22 @@ def _checks(case: _Case) -> Iterator[SignatureCheck]:
 def _standard(case: _Case, value: str) -> SignatureCheck:
     identity, sent = case.headers.get(_ID, ""), case.headers.get(_TIME, "")
     if not (identity and _SECONDS.fullmatch(sent)):
-        return SignatureCheck(_STANDARD, f"{_ID} or {_TIME} is missing or cannot be meant.")
+        return SignatureCheck(_STANDARD, f"{_ID} or {_TIME} is missing or invalid.")
     expected = standard_signature(_secret(case), identity, int(sent), case.body)
     is_valid = any(hmac.compare_digest(expected.encode(), part.encode()) for part in value.split())
     if not is_valid:
-        return SignatureCheck(_STANDARD, "This is another secret, body, id or time.")
-    return SignatureCheck(_STANDARD, "Signed by the secret.", is_valid=True)
+        return SignatureCheck(
+            _STANDARD, "The secret, body, ID or time doesn't match the signature."
+        )
+    return SignatureCheck(_STANDARD, "Signed with the secret.", is_valid=True)
 
 
 def _hex(case: _Case, name: str, value: str) -> SignatureCheck:
     expected = hex_signature(_secret(case), case.body)
     is_valid = hmac.compare_digest(expected.encode(), value.strip().encode())
     if not is_valid:
-        return SignatureCheck(name, "This is another secret or body.")
-    return SignatureCheck(name, "Signed by the secret.", is_valid=True)
+        return SignatureCheck(name, "The secret or body doesn't match the signature.")
+    return SignatureCheck(name, "Signed with the secret.", is_valid=True)
 
 
 def _detached(case: _Case, name: str, value: str) -> SignatureCheck:
@@ -141,13 +151,13 @@ def _detached(case: _Case, name: str, value: str) -> SignatureCheck:
         key = remote_access().signatures.verify_detached(_keys(case), value, case.body)
     except TokenRejected as rejected:
         return SignatureCheck(name, str(rejected))
-    return SignatureCheck(name, f"Signed by the key {key.kid}.", is_valid=True)
+    return SignatureCheck(name, f"Signed with key {key.kid}.", is_valid=True)
 
 
 def _time(case: _Case, tolerance: int) -> SignatureCheck:
     sent = case.headers.get(_TIME, "")
     if not _SECONDS.fullmatch(sent):
-        return SignatureCheck(_TIME, "It is missing, or no number of seconds.")
+        return SignatureCheck(_TIME, "Missing or not a number of seconds.")
     off = remote_access().clock.timestamp() - int(sent)
     when = "ago" if off >= 0 else "ahead of this clock"
     return SignatureCheck(_TIME, f"{abs(off):.0f} seconds {when}.", is_valid=abs(off) <= tolerance)
@@ -155,7 +165,7 @@ def _time(case: _Case, tolerance: int) -> SignatureCheck:
 
 def _secret(case: _Case) -> str:
     if case.secret is None:
-        raise click.UsageError("This is signed by the webhook's secret: give --secret-file.")
+        raise click.UsageError("Signed with the webhook's secret. Use --secret-file.")
     return case.secret
 
 
@@ -172,10 +182,10 @@ def _keys(case: _Case) -> Mapping[str, PublicKey]:
         return read_key_set(members)
     except CallFailed as failed:
         if failed.fault is CallFault.ADDRESS:
-            raise click.UsageError(f"--key-set cannot be asked. {failed}") from None
+            raise click.UsageError(f"Can't fetch --key-set. {failed}") from None
         raise Unreachable(source, str(failed)) from None
     except (TokenRejected, ValueError):
-        message = "{source} is no JSON Web Key Set."
+        message = "{source} is not a JSON Web Key Set."
         raise Refused(Problem("INVALID", message, "keySet", values={"source": source})) from None
 
 
@@ -186,7 +196,7 @@ def _read_headers(text: str) -> dict[str, str]:
     except ValueError:
         return _from_lines(line for line in text.splitlines() if line.strip())
     if not isinstance(read, dict):
-        raise click.UsageError("Headers are lines 'Name: value', or a JSON object.")
+        raise click.UsageError("Headers must be lines of 'Name: value', or a JSON object.")
     return {name.lower(): str(value) for name, value in read.items()}
 
 
@@ -195,6 +205,6 @@ def _from_lines(lines: Iterable[str]) -> dict[str, str]:
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon:
-            raise click.UsageError(f"{line[:80]!r} is no header: write 'Name: value'.")
+            raise click.UsageError(f"{line[:80]!r} is not a header. Use 'Name: value'.")
         headers[name.strip().lower()] = value.strip()
     return headers

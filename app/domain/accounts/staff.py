@@ -57,7 +57,7 @@ def unmanageable_problem(
     abandoned = tuple(sorted(permission.value for permission in before - after))
     if not abandoned:
         return None
-    message = "Nobody would be left who can manage these permissions: {abandoned}."
+    message = "No one else could manage these permissions: {abandoned}."
     return Problem(
         "LEFT_NOT_MANAGEABLE_PERMISSION",
         message,

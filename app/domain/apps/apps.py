@@ -28,7 +28,7 @@ class AppType(StrEnum):
 
 
 class AppSortField(StrEnum):
-    """By what lists of apps can be sorted."""
+    """The sort orders of apps."""
 
     NAME = "NAME"
     CREATION_DATE = "CREATION_DATE"

@@ -101,7 +101,7 @@ class Actor:
 
 
 OPERATOR = Actor(ActorKind.OPERATOR, permissions=ALL_PERMISSIONS)
-"""Whoever holds the shell: may do what every permission together allows."""
+"""A server administrator on the command line, who can do everything."""
 
 WORKER = Actor(ActorKind.WORKER, permissions=ALL_PERMISSIONS)
 """The installation at its background work."""

@@ -94,7 +94,7 @@ def quantity_problem(quantity: int, *, minimum: int = 1) -> Problem | None:
             "ZERO_QUANTITY", "Ask for at least {minimum}.", "quantity", values={"minimum": minimum}
         )
     if quantity > MAX_QUANTITY:
-        message = "One cart holds at most {max_quantity} of a product."
+        message = "A cart can hold at most {max_quantity} of a product."
         return Problem(
             "QUANTITY_GREATER_THAN_LIMIT",
             message,
@@ -110,7 +110,7 @@ def size_problem(lines: int, field: str = "lines") -> Problem | None:
         return None
     return Problem(
         "INVALID",
-        "One cart holds at most {max_lines} products.",
+        "A cart can hold at most {max_lines} products.",
         field,
         values={"max_lines": MAX_LINES},
     )
@@ -131,7 +131,7 @@ def completion_problems(lines: Sequence[CheckoutLine], email: str) -> list[Probl
     found += [
         Problem(
             "PRODUCT_UNAVAILABLE_FOR_PURCHASE",
-            "{product_name} is no longer sold: take it out.",
+            "{product_name} is no longer available. Remove it from the cart.",
             "lines",
             values={"product_name": repr(line.product_name)},
         )
@@ -139,6 +139,6 @@ def completion_problems(lines: Sequence[CheckoutLine], email: str) -> list[Probl
         if not line.is_available
     ]
     if not email:
-        message = "Say where to write to: set an email first."
+        message = "Enter an email first."
         found.append(Problem("EMAIL_NOT_SET", message, "email"))
     return found

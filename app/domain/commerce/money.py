@@ -52,7 +52,7 @@ def price_problem(
     and on ``currency`` any but the shop's.
     """
     if currency is not None and currency != CURRENCY:
-        message = "Prices are in {currency} here, not in {given}."
+        message = "Use {currency} instead of {given}."
         return Problem(
             "INVALID",
             message,
@@ -62,13 +62,13 @@ def price_problem(
     if not amount.is_finite() or not 0 <= amount <= MAX_PRICE:
         return Problem(
             code,
-            "A price is an amount from 0 to {max_price}.",
+            "Enter a price from 0 to {max_price}.",
             field,
             values={"max_price": MAX_PRICE},
         )
     if _rounded(amount) != amount:
         return Problem(
-            code, "A price has at most {places} decimal places.", field, values={"places": _PLACES}
+            code, "Use at most {places} decimal places.", field, values={"places": _PLACES}
         )
     return None
 

@@ -40,7 +40,7 @@ class PaymentStatus(StrEnum):
 
 
 class OrderSortField(StrEnum):
-    """By what lists of orders can be sorted."""
+    """The sort orders of orders."""
 
     NUMBER = "NUMBER"
     CREATED_AT = "CREATED_AT"
@@ -118,12 +118,12 @@ def take_step(
     """
     after = _AFTER.get((status, step))
     if after is None:
-        message = "An order that is {status} cannot be {step}."
+        message = "An order that is {status} can't be {step}."
         raise Refused(
             Problem(_CODES[step], message, field, values={"status": status, "step": _DONE[step]})
         )
     if step is OrderStep.PAY and is_paid:
-        raise Refused(Problem(_CODES[step], "This order has been paid already.", field))
+        raise Refused(Problem(_CODES[step], "This order is already paid.", field))
     return after
 
 

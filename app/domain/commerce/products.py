@@ -24,7 +24,7 @@ _ROOM = 20
 
 
 class ProductSortField(StrEnum):
-    """By what lists of products can be sorted."""
+    """The sort orders of products."""
 
     NAME = "NAME"
     PRICE = "PRICE"
@@ -69,7 +69,7 @@ def slug_problem(slug: str) -> Problem | None:
             values={"max_slug_length": MAX_SLUG_LENGTH, "count": len(slug)},
         )
     if not _SLUG.fullmatch(slug):
-        message = "A slug consists of letters, digits, hyphens and underscores."
+        message = "Use only letters, digits, hyphens and underscores."
         return Problem("INVALID", message, "slug")
     return None
 

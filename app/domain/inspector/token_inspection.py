@@ -18,8 +18,8 @@ class TokenKind(StrEnum):
     EXTENSION = "extension token"
     APP = "app token"
     PROVIDER = "provider's token"
-    FOREIGN = "token of somebody else"
-    UNREADABLE = "no token that can be read"
+    FOREIGN = "token from elsewhere"
+    UNREADABLE = "unreadable token"
 
 
 class CheckName(StrEnum):

@@ -64,11 +64,11 @@ def password_problems(
         )
     problems = []
     if is_common(password):
-        message = "Too many people use this password, or one much like it: it is guessed first."
+        message = "This password is too common. Choose one that's harder to guess."
         problems.append(Problem("PASSWORD_TOO_COMMON", message, field))
     similar = similar_word(password, words)
     if similar is not None:
-        message = "This is too much like {similar}, which others know about this account."
+        message = "This is too similar to {similar} of this account."
         problems.append(
             Problem("PASSWORD_TOO_SIMILAR", message, field, values={"similar": repr(similar)})
         )

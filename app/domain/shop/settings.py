@@ -218,7 +218,8 @@ SETTINGS = (
         "Storefront opens at",
         SettingKind.MOMENT,
         SettingGroup.ACCESS,
-        "When a closed storefront opens by itself; without a time, someone opens it.",
+        "When a closed storefront opens automatically. Without a time, it stays closed "
+        "until someone opens it.",
     ),
     Setting(
         "default_mail_sender_name",

@@ -98,7 +98,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_number(literal: str) -> object:
-    raise ValueError(f"{literal} is no number of JSON")
+    raise ValueError(f"{literal} is not a JSON number")
 
 
 _JSON = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)

@@ -37,7 +37,7 @@ def read_description(
     """
     document_issuer = document.get("issuer")
     if not isinstance(document_issuer, str) or document_issuer.rstrip("/") != issuer.rstrip("/"):
-        message = "The configuration is that of another issuer: {told}."
+        message = "The configuration is for another issuer: {told}."
         return {}, [Problem("INVALID", message, "issuer", values={"told": repr(document_issuer)})]
     settings, problems = {"issuer": document_issuer}, []
     for name, member in _ENDPOINTS.items():
@@ -46,15 +46,15 @@ def read_description(
             continue
         read = read_setting(name, url) if isinstance(url, str) and url else None
         if not isinstance(read, str):
-            problems.append(_problem(f"{member} is missing, or no address."))
+            problems.append(_problem(f"{member} is missing or isn't a URL."))
         elif document_issuer.startswith("https:") and not read.startswith("https:"):
-            problems.append(_problem(f"{member} leads from https to {read}."))
+            problems.append(_problem(f"{member} changes from https to {read}."))
         else:
             settings[name] = read
     for member, (usable, default) in _CHOICES.items():
         offered = document.get(member, default)
         if not isinstance(offered, (list, tuple)) or not usable.intersection(map(str, offered)):
-            problems.append(_problem(f"{member} offers none of {', '.join(sorted(usable))}."))
+            problems.append(_problem(f"{member} supports none of {', '.join(sorted(usable))}."))
     return settings, problems
 
 

@@ -45,12 +45,12 @@ MASK = "****"
 
 SETTINGS = (
     Setting(
-        "client_id", "Client ID", "The name of this service at the provider.", max_length=1024
+        "client_id", "Client ID", "The client ID registered at the provider.", max_length=1024
     ),
     Setting(
         "client_secret",
         "Client secret",
-        "What the token URL is called with (client_secret_basic). It is never shown again.",
+        "Authenticates token requests (client_secret_basic). Never shown again.",
         SettingType.SECRET,
         max_length=1024,
     ),
@@ -61,37 +61,42 @@ SETTINGS = (
         SettingType.BOOLEAN,
     ),
     Setting("oauth_authorization_url", "Authorization URL", "Where users sign in."),
-    Setting("oauth_token_url", "Token URL", "Where codes and refresh tokens are exchanged."),
-    Setting("json_web_key_set_url", "JSON Web Key Set URL", "The keys that verify its tokens."),
-    Setting("oauth_logout_url", "Logout URL", "Where users are sent to sign out there, too."),
-    Setting("user_info_url", "User info URL", "Where an access token tells whose it is."),
+    Setting("oauth_token_url", "Token URL", "URL for exchanging codes and refresh tokens."),
+    Setting(
+        "json_web_key_set_url",
+        "JSON Web Key Set URL",
+        "URL of the keys that verify the provider's tokens.",
+    ),
+    Setting("oauth_logout_url", "Logout URL", "URL that also signs people out at the provider."),
+    Setting("user_info_url", "User info URL", "URL that returns the user of an access token."),
     Setting(
         "audience",
         "Audience",
-        "What access tokens must be made for. Needed when the provider grants permissions.",
+        "The audience access tokens must have. Required if the provider grants permissions.",
         max_length=1024,
     ),
     Setting(
         "use_oauth_scope_permissions",
         "Use the service scope permissions",
-        "Whether the permissions granted at the provider count, instead of those kept here.",
+        "Use permissions from the provider instead of those set in Latchkey.",
         SettingType.BOOLEAN,
     ),
     Setting(
         "staff_user_domains",
         "Staff user domains",
-        "Domains of email addresses, by commas: whoever has one, verified, is made staff.",
+        "Email domains, separated by commas. People with a verified email at "
+        "these domains become staff.",
     ),
     Setting(
         "default_group_name_for_new_staff_users",
         "Default permission group name for new staff users",
-        "The group that they join; it is made, without permissions, if there is none.",
+        "The permission group new staff join. Created without permissions if it doesn't exist.",
         max_length=150,
     ),
     Setting(
         "issuer",
         "Issuer",
-        "The provider's own name, as its tokens tell it. Checked where it is known.",
+        "The issuer in the provider's tokens. Checked if set.",
         max_length=900,
     ),
     Setting(
@@ -135,7 +140,7 @@ def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
     """
     setting = _BY_NAME.get(name)
     if setting is None:
-        return Problem("INVALID", "There is no setting {name}.", name, values={"name": name})
+        return Problem("INVALID", "Unknown setting {name}.", name, values={"name": name})
     text = (value or "").strip()
     if setting.type is SettingType.SECRET and text == MASK:
         return None

@@ -49,7 +49,7 @@ def reason_of(rejected: TokenRejected) -> str:
     """Return why a provider's token was rejected, for the person who configures the provider."""
     if isinstance(rejected, ProviderTokenRejected):
         return rejected.reason
-    return f"A token of the provider cannot be trusted: {rejected.fault.message}."
+    return f"A token from the provider can't be trusted: {rejected.fault.message.rstrip('.')}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +189,13 @@ def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> 
     if not isinstance(events, Mapping) or not isinstance(events.get(_LOGOUT_EVENT), Mapping):
         raise ProviderTokenRejected("This is no logout token.")
     if "nonce" in claims:
-        raise ProviderTokenRejected("A logout token holds no nonce.")
+        raise ProviderTokenRejected("A logout token can't have a nonce.")
     _, issued, _ = _times(claims, now)
     if issued is None or issued < now - _OLDEST_LOGOUT:
         raise ProviderTokenRejected("The logout token is too old.", TokenFault.EXPIRED)
     subject, sid = claims.get("sub", ""), claims.get("sid", "")
     if not isinstance(subject, str) or not isinstance(sid, str) or not (subject or sid):
-        raise ProviderTokenRejected("The logout token names nobody.")
+        raise ProviderTokenRejected("The logout token has no subject or session.")
     return LogoutToken(issuer, subject, sid, issued)
 
 
@@ -219,9 +219,9 @@ def _type(header: Mapping[str, object]) -> str:
 def _issuer(claims: Mapping[str, object], provider: Provider) -> str:
     issuer = claims.get("iss", "")
     if not isinstance(issuer, str) or len(issuer) > MAX_ISSUER_LENGTH:
-        raise ProviderTokenRejected("The token's issuer is no text.")
+        raise ProviderTokenRejected("The token's issuer isn't a string.")
     if provider.issuer and issuer != provider.issuer:
-        raise ProviderTokenRejected("The token is of another issuer.")
+        raise ProviderTokenRejected("The token is from another issuer.")
     return issuer
 
 
@@ -241,9 +241,9 @@ def _subject(claims: Mapping[str, object]) -> str:
 def read_subject(value: object) -> str:
     """A subject: a text of 1 to 255 characters; raises ``ProviderTokenRejected`` otherwise."""
     if not isinstance(value, str) or not 0 < len(value) <= MAX_SUBJECT_LENGTH:
-        raise ProviderTokenRejected("The provider does not say who it is about.")
+        raise ProviderTokenRejected("The provider's response has no subject.")
     if not value.isprintable():
-        raise ProviderTokenRejected("The provider's subject cannot be stored.")
+        raise ProviderTokenRejected("The provider's subject can't be stored.")
     return value
 
 
@@ -254,13 +254,13 @@ def _times(claims: Mapping[str, object], now: float) -> tuple[float, float | Non
     """
     expires = _moment(claims, "exp")
     if expires is None:
-        raise ProviderTokenRejected("The token does not say when it expires.")
+        raise ProviderTokenRejected("The token has no expiry.")
     if expires <= now:
         raise ProviderTokenRejected("The token has expired.", TokenFault.EXPIRED)
     issued = _moment(claims, "iat")
     not_before = max(issued or 0.0, _moment(claims, "nbf") or 0.0) - CLOCK_LEEWAY
     if not_before > now:
-        raise ProviderTokenRejected("The token is of the future.", TokenFault.IMMATURE)
+        raise ProviderTokenRejected("The token isn't valid yet.", TokenFault.IMMATURE)
     return expires, issued, not_before
 
 
@@ -278,5 +278,5 @@ def _moment(claims: Mapping[str, object], name: str) -> float | None:
     if value is None:
         return None
     if not isinstance(value, (int, float)) or not is_time(value):
-        raise ProviderTokenRejected(f"The token's {name} is no time.")
+        raise ProviderTokenRejected(f"The token's {name} isn't a time.")
     return float(value)

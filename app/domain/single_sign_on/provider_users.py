@@ -34,7 +34,7 @@ def read_person(
     """
     subject_claim = read_subject(claims.get("sub"))
     if subject is not None and subject_claim != subject:
-        raise ProviderTokenRejected("The provider tells about somebody else.")
+        raise ProviderTokenRejected("The provider's response is about another person.")
     email = claims.get("email")
     address = normalize_email(email) if isinstance(email, str) else ""
     if email_problem(address) is not None:

@@ -8,7 +8,7 @@ from app.domain.values.errors import Problem
 from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
 
 ALLOW_HINT = (
-    "If it is meant to be reached, the operator can list its network in OUTGOING_ALLOWED_NETWORKS."
+    "To allow it, a server administrator can add its network to OUTGOING_ALLOWED_NETWORKS."
 )
 """What helps where a private network is not reached: the same words before a call and after."""
 

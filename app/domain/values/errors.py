@@ -99,7 +99,7 @@ _MESSAGES = {
     TokenFault.IMMATURE: "The token is not yet valid",
     TokenFault.UNDECODABLE: "Invalid token. It cannot be decoded.",
     TokenFault.INVALID: "Invalid token. Create new one by using tokenCreate mutation.",
-    TokenFault.PROVIDER: "The identity provider that issued this token does not answer.",
+    TokenFault.PROVIDER: "The identity provider that issued this token isn't responding.",
 }
 
 

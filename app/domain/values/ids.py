@@ -33,7 +33,7 @@ def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FO
     parsed = parse_global_id(value)
     key = parse_key(parsed[1]) if parsed is not None and parsed[0] == type_name else None
     if key is None:
-        message = "Couldn't resolve to a {type_name}: {value} is no id of one."
+        message = "Couldn't resolve to a {type_name}: {value} is not an ID of one."
         raise Refused(
             Problem(
                 code, message, field, values={"type_name": type_name, "value": repr(value[:80])}

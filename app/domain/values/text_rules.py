@@ -50,7 +50,7 @@ def prose_problem(
     if len(text) > max_length:
         return _too_long(text, field, max_length, code)
     if not is_storable(text):
-        return Problem(code, "It holds characters that cannot be stored.", field)
+        return Problem(code, "Contains characters that can't be stored.", field)
     if turns_text_around(text):
         return Problem(code, "Characters that change the text direction are not allowed.", field)
     return None

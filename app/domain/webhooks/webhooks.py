@@ -22,7 +22,7 @@ _HEADER = re.compile(
 _VALUE = re.compile(r"[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?")
 
 
-ALL_EVENTS_DESCRIPTION = "All the events there are, those of later versions too."
+ALL_EVENTS_DESCRIPTION = "All events, including those of later versions."
 """What ``ANY_EVENTS`` tells."""
 
 
@@ -108,7 +108,7 @@ def headers_problem(headers: Mapping[str, object], field: str = "customHeaders")
         values = {"most": MAX_HEADERS, "count": len(headers)}
         return Problem("INVALID_CUSTOM_HEADERS", message, field, values=values)
     if len({name.lower() for name in headers}) < len(headers):
-        message = "One of them is there twice, in other capitals."
+        message = "A header name appears twice. Header names aren't case-sensitive."
         return Problem("INVALID_CUSTOM_HEADERS", message, field)
     return None
 

@@ -21,7 +21,7 @@ EVENT_TYPES: dict[str, type[graphene.ObjectType]] = {}
 
 
 class IssuingPrincipal(graphene.Union):
-    """Who made an event happen."""
+    """The user or app that caused an event."""
 
     class Meta:
         types = (App, User)
@@ -32,15 +32,16 @@ class IssuingPrincipal(graphene.Union):
 
 
 class Event(graphene.Interface):
-    """Something that happened."""
+    """An event in the shop."""
 
     issued_at = graphene.DateTime()
-    version = graphene.String(description="The version of the interface.")
+    version = graphene.String(description="The version of the API.")
     issuing_principal = graphene.Field(
         IssuingPrincipal,
-        description="Whoever made it happen, if the app may know them; null for the shop itself.",
+        description="The user or app that caused the event, if the app can see it; null "
+        "for the shop itself.",
     )
-    recipient = graphene.Field(App, description="The app that hears of it.")
+    recipient = graphene.Field(App, description="The app that receives the event.")
 
     @classmethod
     def resolve_type(cls, instance: Occurrence, _info: GraphQLResolveInfo) -> Any:

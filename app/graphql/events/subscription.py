@@ -35,11 +35,11 @@ def _fields(event: type[domain.Event]) -> dict[str, object]:
         fields |= {
             "token": graphene.String(
                 description=(
-                    "The secret of the link. Null for a webhook that lacks a permission of the "
-                    "person whom the link is for."
+                    "The secret of the link. Null for a webhook that lacks a permission of "
+                    "the person who gets the link."
                 )
             ),
-            "redirect_url": graphene.String(description="Where the link leads."),
+            "redirect_url": graphene.String(description="The URL of the link."),
             "resolve_token": staticmethod(_token),
             "resolve_redirect_url": staticmethod(_redirect_url),
         }
@@ -62,7 +62,7 @@ EVENT_TYPES.update({event.__name__: _make_type(event) for event in domain.EVENTS
 
 
 class Subscription(graphene.ObjectType):
-    """What webhooks hear of; nothing is sent over an open connection."""
+    """Events for webhooks. Nothing is sent over an open connection."""
 
     event = graphene.Field(Event, description="Select the fields of events: `... on AppUpdated`.")
 

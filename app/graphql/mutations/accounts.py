@@ -15,67 +15,68 @@ from app.services.accounts.email_changes import confirm_email_change, request_em
 from app.services.accounts.registration import NewAccount, register_account
 
 _USER = "app.graphql.types.users.User"
-_UNUSED = "Accepted and not used."
+_UNUSED = "Accepted but ignored."
 
 
 class AccountRegisterInput(graphene.InputObjectType):
-    """Somebody new."""
+    """The customer account to register."""
 
     first_name = graphene.String()
     last_name = graphene.String()
     email = graphene.NonNull(graphene.String)
     password = graphene.NonNull(graphene.String)
     redirect_url = graphene.String(
-        description="Where the confirmation leads; needed where accounts are confirmed by mail."
+        description="URL of the confirmation page. Required if the shop confirms accounts "
+        "by email."
     )
     channel = graphene.String(description=_UNUSED)
 
 
 class AccountInput(graphene.InputObjectType):
-    """Names to change; what is left out stays as it is."""
+    """Names to update. Omitted names keep their values."""
 
     first_name = graphene.String()
     last_name = graphene.String()
 
 
 class AccountRegister(AccountPayload):
-    """The same answer for new addresses and for those that have an account."""
+    """The result of a registration, the same for new and existing emails."""
 
     requires_confirmation = graphene.Boolean(
-        description="Whether a mail with a link follows, which confirms the account."
+        description="Whether a confirmation link is sent by email."
     )
 
 
 class ConfirmAccount(AccountPayload):
-    """The account, confirmed; no session begins."""
+    """The confirmed account. No session is started."""
 
     user = graphene.Field(_USER)
 
 
 class AccountUpdate(AccountPayload):
-    """The account as it is now."""
+    """The updated account."""
 
     user = graphene.Field(_USER)
 
 
 class RequestEmailChange(AccountPayload):
-    """The account as it still is; a link has been mailed to the new address."""
+    """The unchanged account. A link was sent to the new email."""
 
     user = graphene.Field(_USER)
 
 
 class ConfirmEmailChange(AccountPayload):
-    """The account at its new address."""
+    """The account with its new email."""
 
     user = graphene.Field(_USER)
 
 
 class AccountRequestDeletion(AccountPayload):
-    """A link that deletes the account has been mailed to its owner."""
+    """The result of a deletion request. A link was emailed to the customer."""
 
 
 class AccountDelete(AccountPayload):
-    """The account as it was."""
+    """The deleted account."""
 
     user = graphene.Field(_USER)
 
@@ -86,45 +87,47 @@ class AccountMutations(graphene.ObjectType):
     account_register = graphene.Field(
         AccountRegister,
         description=(
-            "Adds a customer; anybody may. The answer is the same where the address has an "
-            "account already, and no session begins."
+            "Registers a customer account. Anyone can call it. The response is the same if "
+            "the email already has an account. Doesn't start a session."
         ),
         input=graphene.NonNull(AccountRegisterInput),
     )
     confirm_account = graphene.Field(
         ConfirmAccount,
-        description="Confirms an account by the token of a mailed link; anybody who has it may.",
+        description="Confirms an account with the token of an emailed link. Anyone with "
+        "the token can call it.",
         email=graphene.NonNull(graphene.String),
-        password=graphene.String(description="Becomes the account's password, if given."),
+        password=graphene.String(description="Password to set for the account."),
         token=graphene.NonNull(graphene.String),
     )
     account_update = graphene.Field(
         AccountUpdate,
         description=(
-            "Changes the caller's own names, for signed-in people through no dashboard extension; "
-            "or a customer's, with MANAGE_USERS."
+            "Updates the names of the signed-in user, or of a customer with "
+            "MANAGE_USERS. Not available to dashboard extensions."
         ),
-        customer_id=graphene.ID(description="Somebody else; needs MANAGE_USERS."),
+        customer_id=graphene.ID(description="The customer to update. Requires MANAGE_USERS."),
         input=graphene.NonNull(AccountInput),
     )
     request_email_change = graphene.Field(
         RequestEmailChange,
         description=(
-            "Mails a link to a new address; nothing changes before it is used. For signed-in "
-            "people, through no dashboard extension; it takes their password."
+            "Sends a confirmation link to a new email. The email changes once "
+            "the link is used. For signed-in users, with their password. Not "
+            "available to dashboard extensions."
         ),
         channel=graphene.String(description=_UNUSED),
         new_email=graphene.NonNull(graphene.String),
         password=graphene.NonNull(graphene.String),
         redirect_url=graphene.NonNull(
-            graphene.String, description="Where the link leads: `token` is added to its query."
+            graphene.String, description="URL of the link; `token` is added to its query."
         ),
     )
     confirm_email_change = graphene.Field(
         ConfirmEmailChange,
         description=(
-            "Moves the caller's account to the new address by the token of the mailed link. For "
-            "signed-in people, through no dashboard extension."
+            "Changes the signed-in user's email with the token of the emailed "
+            "link. Not available to dashboard extensions."
         ),
         channel=graphene.String(description=_UNUSED),
         token=graphene.NonNull(graphene.String),
@@ -132,19 +135,20 @@ class AccountMutations(graphene.ObjectType):
     account_request_deletion = graphene.Field(
         AccountRequestDeletion,
         description=(
-            "Mails the caller a link that deletes their account; nothing happens before it is "
-            "used. For signed-in customers, through no dashboard extension."
+            "Emails the signed-in customer a link that deletes their account. "
+            "The account is deleted once the link is used. Not available to "
+            "dashboard extensions."
         ),
         redirect_url=graphene.NonNull(
-            graphene.String, description="Where the link leads: `token` is added to its query."
+            graphene.String, description="URL of the link; `token` is added to its query."
         ),
         channel=graphene.String(description=_UNUSED),
     )
     account_delete = graphene.Field(
         AccountDelete,
         description=(
-            "Deletes the caller's account at once, by the token of the mailed link. For signed-in "
-            "customers, through no dashboard extension."
+            "Deletes the signed-in customer's account immediately, with the "
+            "token of the emailed link. Not available to dashboard extensions."
         ),
         token=graphene.NonNull(graphene.String),
     )

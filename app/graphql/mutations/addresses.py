@@ -23,11 +23,11 @@ from app.services.accounts.addresses import (
 _USER, _ADDRESS = "app.graphql.types.users.User", "app.graphql.types.addresses.Address"
 _KIND = "app.graphql.types.addresses.AddressTypeEnum"
 _ID = graphene.NonNull(graphene.ID, description="The global ID of the address.")
-_STAFF = "of a customer, or of staff for people who manage staff as well"
+_STAFF = "of a customer. Addresses of staff are for people who manage staff"
 
 
 class AddressInput(graphene.InputObjectType):
-    """An address, or what to change of one; what is left out stays as it is."""
+    """An address. In an update, omitted fields keep their values."""
 
     first_name = graphene.String(description="The recipient's given name.")
     last_name = graphene.String(description="The recipient's family name.")
@@ -48,7 +48,7 @@ class AddressInput(graphene.InputObjectType):
     )
     skip_validation = graphene.Boolean(
         default_value=False,
-        description="Store it without the country's rules. Needs MANAGE_USERS.",
+        description="Store it without the country's rules. Requires MANAGE_USERS.",
     )
 
 
@@ -67,11 +67,11 @@ class AccountAddressCreate(_Changed):
 
 
 class AccountAddressUpdate(_Changed):
-    """The address as it is now."""
+    """The updated address."""
 
 
 class AccountAddressDelete(_Changed):
-    """The address as it was."""
+    """The deleted address."""
 
 
 class AccountSetDefaultAddress(AccountPayload):
@@ -85,11 +85,11 @@ class AddressCreate(_Changed):
 
 
 class AddressUpdate(_Changed):
-    """The address as it is now."""
+    """The updated address."""
 
 
 class AddressDelete(_Changed):
-    """The address as it was."""
+    """The deleted address."""
 
 
 class AddressSetDefault(AccountPayload):
@@ -104,9 +104,10 @@ class OwnAddressMutations(graphene.ObjectType):
     account_address_create = graphene.Field(
         AccountAddressCreate,
         description=(
-            "Adds an address to the caller's account, for signed-in people through no dashboard "
-            "extension; to a customer's, with MANAGE_USERS. Of 100 addresses, the oldest that is "
-            "no default makes room."
+            "Adds an address to the signed-in user's account, or to a "
+            "customer's with MANAGE_USERS. If there are 100 addresses, the "
+            "oldest that isn't a default is deleted. Not available to "
+            "dashboard extensions."
         ),
         input=graphene.NonNull(AddressInput),
         customer_id=graphene.ID(description="A customer; needs MANAGE_USERS."),
@@ -115,8 +116,8 @@ class OwnAddressMutations(graphene.ObjectType):
     account_address_update = graphene.Field(
         AccountAddressUpdate,
         description=(
-            "Changes an address of the caller's, for signed-in people through no dashboard "
-            "extension; a customer's, with MANAGE_USERS."
+            "Updates an address of the signed-in user, or of a customer with "
+            "MANAGE_USERS. Not available to dashboard extensions."
         ),
         id=_ID,
         input=graphene.NonNull(AddressInput),
@@ -124,16 +125,16 @@ class OwnAddressMutations(graphene.ObjectType):
     account_address_delete = graphene.Field(
         AccountAddressDelete,
         description=(
-            "Deletes an address of the caller's, for signed-in people through no dashboard "
-            "extension; a customer's, with MANAGE_USERS."
+            "Deletes an address of the signed-in user, or of a customer with "
+            "MANAGE_USERS. Not available to dashboard extensions."
         ),
         id=_ID,
     )
     account_set_default_address = graphene.Field(
         AccountSetDefaultAddress,
         description=(
-            "Makes an address of the caller's their default. For signed-in people, through no "
-            "dashboard extension."
+            "Sets the default address of the signed-in user. Not available to "
+            "dashboard extensions."
         ),
         id=_ID,
         type=graphene.Argument(graphene.NonNull(_KIND), description="What it's the default for."),
@@ -187,24 +188,24 @@ class CustomerAddressMutations(graphene.ObjectType):
 
     address_create = graphene.Field(
         AddressCreate,
-        description=f"Adds an address {_STAFF}. Needs MANAGE_USERS.",
+        description=f"Adds an address {_STAFF}. Requires MANAGE_USERS.",
         input=graphene.NonNull(AddressInput),
         user_id=graphene.NonNull(graphene.ID, description="The global ID of the user."),
     )
     address_update = graphene.Field(
         AddressUpdate,
-        description=f"Changes an address {_STAFF}. Needs MANAGE_USERS.",
+        description=f"Updates an address {_STAFF}. Requires MANAGE_USERS.",
         id=_ID,
         input=graphene.NonNull(AddressInput),
     )
     address_delete = graphene.Field(
         AddressDelete,
-        description=f"Deletes an address {_STAFF}. Needs MANAGE_USERS.",
+        description=f"Deletes an address {_STAFF}. Requires MANAGE_USERS.",
         id=_ID,
     )
     address_set_default = graphene.Field(
         AddressSetDefault,
-        description=f"Sets the default address {_STAFF}. Needs MANAGE_USERS.",
+        description=f"Sets the default address {_STAFF}. Requires MANAGE_USERS.",
         address_id=graphene.NonNull(graphene.ID, description="The global ID of the address."),
         type=graphene.Argument(graphene.NonNull(_KIND), description="What it's the default for."),
         user_id=graphene.NonNull(graphene.ID, description="The global ID of the user."),

@@ -22,34 +22,34 @@ _KIND = "AppInstallation"
 
 
 class AppInstallInput(graphene.InputObjectType):
-    """An app to be installed, and what it is granted, whatever its manifest asks for."""
+    """The app to install and the permissions to grant, whatever its manifest requests."""
 
     app_name = graphene.String(required=True)
     manifest_url = graphene.String(required=True)
-    activate_after_installation = graphene.Boolean(description="True if unsaid.")
+    activate_after_installation = graphene.Boolean(description="Default: true.")
     permissions = graphene.List(graphene.NonNull("app.graphql.types.permissions.PermissionEnum"))
 
 
 class AppFetchManifest(AppPayload):
-    """What an app says of itself; nothing is installed."""
+    """The manifest of an app."""
 
     manifest = graphene.Field("app.graphql.types.manifests.Manifest")
 
 
 class AppInstall(AppPayload):
-    """The installation that has been begun."""
+    """The started installation."""
 
     app_installation = graphene.Field(_INSTALLATION)
 
 
 class AppRetryInstall(AppPayload):
-    """The installation that has been begun again."""
+    """The retried installation."""
 
     app_installation = graphene.Field(_INSTALLATION)
 
 
 class AppDeleteFailedInstallation(AppPayload):
-    """The installation as it was."""
+    """The deleted installation."""
 
     app_installation = graphene.Field(_INSTALLATION)
 
@@ -60,33 +60,31 @@ class AppInstallationMutations(graphene.ObjectType):
     app_fetch_manifest = graphene.Field(
         AppFetchManifest,
         description=(
-            "Reads an app's manifest and checks it; installs and keeps nothing. For people with "
-            "MANAGE_APPS, not for apps."
+            "Fetches and validates an app's manifest without installing the app. For staff "
+            "with MANAGE_APPS, not for apps."
         ),
         manifest_url=graphene.String(required=True),
     )
     app_install = graphene.Field(
         AppInstall,
         description=(
-            "Begins to install an app from its manifest; `appsInstallations` shows what becomes "
-            "of it. For people with MANAGE_APPS, who grant no more than they hold."
+            "Starts installing an app from its manifest. `appsInstallations` shows the "
+            "progress. For staff with MANAGE_APPS, who can only grant permissions they "
+            "have."
         ),
         input=AppInstallInput(required=True),
     )
     app_retry_install = graphene.Field(
         AppRetryInstall,
-        description=(
-            "Begins a failed installation again. For people with MANAGE_APPS, not for apps."
-        ),
+        description=("Retries a failed installation. For staff with MANAGE_APPS, not for apps."),
         id=graphene.ID(required=True),
-        activate_after_installation=graphene.Boolean(description="As before if unsaid."),
+        activate_after_installation=graphene.Boolean(
+            description="Default: the value of the failed installation."
+        ),
     )
     app_delete_failed_installation = graphene.Field(
         AppDeleteFailedInstallation,
-        description=(
-            "Removes a failed installation from the list. For people with MANAGE_APPS, not for "
-            "apps."
-        ),
+        description=("Deletes a failed installation. For staff with MANAGE_APPS, not for apps."),
         id=graphene.ID(required=True),
     )
 

@@ -24,39 +24,41 @@ _HOURS = int(DEFAULT_OVERLAP.total_seconds() // 3600)
 
 
 class AppTokenInput(graphene.InputObjectType):
-    """A token to be made."""
+    """The token to create."""
 
-    name = graphene.String(description="What it is for, to tell it from the others.")
+    name = graphene.String(description="A name to recognize the token by.")
     app = graphene.ID(required=True)
-    expires_at = graphene.DateTime(description="Without it the token is good until revoked.")
+    expires_at = graphene.DateTime(
+        description="Expiry. By default, the token works until it's revoked."
+    )
     permissions = graphene.List(
         graphene.NonNull("app.graphql.types.permissions.PermissionEnum"),
-        description="All that it may be used for; without it, for all that the app holds.",
+        description="The token's permissions. Default: all permissions of the app.",
     )
 
 
 class AppTokenCreate(AppPayload):
-    """A new token, shown this once."""
+    """The new token, returned only once."""
 
     auth_token = graphene.String()
     app_token = graphene.Field(_TYPE)
 
 
 class AppTokenRotate(AppPayload):
-    """The token that takes the place of another, shown this once."""
+    """The new token, returned only once."""
 
     auth_token = graphene.String()
     app_token = graphene.Field(_TYPE)
 
 
 class AppTokenDelete(AppPayload):
-    """The token as it was; it opens nothing any more."""
+    """The revoked token."""
 
     app_token = graphene.Field(_TYPE)
 
 
 class AppTokenVerify(AppPayload):
-    """Whether a token opens anything right now."""
+    """Whether a token works."""
 
     valid = graphene.NonNull(graphene.Boolean)
 
@@ -67,32 +69,32 @@ class AppTokenMutations(graphene.ObjectType):
     app_token_create = graphene.Field(
         AppTokenCreate,
         description=(
-            "Makes another token for an app and shows it this once. For people with MANAGE_APPS, "
-            "not for apps."
+            "Creates a token for an app. The token is returned only once. For staff with "
+            "MANAGE_APPS, not for apps."
         ),
         input=AppTokenInput(required=True),
     )
     app_token_rotate = graphene.Field(
         AppTokenRotate,
         description=(
-            "Replaces a token by a new one, shown this once, while the old one goes on for a "
-            "time. For people with MANAGE_APPS, not for apps."
+            "Replaces a token with a new one, which is returned only once. The old token "
+            "keeps working for a grace period. For staff with MANAGE_APPS, not for apps."
         ),
         id=graphene.ID(required=True),
         overlap_seconds=graphene.Int(
-            description=f"How long the old token goes on working: {_HOURS} hours if unsaid."
+            description=f"Seconds the old token keeps working. Default: {_HOURS} hours."
         ),
     )
     app_token_delete = graphene.Field(
         AppTokenDelete,
-        description="Revokes a token at once. For people with MANAGE_APPS, not for apps.",
+        description="Revokes a token immediately. For staff with MANAGE_APPS, not for apps.",
         id=graphene.ID(required=True),
     )
     app_token_verify = graphene.Field(
         AppTokenVerify,
         description=(
-            "Tells whether a token opens anything right now: its app is active, and it has not "
-            "expired. Anybody may ask."
+            "Checks whether a token works: its app is active and the token hasn't expired. "
+            "Anyone can call it."
         ),
         token=graphene.String(required=True),
     )

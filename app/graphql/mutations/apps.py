@@ -28,7 +28,7 @@ _APP = "app.graphql.types.apps.App"
 
 
 class AppInput(graphene.InputObjectType):
-    """An app; in a change, what is left out or null stays as it is."""
+    """An app. In an update, omitted and null fields keep their values."""
 
     name = graphene.String()
     identifier = graphene.String()
@@ -36,32 +36,32 @@ class AppInput(graphene.InputObjectType):
 
 
 class AppCreate(AppPayload):
-    """A new app, and its token, shown this once."""
+    """The new app and its token, which is returned only once."""
 
     auth_token = graphene.String()
     app = graphene.Field(_APP)
 
 
 class AppUpdate(AppPayload):
-    """The app as it is now."""
+    """The updated app."""
 
     app = graphene.Field(_APP)
 
 
 class AppDelete(AppPayload):
-    """The app as it was."""
+    """The deleted app."""
 
     app = graphene.Field(_APP)
 
 
 class AppActivate(AppPayload):
-    """The app, which may come in again."""
+    """The activated app."""
 
     app = graphene.Field(_APP)
 
 
 class AppDeactivate(AppPayload):
-    """The app, which is locked out."""
+    """The deactivated app."""
 
     app = graphene.Field(_APP)
 
@@ -72,17 +72,18 @@ class AppMutations(graphene.ObjectType):
     app_create = graphene.Field(
         AppCreate,
         description=(
-            "Makes an app and its first token, shown this once. For people with MANAGE_APPS, who "
-            "grant no more than they hold."
+            "Creates an app and its first token, which is returned only once. For staff "
+            "with MANAGE_APPS, who can only grant permissions they have."
         ),
         input=AppInput(required=True),
     )
     app_update = graphene.Field(
         AppUpdate,
         description=(
-            "Changes an app's name, identifier or permissions at once. For people with "
-            "MANAGE_APPS, not for apps. A grant is refused if a webhook of the app would receive "
-            "links by it and the person who saved the webhook lacked the permission."
+            "Updates an app's name, identifier or permissions immediately. For staff with "
+            "MANAGE_APPS, not for apps. A permission isn't granted if a webhook of the app "
+            "would receive account links because of it and the person who saved the webhook "
+            "lacked that permission."
         ),
         id=graphene.ID(required=True),
         input=AppInput(required=True),
@@ -90,20 +91,20 @@ class AppMutations(graphene.ObjectType):
     app_delete = graphene.Field(
         AppDelete,
         description=(
-            "Removes an app with its tokens, webhooks and extensions. For people with "
+            "Deletes an app with its tokens, webhooks and extensions. For staff with "
             "MANAGE_APPS, not for apps."
         ),
         id=graphene.ID(required=True),
     )
     app_activate = graphene.Field(
         AppActivate,
-        description="Lets an app in again. For people with MANAGE_APPS, not for apps.",
+        description="Activates an app. For staff with MANAGE_APPS, not for apps.",
         id=graphene.ID(required=True),
     )
     app_deactivate = graphene.Field(
         AppDeactivate,
         description=(
-            "Locks an app out with all its tokens, from the next request on. For people with "
+            "Deactivates an app and all its tokens from the next request. For staff with "
             "MANAGE_APPS, not for apps."
         ),
         id=graphene.ID(required=True),

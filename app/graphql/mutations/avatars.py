@@ -12,13 +12,13 @@ _USER = "app.graphql.types.users.User"
 
 
 class UserAvatarUpdate(AccountPayload):
-    """The person with the new picture."""
+    """The user with the new picture."""
 
     user = graphene.Field(_USER)
 
 
 class UserAvatarDelete(AccountPayload):
-    """The person without a picture."""
+    """The user without a picture."""
 
     user = graphene.Field(_USER)
 
@@ -29,16 +29,16 @@ class AvatarMutations(graphene.ObjectType):
     user_avatar_update = graphene.Field(
         UserAvatarUpdate,
         description=(
-            "Shows another picture of the caller: PNG, JPEG, WebP or GIF, cut to a square and "
-            "drawn anew. For signed-in people, through no dashboard extension."
+            "Replaces the signed-in user's picture. Accepts PNG, JPEG, WebP and GIF; the "
+            "picture is cropped to a square and its metadata is removed. Not available to "
+            "dashboard extensions."
         ),
         image=graphene.Argument("app.graphql.types.uploads.Upload", required=True),
     )
     user_avatar_delete = graphene.Field(
         UserAvatarDelete,
         description=(
-            "Shows no picture of the caller any more. For signed-in people, through no dashboard "
-            "extension."
+            "Removes the signed-in user's picture. Not available to dashboard extensions."
         ),
     )
 

@@ -23,25 +23,25 @@ _ID = graphene.NonNull(graphene.ID)
 
 
 class CheckoutLineInput(graphene.InputObjectType):
-    """So many more of a product."""
+    """A product and the quantity to add."""
 
     product_id = _ID
     quantity = graphene.NonNull(graphene.Int)
 
 
 class CheckoutLineUpdateInput(graphene.InputObjectType):
-    """How many of a product there are to be; 0 takes it out."""
+    """The new quantity of a product; 0 removes it."""
 
     product_id = _ID
     quantity = graphene.NonNull(graphene.Int)
 
 
 class CheckoutCreateInput(graphene.InputObjectType):
-    """A new cart."""
+    """A new checkout."""
 
     lines = graphene.List(graphene.NonNull(CheckoutLineInput))
-    email = graphene.String(description="A person's own stands in where it is left out.")
-    channel = graphene.String(description="Accepted and not used.")
+    email = graphene.String(description="Default: the email of the signed-in user.")
+    channel = graphene.String(description="Accepted but ignored.")
 
 
 class _CheckoutErrors(MutationPayload):
@@ -59,31 +59,31 @@ class _CheckoutPayload(_CheckoutErrors):
 
 
 class CheckoutCreate(_CheckoutPayload):
-    """The new cart."""
+    """The new checkout."""
 
 
 class CheckoutLinesAdd(_CheckoutPayload):
-    """The cart as it is now."""
+    """The updated checkout."""
 
 
 class CheckoutLinesUpdate(_CheckoutPayload):
-    """The cart as it is now."""
+    """The updated checkout."""
 
 
 class CheckoutLinesDelete(_CheckoutPayload):
-    """The cart as it is now."""
+    """The updated checkout."""
 
 
 class CheckoutEmailUpdate(_CheckoutPayload):
-    """The cart as it is now."""
+    """The updated checkout."""
 
 
 class CheckoutCustomerAttach(_CheckoutPayload):
-    """The cart, which is the caller's own now: its id alone opens it no more."""
+    """The checkout, which now belongs to the caller."""
 
 
 class CheckoutComplete(_CheckoutErrors):
-    """The order that the cart has become; the same one, however often it is asked for."""
+    """The order placed. Repeated calls return the same order."""
 
     order = graphene.Field("app.graphql.types.orders.Order")
 
@@ -98,16 +98,16 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_create = graphene.Field(
         CheckoutCreate,
         description=(
-            "Begins a cart; anybody may. A signed-in person's is their own; any other is open to "
-            "whoever knows its id."
+            "Creates a checkout. Anyone can call it. A signed-in user's checkout belongs to "
+            "them; anyone with the ID of an anonymous checkout can access it."
         ),
         input=graphene.NonNull(CheckoutCreateInput),
     )
     checkout_lines_add = graphene.Field(
         CheckoutLinesAdd,
         description=(
-            "Puts more products into a cart, one's own or nobody's. Other people's need "
-            "MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
+            "Adds products to the caller's or an anonymous checkout. Checkouts of others "
+            "require MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
         id=_ID,
         lines=_lines(CheckoutLineInput),
@@ -115,8 +115,9 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_lines_update = graphene.Field(
         CheckoutLinesUpdate,
         description=(
-            "Says how many of each product a cart is to hold, one's own or nobody's; 0 takes it "
-            "out. Other people's need MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
+            "Sets the quantities of products in the caller's or an anonymous checkout; 0 "
+            "removes a product. Checkouts of others require MANAGE_CHECKOUTS or "
+            "HANDLE_CHECKOUTS."
         ),
         id=_ID,
         lines=_lines(CheckoutLineUpdateInput),
@@ -124,8 +125,8 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_lines_delete = graphene.Field(
         CheckoutLinesDelete,
         description=(
-            "Takes lines out of a cart, one's own or nobody's. Other people's need "
-            "MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
+            "Removes lines from the caller's or an anonymous checkout. Checkouts of others "
+            "require MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
         id=_ID,
         lines_ids=_lines(graphene.ID),
@@ -133,8 +134,8 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_email_update = graphene.Field(
         CheckoutEmailUpdate,
         description=(
-            "Says where to write to about a cart, one's own or nobody's. Other people's need "
-            "MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
+            "Sets the email of the caller's or an anonymous checkout. Checkouts of others "
+            "require MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
         id=_ID,
         email=graphene.NonNull(graphene.String),
@@ -142,17 +143,17 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_customer_attach = graphene.Field(
         CheckoutCustomerAttach,
         description=(
-            "Makes nobody's cart the caller's own, as after signing in; its id alone opens it no "
-            "more. For signed-in people."
+            "Attaches an anonymous checkout to the signed-in customer. From then on only "
+            "that customer can access it."
         ),
         id=_ID,
     )
     checkout_complete = graphene.Field(
         CheckoutComplete,
         description=(
-            "Orders what is in a cart, one's own or nobody's, at the prices that it shows; asked "
-            "again, it answers with the same order. Other people's need MANAGE_CHECKOUTS or "
-            "HANDLE_CHECKOUTS."
+            "Places the order of the caller's or an anonymous checkout at the prices shown. "
+            "Repeated calls return the same order. Checkouts of others require "
+            "MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
         id=_ID,
     )

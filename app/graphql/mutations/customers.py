@@ -16,12 +16,12 @@ from app.services.people.customers import (
 from app.services.people.user_details import Details
 
 _USER = "app.graphql.types.users.User"
-_NO_TYPES = "There are no types of customers here: any id is refused."
+_NO_TYPES = "Not supported: any ID is refused."
 _DETAILS = ("first_name", "last_name", "email", "is_active", "is_confirmed")
 
 
 class UserCreateInput(graphene.InputObjectType):
-    """A customer to be added."""
+    """The customer to create."""
 
     first_name = graphene.String()
     last_name = graphene.String()
@@ -29,13 +29,13 @@ class UserCreateInput(graphene.InputObjectType):
     is_active = graphene.Boolean()
     customer_type = graphene.ID(description=_NO_TYPES)
     redirect_url = graphene.String(
-        description="Where the link of the invitation leads; without it, no mail is sent."
+        description="URL of the invitation link. No email is sent without it."
     )
-    channel = graphene.String(description="Accepted and not used.")
+    channel = graphene.String(description="Accepted but ignored.")
 
 
 class CustomerInput(graphene.InputObjectType):
-    """What is to change; what is left out stays as it is."""
+    """Fields to update. Omitted fields keep their values."""
 
     first_name = graphene.String()
     last_name = graphene.String()
@@ -52,13 +52,13 @@ class CustomerCreate(AccountPayload):
 
 
 class CustomerUpdate(AccountPayload):
-    """The customer as they are now."""
+    """The updated customer."""
 
     user = graphene.Field(_USER)
 
 
 class CustomerDelete(AccountPayload):
-    """The customer as they were."""
+    """The deleted customer."""
 
     user = graphene.Field(_USER)
 
@@ -69,15 +69,15 @@ class CustomerMutations(graphene.ObjectType):
     customer_create = graphene.Field(
         CustomerCreate,
         description=(
-            "Adds a customer, who can sign in once they have chosen a password; the link goes by "
-            "mail, if `redirectUrl` is given. Needs MANAGE_USERS."
+            "Creates a customer, who can sign in after setting a password. With "
+            "`redirectUrl`, the link is sent by email. Requires MANAGE_USERS."
         ),
         input=graphene.NonNull(UserCreateInput),
     )
     customer_update = graphene.Field(
         CustomerUpdate,
         description=(
-            "Changes a customer; whoever is deactivated is signed out everywhere. Needs "
+            "Updates a customer. A deactivated customer is signed out everywhere. Requires "
             "MANAGE_USERS."
         ),
         id=graphene.ID(),
@@ -85,7 +85,7 @@ class CustomerMutations(graphene.ObjectType):
     )
     customer_delete = graphene.Field(
         CustomerDelete,
-        description="Deletes a customer with all that is theirs. Needs MANAGE_USERS.",
+        description="Deletes a customer and all their data. Requires MANAGE_USERS.",
         id=graphene.ID(),
     )
 

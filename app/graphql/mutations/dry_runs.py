@@ -11,14 +11,14 @@ from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 
 
 class WebhookDryRun(MutationPayload):
-    """What a webhook would be told; nothing is sent or written."""
+    """The preview of a webhook's payload."""
 
-    payload = graphene.JSONString(description="The very bytes of a delivery.")
+    payload = graphene.JSONString(description="The exact body of a delivery.")
     errors = errors_of("webhook_problems.WebhookDryRunError")
 
 
 class WebhookTrigger(MutationPayload):
-    """The delivery that was made by hand."""
+    """The new delivery."""
 
     delivery = graphene.Field("app.graphql.types.deliveries.EventDelivery")
     errors = errors_of("webhook_problems.WebhookTriggerError")
@@ -30,20 +30,20 @@ class DryRunMutations(graphene.ObjectType):
     webhook_dry_run = graphene.Field(
         WebhookDryRun,
         description=(
-            "Shows what a webhook would be told, by a query, an object or both; sends and writes "
-            "nothing. For staff who hold the event's permission."
+            "Previews a webhook's payload for a query, an object or both, without sending "
+            "it. For staff with the event's permission."
         ),
         object_id=graphene.ID(),
         query=graphene.String(),
-        app=graphene.ID(description="Whose permissions count; the caller's when left out."),
+        app=graphene.ID(description="The app to run as. Default: the caller."),
     )
     webhook_trigger = graphene.Field(
         WebhookTrigger,
         description=(
-            "Sends a webhook the payload of an object now, as its app sees it. For staff who hold "
-            "the event's permission."
+            "Sends a webhook the payload of an object now, with the permissions of its app. "
+            "For staff with the event's permission."
         ),
-        object_id=graphene.ID(description="The newest object that fits when left out."),
+        object_id=graphene.ID(description="Default: the newest matching object."),
         webhook_id=graphene.ID(required=True),
     )
 

@@ -16,13 +16,13 @@ _USER = "app.graphql.types.users.User"
 
 
 class ExternalAuthenticationUrl(AccountPayload):
-    """Where to send the user to sign in: `{"authorizationUrl": …}`."""
+    """The URL to sign in with the provider: `{"authorizationUrl": …}`."""
 
     authentication_data = graphene.JSONString()
 
 
 class ExternalObtainAccessTokens(AccountPayload):
-    """A new session's tokens: ours, as by password."""
+    """The tokens of the new session."""
 
     token = graphene.String()
     refresh_token = graphene.String()
@@ -30,7 +30,7 @@ class ExternalObtainAccessTokens(AccountPayload):
 
 
 class ExternalRefresh(AccountPayload):
-    """New tokens of the same session, refreshed at the provider first."""
+    """New tokens of the session."""
 
     token = graphene.String()
     refresh_token = graphene.String()
@@ -38,13 +38,13 @@ class ExternalRefresh(AccountPayload):
 
 
 class ExternalLogout(AccountPayload):
-    """Where to send the user to sign out at the provider, too: `{"logoutUrl": …}`."""
+    """The URL to sign out from the provider: `{"logoutUrl": …}`."""
 
     logout_data = graphene.JSONString()
 
 
 class ExternalVerify(AccountPayload):
-    """Whether a token of ours is good, and its session began at that provider."""
+    """Whether a token is valid and its session was started with that provider."""
 
     user = graphene.Field(_USER)
     is_valid = graphene.NonNull(graphene.Boolean)
@@ -57,8 +57,8 @@ class ExternalMutations(graphene.ObjectType):
     external_authentication_url = graphene.Field(
         ExternalAuthenticationUrl,
         description=(
-            "Tells where to send somebody to sign in at an identity provider. Anybody may ask; an "
-            "unknown or inactive plugin gives empty data."
+            "Returns the URL to sign in with an identity provider. Anyone can call it. "
+            "Returns empty data for an unknown or inactive plugin."
         ),
         input=graphene.JSONString(),
         plugin_id=graphene.String(),
@@ -66,8 +66,8 @@ class ExternalMutations(graphene.ObjectType):
     external_obtain_access_tokens = graphene.Field(
         ExternalObtainAccessTokens,
         description=(
-            "Begins a session for the `code` and `state` that the provider sent back. Anybody "
-            "may, once for each code."
+            "Starts a session with the `code` and `state` returned by the provider. Anyone "
+            "can call it, once for each code."
         ),
         input=graphene.JSONString(),
         plugin_id=graphene.String(),
@@ -75,8 +75,8 @@ class ExternalMutations(graphene.ObjectType):
     external_refresh = graphene.Field(
         ExternalRefresh,
         description=(
-            "Gives new tokens of a session that began at the provider, which is asked first. "
-            "Needs the refresh token alone."
+            "Refreshes a session that was started with the provider, after refreshing it "
+            "there. Requires only the refresh token."
         ),
         input=graphene.JSONString(),
         plugin_id=graphene.String(),
@@ -84,8 +84,8 @@ class ExternalMutations(graphene.ObjectType):
     external_logout = graphene.Field(
         ExternalLogout,
         description=(
-            "Ends the caller's session and tells where to sign out at the provider, too; every "
-            "key of `input` goes into that address. Anybody may call it."
+            "Ends the caller's session and returns the URL to sign out from the provider. "
+            "Every key of `input` is added to that URL. Anyone can call it."
         ),
         input=graphene.JSONString(),
         plugin_id=graphene.String(),
@@ -93,8 +93,8 @@ class ExternalMutations(graphene.ObjectType):
     external_verify = graphene.Field(
         ExternalVerify,
         description=(
-            "Tells whether an access token is good and its session began at that provider, and "
-            "whose it is. Anybody may ask."
+            "Checks that an access token is valid and its session was started with that "
+            "provider, and returns its user. Anyone can call it."
         ),
         input=graphene.JSONString(),
         plugin_id=graphene.String(),

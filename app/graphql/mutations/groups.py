@@ -17,7 +17,7 @@ _IDS = graphene.List(graphene.NonNull(graphene.ID))
 
 
 class PermissionGroupCreateInput(graphene.InputObjectType):
-    """A group to be made."""
+    """The group to create."""
 
     add_permissions = _PERMISSIONS
     add_users = _IDS
@@ -25,7 +25,7 @@ class PermissionGroupCreateInput(graphene.InputObjectType):
 
 
 class PermissionGroupUpdateInput(graphene.InputObjectType):
-    """What is to change; what is left out stays as it is."""
+    """Fields to update. Omitted fields keep their values."""
 
     add_permissions = _PERMISSIONS
     add_users = _IDS
@@ -49,11 +49,11 @@ class PermissionGroupCreate(GroupPayload):
 
 
 class PermissionGroupUpdate(GroupPayload):
-    """The group as it is now."""
+    """The updated group."""
 
 
 class PermissionGroupDelete(GroupPayload):
-    """The group as it was."""
+    """The deleted group."""
 
 
 class GroupMutations(graphene.ObjectType):
@@ -62,16 +62,16 @@ class GroupMutations(graphene.ObjectType):
     permission_group_create = graphene.Field(
         PermissionGroupCreate,
         description=(
-            "Makes a permission group. For people with MANAGE_STAFF, who grant no more than they "
-            "hold."
+            "Creates a permission group. For staff with MANAGE_STAFF, who can only grant "
+            "permissions they have."
         ),
         input=graphene.NonNull(PermissionGroupCreateInput),
     )
     permission_group_update = graphene.Field(
         PermissionGroupUpdate,
         description=(
-            "Changes a permission group, its permissions and its members at once. For people with "
-            "MANAGE_STAFF who hold all that it gives."
+            "Updates a permission group, its permissions and its members immediately. For "
+            "staff with MANAGE_STAFF who have all permissions of the group."
         ),
         id=graphene.ID(required=True),
         input=graphene.NonNull(PermissionGroupUpdateInput),
@@ -79,8 +79,8 @@ class GroupMutations(graphene.ObjectType):
     permission_group_delete = graphene.Field(
         PermissionGroupDelete,
         description=(
-            "Deletes a permission group; its members lose at once what it alone gave. For people "
-            "with MANAGE_STAFF who hold all that it gives."
+            "Deletes a permission group. Its members immediately lose the permissions only "
+            "it granted. For staff with MANAGE_STAFF who have all permissions of the group."
         ),
         id=graphene.ID(required=True),
     )

@@ -19,12 +19,13 @@ from app.services.metadata.user_metadata import change_user_metadata
 _ID = graphene.NonNull(graphene.ID, description="The global ID of a user or an app.")
 _KEYS = graphene.NonNull(graphene.List(graphene.NonNull(graphene.String)))
 _PUBLIC = (
-    "Their own for signed-in people, through no dashboard extension, and for apps; a customer's "
-    "needs MANAGE_USERS; other apps' and staff's are for people with MANAGE_APPS or MANAGE_STAFF."
+    "Signed-in people and apps can change their own. A customer's requires MANAGE_USERS; other "
+    "apps' and staff's require MANAGE_APPS or MANAGE_STAFF, for people. Not available to "
+    "dashboard extensions."
 )
 _PRIVATE = (
-    "An app can change its own. A customer's needs MANAGE_USERS; other apps' and staff's are for "
-    "people with MANAGE_APPS or MANAGE_STAFF."
+    "Apps can change their own. A customer's requires MANAGE_USERS; other apps' and staff's "
+    "require MANAGE_APPS or MANAGE_STAFF, for people."
 )
 
 

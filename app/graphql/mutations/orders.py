@@ -24,19 +24,19 @@ class _OrderPayload(MutationPayload):
 
 
 class OrderConfirm(_OrderPayload):
-    """The order, taken on: `UNCONFIRMED` has become `UNFULFILLED`."""
+    """The confirmed order: `UNCONFIRMED` becomes `UNFULFILLED`."""
 
 
 class OrderMarkAsPaid(_OrderPayload):
-    """The order, paid elsewhere."""
+    """The order, marked as paid."""
 
 
 class OrderCancel(_OrderPayload):
-    """The order, called off; one that was fulfilled cannot be."""
+    """The canceled order. Fulfilled orders can't be canceled."""
 
 
 class OrderFulfill(_OrderPayload):
-    """The order, sent as a whole: `UNFULFILLED` has become `FULFILLED`."""
+    """The fulfilled order: `UNFULFILLED` becomes `FULFILLED`."""
 
 
 class OrderMutations(graphene.ObjectType):
@@ -44,22 +44,23 @@ class OrderMutations(graphene.ObjectType):
 
     order_confirm = graphene.Field(
         OrderConfirm,
-        description="Takes a new order on. Needs MANAGE_ORDERS.",
+        description="Confirms a new order. Requires MANAGE_ORDERS.",
         id=_ID,
     )
     order_mark_as_paid = graphene.Field(
         OrderMarkAsPaid,
-        description="Notes that an order was paid elsewhere; moves no money. Needs MANAGE_ORDERS.",
+        description="Marks an order as paid outside the shop. No payment is made. Requires "
+        "MANAGE_ORDERS.",
         id=_ID,
     )
     order_cancel = graphene.Field(
         OrderCancel,
-        description="Calls an order off that has not been fulfilled. Needs MANAGE_ORDERS.",
+        description="Cancels an order that hasn't been fulfilled. Requires MANAGE_ORDERS.",
         id=_ID,
     )
     order_fulfill = graphene.Field(
         OrderFulfill,
-        description="Notes that all of a confirmed order was sent. Needs MANAGE_ORDERS.",
+        description="Marks a confirmed order as fulfilled. Requires MANAGE_ORDERS.",
         order=_ID,
     )
 

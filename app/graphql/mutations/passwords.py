@@ -12,17 +12,17 @@ _USER = "app.graphql.types.users.User"
 
 
 class PasswordChange(AccountPayload):
-    """The caller, whose password is another now; their other sessions have ended."""
+    """The user whose password was changed. Their other sessions have ended."""
 
     user = graphene.Field(_USER)
 
 
 class RequestPasswordReset(AccountPayload):
-    """The same answer for every address."""
+    """The result of a password reset request, the same for every email."""
 
 
 class SetPassword(AccountPayload):
-    """A new session's tokens; every earlier session has ended."""
+    """The tokens of the new session. All earlier sessions have ended."""
 
     token = graphene.String()
     refresh_token = graphene.String()
@@ -35,21 +35,23 @@ class PasswordMutations(graphene.ObjectType):
     request_password_reset = graphene.Field(
         RequestPasswordReset,
         description=(
-            "Mails a link to set a password, if somebody active has that address; the answer "
-            "never tells. Anybody may ask; refused while the password login mode is DISABLED."
+            "Emails a password reset link if an active account has the email. The response "
+            "doesn't reveal whether it does. Anyone can call it. Refused while the password "
+            "login mode is DISABLED."
         ),
-        channel=graphene.String(description="Accepted and not used."),
+        channel=graphene.String(description="Accepted but ignored."),
         email=graphene.NonNull(graphene.String),
         redirect_url=graphene.NonNull(
             graphene.String,
-            description="Where the link leads: `email` and `token` are added to its query.",
+            description="URL of the link; `email` and `token` are added to its query.",
         ),
     )
     set_password = graphene.Field(
         SetPassword,
         description=(
-            "Sets a password by the token of a mailed link, ends all sessions and signs in; "
-            "anybody who has it may. Refused while the password login mode is DISABLED."
+            "Sets a password with the token of an emailed link, ends all sessions and signs "
+            "in. Anyone with the token can call it. Refused while the password login mode "
+            "is DISABLED."
         ),
         email=graphene.NonNull(graphene.String),
         password=graphene.NonNull(graphene.String),
@@ -58,8 +60,8 @@ class PasswordMutations(graphene.ObjectType):
     password_change = graphene.Field(
         PasswordChange,
         description=(
-            "Changes the caller's own password and ends their other sessions. For signed-in "
-            "people, through no dashboard extension; refused while the password login mode is "
+            "Changes the signed-in user's password and ends their other sessions. Not "
+            "available to dashboard extensions. Refused while the password login mode is "
             "DISABLED."
         ),
         new_password=graphene.NonNull(graphene.String),

@@ -11,21 +11,21 @@ from app.services.single_sign_on.provider_settings import ProviderUpdate, update
 
 
 class ConfigurationItemInput(graphene.InputObjectType):
-    """A setting to change; null, and an empty text, clear it."""
+    """A setting to change. Null or an empty string clears it."""
 
     name = graphene.NonNull(graphene.String)
     value = graphene.String()
 
 
 class PluginUpdateInput(graphene.InputObjectType):
-    """What is to change; what is left out stays as it is."""
+    """Fields to update. Omitted fields keep their values."""
 
     active = graphene.Boolean()
     configuration = graphene.List(graphene.NonNull(ConfigurationItemInput))
 
 
 class PluginUpdate(MutationPayload):
-    """The plugin as it is now."""
+    """The updated plugin."""
 
     plugin = graphene.Field("app.graphql.types.plugins.Plugin")
     errors = errors_of("problems.PluginError")
@@ -37,10 +37,10 @@ class PluginMutations(graphene.ObjectType):
     plugin_update = graphene.Field(
         PluginUpdate,
         description=(
-            "Changes the settings of an identity provider, all of them or, when refused, none. "
-            "Needs MANAGE_PLUGINS; null or an empty text clears a setting."
+            "Updates the settings of an identity provider. If a setting is refused, none is "
+            "changed. Null or an empty string clears a setting. Requires MANAGE_PLUGINS."
         ),
-        channel_id=graphene.ID(description="Not used: a provider is the whole shop's."),
+        channel_id=graphene.ID(description="Ignored: providers apply to the whole shop."),
         id=graphene.NonNull(graphene.ID),
         input=graphene.NonNull(PluginUpdateInput),
     )

@@ -15,20 +15,20 @@ _ID = graphene.NonNull(graphene.ID)
 
 
 class ProductInput(graphene.InputObjectType):
-    """What is to change; what is left out stays as it is."""
+    """Fields to update. Omitted fields keep their values."""
 
     name = graphene.String()
     slug = graphene.String()
     description = graphene.String()
     price = graphene.InputField("app.graphql.types.money.PositiveDecimal")
-    currency = graphene.String(description="The shop's, which it stands for when left out.")
+    currency = graphene.String(description="Must be the shop's currency, which is the default.")
     is_published = graphene.Boolean()
 
 
 class ProductCreateInput(ProductInput):
-    """A new product. The slug is made from the name; nobody else sees it until published."""
+    """A new product. The slug is derived from the name. It isn't public until it's published."""
 
-    name = graphene.String(description="The only one that is needed.")
+    name = graphene.String(description="Required.")
 
 
 class _ProductPayload(MutationPayload):
@@ -44,11 +44,11 @@ class ProductCreate(_ProductPayload):
 
 
 class ProductUpdate(_ProductPayload):
-    """The product as it is now."""
+    """The updated product."""
 
 
 class ProductDelete(_ProductPayload):
-    """The product as it was."""
+    """The deleted product."""
 
 
 class ProductMutations(graphene.ObjectType):
@@ -56,20 +56,21 @@ class ProductMutations(graphene.ObjectType):
 
     product_create = graphene.Field(
         ProductCreate,
-        description="Adds a product, unpublished unless said otherwise. Needs MANAGE_PRODUCTS.",
+        description="Creates a product, unpublished by default. Requires MANAGE_PRODUCTS.",
         input=graphene.NonNull(ProductCreateInput),
     )
     product_update = graphene.Field(
         ProductUpdate,
-        description="Changes a product; what is left out stays as it is. Needs MANAGE_PRODUCTS.",
+        description="Updates a product. Omitted fields keep their values. Requires "
+        "MANAGE_PRODUCTS.",
         id=_ID,
         input=graphene.NonNull(ProductInput),
     )
     product_delete = graphene.Field(
         ProductDelete,
         description=(
-            "Deletes a product; orders keep what they say of it, and a cart that holds it can no "
-            "longer be completed. Needs MANAGE_PRODUCTS."
+            "Deletes a product. Orders keep its details, and checkouts that contain it can "
+            "no longer be completed. Requires MANAGE_PRODUCTS."
         ),
         id=_ID,
     )

@@ -9,13 +9,13 @@ from app.services.sign_in.own_sessions import end_other_sessions, end_session
 
 
 class SessionEnd(AccountPayload):
-    """The session has ended."""
+    """The ended session."""
 
 
 class SessionsEndOthers(AccountPayload):
-    """Every other session of the caller has ended."""
+    """The number of ended sessions."""
 
-    count = graphene.Int(description="How many there were.")
+    count = graphene.Int(description="Number of sessions that ended.")
 
 
 class SessionMutations(graphene.ObjectType):
@@ -24,16 +24,16 @@ class SessionMutations(graphene.ObjectType):
     session_end = graphene.Field(
         SessionEnd,
         description=(
-            "Ends one of the caller's own sessions; its tokens die at once. For signed-in people, "
-            "through no dashboard extension."
+            "Ends a session of the signed-in user and revokes its tokens immediately. Not "
+            "available to dashboard extensions."
         ),
         id=graphene.NonNull(graphene.ID),
     )
     sessions_end_others = graphene.Field(
         SessionsEndOthers,
         description=(
-            "Ends every session of the caller but the one that asks; their tokens die at once. "
-            "For signed-in people, through no dashboard extension."
+            "Ends all other sessions of the signed-in user and revokes their tokens "
+            "immediately. Not available to dashboard extensions."
         ),
     )
 

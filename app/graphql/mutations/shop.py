@@ -42,8 +42,9 @@ class ShopMutations(graphene.ObjectType):
     shop_settings_update = graphene.Field(
         ShopSettingsUpdate,
         description=(
-            "Changes the shop's settings: all that are given or, if refused, none. Needs "
-            "MANAGE_SETTINGS; in a password session the password login mode can't be restricted."
+            "Updates the shop's settings. If a setting is refused, none is changed. "
+            "Requires MANAGE_SETTINGS. Password login can't be restricted in a password "
+            "session."
         ),
         input=ShopSettingsInput(),
     )

@@ -22,7 +22,7 @@ _DETAILS = ("first_name", "last_name", "email", "is_active")
 
 
 class StaffCreateInput(graphene.InputObjectType):
-    """Somebody to join the staff."""
+    """The staff member to create."""
 
     first_name = graphene.String()
     last_name = graphene.String()
@@ -30,12 +30,12 @@ class StaffCreateInput(graphene.InputObjectType):
     is_active = graphene.Boolean()
     add_groups = _IDS
     redirect_url = graphene.String(
-        description="Where the link of the invitation leads; without it, no mail is sent."
+        description="URL of the invitation link. No email is sent without it."
     )
 
 
 class StaffUpdateInput(graphene.InputObjectType):
-    """What is to change; what is left out stays as it is."""
+    """Fields to update. Omitted fields keep their values."""
 
     first_name = graphene.String()
     last_name = graphene.String()
@@ -56,15 +56,15 @@ class StaffPayload(MutationPayload):
 
 
 class StaffCreate(StaffPayload):
-    """The new member of the staff, or the customer who is one now."""
+    """The new staff member, or the customer who became one."""
 
 
 class StaffUpdate(StaffPayload):
-    """The member of the staff as they are now."""
+    """The updated staff member."""
 
 
 class StaffDelete(StaffPayload):
-    """The member of the staff as they were."""
+    """The deleted staff member."""
 
 
 class StaffMutations(graphene.ObjectType):
@@ -73,8 +73,8 @@ class StaffMutations(graphene.ObjectType):
     staff_create = graphene.Field(
         StaffCreate,
         description=(
-            "Adds somebody to the staff, or makes a customer with that address one of them; the "
-            "link to choose a password goes by mail, if `redirectUrl` is given. For people with "
+            "Creates a staff member, or makes the customer with that email one. With "
+            "`redirectUrl`, a link to set a password is sent by email. For staff with "
             "MANAGE_STAFF, not for apps."
         ),
         input=graphene.NonNull(StaffCreateInput),
@@ -82,8 +82,8 @@ class StaffMutations(graphene.ObjectType):
     staff_update = graphene.Field(
         StaffUpdate,
         description=(
-            "Changes a member of the staff and their groups; whoever is deactivated is signed out "
-            "everywhere. For people with MANAGE_STAFF, not for apps."
+            "Updates a staff member and their groups. A deactivated staff member is signed "
+            "out everywhere. For staff with MANAGE_STAFF, not for apps."
         ),
         id=graphene.ID(required=True),
         input=graphene.NonNull(StaffUpdateInput),
@@ -91,8 +91,7 @@ class StaffMutations(graphene.ObjectType):
     staff_delete = graphene.Field(
         StaffDelete,
         description=(
-            "Removes a member of the staff with all that is theirs. For people with MANAGE_STAFF, "
-            "not for apps."
+            "Deletes a staff member and all their data. For staff with MANAGE_STAFF, not for apps."
         ),
         id=graphene.ID(required=True),
     )

@@ -15,25 +15,27 @@ _USER = "app.graphql.types.users.User"
 
 
 class CreateToken(AccountPayload):
-    """A new session's tokens."""
+    """The tokens of the new session."""
 
-    token = graphene.String(description="An access token: a JWT that lives for minutes.")
-    refresh_token = graphene.String(description="Gives new access tokens until it expires.")
+    token = graphene.String(description="An access token: a short-lived JWT.")
+    refresh_token = graphene.String(
+        description="A token to get new access tokens with until it expires."
+    )
     user = graphene.Field(_USER)
 
 
 class RefreshToken(AccountPayload):
-    """A new access token of the same session."""
+    """A new access token of the session."""
 
     token = graphene.String()
     refresh_token = graphene.String(
-        description="The next refresh token, where one is good for a single use."
+        description="The next refresh token, if refresh tokens are single use."
     )
     user = graphene.Field(_USER)
 
 
 class VerifyToken(AccountPayload):
-    """Whether a token is good right now, and what is in it."""
+    """Whether a token is valid, and its claims."""
 
     user = graphene.Field(_USER)
     is_valid = graphene.NonNull(graphene.Boolean)
@@ -41,7 +43,7 @@ class VerifyToken(AccountPayload):
 
 
 class DeactivateAllUserTokens(AccountPayload):
-    """Every session of the caller has ended."""
+    """The result of ending all sessions."""
 
 
 class TokenMutations(graphene.ObjectType):
@@ -50,36 +52,37 @@ class TokenMutations(graphene.ObjectType):
     token_create = graphene.Field(
         CreateToken,
         description=(
-            "Begins a session by email and password, for customers and staff alike; anybody may "
-            "try. Failures block the caller's IP address for a time; refused while the password "
-            "login mode is DISABLED."
+            "Starts a session with email and password, for customers and staff. Anyone can "
+            "call it. Failed attempts block the caller's IP address for a time. Refused "
+            "while the password login mode is DISABLED."
         ),
-        audience=graphene.String(description="Goes into the tokens as `custom:<audience>`."),
+        audience=graphene.String(description="Audience of the tokens, as `custom:<audience>`."),
         email=graphene.String(),
         password=graphene.String(),
     )
     token_refresh = graphene.Field(
         RefreshToken,
         description=(
-            "Gives a new access token for a refresh token, which stays usable unless such tokens "
-            "are for a single use. Needs the refresh token alone; refused to sessions by password "
-            "while the password login mode is DISABLED."
+            "Returns a new access token for a refresh token, which stays valid unless "
+            "refresh tokens are single use. Requires only the refresh token. Refused for "
+            "password sessions while the password login mode is DISABLED."
         ),
         refresh_token=graphene.String(),
     )
     token_verify = graphene.Field(
         VerifyToken,
         description=(
-            "Tells whether an access or refresh token is good right now, and what is in it. "
-            "Anybody may ask, in every login mode."
+            "Checks whether an access or refresh token is valid and returns its claims. "
+            "Anyone can call it, in every login mode."
         ),
         token=graphene.String(),
     )
     tokens_deactivate_all = graphene.Field(
         DeactivateAllUserTokens,
         description=(
-            "Ends every session of the caller: all access and refresh tokens die at once, the one "
-            "in use included. For signed-in people, through no dashboard extension."
+            "Ends all sessions of the signed-in user and revokes all access and refresh "
+            "tokens immediately, including the current ones. Not available to dashboard "
+            "extensions."
         ),
     )
 

@@ -31,25 +31,28 @@ class _WebhookInput(graphene.InputObjectType):
         abstract = True
 
     name = graphene.String()
-    identifier = graphene.String(description="The app's own name for it.")
-    target_url = graphene.String(description="Where deliveries go.")
+    identifier = graphene.String(description="The app's own identifier for the webhook.")
+    target_url = graphene.String(description="The endpoint URL.")
     events = graphene.List(
-        graphene.NonNull(f"{_TYPES}.WebhookEventTypeEnum"), description="As asyncEvents."
+        graphene.NonNull(f"{_TYPES}.WebhookEventTypeEnum"), description="Same as asyncEvents."
     )
     async_events = graphene.List(
         graphene.NonNull(f"{_TYPES}.WebhookEventTypeAsyncEnum"),
-        description="What it hears of, where no query says so.",
+        description="Subscribed events, if there is no query.",
     )
     sync_events = graphene.List(
-        graphene.NonNull(f"{_TYPES}.WebhookEventTypeSyncEnum"), description="None can be had."
+        graphene.NonNull(f"{_TYPES}.WebhookEventTypeSyncEnum"), description="Not supported."
     )
-    app = graphene.ID(description="For staff: the app it belongs to.")
+    app = graphene.ID(description="For staff: the app that owns the webhook.")
     is_active = graphene.Boolean()
-    query = graphene.String(description="A subscription: what it wants to be told.")
+    query = graphene.String(description="A subscription query that defines events and payload.")
     custom_headers = graphene.JSONString(
-        description="Sent with each delivery: X-*, Authorization* or BrokerProperties, five."
+        description="Headers sent with each delivery: up to five of X-*, Authorization* or "
+        "BrokerProperties."
     )
-    secret_key = graphene.String(description="Signs deliveries in place of the shop's keys.")
+    secret_key = graphene.String(
+        description="Secret that signs deliveries instead of the shop's keys."
+    )
 
 
 class WebhookCreateInput(_WebhookInput):
@@ -57,7 +60,7 @@ class WebhookCreateInput(_WebhookInput):
 
 
 class WebhookUpdateInput(_WebhookInput):
-    """What is to change; what is left out stays as it is."""
+    """Fields to update. Omitted fields keep their values."""
 
 
 class WebhookPayload(MutationPayload):
@@ -76,29 +79,31 @@ class WebhookCreate(WebhookPayload):
 
 
 class WebhookUpdate(WebhookPayload):
-    """The webhook as it is now."""
+    """The updated webhook."""
 
     webhook = graphene.Field(_WEBHOOK)
 
 
 class WebhookDelete(WebhookPayload):
-    """The webhook as it was."""
+    """The deleted webhook."""
 
     webhook = graphene.Field(_WEBHOOK)
 
 
 class EventDeliveryRetry(WebhookPayload):
-    """The delivery, due again at once."""
+    """The delivery that is being resent."""
 
     delivery = graphene.Field("app.graphql.types.deliveries.EventDelivery")
 
 
 class WebhookReplay(WebhookPayload):
-    """How many deliveries are on their way again."""
+    """The number of deliveries that are being sent."""
 
-    failed = graphene.Int(description="Those that had failed.")
-    missing = graphene.Int(description="Those of events that it had never been told of.")
-    has_more = graphene.Boolean(description="Whether more are missing: ask again for the next.")
+    failed = graphene.Int(description="Number of failed deliveries.")
+    missing = graphene.Int(description="Events this webhook never received.")
+    has_more = graphene.Boolean(
+        description="Whether more events are missing. Call again to send the next ones."
+    )
 
 
 class WebhookMutations(graphene.ObjectType):
@@ -107,18 +112,20 @@ class WebhookMutations(graphene.ObjectType):
     webhook_create = graphene.Field(
         WebhookCreate,
         description=(
-            "Makes a webhook: an app its own, staff with MANAGE_APPS any app's. Only events whose "
-            "permission the app holds are delivered. A limited app token can subscribe to events "
-            "whose permission it holds, and payloads are read with the token's permissions."
+            "Creates a webhook. Apps can create their own; staff with MANAGE_APPS can "
+            "create webhooks of any app. Only events the app has the permission for are "
+            "delivered. A limited app token can subscribe to events it has the permission "
+            "for, and payloads are limited to the token's permissions."
         ),
         input=graphene.NonNull(WebhookCreateInput),
     )
     webhook_update = graphene.Field(
         WebhookUpdate,
         description=(
-            "Changes a webhook: an app its own, staff with MANAGE_APPS any. For a day, a replaced "
-            "secret signs deliveries beside the new one. A limited app token can change webhooks "
-            "that were saved with no more than its own permissions."
+            "Updates a webhook. Apps can update their own; staff with MANAGE_APPS can "
+            "update any. A replaced secret also signs deliveries for one more day. A "
+            "limited app token can update webhooks that were saved with no more than its "
+            "own permissions."
         ),
         id=graphene.ID(),
         identifier=graphene.String(),
@@ -127,26 +134,31 @@ class WebhookMutations(graphene.ObjectType):
     event_delivery_retry = graphene.Field(
         EventDeliveryRetry,
         description=(
-            "Makes a delivery again at once, with the same `webhook-id`: an app its own, staff "
-            "with MANAGE_APPS any."
+            "Resends a delivery now, with the same `webhook-id`. Apps can resend their own; "
+            "staff with MANAGE_APPS can resend any."
         ),
         id=_ID,
     )
     webhook_replay = graphene.Field(
         WebhookReplay,
         description=(
-            "Makes deliveries since a moment again: those that failed and those that the webhook "
-            "never got. For people with MANAGE_APPS, not for apps."
+            "Resends failed deliveries and sends missed events since a point in time. For "
+            "staff with MANAGE_APPS, not for apps."
         ),
         id=_ID,
         since=graphene.NonNull(graphene.DateTime),
-        failed=graphene.Boolean(description="Those that failed; all when left out."),
-        missing=graphene.Boolean(description="Those it never got; all when left out."),
+        failed=graphene.Boolean(
+            description="Resend failed deliveries. By default, both kinds are sent."
+        ),
+        missing=graphene.Boolean(
+            description="Send events the webhook never received. By default, both kinds are sent."
+        ),
     )
     webhook_delete = graphene.Field(
         WebhookDelete,
         description=(
-            "Removes a webhook and its deliveries: an app its own, staff with MANAGE_APPS any."
+            "Deletes a webhook and its deliveries. Apps can delete their own; staff with "
+            "MANAGE_APPS can delete any."
         ),
         id=graphene.ID(),
         identifier=graphene.String(),

@@ -31,25 +31,25 @@ AppExtensionCountableConnection = make_connection("AppExtension", _EXTENSION)
 
 
 class AppFilterInput(graphene.InputObjectType):
-    """Which apps are wanted."""
+    """Filters for apps."""
 
-    search = graphene.String(description="A part of the name.")
+    search = graphene.String(description="Matches part of the name.")
     is_active = graphene.Boolean()
     type = graphene.InputField("app.graphql.types.apps.AppTypeEnum")
 
 
 class AppSortingInput(graphene.InputObjectType):
-    """How the apps are sorted."""
+    """Sort order of apps."""
 
     direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
     field = graphene.InputField("app.graphql.types.apps.AppSortField", required=True)
 
 
 class AppExtensionFilterInput(graphene.InputObjectType):
-    """Which extensions are wanted."""
+    """Filters for extensions."""
 
     mount_name = graphene.List(
-        graphene.NonNull(graphene.String), description="The places, any of them."
+        graphene.NonNull(graphene.String), description="Matches any of these places."
     )
     target_name = graphene.String()
 
@@ -60,8 +60,8 @@ class AppQueries(graphene.ObjectType):
     app = graphene.Field(
         _APP,
         description=(
-            "An app, for itself, for staff and for whoever has MANAGE_APPS; without an id the one "
-            "that is calling."
+            "An app by ID, or the calling app. Visible to the app itself, to staff and with "
+            "MANAGE_APPS."
         ),
         id=graphene.ID(),
     )
@@ -70,23 +70,22 @@ class AppQueries(graphene.ObjectType):
         filter=AppFilterInput(),
         sort_by=AppSortingInput(),
         **connection_arguments(),
-        description="For staff: the apps, by name unless sorted otherwise.",
+        description="For staff: all apps, sorted by name by default.",
     )
     apps_installations = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.installations.AppInstallation")),
         description=(
-            "The installations under way, and those that have failed. For people with "
-            "MANAGE_APPS, not for apps."
+            "Pending and failed installations. For staff with MANAGE_APPS, not for apps."
         ),
     )
     app_extension = graphene.Field(
         _EXTENSION,
-        description="What one active app adds to the dashboard. For staff and apps.",
+        description="A dashboard extension of an active app. For staff and apps.",
         id=graphene.ID(required=True),
     )
     app_extensions = graphene.Field(
         AppExtensionCountableConnection,
-        description="What active apps add to the dashboard, the oldest first. For staff and apps.",
+        description="Dashboard extensions of active apps, oldest first. For staff and apps.",
         filter=AppExtensionFilterInput(),
         **connection_arguments(),
     )

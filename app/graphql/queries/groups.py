@@ -22,21 +22,21 @@ class GroupSort(StrEnum):
 
 
 PermissionGroupSortField = graphene.Enum.from_enum(
-    GroupSort, name="PermissionGroupSortField", description="What groups can be sorted by."
+    GroupSort, name="PermissionGroupSortField", description="The sort orders of groups."
 )
 
 
 class PermissionGroupSortingInput(graphene.InputObjectType):
-    """How groups are sorted."""
+    """Sort order of groups."""
 
     direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
     field = graphene.InputField(PermissionGroupSortField, required=True)
 
 
 class PermissionGroupFilterInput(graphene.InputObjectType):
-    """Which groups are wanted."""
+    """Filters for groups."""
 
-    search = graphene.String(description="A part of the name.")
+    search = graphene.String(description="Matches part of the name.")
     ids = graphene.List(graphene.NonNull(graphene.ID))
 
 
@@ -48,11 +48,11 @@ class GroupQueries(graphene.ObjectType):
         filter=PermissionGroupFilterInput(),
         sort_by=PermissionGroupSortingInput(),
         **connection_arguments(),
-        description="By name. Needs MANAGE_STAFF.",
+        description="Permission groups, sorted by name. Requires MANAGE_STAFF.",
     )
     permission_group = graphene.Field(
         _GROUP,
-        description="One permission group by its id; null for none. Needs MANAGE_STAFF.",
+        description="A permission group by ID. Requires MANAGE_STAFF.",
         id=graphene.ID(required=True),
     )
 

@@ -17,9 +17,9 @@ PluginConfigurationType = graphene.Enum.from_enum(Scope, name="PluginConfigurati
 
 
 class PluginFilterInput(graphene.InputObjectType):
-    """Which plugins are wanted."""
+    """Filters for plugins."""
 
-    search = graphene.String(description="A part of the name.")
+    search = graphene.String(description="Matches part of the name.")
     type = graphene.Field(PluginConfigurationType)
 
 
@@ -28,16 +28,13 @@ class PluginQueries(graphene.ObjectType):
 
     plugin = graphene.Field(
         _PLUGIN,
-        description=(
-            "An identity provider by its plugin id, active or not; null for any other id. Needs "
-            "MANAGE_PLUGINS."
-        ),
+        description=("An identity provider by plugin ID, active or not. Requires MANAGE_PLUGINS."),
         id=graphene.NonNull(graphene.ID),
     )
     plugins = graphene.Field(
         PluginCountableConnection,
         description=(
-            "The identity providers, the default one first; secrets do not read back. Needs "
+            "Identity providers, the default one first. Secrets aren't returned. Requires "
             "MANAGE_PLUGINS."
         ),
         filter=PluginFilterInput(),

@@ -19,13 +19,13 @@ from app.graphql.types.lists import (
 from app.services.commerce.catalogue import ProductFilter, list_products, show_product
 
 _PRODUCT = "app.graphql.types.products.Product"
-_UNUSED = "Accepted and not used."
+_UNUSED = "Accepted but ignored."
 
 
 class ProductFilterInput(graphene.InputObjectType):
-    """Which products are wanted."""
+    """Filters for products."""
 
-    search = graphene.String(description="A part of the name, whatever its case and accents.")
+    search = graphene.String(description="Matches part of the name, ignoring case and accents.")
     ids = graphene.List(graphene.NonNull(graphene.ID))
     slugs = graphene.List(graphene.NonNull(graphene.String))
     is_published = graphene.Boolean()
@@ -34,7 +34,7 @@ class ProductFilterInput(graphene.InputObjectType):
 
 
 class ProductOrder(graphene.InputObjectType):
-    """How the products are sorted."""
+    """Sort order of products."""
 
     direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
     field = graphene.InputField("app.graphql.types.products.ProductOrderField", required=True)
@@ -48,10 +48,7 @@ class ProductQueries(graphene.ObjectType):
 
     product = graphene.Field(
         _PRODUCT,
-        description=(
-            "A product by its id or its slug; null when there is none to be seen. Those that are "
-            "not published need MANAGE_PRODUCTS."
-        ),
+        description=("A product by ID or slug. Unpublished products require MANAGE_PRODUCTS."),
         id=graphene.ID(),
         slug=graphene.String(),
         channel=graphene.String(description=_UNUSED),
@@ -60,10 +57,10 @@ class ProductQueries(graphene.ObjectType):
         ProductCountableConnection,
         filter=ProductFilterInput(),
         sort_by=ProductOrder(),
-        search=graphene.String(description="As in the filter."),
+        search=graphene.String(description="Same as `search` in the filter."),
         channel=graphene.String(description=_UNUSED),
         **connection_arguments(),
-        description="The published products; with MANAGE_PRODUCTS the others too.",
+        description="Published products, and with MANAGE_PRODUCTS unpublished ones too.",
     )
 
     @staticmethod

@@ -21,13 +21,13 @@ from app.services.commerce.checkout_lists import show_checkout
 from app.services.commerce.order_lists import OrderFilter, list_orders, show_order
 
 _ID = graphene.NonNull(graphene.ID)
-_UNUSED = "Accepted and not used."
+_UNUSED = "Accepted but ignored."
 
 
 class OrderFilterInput(graphene.InputObjectType):
-    """Which orders are wanted."""
+    """Filters for orders."""
 
-    search = graphene.String(description="A number, or the beginning of an email.")
+    search = graphene.String(description="An order number, or the beginning of an email.")
     customer = graphene.String(description="The beginning of an email.")
     ids = graphene.List(graphene.NonNull(graphene.ID))
     status = graphene.List(graphene.NonNull("app.graphql.types.orders.OrderStatusFilter"))
@@ -39,7 +39,7 @@ class OrderFilterInput(graphene.InputObjectType):
 
 
 class OrderSortingInput(graphene.InputObjectType):
-    """How the orders are sorted."""
+    """Sort order of orders."""
 
     direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
     field = graphene.InputField("app.graphql.types.orders.OrderSortField", required=True)
@@ -51,15 +51,15 @@ class SaleQueries(graphene.ObjectType):
     checkout = graphene.Field(
         "app.graphql.types.checkouts.Checkout",
         description=(
-            "A cart by its id, one's own or nobody's; null once it is an order. Other people's "
-            "need MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
+            "The caller's or an anonymous checkout by ID; null once the order is placed. "
+            "Checkouts of others require MANAGE_CHECKOUTS or HANDLE_CHECKOUTS."
         ),
         id=_ID,
     )
     order = graphene.Field(
         "app.graphql.types.orders.Order",
         id=_ID,
-        description="An order of one's own; any with MANAGE_ORDERS. Null for all others.",
+        description="An order of the caller, or any order with MANAGE_ORDERS.",
     )
     orders = graphene.Field(
         "app.graphql.types.orders.OrderCountableConnection",
@@ -67,7 +67,7 @@ class SaleQueries(graphene.ObjectType):
         sort_by=OrderSortingInput(),
         channel=graphene.String(description=_UNUSED),
         **connection_arguments(),
-        description="Needs MANAGE_ORDERS. The newest first.",
+        description="All orders, newest first. Requires MANAGE_ORDERS.",
     )
 
     @staticmethod

@@ -27,9 +27,9 @@ class SignInEventQueries(graphene.ObjectType):
         filter=SignInEventFilterInput(),
         **connection_arguments(),
         description=(
-            "The sign-in log, newest first. For people with MANAGE_STAFF, who see all attempts, "
-            "and people with MANAGE_USERS, who see those of customers. Failed attempts appear "
-            "within a minute."
+            "The sign-in log, newest first. For staff with MANAGE_STAFF, who see all "
+            "attempts, and staff with MANAGE_USERS, who see those of customers. Failed "
+            "attempts appear within a minute."
         ),
     )
 

@@ -16,28 +16,28 @@ from app.services.accounts.addresses import show_address
 from app.services.people.directory import list_customers, list_staff, show_user
 
 _USER = "app.graphql.types.users.User"
-_SEARCH = "The beginnings of words in email or name, whatever their case and accents."
+_SEARCH = "Matches the beginnings of words in email or name, ignoring case and accents."
 
 UserCountableConnection = make_connection("User", _USER)
 UserSortField = graphene.Enum.from_enum(UserSort, name="UserSortField")
 
 
 class StaffMemberStatus(graphene.Enum):
-    """Whether somebody may come in."""
+    """Whether a staff member is active."""
 
     ACTIVE = "active"
     DEACTIVATED = "deactivated"
 
 
 class UserSortingInput(graphene.InputObjectType):
-    """How people are sorted."""
+    """Sort order of users."""
 
     direction = graphene.InputField("app.graphql.types.lists.OrderDirection", required=True)
     field = graphene.InputField(UserSortField, required=True)
 
 
 class StaffUserInput(graphene.InputObjectType):
-    """Who of the staff is wanted."""
+    """Filters for staff."""
 
     status = graphene.InputField(StaffMemberStatus)
     search = graphene.String(description=_SEARCH)
@@ -49,15 +49,15 @@ class UserQueries(graphene.ObjectType):
 
     me = graphene.Field(
         _USER,
-        description="The person who is calling; null without a credential, or for an app.",
+        description="The signed-in user; null for anonymous callers and apps.",
     )
     user = graphene.Field(
         _USER,
         id=graphene.ID(),
         email=graphene.String(),
         description=(
-            "One person, by id or by email. MANAGE_STAFF shows the staff, MANAGE_USERS and "
-            "MANAGE_ORDERS each show customers; null for anybody else."
+            "A user by ID or email. MANAGE_STAFF is required for staff, MANAGE_USERS or "
+            "MANAGE_ORDERS for customers; null without it."
         ),
     )
     address = graphene.Field(
@@ -69,17 +69,17 @@ class UserQueries(graphene.ObjectType):
     )
     customers = graphene.Field(
         UserCountableConnection,
-        search=graphene.String(description=f"{_SEARCH} Leaves no room for `sortBy`."),
+        search=graphene.String(description=f"{_SEARCH} Can't be combined with `sortBy`."),
         sort_by=UserSortingInput(),
         **connection_arguments(),
-        description="Needs MANAGE_USERS or MANAGE_ORDERS. In the order they were added.",
+        description="Customers, oldest account first. Requires MANAGE_USERS or MANAGE_ORDERS.",
     )
     staff_users = graphene.Field(
         UserCountableConnection,
         filter=StaffUserInput(),
         sort_by=UserSortingInput(),
         **connection_arguments(),
-        description="Needs MANAGE_STAFF. In the order they were added.",
+        description="Staff members, oldest account first. Requires MANAGE_STAFF.",
     )
 
     @staticmethod

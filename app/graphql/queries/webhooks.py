@@ -15,7 +15,7 @@ class WebhookQueries(graphene.ObjectType):
     webhook = graphene.Field(
         "app.graphql.types.webhooks.Webhook",
         id=graphene.ID(required=True),
-        description="A webhook: for its app, and for staff with MANAGE_APPS.",
+        description="A webhook by ID. Visible to its app and to staff with MANAGE_APPS.",
     )
 
     @staticmethod

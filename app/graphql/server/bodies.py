@@ -71,7 +71,7 @@ def _announced(text: str, max_size: int) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit()):
-        raise BadRequest("The Content-Length is no number.")
+        raise BadRequest("Content-Length must be a number.")
     length = int(text[:_MAX_LENGTH_DIGITS])
     if length > max_size:
         raise too_large("The body is", max_size)

@@ -38,7 +38,7 @@ def read_multipart(
     for name, path in _pairs(file_paths):
         upload = files.get(name)
         if upload is None:
-            raise BadRequest(f"`map` names a file {name!r} that the form does not hold.")
+            raise BadRequest(f"`map` names file {name!r}, which isn't in the form.")
         _put(operations, path, upload)
     return operations
 
@@ -52,10 +52,13 @@ def _parts(body: bytes, boundary: str, text_max: int) -> tuple[dict[str, str], d
     try:
         form, files = parser.parse(BytesIO(body), boundary.encode(), len(body))
     except RequestEntityTooLarge:
-        message = f"A form may hold {MAX_PARTS} parts, and text of {text_max} bytes in each."
+        message = (
+            f"A form can have at most {MAX_PARTS} parts, with at most {text_max} bytes of text "
+            "each."
+        )
         raise BadRequest(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) from None
     except ValueError:
-        raise BadRequest("The form is no valid multipart/form-data.") from None
+        raise BadRequest("The form isn't valid multipart/form-data.") from None
     uploads = {name: _upload(stored) for name, stored in files.items()}
     return dict(form.items()), uploads
 

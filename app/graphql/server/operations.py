@@ -95,7 +95,7 @@ class Document:
             return self._nodes[name]
         if len(self._nodes) != 1:
             raise GraphQLError(
-                "The request holds several operations: operationName must pick one."
+                "The request contains several operations. Choose one with operationName."
             )
         return next(iter(self._nodes.values()))
 
@@ -104,7 +104,7 @@ class Document:
         root = self._schema.get_root_type(kind)
         if kind is OperationType.SUBSCRIPTION:
             raise GraphQLError(
-                "Subscriptions are delivered by webhooks; nothing can be read here."
+                "Subscriptions are delivered by webhooks and can't be executed here."
             )
         if root is None:
             raise GraphQLError(f"The schema has no {kind.value} operations.", node)

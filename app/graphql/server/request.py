@@ -163,7 +163,7 @@ def _from_json(value: Any, sizes: Sizes) -> Request:
         raise BadRequest("The body must be an object, or a list of them.")
     if len(value) > sizes.batch:
         raise BadRequest(
-            f"A batch may hold {sizes.batch} operations; this one holds {len(value)}."
+            f"A batch can have at most {sizes.batch} operations; this one has {len(value)}."
         )
     if not all(isinstance(entry, dict) for entry in value):
         raise BadRequest("Every entry of a batch must be an object.")

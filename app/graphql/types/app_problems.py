@@ -4,12 +4,12 @@ import graphene
 
 
 class AppError(graphene.ObjectType):
-    """Why a mutation about apps changed nothing."""
+    """An error of an app mutation."""
 
-    field = graphene.String(description="The input at fault, or the manifest's key.")
+    field = graphene.String(description="The invalid input or manifest key.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AppErrorCode")
     permissions = graphene.List(
         graphene.NonNull("app.graphql.types.permissions.PermissionEnum"),
-        description="Those that the code is about.",
+        description="The permissions the error is about.",
     )

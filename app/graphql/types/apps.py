@@ -19,19 +19,19 @@ _PERMISSIONS = graphene.List(graphene.NonNull("app.graphql.types.permissions.Per
 
 
 class AppToken(graphene.ObjectType):
-    """A token that an app comes in by; the token itself is shown once, when it is made."""
+    """An API token of an app. The token itself is returned only when it's created."""
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.String()
-    auth_token = graphene.String(description="Its last four characters.")
+    auth_token = graphene.String(description="The last four characters of the token.")
     created_at = graphene.NonNull(graphene.DateTime)
-    expires_at = graphene.DateTime(description="Null for one without end.")
-    replaced_at = graphene.DateTime(description="When another one took its place.")
-    last_used_at = graphene.DateTime(description="To within a minute.")
+    expires_at = graphene.DateTime(description="Null if the token doesn't expire.")
+    replaced_at = graphene.DateTime(description="When the token was replaced.")
+    last_used_at = graphene.DateTime(description="Accurate to one minute.")
     last_used_address = graphene.String()
     permissions = graphene.List(
         graphene.NonNull("app.graphql.types.permissions.Permission"),
-        description="All that it may be used for; null for whatever its app holds.",
+        description="The token's permissions; null for all permissions of its app.",
     )
 
     def resolve_id(self: domain.AppToken, _info: GraphQLResolveInfo) -> str:
@@ -50,34 +50,35 @@ class AppToken(graphene.ObjectType):
 
 
 class App(graphene.ObjectType):
-    """An integration, with permissions of its own."""
+    """An integration with its own permissions."""
 
     class Meta:
         interfaces = (ObjectWithMetadata,)
 
     id = graphene.NonNull(graphene.ID)
-    identifier = graphene.String(description="The `id` of its manifest.")
+    identifier = graphene.String(description="The `id` in the app's manifest.")
     permissions = _PERMISSIONS
     created = graphene.DateTime()
     is_active = graphene.Boolean()
     name = graphene.String()
     type = graphene.Field(AppTypeEnum)
-    tokens = graphene.List(graphene.NonNull(AppToken), description="Needs MANAGE_APPS.")
+    tokens = graphene.List(graphene.NonNull(AppToken), description="Requires MANAGE_APPS.")
     webhooks = graphene.List(
         graphene.NonNull("app.graphql.types.webhooks.Webhook"),
-        description="Needs MANAGE_APPS, but for the app's own.",
+        description="Requires MANAGE_APPS; apps can see their own.",
     )
     about_app = graphene.String()
     data_privacy_url = graphene.String()
     homepage_url = graphene.String()
     support_url = graphene.String()
-    app_url = graphene.String(description="Its page in the dashboard.")
+    app_url = graphene.String(description="URL of the app's page in the dashboard.")
     manifest_url = graphene.String()
     version = graphene.String()
     access_token = graphene.String(
         description=(
-            "For staff: a token of five minutes by which the app's page in the dashboard acts for "
-            "them, with what both may do. Null for others, and for an app without a page."
+            "For staff: a five-minute token that lets the app's dashboard page act on their "
+            "behalf, with the permissions that both have. Null for others, and for apps "
+            "without a dashboard page."
         )
     )
     author = graphene.String()

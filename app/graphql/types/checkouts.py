@@ -14,20 +14,22 @@ _MONEY = "app.graphql.types.money.TaxedMoney"
 
 
 class CheckoutLine(Line, graphene.ObjectType):
-    """So many of one product, at the price that it had when it was put in."""
+    """A product in a checkout, with its price when it was added."""
 
     def resolve_id(self: lines.Line, _info: GraphQLResolveInfo) -> str:
         return to_global_id("CheckoutLine", self.id)
 
 
 class Checkout(graphene.ObjectType):
-    """A cart: its owner's, or of whoever knows its id."""
+    """A checkout. Anyone with the ID of an anonymous checkout can access it."""
 
-    id = graphene.NonNull(graphene.ID, description="Not to be guessed: it is the key to the cart.")
-    token = graphene.NonNull(graphene.String, description="What the id is made of.")
+    id = graphene.NonNull(
+        graphene.ID, description="Unguessable; gives access to an anonymous checkout."
+    )
+    token = graphene.NonNull(graphene.String, description="The token in the ID.")
     email = graphene.String()
     lines = graphene.NonNull(graphene.List(graphene.NonNull(CheckoutLine)))
-    quantity = graphene.NonNull(graphene.Int, description="Of all lines together.")
+    quantity = graphene.NonNull(graphene.Int, description="Total quantity of all lines.")
     total_price = graphene.NonNull(_MONEY)
     created = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)

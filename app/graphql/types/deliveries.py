@@ -15,17 +15,17 @@ from app.graphql.context import RequestContext
 from app.services.deliveries.lists import list_attempts
 
 _STATUSES = {
-    domain.DeliveryStatus.PENDING: "It waits to be sent, for the first time or once more.",
-    domain.DeliveryStatus.SUCCESS: "The endpoint took it.",
+    domain.DeliveryStatus.PENDING: "Waiting for its first attempt or a retry.",
+    domain.DeliveryStatus.SUCCESS: "Delivered: the endpoint accepted it.",
     domain.DeliveryStatus.FAILED: (
-        "It did not arrive. A delivery is then made again only when somebody asks for it."
+        "Not delivered. It isn't retried automatically, but can be resent."
     ),
 }
 
 
 def _status(status: domain.DeliveryStatus | None) -> str:
     if status is None:
-        return "What has become of a delivery, or of one attempt at it."
+        return "The status of a delivery or an attempt."
     return _STATUSES[status]
 
 
@@ -35,28 +35,30 @@ EventDeliveryStatusEnum = graphene.Enum.from_enum(
 
 
 class EventDeliveryFilterInput(graphene.InputObjectType):
-    """Which deliveries are wanted."""
+    """Filters for deliveries."""
 
     status = graphene.InputField(EventDeliveryStatusEnum)
     event_type = graphene.InputField("app.graphql.types.webhooks.WebhookEventTypeEnum")
 
 
 class EventDeliveryAttempt(graphene.ObjectType):
-    """One attempt: what was sent, and what came back."""
+    """An attempt to send a delivery."""
 
     id = graphene.NonNull(graphene.ID)
     created_at = graphene.NonNull(graphene.DateTime)
-    task_id = graphene.String(description="Always null: attempts have no other name.")
+    task_id = graphene.String(description="Always null.")
     duration = graphene.Float(description="Seconds.")
     response = graphene.String(
         description=(
-            "The answer's body, or why there was none. Secrets of the request are removed, and of "
-            "events that carry a link no answer is stored."
+            "The response body, or the error if there was no response. Secrets of the "
+            "request are removed. Responses to events that contain a link aren't stored."
         )
     )
     response_headers = graphene.String(description="A JSON object.")
     response_status_code = graphene.Int()
-    request_headers = graphene.String(description="A JSON object; custom values are left out.")
+    request_headers = graphene.String(
+        description="A JSON object without the values of custom headers."
+    )
     status = graphene.NonNull(EventDeliveryStatusEnum)
 
     def resolve_id(self: domain.Attempt, _info: GraphQLResolveInfo) -> str:
@@ -83,7 +85,7 @@ EventDeliveryAttemptCountableConnection = make_connection(
 
 
 class EventDelivery(graphene.ObjectType):
-    """A payload on its way to a webhook."""
+    """A delivery of an event to a webhook."""
 
     id = graphene.NonNull(graphene.ID)
     created_at = graphene.NonNull(graphene.DateTime)
@@ -92,7 +94,7 @@ class EventDelivery(graphene.ObjectType):
     attempts = graphene.Field(
         EventDeliveryAttemptCountableConnection,
         **connection_arguments(),
-        description="The newest first.",
+        description="Newest first.",
     )
     payload = graphene.String()
 

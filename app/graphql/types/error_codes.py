@@ -19,11 +19,11 @@ _READING = (
     "MISSING_SUBSCRIPTION",
     "UNABLE_TO_PARSE",
 )
-"""What both a dry run and a trigger can find."""
+"""Errors of dry runs and triggers."""
 
 AccountErrorCode = _codes(
     "AccountErrorCode",
-    "Why a mutation about an account, a session or the staff was refused.",
+    "Errors of account, session and staff mutations.",
     "ACTIVATE_OWN_ACCOUNT",
     "ACTIVATE_SUPERUSER_ACCOUNT",
     "DUPLICATED_INPUT_ITEM",
@@ -66,7 +66,7 @@ AccountErrorCode = _codes(
 )
 ShopErrorCode = _codes(
     "ShopErrorCode",
-    "Why the shop's settings were not changed.",
+    "Errors of shop settings.",
     "ALREADY_EXISTS",
     "CANNOT_FETCH_TAX_RATES",
     "GRAPHQL_ERROR",
@@ -78,7 +78,7 @@ ShopErrorCode = _codes(
 )
 ProductErrorCode = _codes(
     "ProductErrorCode",
-    "Why a mutation about products was refused.",
+    "Errors of product mutations.",
     "GRAPHQL_ERROR",
     "INVALID",
     "NOT_FOUND",
@@ -87,7 +87,7 @@ ProductErrorCode = _codes(
 )
 PluginErrorCode = _codes(
     "PluginErrorCode",
-    "Why the settings of an identity provider were not changed.",
+    "Errors of identity provider settings.",
     "GRAPHQL_ERROR",
     "INVALID",
     "PLUGIN_MISCONFIGURED",
@@ -97,7 +97,7 @@ PluginErrorCode = _codes(
 )
 PermissionGroupErrorCode = _codes(
     "PermissionGroupErrorCode",
-    "Why a mutation about permission groups was refused.",
+    "Errors of permission group mutations.",
     "REQUIRED",
     "UNIQUE",
     "ASSIGN_NON_STAFF_MEMBER",
@@ -112,7 +112,7 @@ PermissionGroupErrorCode = _codes(
 )
 AppErrorCode = _codes(
     "AppErrorCode",
-    "Why a mutation about apps was refused, or what is wrong with a manifest.",
+    "Errors of app mutations and manifests.",
     "FORBIDDEN",
     "GRAPHQL_ERROR",
     "INVALID",
@@ -133,7 +133,7 @@ AppErrorCode = _codes(
 )
 CheckoutErrorCode = _codes(
     "CheckoutErrorCode",
-    "Why a cart was not changed, or not ordered.",
+    "Errors of checkout mutations.",
     "DUPLICATED_INPUT_ITEM",
     "EMAIL_NOT_SET",
     "GRAPHQL_ERROR",
@@ -148,7 +148,7 @@ CheckoutErrorCode = _codes(
 )
 OrderErrorCode = _codes(
     "OrderErrorCode",
-    "Why a step was not taken with an order.",
+    "Errors of order mutations.",
     "CANNOT_CANCEL_ORDER",
     "GRAPHQL_ERROR",
     "INVALID",
@@ -169,7 +169,7 @@ MetadataErrorCode = _codes(
 )
 WebhookErrorCode = _codes(
     "WebhookErrorCode",
-    "Why a mutation about webhooks or deliveries was refused.",
+    "Errors of webhook and delivery mutations.",
     "GRAPHQL_ERROR",
     "INVALID",
     "NOT_FOUND",
@@ -184,11 +184,11 @@ WebhookErrorCode = _codes(
     "INVALID_NOTIFY_WITH_SUBSCRIPTION",
 )
 WebhookDryRunErrorCode = _codes(
-    "WebhookDryRunErrorCode", "Why a dry run made no payload.", *_READING, "MISSING_EVENT"
+    "WebhookDryRunErrorCode", "Errors of dry runs.", *_READING, "MISSING_EVENT"
 )
 WebhookTriggerErrorCode = _codes(
     "WebhookTriggerErrorCode",
-    "Why a webhook was sent nothing.",
+    "Errors of webhook triggers.",
     *_READING,
     "MISSING_QUERY",
     "MISSING_EVENT",

@@ -12,21 +12,21 @@ from app.graphql.app_nodes import ExtensionNode
 
 
 class AppExtension(graphene.ObjectType):
-    """One entry that an app adds to the dashboard."""
+    """An entry an app adds to the dashboard."""
 
     id = graphene.NonNull(graphene.ID)
     permissions = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
-        description="What somebody must hold to be shown it.",
+        description="Permissions required to see the extension.",
     )
     label = graphene.NonNull(graphene.String)
-    url = graphene.NonNull(graphene.String, description="What to open.")
-    mount_name = graphene.NonNull(graphene.String, description="Where it stands.")
-    target_name = graphene.NonNull(graphene.String, description="How it opens.")
+    url = graphene.NonNull(graphene.String, description="The URL to open.")
+    mount_name = graphene.NonNull(graphene.String, description="Where the extension appears.")
+    target_name = graphene.NonNull(graphene.String, description="How the extension opens.")
     settings = graphene.NonNull("app.graphql.types.json.JSON")
     identifier = graphene.String()
     app = graphene.NonNull("app.graphql.types.apps.App")
-    access_token = graphene.String(description="As `App.accessToken`.")
+    access_token = graphene.String(description="Same as `App.accessToken`.")
 
     def resolve_id(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
         return to_global_id("AppExtension", self.id)

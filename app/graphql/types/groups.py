@@ -16,12 +16,12 @@ class Group(graphene.ObjectType):
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)
     users = graphene.List(
-        graphene.NonNull("app.graphql.types.users.User"), description="Needs MANAGE_STAFF."
+        graphene.NonNull("app.graphql.types.users.User"), description="Requires MANAGE_STAFF."
     )
     permissions = graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission"))
     user_can_manage = graphene.NonNull(
         graphene.Boolean,
-        description="Whether the caller manages staff and holds all that the group gives.",
+        description="Whether the caller has MANAGE_STAFF and all permissions of the group.",
     )
 
     def resolve_id(self: domain.Group, _info: GraphQLResolveInfo) -> str:

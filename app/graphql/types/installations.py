@@ -10,13 +10,13 @@ JobStatusEnum = graphene.Enum.from_enum(domain.JobStatus, name="JobStatusEnum")
 
 
 class AppInstallation(graphene.ObjectType):
-    """An app that is being installed, or could not be; gone once it is there."""
+    """A pending or failed installation of an app."""
 
     id = graphene.NonNull(graphene.ID)
     status = graphene.NonNull(JobStatusEnum)
     created_at = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
-    message = graphene.String(description="Why it has failed, in the app's own words.")
+    message = graphene.String(description="Why the installation failed, as reported by the app.")
     app_name = graphene.NonNull(graphene.String)
     manifest_url = graphene.NonNull(graphene.String)
 

@@ -4,4 +4,4 @@ from graphene.types.generic import GenericScalar
 
 
 class JSON(GenericScalar):
-    """A value of JSON, of whatever kind."""
+    """Any JSON value."""

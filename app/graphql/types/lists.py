@@ -16,26 +16,26 @@ class Direction(StrEnum):
 
 
 OrderDirection = graphene.Enum.from_enum(
-    Direction, name="OrderDirection", description="Whether a list goes up or down."
+    Direction, name="OrderDirection", description="The direction of a sort."
 )
 
 
 class DateTimeRangeInput(graphene.InputObjectType):
-    """Moments; both ends belong to the range, and either may be left out."""
+    """A range of times. Both ends are included and optional."""
 
     gte = graphene.DateTime()
     lte = graphene.DateTime()
 
 
 class DateRangeInput(graphene.InputObjectType):
-    """Whole days in UTC; both ends belong to the range, and either may be left out."""
+    """A range of days in UTC. Both ends are included and optional."""
 
     gte = graphene.Date()
     lte = graphene.Date()
 
 
 class PriceRangeInput(graphene.InputObjectType):
-    """Prices; both ends belong to the range, and either may be left out."""
+    """A range of prices. Both ends are included and optional."""
 
     gte = graphene.Float()
     lte = graphene.Float()

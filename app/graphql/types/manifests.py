@@ -16,7 +16,7 @@ _PERMISSION = "app.graphql.types.permissions.Permission"
 
 
 class AppManifestExtension(graphene.ObjectType):
-    """What the app would add to the dashboard."""
+    """A dashboard extension in a manifest."""
 
     permissions = graphene.NonNull(graphene.List(graphene.NonNull(_PERMISSION)))
     label = graphene.NonNull(graphene.String)
@@ -47,7 +47,7 @@ class AppManifestExtension(graphene.ObjectType):
 
 
 class AppManifestWebhook(graphene.ObjectType):
-    """Where the app would want to hear of events."""
+    """A webhook in a manifest."""
 
     name = graphene.NonNull(graphene.String)
     async_events = graphene.List(
@@ -71,17 +71,17 @@ class AppManifestWebhook(graphene.ObjectType):
 
 
 class Manifest(graphene.ObjectType):
-    """What an app says of itself."""
+    """The manifest of an app."""
 
     identifier = graphene.NonNull(graphene.String)
     version = graphene.NonNull(graphene.String)
     name = graphene.NonNull(graphene.String)
     about = graphene.String()
     permissions = graphene.List(
-        graphene.NonNull(_PERMISSION), description="What it asks for; it gets what is granted."
+        graphene.NonNull(_PERMISSION), description="The requested permissions."
     )
     app_url = graphene.String()
-    token_target_url = graphene.String(description="Where it is given its token.")
+    token_target_url = graphene.String(description="The URL that receives the app's token.")
     data_privacy_url = graphene.String()
     homepage_url = graphene.String()
     support_url = graphene.String()

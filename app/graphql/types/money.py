@@ -19,9 +19,9 @@ _DECIMAL = re.compile(r"[+-]?[0-9]{1,100}(\.[0-9]{1,100})?([eE][+-]?[0-9]{1,3})?
 
 
 class PositiveDecimal(graphene.Scalar):
-    """A decimal number, exact, written as a JSON number or as text: `12.5` and `"12.50"`.
+    """An exact decimal number, as a JSON number or a string: `12.5` or `"12.50"`.
 
-    What is negative is refused where it is used, on the field that it was meant for.
+    Negative numbers are an error at their field.
     """
 
     @staticmethod
@@ -44,14 +44,14 @@ class PositiveDecimal(graphene.Scalar):
 class Money(graphene.ObjectType):
     """An amount of money."""
 
-    currency = graphene.NonNull(graphene.String, description="The code of ISO 4217.")
+    currency = graphene.NonNull(graphene.String, description="ISO 4217 code.")
     amount = graphene.NonNull(graphene.Float)
 
 
 class TaxedMoney(graphene.ObjectType):
-    """An amount of money. Taxes are not told apart here: net and gross are the same."""
+    """An amount of money. Taxes aren't calculated: net and gross are the same."""
 
-    currency = graphene.NonNull(graphene.String, description="The code of ISO 4217.")
+    currency = graphene.NonNull(graphene.String, description="ISO 4217 code.")
     gross = graphene.NonNull(Money)
     net = graphene.NonNull(Money)
     tax = graphene.NonNull(Money)
@@ -73,4 +73,4 @@ def _decimal(text: str) -> Decimal:
 
 
 def _no_decimal(value: object) -> GraphQLError:
-    return GraphQLError(f"{str(value)[:80]!r} is no decimal number.")
+    return GraphQLError(f"{str(value)[:80]!r} is not a decimal number.")

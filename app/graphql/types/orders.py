@@ -22,7 +22,7 @@ OrderSortField = graphene.Enum.from_enum(domain.OrderSortField, name="OrderSortF
 
 
 class OrderLine(Line, graphene.ObjectType):
-    """So many of one product, as it was called and what it cost when it was ordered."""
+    """A product in an order, with its name and price at the time of the order."""
 
     def resolve_id(self: lines.Line, _info: GraphQLResolveInfo) -> str:
         return to_global_id("OrderLine", self.id)
@@ -38,9 +38,9 @@ class Order(graphene.ObjectType):
     payment_status = graphene.NonNull(PaymentChargeStatusEnum)
     user = graphene.Field(
         "app.graphql.types.users.User",
-        description="Whose it is, where such people may be seen; null when the account is gone.",
+        description="The customer, if the caller can see them; null if the account was deleted.",
     )
-    user_email = graphene.NonNull(graphene.String, description="Stays when the account is gone.")
+    user_email = graphene.NonNull(graphene.String, description="Kept if the account is deleted.")
     lines = graphene.NonNull(graphene.List(graphene.NonNull(OrderLine)))
     total = graphene.NonNull(_MONEY)
     created = graphene.NonNull(graphene.DateTime)

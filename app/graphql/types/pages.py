@@ -7,7 +7,7 @@ from app.domain.values.pages import Page
 
 
 class PageInfo(graphene.ObjectType):
-    """What is before and after a page (Relay's cursor connections)."""
+    """Pagination info (Relay cursor connections)."""
 
     has_next_page = graphene.NonNull(graphene.Boolean)
     has_previous_page = graphene.NonNull(graphene.Boolean)

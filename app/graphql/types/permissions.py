@@ -5,7 +5,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.authorization import permissions as domain
 
-_ALL = "What people and apps may be allowed to do."
+_ALL = "Permissions of people and apps."
 PermissionEnum = graphene.Enum.from_enum(
     domain.Permission,
     name="PermissionEnum",
@@ -14,7 +14,7 @@ PermissionEnum = graphene.Enum.from_enum(
 
 
 class Permission(graphene.ObjectType):
-    """A permission, by the code that operations ask for and in plain words."""
+    """A permission: its code and its name."""
 
     code = graphene.NonNull(PermissionEnum)
     name = graphene.NonNull(graphene.String)

@@ -54,7 +54,7 @@ class Plugin(graphene.ObjectType):
     global_configuration = graphene.Field(PluginConfiguration)
     channel_configurations = graphene.NonNull(
         graphene.List(graphene.NonNull(PluginConfiguration)),
-        description="Always empty: a provider is the whole shop's.",
+        description="Always empty: providers apply to the whole shop.",
     )
 
     def resolve_description(self: PluginValue, _info: GraphQLResolveInfo) -> str:

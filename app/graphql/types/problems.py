@@ -7,17 +7,17 @@ _IDS = graphene.List(graphene.NonNull(graphene.ID))
 
 
 class AccountError(graphene.ObjectType):
-    """Why an account mutation changed nothing."""
+    """An error of an account mutation."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
 
 
 class StaffError(graphene.ObjectType):
-    """Why the staff was not changed; the lists name what the code is about."""
+    """An error of a staff mutation, with the items it is about."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.AccountErrorCode")
     permissions = _PERMISSIONS
@@ -26,38 +26,38 @@ class StaffError(graphene.ObjectType):
 
 
 class PermissionGroupError(graphene.ObjectType):
-    """Why a group was not made, changed or deleted; the lists name what the code is about."""
+    """An error of a permission group mutation, with the items it is about."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.PermissionGroupErrorCode")
     permissions = _PERMISSIONS
     users = _IDS
     channels = graphene.List(
-        graphene.NonNull(graphene.ID), description="Always null: there are no channels here."
+        graphene.NonNull(graphene.ID), description="Always null: channels aren't supported."
     )
 
 
 class ShopError(graphene.ObjectType):
-    """Why the shop's settings were not changed."""
+    """Errors of shop settings."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.ShopErrorCode")
 
 
 class ProductError(graphene.ObjectType):
-    """Why a product was not made, changed or deleted."""
+    """An error of a product mutation."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.ProductErrorCode")
 
 
 class PluginError(graphene.ObjectType):
-    """Why a plugin was not changed."""
+    """An error of a plugin mutation."""
 
-    field = graphene.String(description="The setting at fault, if it is one alone.")
+    field = graphene.String(description="The invalid setting, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.PluginErrorCode")
 

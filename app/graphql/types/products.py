@@ -10,19 +10,20 @@ ProductOrderField = graphene.Enum.from_enum(domain.ProductSortField, name="Produ
 
 
 class Product(graphene.ObjectType):
-    """Something that the shop sells."""
+    """A product of the shop."""
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.NonNull(graphene.String)
-    slug = graphene.NonNull(graphene.String, description="Its name in addresses, unique.")
+    slug = graphene.NonNull(graphene.String, description="Unique name for use in URLs.")
     description = graphene.String()
     price = graphene.Field(
         "app.graphql.types.money.Money",
-        description="What one costs; without a price it cannot be put into a cart.",
+        description="Unit price. A product without a price can't be added to a checkout.",
     )
     is_published = graphene.NonNull(
         graphene.Boolean,
-        description="Whether everybody sees it, or only who holds MANAGE_PRODUCTS.",
+        description="Whether everyone can see the product. Unpublished products require "
+        "MANAGE_PRODUCTS.",
     )
     created = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)

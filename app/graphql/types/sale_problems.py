@@ -4,16 +4,16 @@ import graphene
 
 
 class CheckoutError(graphene.ObjectType):
-    """Why a cart was not changed, or not ordered."""
+    """Errors of checkout mutations."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.CheckoutErrorCode")
 
 
 class OrderError(graphene.ObjectType):
-    """Why a step was not taken with an order."""
+    """Errors of order mutations."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.OrderErrorCode")

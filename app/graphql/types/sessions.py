@@ -9,27 +9,31 @@ from app.domain.values.ids import to_global_id
 from app.services.sign_in.own_sessions import SESSION
 
 _ORIGINS = {
-    "PASSWORD": "By email and password.",
-    "OIDC": "Through an identity provider.",
-    "NONE": "In neither way.",
+    "PASSWORD": "With email and password.",
+    "OIDC": "With an identity provider.",
+    "NONE": "Neither.",
 }
 SessionOriginEnum = graphene.Enum.from_enum(
     origins.SessionOrigin,
     name="SessionOriginEnum",
-    description=lambda value: "How a session began." if value is None else _ORIGINS[value.name],
+    description=lambda value: (
+        ("How a session was started.") if value is None else _ORIGINS[value.name]
+    ),
 )
 
 
 class Session(graphene.ObjectType):
-    """One place where somebody is signed in."""
+    """A session of a signed-in user."""
 
     id = graphene.NonNull(graphene.ID)
-    device = graphene.NonNull(graphene.String, description="The browser or program, in words.")
-    address = graphene.String(description="The internet address that it began from.")
+    device = graphene.NonNull(graphene.String, description="The browser or program.")
+    address = graphene.String(description="The IP address the session was started from.")
     created_at = graphene.NonNull(graphene.DateTime)
-    last_used_at = graphene.DateTime(description="To within a minute.")
-    origin = graphene.NonNull(SessionOriginEnum, description="How it began.")
-    current = graphene.NonNull(graphene.Boolean, description="Whether it is the one that asks.")
+    last_used_at = graphene.DateTime(description="Accurate to one minute.")
+    origin = graphene.NonNull(SessionOriginEnum, description="How the session was started.")
+    current = graphene.NonNull(
+        graphene.Boolean, description="Whether this is the caller's current session."
+    )
 
     def resolve_id(self: domain.SignedIn, _info: GraphQLResolveInfo) -> str:
         return to_global_id(SESSION, self.id)

@@ -60,7 +60,7 @@ def _managed(name: str) -> graphene.Field:
 
     return graphene.Field(
         _TYPES.get(setting.kind, graphene.String),
-        description=f"{setting.help} Needs MANAGE_SETTINGS.",
+        description=f"{setting.help} Requires MANAGE_SETTINGS.",
         resolver=resolve,
     )
 

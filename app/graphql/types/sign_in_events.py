@@ -37,7 +37,7 @@ _REASONS = {
     "TOKEN_EXPIRED": "The token has expired.",
     "TOKEN_INVALID": "The token is invalid or was revoked.",
     "SESSION_ENDED": "The session has ended, or its account is deactivated.",
-    "UNAVAILABLE": "Something that is needed didn't respond in time.",
+    "UNAVAILABLE": "A required service didn't respond in time.",
     "OTHER": "Anything else.",
 }
 SignInReasonEnum = graphene.Enum.from_enum(
@@ -112,7 +112,7 @@ class SignInEvent(graphene.ObjectType):
     )
     provider = graphene.String(description="The name of the identity provider.")
     address = graphene.String(description="The IP address.")
-    device = graphene.NonNull(graphene.String, description="The browser or program, in words.")
+    device = graphene.NonNull(graphene.String, description="The browser or program.")
     in_console = graphene.NonNull(graphene.Boolean, description="Whether it was at the console.")
 
     def resolve_id(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str:

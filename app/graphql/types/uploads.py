@@ -7,7 +7,7 @@ from app.domain.values import uploads as domain
 
 
 class Upload(graphene.Scalar):
-    """A file, sent by the GraphQL multipart request specification; only ever a variable."""
+    """A file, sent as a variable as defined by the GraphQL multipart request specification."""
 
     @staticmethod
     def parse_value(value: object) -> domain.Upload:
@@ -23,4 +23,4 @@ class Upload(graphene.Scalar):
 
     @staticmethod
     def serialize(value: object) -> str:
-        raise GraphQLError("A file is never part of an answer.")
+        raise GraphQLError("Files can't be part of a response.")

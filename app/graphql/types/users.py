@@ -44,21 +44,21 @@ class _Picture:
 
 
 class Image(graphene.ObjectType):
-    """A picture, by its address."""
+    """An image and its URL."""
 
     url = graphene.NonNull(graphene.String)
     alt = graphene.String()
 
 
 class UserPermission(graphene.ObjectType):
-    """A permission that a person holds."""
+    """A permission a user has."""
 
     code = graphene.NonNull("app.graphql.types.permissions.PermissionEnum")
     name = graphene.NonNull(graphene.String)
     source_permission_groups = graphene.List(
         graphene.NonNull("app.graphql.types.groups.Group"),
         user_id=graphene.NonNull(graphene.ID),
-        description="The groups that give it; `userId` is the person whose permission it is.",
+        description="The groups that grant the permission; `userId` is the user who has it.",
     )
 
     def resolve_name(self: _UserPermission, _info: GraphQLResolveInfo) -> str:
@@ -68,13 +68,13 @@ class UserPermission(graphene.ObjectType):
         self: _UserPermission, _info: GraphQLResolveInfo, user_id: str
     ) -> tuple[domain.Group, ...]:
         if user_id != to_global_id("User", self.owner.id):
-            message = "This is a permission of another person: give the id of the one above it."
+            message = "This permission belongs to another user. Pass the ID of the parent user."
             raise Refused(Problem("INVALID", message, "userId"))
         return tuple(group for group in self.owner.groups if self.code in group.permissions)
 
 
 class User(graphene.ObjectType):
-    """A person: a customer or a member of the staff."""
+    """A user: a customer or a staff member."""
 
     class Meta:
         interfaces = (ObjectWithMetadata,)
@@ -85,29 +85,29 @@ class User(graphene.ObjectType):
     last_name = graphene.NonNull(graphene.String)
     is_staff = graphene.NonNull(
         graphene.Boolean,
-        description="Whether staff rights count in the session that is asking, or was made.",
+        description="Whether the current or new session has staff permissions.",
     )
     is_active = graphene.NonNull(graphene.Boolean)
     is_confirmed = graphene.NonNull(graphene.Boolean)
     user_permissions = graphene.List(
-        graphene.NonNull(UserPermission), description="What the person may effectively do."
+        graphene.NonNull(UserPermission), description="The user's effective permissions."
     )
     permission_groups = graphene.List(graphene.NonNull("app.graphql.types.groups.Group"))
     editable_groups = graphene.List(
         graphene.NonNull("app.graphql.types.groups.Group"),
-        description="The groups that the person can manage: they give nothing beyond their own.",
+        description="Groups the user can manage: those without permissions they lack.",
     )
     avatar = graphene.Field(
         Image,
         size=graphene.Int(),
-        description="Their picture; `size` is the pixels of a side that it is shown at.",
+        description="The user's picture; `size` is its width and height in pixels.",
     )
     last_login = graphene.DateTime()
     date_joined = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
     sessions = graphene.List(
         graphene.NonNull("app.graphql.types.sessions.Session"),
-        description="Where the caller is signed in; null for anybody else.",
+        description="The user's sessions; null for other users.",
     )
     addresses = graphene.NonNull(
         graphene.List(graphene.NonNull(_ADDRESS)),
@@ -125,12 +125,12 @@ class User(graphene.ObjectType):
     orders = graphene.Field(
         "app.graphql.types.orders.OrderCountableConnection",
         **connection_arguments(),
-        description="The newest first. Other people's need MANAGE_ORDERS.",
+        description="Newest first. Orders of other users require MANAGE_ORDERS.",
     )
     checkouts = graphene.Field(
         "app.graphql.types.checkouts.CheckoutCountableConnection",
         **connection_arguments(),
-        description="Carts that are no orders yet. Other people's need MANAGE_CHECKOUTS.",
+        description="Open checkouts. Checkouts of other users require MANAGE_CHECKOUTS.",
     )
 
     def resolve_id(self: domain.User, _info: GraphQLResolveInfo) -> str:

@@ -4,24 +4,24 @@ import graphene
 
 
 class WebhookError(graphene.ObjectType):
-    """Why a webhook was not made, changed or deleted."""
+    """An error of a webhook mutation."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.WebhookErrorCode")
 
 
 class WebhookDryRunError(graphene.ObjectType):
-    """Why there is no payload."""
+    """An error of a dry run."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.WebhookDryRunErrorCode")
 
 
 class WebhookTriggerError(graphene.ObjectType):
-    """Why nothing was sent."""
+    """An error of a webhook trigger."""
 
-    field = graphene.String(description="The input at fault, if it is one alone.")
+    field = graphene.String(description="The invalid input, if a single one caused the error.")
     message = graphene.String()
     code = graphene.NonNull("app.graphql.types.error_codes.WebhookTriggerErrorCode")

@@ -23,7 +23,7 @@ EventDeliveryCountableConnection = make_connection(
 
 def _description(event: EventType | None) -> str:
     if event is None:
-        return "What happens in the shop, and webhooks can hear of."
+        return "Events webhooks can subscribe to."
     if event is EventType.ANY_EVENTS:
         return domain.ALL_EVENTS_DESCRIPTION
     return EVENTS[event].description
@@ -39,15 +39,15 @@ WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
     domain.SyncEvent,
     name="WebhookEventTypeSyncEnum",
     description=lambda value: (
-        "A name that clients know; nothing here sends it."
+        "Kept for compatibility; never sent."
         if value
-        else "Synchronous events: no webhook can be subscribed to one."
+        else "Synchronous events. Webhooks can't subscribe to them."
     ),
 )
 
 
 class WebhookEvent(graphene.ObjectType):
-    """An event that a webhook hears of."""
+    """An event a webhook subscribes to."""
 
     name = graphene.NonNull(graphene.String)
     event_type = graphene.NonNull(WebhookEventTypeEnum)
@@ -60,7 +60,7 @@ class WebhookEvent(graphene.ObjectType):
 
 
 class WebhookEventAsync(graphene.ObjectType):
-    """An asynchronous event that a webhook hears of."""
+    """An asynchronous event a webhook subscribes to."""
 
     name = graphene.NonNull(graphene.String)
     event_type = graphene.NonNull(WebhookEventTypeAsyncEnum)
@@ -73,18 +73,18 @@ class WebhookEventAsync(graphene.ObjectType):
 
 
 class WebhookEventSync(graphene.ObjectType):
-    """A synchronous event; no webhook here hears of one."""
+    """A synchronous event. Webhooks don't receive these."""
 
     name = graphene.NonNull(graphene.String)
     event_type = graphene.NonNull(WebhookEventTypeSyncEnum)
 
 
 class Webhook(graphene.ObjectType):
-    """Where an app wants to hear of which events."""
+    """A webhook of an app."""
 
     id = graphene.NonNull(graphene.ID)
     name = graphene.String()
-    identifier = graphene.String(description="The app's own name for it.")
+    identifier = graphene.String(description="The app's own identifier for the webhook.")
     events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEvent)))
     sync_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventSync)))
     async_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventAsync)))
@@ -93,13 +93,15 @@ class Webhook(graphene.ObjectType):
         EventDeliveryCountableConnection,
         filter=graphene.Argument("app.graphql.types.deliveries.EventDeliveryFilterInput"),
         **connection_arguments(),
-        description="What was sent there in the last 14 days, the newest first.",
+        description="Deliveries of the last 14 days, newest first.",
     )
     target_url = graphene.NonNull(graphene.String)
     is_active = graphene.NonNull(graphene.Boolean)
-    subscription_query = graphene.String(description="What it wants to be told, if it says so.")
+    subscription_query = graphene.String(description="The subscription query, if any.")
     custom_headers = graphene.JSONString()
-    secret_key = graphene.String(description="Signs deliveries in place of the shop's keys.")
+    secret_key = graphene.String(
+        description="Secret that signs deliveries instead of the shop's keys."
+    )
 
     def resolve_id(self: domain.Webhook, _info: GraphQLResolveInfo) -> str:
         return to_global_id("Webhook", self.id)

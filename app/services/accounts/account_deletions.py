@@ -18,7 +18,9 @@ from app.services.outbox.publisher import add_event, add_mail
 from app.services.sign_in.reauthentication import own_id
 
 _PURPOSES = (LinkPurpose.DELETE_ACCOUNT,)
-_STAFF = Problem("DELETE_STAFF_ACCOUNT", "Staff accounts are deleted by whoever manages staff.")
+_STAFF = Problem(
+    "DELETE_STAFF_ACCOUNT", "Staff accounts can only be deleted by someone who manages staff."
+)
 
 
 @account_owner_only

@@ -52,7 +52,7 @@ def update_customer_account(
     with ports.database.transaction() as session:
         user = session.get(UserRecord, key, with_for_update=True)
         if user is None or user.is_staff:
-            message = "There is no customer with this id."
+            message = "No customer has this ID."
             raise Refused(Problem("NOT_FOUND", message, "customerId"))
         _update(ports, actor, session, user, details)
         return load_user(session, user.id)

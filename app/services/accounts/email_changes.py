@@ -35,8 +35,8 @@ from app.services.sign_in.reauthentication import own_account, own_id, prove_pas
 from app.services.sign_in.timing_equalizer import roll_back_unless
 
 _PURPOSES = (LinkPurpose.CHANGE_EMAIL,)
-_SAME = Problem("UNIQUE", "This is the present address.", "newEmail")
-_TAKEN = Problem("UNIQUE", "Another account has this address by now.", "newEmail")
+_SAME = Problem("UNIQUE", "This is already your email.", "newEmail")
+_TAKEN = Problem("UNIQUE", "Another account uses this email now.", "newEmail")
 
 
 @account_owner_only

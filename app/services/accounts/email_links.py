@@ -23,7 +23,7 @@ from app.ports import Ports
 from app.services.authorization.register import part
 
 WORTHLESS = Problem(
-    "INVALID", "This link does not work: it was used, has expired, or is not complete.", "token"
+    "INVALID", "This link doesn't work. It was used, has expired or is incomplete.", "token"
 )
 
 

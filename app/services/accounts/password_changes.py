@@ -33,7 +33,7 @@ from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, reco
 
 _PURPOSES = (LinkPurpose.SET_PASSWORD, LinkPurpose.INVITATION)
 _CHANGED_MEANWHILE = Problem(
-    "INVALID_CREDENTIALS", "The password was changed meanwhile; try again.", "oldPassword"
+    "INVALID_CREDENTIALS", "The password was changed in the meantime. Try again.", "oldPassword"
 )
 
 

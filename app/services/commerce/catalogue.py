@@ -83,7 +83,7 @@ def show_product(
     product.
     """
     if (product_id is None) is (slug is None):
-        message = "Exactly one of the arguments `id` and `slug` is needed."
+        message = "Pass either `id` or `slug`."
         raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
     if product_id is not None:
         query = PRODUCTS.where(ProductRecord.id == key_of(product_id, "Product"))

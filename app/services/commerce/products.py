@@ -33,7 +33,7 @@ from app.services.commerce.stored_products import free_slug, locked_product, pro
 from app.services.outbox.publisher import add_event
 
 _AUDITED = ("name", "slug", "price", "is_published")
-_UNIQUE = Problem("UNIQUE", "Another product has this slug already.", "slug")
+_UNIQUE = Problem("UNIQUE", "This slug is already in use.", "slug")
 
 
 @dataclass(frozen=True, slots=True)

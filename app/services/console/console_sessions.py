@@ -42,7 +42,7 @@ from app.services.single_sign_on.sign_in import (
 LIFETIME = timedelta(hours=12)
 """After which staff sign in again, however busy they are: a working day."""
 
-_UNKNOWN = Problem("NOT_FOUND", "There is no such way in any more. Choose another one.")
+_UNKNOWN = Problem("NOT_FOUND", "This sign-in method is no longer available. Choose another one.")
 
 
 class SessionAccess(StrEnum):

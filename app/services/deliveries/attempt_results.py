@@ -20,8 +20,8 @@ from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.webhooks.disabling import disable_webhook
 
-GONE_REASON = "The endpoint answered 410 Gone."
-FAILING_REASON = "The endpoint has only failed for five days."
+GONE_REASON = "The endpoint returned 410 Gone."
+FAILING_REASON = "The endpoint failed for 5 days without a successful delivery."
 _MAX_SUMMARY_LENGTH = 256
 
 

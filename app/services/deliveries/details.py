@@ -39,9 +39,9 @@ class Signed(StrEnum):
     VERIFIED = "VERIFIED"
     """A receiver that checks it now accepts it."""
     KEY_GONE = "KEY_GONE"
-    """The key, or the secret, has been replaced since: it cannot be told any more."""
+    """Can't verify: the key or secret has been replaced since."""
     WRONG = "WRONG"
-    """It is the signature of something else."""
+    """The signature doesn't match the payload."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def dry_run_webhook(
     event's. Sends and writes nothing.
     """
     if query is None and object_id is None:
-        raise Refused(Problem("GRAPHQL_ERROR", "Give a query or an object's id.", "query"))
+        raise Refused(Problem("GRAPHQL_ERROR", "Enter a query or an object ID.", "query"))
     kinds = default_kinds() if query is None else _kinds(ports, query)
     if event is not None:
         kinds = _only(kinds, event)
@@ -86,7 +86,7 @@ def trigger_webhook(
     query = webhook.query
     kinds = _kinds(ports, query) if query else kinds_of(webhook.events)
     if not kinds:
-        message = "The webhook has neither a subscription query nor events: give it one."
+        message = "The webhook has neither a subscription query nor events. Add one of them."
         raise Refused(Problem("MISSING_QUERY", message, "webhookId"))
     if event is not None:
         kinds = _only(kinds, event)
@@ -139,7 +139,7 @@ def _run(
     if object_id is not None:
         kinds = kinds_about(kinds, object_id)
     if not kinds:
-        message = "That is no id of an object that the query is about."
+        message = "This ID does not match the query's object type."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
     event = _sample(ports, actor, _permitted(actor, reader, kinds), object_id)
     occurrence = Occurrence(
@@ -180,9 +180,9 @@ def _sample(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> 
             return event
     if object_id is None:
         what = " or ".join(dict.fromkeys(_described(kind) for kind in kinds))
-        message = "There is no {what} yet to try this with: create one first."
+        message = "There is no {what} to preview yet. Create one first."
         raise Refused(Problem("NOT_FOUND", message, "objectId", values={"what": what}))
-    message = "There is no such object, or none that this event can be about."
+    message = "Object not found, or not an object of this event."
     raise Refused(Problem("NOT_FOUND", message, "objectId"))
 
 

@@ -94,7 +94,7 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
     `webhookReplay` is for all of a webhook.
     """
     if len(delivery_ids) > MAX_AT_ONCE:
-        message = "Choose {max_at_once} at most, or replay what failed since a time."
+        message = "Select at most {max_at_once}, or resend all failed deliveries since a time."
         raise Refused(Problem("INVALID", message, "ids", values={"max_at_once": MAX_AT_ONCE}))
     requested = DeliveryRecord.id.in_(delivery_ids)
     selected = requested & DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)

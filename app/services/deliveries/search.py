@@ -210,7 +210,7 @@ def _matches_text(object_id: str) -> Iterator[ColumnElement[bool]]:
     types = [name.value for name, event in EVENTS.items() if event.subject == kind]
     number = parse_key(key)
     if not types or (number is None and kind != "Checkout"):
-        message = "That is no id of anything that events are about."
+        message = "This ID doesn't belong to an object that events can be about."
         raise Refused(Problem("INVALID_ID", message, "objectId"))
     yield DeliveryRecord.event.in_(types)
     if kind == "Checkout":

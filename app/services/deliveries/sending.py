@@ -35,11 +35,9 @@ _MAX_BATCH_TIME = timedelta(seconds=5)
 _SLOW_SECONDS = 1.0
 """Seconds after which what is known so far is written down, rather than with the whole batch."""
 
-_UNREADABLE_KEY = (
-    "The webhook's secret was sealed under another SECRET_KEY: give the webhook a new one."
-)
+_UNREADABLE_KEY = "The webhook's secret was encrypted with another SECRET_KEY. Set a new secret."
 _UNREADABLE = (
-    "The payload was sealed under another SECRET_KEY: the link has to be asked for again."
+    "The payload was encrypted with another SECRET_KEY. The link must be requested again."
 )
 _LINK_NOT_ALLOWED = (
     "Not sent: this link gives access to an account with permissions that the app, or the person "
@@ -149,7 +147,7 @@ def _permitted(
             delivery.event
         )  # none of a later version's: its fan-out has looked
         if permission is not None and permission not in receiver.permissions:
-            reasons[delivery.id] = f"The app no longer holds {permission}."
+            reasons[delivery.id] = f"The app no longer has {permission}."
     fail_each(ports, batch.lease, reasons)
     return [delivery for delivery in deliveries if delivery.id not in reasons]
 

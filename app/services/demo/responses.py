@@ -39,7 +39,7 @@ def answers(host: str, issued_at: datetime, place: int, now: datetime) -> tuple[
     quick = 0.04 + place * 37 % 160 / 1000
     if place % _EVERY_LATE == _EVERY_LATE // 2:
         timed_out = Answer(
-            began, TIMEOUT, None, f"{host} did not answer within {TIMEOUT:g} seconds."
+            began, TIMEOUT, None, f"{host} didn't respond within {TIMEOUT:g} seconds."
         )
         retried_at = began + timedelta(seconds=TIMEOUT + 5.2)
         well = retried_at + timedelta(seconds=SCHEDULE[2] * 1.06)

@@ -15,7 +15,7 @@ DAY = 24.0
 """Hours."""
 
 MAKER = replace(OPERATOR, name="flask demo")
-"""Who the audit trail names where nobody of the shop's people did it."""
+"""Who the audit log names if no person of the shop did it."""
 
 _API_URL = "http://localhost:8000/graphql/"
 _OFFICE = "198.51.100.23"

@@ -27,17 +27,16 @@ from app.services.identity.provider_users import (
     update_from_provider,
 )
 
-_NAMELESS = Problem("INVALID", "The identity provider does not tell an email address.")
+_NAMELESS = Problem("INVALID", "The identity provider didn't return an email.")
 INACTIVE = Problem("INACTIVE", "This account is not active.")
 _TAKEN = Problem(
     "INVALID",
-    "An account with this email exists, and the identity provider has not verified that the email "
-    "is yours.",
+    "An account with this email exists, but the identity provider hasn't verified your email.",
 )
 _UNCONFIRMED = Problem(
     "ACCOUNT_NOT_CONFIRMED",
-    "An account with this email waits to be confirmed. Confirm it by the link in the mail, or set "
-    "a password by another; then sign in here again.",
+    "An account with this email isn't confirmed yet. Confirm it with the link "
+    "in the email or reset its password, then sign in here again.",
 )
 
 

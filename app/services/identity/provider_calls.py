@@ -48,7 +48,7 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
 def require_not_paused(ports: Ports, url: str) -> None:
     """Raise ``CallFailed`` NOT_CALLED while the URL is paused."""
     if ports.clock.timestamp() < (ports.cache.providers.paused.get(url) or 0.0):
-        raise CallFailed(CallFault.NOT_CALLED, f"{url} failed several times a moment ago.")
+        raise CallFailed(CallFault.NOT_CALLED, f"{url} failed several times recently.")
 
 
 @part

@@ -150,7 +150,7 @@ def _read_opaque(
     ports: Ports, actor: Actor, token: str, digest: bytes, provider: Provider
 ) -> _Bearer:
     if provider.audience or provider.use_oauth_scope_permissions:
-        reason = "An opaque token does not tell which audience it is meant for."
+        reason = "An opaque token doesn't show its audience."
         raise ProviderTokenRejected(reason)
     purpose = CallPurpose.VERIFIED
     if ports.cache.providers.tokens.get(digest) is None:
@@ -189,7 +189,7 @@ def _store(
         else:
             issued = min(bearer.issued, now)
         if is_signed_out(issued, user.tokens_valid_after, identity.tokens_valid_after):
-            raise ProviderTokenRejected("Whoever this is has signed out everywhere since.")
+            raise ProviderTokenRejected("This person has signed out everywhere since.")
         return CachedProviderToken(
             identity_id=identity.id,
             issuer=identity.issuer,

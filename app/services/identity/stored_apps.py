@@ -49,7 +49,7 @@ def stored_app(session: Session, app_id: int, field: str) -> App:
     """The app of that key, installed; refuses NOT_FOUND on ``field``."""
     row = session.execute(APPS.where(AppRecord.id == app_id)).one_or_none()
     if row is None:
-        raise Refused(Problem("NOT_FOUND", "There is no such app.", field))
+        raise Refused(Problem("NOT_FOUND", "App not found.", field))
     return to_app(row)
 
 

@@ -27,11 +27,11 @@ from app.services.keys.stored_keys import (
 
 _FIXED = Problem(
     "KEYS_FIXED",
-    "The signing key comes from RSA_PRIVATE_KEY. Put another key there and restart, or leave the "
-    "setting empty to keep a ring of keys in the database.",
+    "The signing key comes from RSA_PRIVATE_KEY. Set another key there and "
+    "restart, or leave the setting empty to manage keys in the database.",
 )
 _CHANGED = Problem(
-    "KEYS_CHANGED", "Someone else has just changed the signing keys. Look again before you rotate."
+    "KEYS_CHANGED", "The signing keys were changed in the meantime. Check them before you rotate."
 )
 
 
@@ -102,8 +102,8 @@ def _key_to_activate(ports: Ports, upcoming: StoredKey, *, force: bool) -> KeyPa
         raise Refused(
             Problem(
                 "KEY_TOO_NEW",
-                "Verifiers may not have seen the next key yet and would refuse what it signs. "
-                "Rotate in {wait} s, or force it.",
+                "Verifiers may not have fetched the next key yet and would "
+                "reject its tokens. Rotate in {wait} s, or force the rotation.",
                 values={"wait": ceil(wait)},
             )
         )

@@ -40,7 +40,7 @@ def keys_of(ids: Sequence[str], type_name: str) -> list[int]:
 def limit_values(values: Sequence[str], field: str) -> Sequence[str]:
     """``values``, unless they are more than one statement can look for; refused on ``field``."""
     if len(values) > MAX_VALUES:
-        message = "Ask for {max_values} {field} at once; these are {count}."
+        message = "Use at most {max_values} {field}; this has {count}."
         raise Refused(
             Problem(
                 "GRAPHQL_ERROR",

@@ -23,7 +23,7 @@ _SLOW = timedelta(minutes=1)
 _STUCK = timedelta(minutes=10)
 _LATELY = timedelta(days=1)
 _MAX_PEERS = 3
-_START = "flask serve starts one beside the server; flask worker starts one alone."
+_START = "Start one with flask serve (server and worker) or flask worker (worker only)."
 
 
 @part
@@ -34,11 +34,13 @@ def throttle_findings(ports: Ports) -> Iterator[Finding]:
         blocked = ports.throttle.blocked(ports.clock.timestamp())
         eviction = ports.throttle.eviction()
     except ThrottleUnavailable as error:
-        remedy = "Check REDIS_URL, and that the server behind it is running: until then no login."
+        remedy = (
+            "Check REDIS_URL and that Redis is running. Password login is unavailable until then."
+        )
         yield Finding(subject, State.FAILED, str(error), remedy)
         return
     if eviction:
-        message = f"When its memory is full, Redis loses counters ({eviction})."
+        message = f"Redis drops counters when its memory is full ({eviction})."
         yield Finding(subject, State.FAILED, message, "In Redis: maxmemory-policy noeviction")
     else:
         waiting = "1 address has" if len(blocked) == 1 else f"{len(blocked)} addresses have"
@@ -51,11 +53,11 @@ def mail_finding(ports: Ports) -> Finding:
     try:
         leaves = ports.mailer.check()
     except MailUndeliverable as error:
-        remedy = "Check MAIL_URL, and that the server behind it is running. No mail is lost."
+        remedy = "Check MAIL_URL and that the mail server is running. No mail is lost."
         return Finding("mail", State.FAILED, str(error), remedy)
     if leaves:
-        return Finding("mail", State.FINE, "The mail server takes mails from us.")
-    message = "Mails are written to a file and not sent."
+        return Finding("mail", State.FINE, "The mail server accepts mail.")
+    message = "Mail is written to a file instead of being sent."
     if ports.configuration.development:
         return Finding("mail", State.FINE, message)
     return Finding("mail", State.WARNING, message, "Set MAIL_URL to a mail server.")
@@ -74,7 +76,7 @@ def provider_findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
                 subject, finding.state, f"{finding.subject}: {finding.message}", finding.remedy
             )
         if not wrong:
-            yield Finding(subject, State.FINE, f"Answers; {len(findings)} things were tried.")
+            yield Finding(subject, State.FINE, f"Responding; {len(findings)} checks passed.")
 
 
 @part
@@ -91,19 +93,22 @@ def worker_findings(ports: Ports) -> Iterator[Finding]:
         ((moment, what) for what, moment in waiting.items() if moment is not None),
         default=(now, ""),
     )
-    delay = f" {what} has waited for {_span(now, since)}." if now - since > _SLOW else ""
+    delay = f" {what} has been waiting for {_span(now, since)}." if now - since > _SLOW else ""
     if status.beat_at is None:
         state = State.FAILED if delay else State.WARNING
         yield Finding("worker", state, f"No background worker has run yet.{delay}", _START)
     elif now - status.beat_at > _ALIVE:
-        message = f"The last sign of life is {_span(now, status.beat_at)} old.{delay}"
+        message = f"Last heartbeat: {_span(now, status.beat_at)} ago.{delay}"
         yield Finding("worker", State.FAILED, message, _START)
     elif delay:
         state = State.FAILED if now - since > _STUCK else State.WARNING
-        remedy = "Look at what the worker logs; more workers, on other machines too, do more."
-        yield Finding("worker", state, f"Alive, but it does not keep up.{delay}", remedy)
+        remedy = (
+            "Check the worker's log. Additional workers, on other machines too, "
+            "increase throughput."
+        )
+        yield Finding("worker", state, f"Running, but falling behind.{delay}", remedy)
     else:
-        yield Finding("worker", State.FINE, "Alive, and nothing waits for it.")
+        yield Finding("worker", State.FINE, "Running; the queue is empty.")
 
 
 @part
@@ -121,9 +126,9 @@ def forwarding_findings(ports: Ports) -> Iterator[Finding]:
         yield Finding(
             "forwarded headers",
             State.WARNING,
-            f"X-Forwarded-For came from {', '.join(peers)}, and was not believed.",
-            "If that is your proxy, name it in TRUSTED_PROXIES; else somebody tries to pass for "
-            "others.",
+            f"X-Forwarded-For came from {', '.join(peers)}, and was ignored.",
+            "If this is your proxy, add it to TRUSTED_PROXIES. Otherwise, a "
+            "client may be faking its IP address.",
         )
 
 

@@ -63,12 +63,12 @@ def _database(ports: Ports) -> Finding:
     try:
         current, newest = ports.schema.current(), ports.schema.newest()
     except Unreachable as error:
-        remedy = "Check DATABASE_URL, and that the server behind it is running."
+        remedy = "Check DATABASE_URL and that the database server is running."
         return Finding(subject, State.FAILED, str(error), remedy)
     if current != newest:
         message = str(SchemaBehind(current, newest))
         return Finding(subject, State.FAILED, message, "flask db upgrade")
-    return Finding(subject, State.FINE, f"Answers; its tables are at {current}.")
+    return Finding(subject, State.FINE, f"Responding; its revision is {current}.")
 
 
 def _keys(ports: Ports) -> Finding:
@@ -77,7 +77,7 @@ def _keys(ports: Ports) -> Finding:
         key_ring = ring(ports)
         ports.keys.sign(key_ring.signer, {})
     except KeyUnreadable as error:
-        remedy = "Set SECRET_KEY back, or run `flask keys rotate --force`."
+        remedy = "Restore SECRET_KEY, or run `flask keys rotate --force`."
         return Finding(subject, State.FAILED, str(error), remedy)
     count = len(key_ring.ring.published)
     return Finding(subject, State.FINE, f"{key_ring.signer.public.kid} signs; {count} published.")
@@ -88,16 +88,16 @@ def _clock(ports: Ports) -> Iterator[Finding]:
         theirs = _moment(session.scalar(select(func.current_timestamp())))
         newest = session.scalar(select(func.max(AuditRecord.at)))
     now = ports.clock.now()
-    remedy = "Let the machines set their clocks by NTP: tokens are good for minutes."
+    remedy = "Synchronize the machines' clocks with NTP: tokens are valid for minutes only."
     subject = "clock"
     if abs(now - theirs) > _TOLERANCE:
-        message = f"This machine says {now:%F %T}, the database {theirs:%F %T} (UTC)."
+        message = f"This machine's clock is {now:%F %T}, the database's {theirs:%F %T} (UTC)."
         yield Finding(subject, State.FAILED, message, remedy)
     elif newest is not None and newest > now + _TOLERANCE:
-        message = f"It is {now:%F %T}, but something was recorded at {newest:%F %T} (UTC)."
+        message = f"The clock is {now:%F %T}, but a record has the time {newest:%F %T} (UTC)."
         yield Finding(subject, State.FAILED, message, remedy)
     else:
-        yield Finding(subject, State.FINE, f"{now:%F %T} (UTC), like the database's.")
+        yield Finding(subject, State.FINE, f"{now:%F %T} (UTC), same as the database.")
 
 
 def _moment(value: object) -> datetime:

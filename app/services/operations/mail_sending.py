@@ -66,7 +66,7 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
         try:
             sent += _send(ports, mail, lease)
         except Exception as fault:  # noqa: BLE001 - raised at the end; the other mails go on
-            error = f"A fault of ours: {type(fault).__name__}. The log tells more."
+            error = f"Internal error: {type(fault).__name__}. See the log for details."
             _note(ports, mail, lease, error=error, permanent=False)
             faults.append(fault)
     if faults:
@@ -112,7 +112,7 @@ def _send(ports: Ports, claimed: _Claimed, lease: str) -> bool:
     except MailUndeliverable as undeliverable:
         error, permanent = str(undeliverable), undeliverable.permanent
     except DecryptionError:
-        error, permanent = "Its contents were sealed under another SECRET_KEY.", True
+        error, permanent = "Its content was encrypted with another SECRET_KEY.", True
     _note(ports, claimed, lease, error=error, permanent=permanent)
     return not error
 

@@ -128,7 +128,7 @@ def delete_customer(ports: Ports, actor: Actor, customer_id: str | None) -> User
 def _type_problem(customer_type: str | None) -> Problem | None:
     if customer_type is None:
         return None
-    return Problem("NOT_FOUND", "There are no types of customers here.", "customerType")
+    return Problem("NOT_FOUND", "Customer types aren't supported.", "customerType")
 
 
 def _key(customer_id: str | None) -> int:

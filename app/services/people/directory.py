@@ -91,7 +91,9 @@ def find_user(ports: Ports, actor: Actor, email: str) -> User:
         user = _find(session, _has_email(email))
     if user is None:
         raise Refused(
-            Problem("NOT_FOUND", "Nobody has the email {email}.", "email", values={"email": email})
+            Problem(
+                "NOT_FOUND", "No account has the email {email}.", "email", values={"email": email}
+            )
         )
     if not actor.holds(NEEDED[user.is_staff]):
         raise PermissionDenied(NEEDED[user.is_staff])
@@ -108,7 +110,7 @@ def show_user(
     GRAPHQL_ERROR unless exactly one of the two is given, NOT_FOUND for an id of another type.
     """
     if (user_id is None) is (email is None):
-        message = "Exactly one of the arguments `id` and `email` is needed."
+        message = "Pass either `id` or `email`."
         raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
     key = None if user_id is None else key_of(user_id, "User")
     with ports.database.reading() as session:
@@ -141,7 +143,7 @@ def _list(
     if words is None or not kinds:
         return empty_page()
     if words and filter_.sort is not None:
-        message = "Whoever is found goes by the word that matched: leave `sortBy` out of a search."
+        message = "Search results are sorted by the matched word. Omit `sortBy` in a search."
         raise Refused(Problem("GRAPHQL_ERROR", message, "sortBy"))
     with ports.database.reading() as session:
         if words:
@@ -250,7 +252,7 @@ def _signs_in_by(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
 
 def _keys(ids: tuple[str, ...]) -> list[int]:
     if len(ids) > _MAX_IDS:
-        message = "Ask for {max_ids} ids at once; these are {count}."
+        message = "Use at most {max_ids} IDs; this has {count}."
         raise Refused(
             Problem(
                 "GRAPHQL_ERROR", message, "ids", values={"max_ids": _MAX_IDS, "count": len(ids)}

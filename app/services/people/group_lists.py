@@ -131,7 +131,7 @@ def find_groups(ports: Ports, actor: Actor, names: Iterable[str]) -> tuple[Group
         groups = [to_group(row) for row in rows]
     missing = sorted(name_set - {group.name for group in groups})
     if missing:
-        message = "There is no group {missing}."
+        message = "Group {missing} not found."
         raise Refused(
             Problem(
                 "NOT_FOUND",
@@ -193,7 +193,7 @@ def _store(ports: Ports, actor: Actor, name: str, new: NewGroup) -> PermissionGr
 
 def _keys(ids: tuple[str, ...]) -> list[int]:
     if len(ids) > MAX_IDS:
-        message = "Ask for {max_ids} ids at once; these are {count}."
+        message = "Use at most {max_ids} IDs; this has {count}."
         raise Refused(
             Problem(
                 "GRAPHQL_ERROR", message, "ids", values={"max_ids": MAX_IDS, "count": len(ids)}

@@ -118,7 +118,7 @@ def _keys(
     if len(ids) > MAX_IDS:
         raise Refused(
             Problem(
-                "INVALID", "Name at most {max_ids} at once.", field, values={"max_ids": MAX_IDS}
+                "INVALID", "Use at most {max_ids} at once.", field, values={"max_ids": MAX_IDS}
             )
         )
     keys = {id_: _key(id_, type_name) for id_ in ids}
@@ -134,7 +134,7 @@ def _key(value: str, type_name: str) -> int | None:
 
 def _missing(type_name: str, ids: list[str], field: str) -> Problem:
     names = tuple(id_[:80] for id_ in ids)
-    message = "There is no {lower} {names}."
+    message = "No {lower} {names}."
     if type_name == "Group":
         return Problem(
             "NOT_FOUND",

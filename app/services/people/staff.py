@@ -31,7 +31,7 @@ from app.services.people.user_details import Changed, Details, change_details, d
 from app.services.people.user_status import switch_active
 from app.services.sign_in.sessions import end_sessions
 
-_MISSING = Problem("NOT_FOUND", "There is no such member of the staff.", "id")
+_MISSING = Problem("NOT_FOUND", "Staff member not found.", "id")
 
 
 @dataclass(frozen=True, slots=True)

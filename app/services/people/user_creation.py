@@ -29,7 +29,7 @@ from app.services.people.memberships import join, manageable_groups
 from app.services.people.permission_holders import lock_grants
 
 _ALWAYS = ("PASSWORD_TOO_SHORT", "INVALID")
-UNIQUE = Problem("UNIQUE", "Somebody with this email exists already.", "email")
+UNIQUE = Problem("UNIQUE", "This email is already in use.", "email")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,9 @@ def _problems(actor: Actor, email: str, new: NewUser) -> list[Problem]:
         found += [problem for problem in weak if not actor.is_trusted or problem.code in _ALWAYS]
     found += name_problems(new.first_name, new.last_name)
     if (new.permissions or new.groups) and not _is_staff(new):
-        found.append(Problem("INVALID", "Only staff can hold permissions.", "isStaff"))
+        found.append(Problem("INVALID", "Only staff can have permissions.", "isStaff"))
     if new.is_superuser and not holds_all_permissions(actor):
-        message = "Only somebody with every permission can make a superuser."
+        message = "Only an administrator with all permissions can create a superuser."
         found.append(Problem("OUT_OF_SCOPE_USER", message, "isSuperuser"))
     found.append(grant_problem(actor, new.permissions, "addPermissions"))
     return [problem for problem in found if problem is not None]

@@ -82,7 +82,7 @@ def end_user_session(ports: Ports, actor: Actor, user_id: int, session_id: int) 
             .returning(SessionRecord.id)
         )
         if ended is None:
-            raise Refused(Problem("NOT_FOUND", "This session has ended already.", "id"))
+            raise Refused(Problem("NOT_FOUND", "This session has already ended.", "id"))
         before = {"session": session_id}
         change = Change("session.end", "User", user_id, user.email, before=before)
         record(ports, actor, session, change)

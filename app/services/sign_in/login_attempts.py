@@ -11,9 +11,9 @@ from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import part
 
-_NO_ADDRESS = Problem("UNKNOWN_IP_ADDRESS", "Cannot tell which address this request comes from.")
+_NO_ADDRESS = Problem("UNKNOWN_IP_ADDRESS", "Can't determine the IP address of this request.")
 UNCOUNTABLE = Problem(
-    "LOGIN_ATTEMPT_DELAYED", "Signing in is not possible right now; try again in a minute."
+    "LOGIN_ATTEMPT_DELAYED", "Sign-in is temporarily unavailable. Try again in a minute."
 )
 
 
@@ -65,7 +65,7 @@ def _begin(ports: Ports, address: str) -> str:
     raise Refused(
         Problem(
             "LOGIN_ATTEMPT_DELAYED",
-            "Too many attempts from this address. Try again after {until} UTC (in {wait} s).",
+            "Too many attempts from this IP address. Try again after {until} UTC (in {wait} s).",
             values={"until": f"{until:%Y-%m-%d %H:%M:%S}", "wait": ceil(begun.wait)},
         )
     )

@@ -28,17 +28,17 @@ from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, reco
 
 DISABLED = Problem(
     "DISABLED_AUTHENTICATION_METHOD",
-    "Signing in with a password is switched off here. Use single sign-on.",
+    "Password login is disabled. Sign in with SSO.",
 )
 _WRONG = Problem("INVALID_CREDENTIALS", "Please, enter valid credentials", "email")
 _INACTIVE = Problem("INACTIVE", "This account is not active.", "email")
 _UNCONFIRMED = Problem(
-    "ACCOUNT_NOT_CONFIRMED", "Confirm the account by the link in the mail first.", "email"
+    "ACCOUNT_NOT_CONFIRMED", "Confirm your account with the link in the email first.", "email"
 )
 NO_STAFF = Problem(
     "INVALID",
-    "This is a customer's account. The console is for staff: ask whoever manages staff to make it "
-    "one of theirs.",
+    "This is a customer account. The console is for staff. Ask someone who "
+    "manages staff to make you a staff member.",
     "email",
 )
 

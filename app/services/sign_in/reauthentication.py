@@ -71,7 +71,7 @@ def prove_password(
     ends its session. Never inside a transaction: comparing is slow by design.
     """
     if password is None:
-        raise Refused(Problem("INVALID_CREDENTIALS", "The present password is needed.", field))
+        raise Refused(Problem("INVALID_CREDENTIALS", "Enter your current password.", field))
     try:
         number = _count_guess(ports, account)
         if not _is_right(ports, account, password):
@@ -108,8 +108,8 @@ def _is_right(ports: Ports, account: OwnAccount, password: str) -> bool:
 
 def _wrong(account: OwnAccount) -> str:
     if account.password_hash is None:
-        return "This account has no password yet. Ask for a link to set one."
-    return "This is not the present password."
+        return "This account has no password. Request a link to set one."
+    return "Incorrect password."
 
 
 def _end_session(ports: Ports, actor: Actor) -> None:
@@ -117,6 +117,6 @@ def _end_session(ports: Ports, actor: Actor) -> None:
         return  # a provider's token: it cannot be ended here, and gets no further guess
     with ports.database.transaction() as session:
         session.execute(delete(SessionRecord).where(SessionRecord.id == actor.session_id))
-        why = {"reason": f"{MAX_GUESSES} wrong passwords in a row."}
+        why = {"reason": f"{MAX_GUESSES} incorrect passwords in a row."}
         change = Change("session.end", "User", actor.user_id or 0, actor.name, after=why)
         record(ports, actor, session, change)

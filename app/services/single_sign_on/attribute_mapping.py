@@ -39,7 +39,7 @@ from app.services.identity.providers import known_providers
 from app.services.inspector.own_tokens import may_see_rights
 
 _SCHEME = "bearer "
-_SIGNED_OUT = "Whoever this is has signed out everywhere since it was issued."
+_SIGNED_OUT = "This person has signed out everywhere since it was issued."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> Mappin
     )
     if provider is None:
         raise Refused(
-            Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})
+            Problem("NOT_FOUND", "Unknown provider {slug}.", "provider", values={"slug": slug})
         )
     text = token.strip()
     text = text[len(_SCHEME) :].strip() if text.lower().startswith(_SCHEME) else text
@@ -77,7 +77,7 @@ def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> Mappin
         read = _read(ports, provider, text)
     except CallFailed as failed:
         return MappingPreview(
-            kind, MappedTo.NOBODY, f"The provider gave no usable answer. {failed}"
+            kind, MappedTo.NOBODY, f"The provider's response couldn't be used. {failed}"
         )
     except TokenRejected as rejected:
         return MappingPreview(kind, MappedTo.NOBODY, reason_of(rejected))
@@ -89,12 +89,12 @@ def _read(ports: Ports, provider: Provider, token: str) -> _Read:
         if not is_opaque(token):
             raise ProviderTokenRejected("This is not an access token of an identity provider.")
         if provider.audience or provider.use_oauth_scope_permissions:
-            reason = "An opaque token does not tell which audience it is meant for."
+            reason = "An opaque token doesn't show its audience."
             raise ProviderTokenRejected(reason)
         person = read_person(_ask(ports, provider, token), provider)
         return _Read(MappedKind.OPAQUE, ProviderPerson(provider, "", person))
     if not provider.json_web_key_set_url:
-        raise ProviderTokenRejected("Its signature cannot be verified without a key set URL.")
+        raise ProviderTokenRejected("Its signature can't be verified without a key set URL.")
     signed = verify_with(ports, provider, token)
     try:
         return _read_access(ports, provider, token, signed)
@@ -129,7 +129,7 @@ def _read_id(
 
 def _ask(ports: Ports, provider: Provider, token: str) -> dict[str, object]:
     if not provider.user_info_url:
-        raise ProviderTokenRejected("Access tokens are not taken without a user-info URL.")
+        raise ProviderTokenRejected("Access tokens aren't accepted without a user info URL.")
     with calling(ports, provider.user_info_url, CallPurpose.VERIFIED):
         return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
 

@@ -21,7 +21,7 @@ _LENGTH = 43
 
 _PURPOSE = "sign-in at an identity provider"
 _WORTHLESS = Problem(
-    "INVALID", "This sign-in did not begin here, was used already, or began too long ago.", "state"
+    "INVALID", "This sign-in has expired, was already used or wasn't started here.", "state"
 )
 
 

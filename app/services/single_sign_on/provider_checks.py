@@ -53,7 +53,7 @@ def check_provider(ports: Ports, actor: Actor, slug: str) -> tuple[Finding, ...]
     )
     if provider is None:
         raise Refused(
-            Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})
+            Problem("NOT_FOUND", "Unknown provider {slug}.", "provider", values={"slug": slug})
         )
     return tuple(_findings(ports, provider))
 
@@ -78,13 +78,13 @@ def _tried(name: str, look: Callable[[], Finding]) -> Finding:
     try:
         return look()
     except CallFailed as failed:
-        remedy = f"Check {name}, and whether this machine reaches it."
+        remedy = f"Check {name} and that this machine can reach it."
         return Finding(name, State.FAILED, str(failed), remedy)
 
 
 def _modes(provider: Provider) -> Finding:
     if not provider.active:
-        message = "The provider is not active: nobody signs in through it."
+        message = "The provider is disabled, so no one can sign in with it."
         return Finding("active", State.WARNING, message, "flask oidc set active true")
     ways = [
         way
@@ -95,7 +95,7 @@ def _modes(provider: Provider) -> Finding:
         if is_open
     ]
     if provider.takes_tokens and provider.use_oauth_scope_permissions and not provider.audience:
-        message = "Scopes of access tokens that clients bring grant nothing without an audience."
+        message = "Without an audience, scopes of clients' access tokens grant no permissions."
         return Finding("audience", State.WARNING, message, "flask oidc set audience …")
     return Finding("active", State.FINE, f"This service {' and '.join(ways)}.")
 
@@ -108,9 +108,11 @@ def _issuer(ports: Ports, provider: Provider) -> Finding:
         return Finding("issuer", State.FAILED, problems[0].message, remedy)
     differing = [name for name, value in settings.items() if getattr(provider, name) != value]
     if differing:
-        message = f"The provider tells something else by now: {', '.join(differing)}."
+        message = (
+            f"The provider's discovery document differs from the settings: {', '.join(differing)}."
+        )
         return Finding("issuer", State.WARNING, message, remedy)
-    return Finding("issuer", State.FINE, "Its description agrees with the settings.")
+    return Finding("issuer", State.FINE, "The discovery document matches the settings.")
 
 
 def _keys(ports: Ports, provider: Provider) -> Finding:
@@ -124,9 +126,9 @@ def _user_info(ports: Ports, provider: Provider) -> Finding:
     try:
         ports.identity_provider.fetch_person(provider.user_info_url, _NOBODYS)
     except ProviderTokenRejected:
-        message = "Answers, and refuses a token that nobody has given out."
+        message = "Responding; rejects an invalid token."
         return Finding("user_info_url", State.FINE, message)
-    message = "Tells about somebody although the token was made up."
+    message = "Returned a user for an invalid token."
     return Finding("user_info_url", State.FAILED, message, "Do not use this provider.")
 
 
@@ -141,11 +143,11 @@ def _token(ports: Ports, provider: Provider) -> Finding:
         )
     except GrantRefused as refused:
         if refused.error in ("invalid_client", "unauthorized_client"):
-            remedy = "Set client_id and client_secret as the provider has them."
+            remedy = "Set client_id and client_secret to the values registered at the provider."
             return Finding("oauth_token_url", State.FAILED, str(refused), remedy)
-        message = f"Knows this client, and refuses a made-up code ({refused.error})."
+        message = f"Accepts the client and rejects an invalid code ({refused.error})."
         return Finding("oauth_token_url", State.FINE, message)
-    message = "Gave tokens for a code that was made up."
+    message = "Issued tokens for an invalid code."
     return Finding("oauth_token_url", State.FAILED, message, "Do not use this provider.")
 
 
@@ -153,8 +155,8 @@ def _page(ports: Ports, name: str, url: str) -> Finding:
     """The browser goes there, not this service: that something answers is all to look at."""
     status = ports.http.send(HttpRequest(url)).status
     if status >= _BROKEN:
-        message = f"Answered with HTTP {status}."
+        message = f"Responded with HTTP {status}."
         return Finding(name, State.WARNING, message, f"Check {name}.")
-    refuses = f"Answers; with HTTP {status} it refuses a request that asks for nothing."
+    refuses = f"Responding; rejects an empty request with HTTP {status}."
     answers = f"Answers (HTTP {status})."
     return Finding(name, State.FINE, refuses if status >= _REFUSED else answers)

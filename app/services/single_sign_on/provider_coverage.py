@@ -91,7 +91,7 @@ def show_provider_disable_impact(ports: Ports, actor: Actor, slug: str) -> Provi
     )
     if provider is None:
         raise Refused(
-            Problem("NOT_FOUND", "There is no provider {slug}.", "provider", values={"slug": slug})
+            Problem("NOT_FOUND", "Unknown provider {slug}.", "provider", values={"slug": slug})
         )
     staff = _losing_access(provider).where(UserRecord.is_staff, signed_in_with(provider))
     named = staff.with_only_columns(UserRecord.email).order_by(UserRecord.email).limit(_NAMED)

@@ -147,6 +147,9 @@ def _end_at(ports: Ports, actor: Actor, provider: Provider, logout: LogoutToken)
                 .values(tokens_valid_after=moment)
             )
         for user_id in sorted(set(ended)):
-            after = {"reason": "The identity provider ended it.", "provider": provider.slug}
+            after = {
+                ("reason"): "The identity provider ended the session.",
+                "provider": provider.slug,
+            }
             record(ports, actor, session, Change("session.end", "User", user_id, after=after))
     return len(ended)

@@ -132,7 +132,7 @@ def save_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpdate
     that names the default provider, and what ``update_plugin`` does.
     """
     if not is_slug(slug):
-        message = "Use small letters, digits and hyphens, beginning with a letter or a digit."
+        message = "Use lowercase letters, digits and hyphens. Start with a letter or digit."
         raise Refused(Problem("INVALID", message, "provider"))
     return change_provider(ports, actor, slug, changes)
 

@@ -103,7 +103,7 @@ def _refresh_session(
     if live_session is None:
         raise Refused(SESSION_ENDED)
     if live_session.provider_id != provider.id or not provider.enable_refresh_token:
-        raise Refused(_invalid("This session cannot be refreshed at this provider."))
+        raise Refused(_invalid("This session can't be refreshed with this provider."))
     turn = _take_turn(ports, actor, claims, live_session.user.email)
     if turn is None:
         return _follow(ports, actor, token, verified, live_session)
@@ -190,7 +190,9 @@ def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn 
                 return None
             refresh_token = load_refresh_token(ports, stored)
             if not refresh_token:
-                raise Refused(_invalid("The provider gave nothing to refresh this session with."))
+                raise Refused(
+                    _invalid("The provider didn't issue a refresh token for this session.")
+                )
             stored.refreshing_until = now + _TURN
             return _Turn(refresh_token, identity.issuer, identity.subject)
     use_up(ports, actor, claims, email)
@@ -205,7 +207,7 @@ def _require_same_person(
         return
     identity = read_identity(ports, provider, tokens, nonce=None)
     if (provider.issuer_here(identity.issuer), identity.subject) != (turn.issuer, turn.subject):
-        raise ProviderTokenRejected("The provider tells about somebody else.")
+        raise ProviderTokenRejected("The provider's response is about another person.")
 
 
 def _give_up(ports: Ports, claims: Claims) -> None:

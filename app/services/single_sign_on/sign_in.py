@@ -52,7 +52,9 @@ class ExternalTokens:
 
 
 _SOMEBODY_ELSE = Problem(
-    "INVALID", "Somebody else has signed in there. Nothing was changed; you are still yourself."
+    "INVALID",
+    "A different person signed in at the identity provider. You're still "
+    "signed in as yourself, and nothing was changed.",
 )
 
 

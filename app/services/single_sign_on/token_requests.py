@@ -65,7 +65,7 @@ def read_identity(
     ``nonce`` is that of the sign-in, ``None`` for a refresh.
     """
     if not tokens.id_token:
-        raise ProviderTokenRejected("The provider gave no ID token.")
+        raise ProviderTokenRejected("The provider returned no ID token.")
     signed = verify_with(ports, provider, tokens.id_token)
     return read_id_token(signed, provider, nonce=nonce, now=ports.clock.timestamp())
 

@@ -168,19 +168,19 @@ def delete_webhook(
 def _owner(actor: Actor, app_id: int | None) -> int:
     if actor.is_app and actor.app_id is not None:
         if app_id not in (None, actor.app_id):
-            raise Refused(Problem("NOT_FOUND", "There is no such app.", "app"))
+            raise Refused(Problem("NOT_FOUND", "App not found.", "app"))
         return actor.app_id
     if not actor.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
     if app_id is None:
-        raise Refused(Problem("REQUIRED", "Say which app the webhook is for.", "app"))
+        raise Refused(Problem("REQUIRED", "Choose the app that owns the webhook.", "app"))
     return app_id
 
 
 def _found(actor: Actor, webhook_id: str | None, identifier: str) -> Select[WebhookRecord]:
     """The one webhook that is meant, among those that the caller may manage.
 
-    Refuses GRAPHQL_ERROR on ``id`` for what is no id of one.
+    Refuses GRAPHQL_ERROR on ``id`` for what is not an ID of one.
     """
     if not actor.is_app and not actor.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
@@ -199,7 +199,7 @@ def _only(ports: Ports, session: Session, stored: Sequence[WebhookRecord]) -> We
     if not stored:
         raise Refused(Problem("NOT_FOUND", _NOT_FOUND, "id"))
     if len(stored) > 1:
-        message = "Several apps have a webhook with this identifier: give its id."
+        message = "Several apps have a webhook with this identifier. Use the webhook's ID."
         raise Refused(Problem("GRAPHQL_ERROR", message, "identifier"))
     return read_webhooks(ports, session, stored)[0]
 

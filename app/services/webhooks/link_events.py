@@ -58,5 +58,8 @@ def _require_links(actor: Actor, app: App, webhook: Webhook, field: str) -> None
     lacking = (needed & app.permissions) - actor.permissions
     if lacking:
         names = ", ".join(in_order(frozenset(lacking)))
-        message = "It would be told links that let others in, for which you lack: {names}."
+        message = (
+            "The webhook would receive links that give access to accounts. You "
+            "need these permissions to save it: {names}."
+        )
         raise Refused(Problem("INVALID", message, field, values={"names": names}))

@@ -34,8 +34,8 @@ SAVER_COLUMNS = (
 
 _LOST = Problem(
     "INVALID",
-    "The secret of this webhook cannot be read: it was kept under another SECRET_KEY of the "
-    "installation. Set a new one.",
+    "The secret of this webhook can't be read: it was encrypted with another "
+    "SECRET_KEY. Set a new secret.",
     "secretKey",
 )
 

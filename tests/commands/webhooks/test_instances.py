@@ -105,7 +105,7 @@ def test_an_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> N
         (Reply(301, b"", {"Location": "https://x.example.com/"}), 5, "https://x.example.com/"),
         (Reply(503, b"busy"), 5, "HTTP 503"),
         (Reply(200, b'{"data": {"shop": 1}}'), 1, "another version"),
-        (Reply(400, b'{"errors": [{"message": "No apps"}]}'), 1, "another version? No apps"),
+        (Reply(400, b'{"errors": [{"message": "No apps"}]}'), 1, "another version. No apps"),
         (Reply(raw=lambda connection: connection.close()), 5, "cannot be reached"),
     ],
 )

@@ -169,11 +169,11 @@ def test_listening_survives_an_outage_of_the_instance(ports: Ports, tmp_path: Pa
         heard = run(ports, *words, "-u", shop.url, remote_access=remote_access)
     assert heard.exit_code == 0
     assert heard.stdout.count("ORDER_PAID") == 1
-    ill = "it answered with HTTP 503: it is not well just now."
+    ill = "it responded with HTTP 503: it has a problem. Try again later."
     assert heard.stderr.splitlines() == [
-        "Listening to 1 webhook. End with Ctrl-C.",
-        f"{shop.url}/graphql/ cannot be reached: {ill} Trying again.",
-        "There again.",
+        "Listening to 1 webhook. Press Ctrl-C to stop.",
+        f"{shop.url}/graphql/ cannot be reached: {ill} Retrying.",
+        "Reconnected.",
     ]
 
 

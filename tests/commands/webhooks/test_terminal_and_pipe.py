@@ -56,12 +56,12 @@ def test_invalid_answer_is_asked_again(ports: Ports, installed: Installation) ->
     make_app(ports, "Bookkeeping")
     answers = [
         ("App (Warehouse, Bookkeeping)", "Bokkeeping"),
-        ("There is no such app.", "Bookkeeping"),
+        ("App not found.", "Bookkeeping"),
         ("Where to", "nowhere"),
         ("Use a whole address", "https://app.example.com/new"),
         ("Which events", "order-payd"),
         ("Did you mean ORDER_PAID?", ","),
-        ("Name one at least", "order-paid"),
+        ("Enter at least one event", "order-paid"),
         ("Name", "asked"),
     ]
     assert "ended with 0" in run_in_terminal(installed, "webhook", "create", answers=answers)
@@ -94,7 +94,7 @@ def test_new_secret_is_printed_on_one_line(
     words = ("webhook", "update", "--rotate-secret", "--yes")
     comparable_output = run_in_terminal(installed, *words, COLUMNS="80", NO_COLOR="1")
     assert re.search(r"whsec_[\w+/]{32}\s*$", comparable_output, re.MULTILINE)
-    assert "No room for: Target, New target, Active." in comparable_output
+    assert "Columns not shown: Target, New URL, Active." in comparable_output
 
 
 def test_nothing_is_asked_with_no_input(installed: Installation) -> None:
@@ -115,7 +115,7 @@ def test_ctrl_c_at_a_question_ends_quietly(installed: Installation) -> None:
 
 def test_ctrl_c_ends_listening_quietly(installed: Installation) -> None:
     comparable_output = run_in_terminal(
-        installed, "webhook", "listen", answers=[("End with Ctrl-C", INTERRUPT)]
+        installed, "webhook", "listen", answers=[("Press Ctrl-C to stop", INTERRUPT)]
     )
     assert "ended with 130" in comparable_output
     assert "Traceback" not in comparable_output
@@ -154,7 +154,7 @@ def test_full_disk_is_reported(ports: Ports, installed: Installation, form: str)
     make_delivery(ports, 1)
     with Path("/dev/full").open("w") as full:
         done = installed.run("webhook", "list", form, into=full.fileno())
-    no_room = "There is no room left for the output: nothing more of it was written."
+    no_room = "No space left for the output; the rest wasn't written."
     assert (done.returncode, done.stderr) == (1, f"Error: {no_room}\n")
 
 
@@ -200,7 +200,7 @@ def test_an_editor_that_changes_nothing_changes_nothing(installed: Installation)
     [
         ("import os; os.remove(file); os._exit(0)", "Nothing was changed."),
         ("text = ''", "Nothing was changed."),
-        ("file.write_bytes(bytes([255])); raise SystemExit", "The editor left no text"),
+        ("file.write_bytes(bytes([255])); raise SystemExit", "The edited file isn't UTF-8 text"),
         ("raise SystemExit(1)", "Editing failed"),
     ],
 )
@@ -224,7 +224,7 @@ def test_a_mistake_in_the_editor_can_be_mended(installed: Installation) -> None:
     comparable_output = run_in_terminal(
         installed,
         *("webhook", "edit", "hook"),
-        answers=[("Edit it again?", "y")],
+        answers=[("Edit again?", "y")],
         EDITOR=editor(installed.folder, program),
     )
     assert "ended with 0" in comparable_output

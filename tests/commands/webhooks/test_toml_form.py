@@ -68,9 +68,9 @@ def test_events_are_ignored_when_a_query_is_set() -> None:
         ("name = ", "Invalid value"),
         ("name = 7", "name must be a text"),
         ('active = "yes"', "active must be true or false"),
-        ("events = [7]", "put them in quotes"),
-        ("headers = {X-Key = 7}", "put them in quotes"),
-        ('secret = "x"', "There is no field secret"),
+        ("events = [7]", "Put them in quotes"),
+        ("headers = {X-Key = 7}", "Put them in quotes"),
+        ('secret = "x"', "Unknown field secret"),
     ],
 )
 def test_what_cannot_be_meant_is_told(text: str, message: str) -> None:

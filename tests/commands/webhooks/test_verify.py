@@ -47,10 +47,10 @@ def test_standard_webhooks_are_verified_by_their_secret(
     ("headers", "message"),
     [
         ("", "is empty"),
-        ("[]", "Headers are lines"),
-        ("no colon", "is no header"),
-        ("X-Other: 1", "no header with a signature"),
-        ("Latchkey-Signature: abcdef", "give --secret-file"),
+        ("[]", "Headers must be lines"),
+        ("no colon", "is not a header"),
+        ("X-Other: 1", "No signature header found"),
+        ("Latchkey-Signature: abcdef", "Use --secret-file"),
     ],
 )
 def test_headers_that_sign_nothing_are_a_usage_error(
@@ -80,7 +80,7 @@ def test_standard_input_is_one_of_body_headers_and_secret(
 ) -> None:
     failed = shops.twice("webhook", "verify", *words, stdin=BODY)
     assert failed.exit_code == 2
-    assert "Standard input can be one of body, headers and secret." in failed.stderr
+    assert "Standard input can provide only one of body, headers and secret." in failed.stderr
 
 
 @pytest.mark.parametrize("read", ["body", "headers", "secret"])

@@ -65,7 +65,7 @@ def test_issuer_is_stored_verbatim_except_for_a_slash(configured: str, issuer: s
 def test_document_of_another_issuer_is_refused(issuer: object) -> None:
     settings, problems = read(issuer=issuer)
     assert settings == {}
-    assert problems[0].startswith("The configuration is that of another issuer")
+    assert problems[0].startswith("The configuration is for another issuer")
 
 
 NEEDED = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
@@ -76,7 +76,7 @@ OTHERS = ["userinfo_endpoint", "end_session_endpoint"]
 @pytest.mark.parametrize("value", [..., None])
 def test_required_metadata_must_be_present(member: str, value: object) -> None:
     _, problems = read(**{member: value})
-    assert problems == [f"{member} is missing, or no address."]
+    assert problems == [f"{member} is missing or isn't a URL."]
 
 
 @pytest.mark.parametrize("member", OTHERS)
@@ -92,13 +92,13 @@ def test_optional_metadata_can_be_missing(member: str, value: object) -> None:
 )
 def test_invalid_url_is_reported(member: str, value: object) -> None:
     settings, problems = read(**{member: value})
-    assert (len(settings), problems) == (5, [f"{member} is missing, or no address."])
+    assert (len(settings), problems) == (5, [f"{member} is missing or isn't a URL."])
 
 
 @pytest.mark.parametrize("member", NEEDED + OTHERS)
 def test_https_document_cannot_contain_http_urls(member: str) -> None:
     _, problems = read(**{member: "http://id.example/x"})
-    assert problems == [f"{member} leads from https to http://id.example/x."]
+    assert problems == [f"{member} changes from https to http://id.example/x."]
 
 
 def test_loopback_provider_can_use_http() -> None:
@@ -134,7 +134,7 @@ def test_provider_without_a_supported_option_is_refused(
 ) -> None:
     settings, problems = read(**{member: value})
     assert len(settings) == 6
-    assert [problem.partition(" offers none of ")[0] for problem in problems] == (
+    assert [problem.partition(" supports none of ")[0] for problem in problems] == (
         [] if fits else [member]
     )
 

@@ -108,4 +108,4 @@ def test_claims_of_another_subject_are_refused(subject: str) -> None:
     assert read_person(TOLD, PROVIDER, "alice").subject == "alice"
     with pytest.raises(ProviderTokenRejected) as rejected:
         read_person(TOLD, PROVIDER, subject)
-    assert rejected.value.reason == "The provider tells about somebody else."
+    assert rejected.value.reason == "The provider's response is about another person."

@@ -117,7 +117,7 @@ def test_late_response_is_ignored(ports: Ports) -> None:
         assert work(replace(ports, http=ShortOfTime(ports.http))) == 1
         waited.set()
         assert late.wait(20)
-        assert "did not answer within" in failed(ports)
+        assert "didn't respond within" in failed(ports)
         assert left_behind(ports) == {}
         assert not opens(ports, app.handshakes[0].token)
 
@@ -127,7 +127,7 @@ def test_an_app_that_never_answers_is_not_installed(ports: Ports) -> None:
         app.decide = lambda _told: Reply(raw=_wait_for_the_end)
         want(ports, app)
         assert work(replace(ports, http=ShortOfTime(ports.http))) == 1
-        assert "did not answer within" in failed(ports)
+        assert "didn't respond within" in failed(ports)
         assert left_behind(ports) == {}
         assert not opens(ports, app.handshakes[0].token)
 

@@ -120,7 +120,7 @@ def test_app_without_the_permission_no_longer_receives_the_event(
     failed = stored_delivery(delivering, key)
     assert (failed.status, failed.given_up) == (
         "FAILED",
-        "The app no longer holds MANAGE_PRODUCTS.",
+        "The app no longer has MANAGE_PRODUCTS.",
     )
 
     with delivering.database.transaction() as session:
@@ -152,8 +152,8 @@ def test_deliveries_without_permission_fail_in_one_transaction(
 
     assert http.requests == []
     assert [stored_delivery(delivering, key).given_up for key in keys] == [
-        *["The app no longer holds MANAGE_PRODUCTS."] * 3,
-        *["The app no longer holds MANAGE_ORDERS."] * 2,
+        *["The app no longer has MANAGE_PRODUCTS."] * 3,
+        *["The app no longer has MANAGE_ORDERS."] * 2,
     ]
 
 

@@ -190,7 +190,7 @@ def test_undecryptable_payload_fails_only_its_delivery(ports: Ports, broken: int
 
     found = {row.id: row for row in deliveries(ports)}
     assert (found[sealed].status, found[good].status) == ("FAILED", "SUCCESS")
-    assert found[sealed].given_up.startswith("The payload was sealed under another SECRET_KEY")
+    assert found[sealed].given_up.startswith("The payload was encrypted with another SECRET_KEY")
 
 
 def test_undecryptable_secret_fails_its_deliveries_with_the_remedy(
@@ -205,4 +205,4 @@ def test_undecryptable_secret_fails_its_deliveries_with_the_remedy(
     with ports.database.reading() as session:
         delivery = session.get_one(DeliveryRecord, key)
     assert (delivery.status, delivery.next_attempt_at) == ("FAILED", None)
-    assert delivery.given_up.endswith("give the webhook a new one.")
+    assert delivery.given_up.endswith("Set a new secret.")

@@ -190,7 +190,7 @@ def test_response_410_disables_the_webhook_with_its_reason(
     work_off(delivering)
 
     stored = stored_webhook(delivering, webhook)
-    assert (stored.is_active, stored.disabled_reason) == (False, "The endpoint answered 410 Gone.")
+    assert (stored.is_active, stored.disabled_reason) == (False, "The endpoint returned 410 Gone.")
     assert stored_delivery(delivering, key).status == "FAILED"
 
 

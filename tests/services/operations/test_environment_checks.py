@@ -57,14 +57,14 @@ def test_worker_that_never_ran_is_a_warning(at: Later) -> None:
 def test_recent_heartbeat_is_healthy(at: Later) -> None:
     assert record_heartbeat(at(), WORKER) == 0
     [finding] = found(at(), "worker")
-    assert finding == Finding("worker", State.FINE, "Alive, and nothing waits for it.")
+    assert finding == Finding("worker", State.FINE, "Running; the queue is empty.")
 
 
 def test_stopped_worker_is_reported_with_the_time(at: Later) -> None:
     record_heartbeat(at(minutes=-30), WORKER)
     [finding] = found(at(), "worker")
     assert finding.state is State.FAILED
-    assert finding.message == "The last sign of life is 30 minutes old."
+    assert finding.message == "Last heartbeat: 30 minutes ago."
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_worker_backlog_is_reported(at: Later, waiting: float, state: State) -> 
     [finding] = found(at(), "worker")
     assert finding.state is state
     if state is not State.FINE:
-        assert "A delivery has waited for" in finding.message
+        assert "A delivery has been waiting for" in finding.message
 
 
 def test_overdue_work_is_a_failure(at: Later) -> None:
     deliver_later(at(hours=-72))
     [finding] = found(at(), "worker")
     assert finding.state is State.FAILED
-    assert finding.message.endswith("A delivery has waited for 3 days.")
+    assert finding.message.endswith("A delivery has been waiting for 3 days.")
 
 
 def test_running_and_future_work_is_not_overdue(at: Later) -> None:

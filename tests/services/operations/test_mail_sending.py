@@ -189,7 +189,7 @@ def test_unrenderable_mail_delays_no_other(
     ]
     (record, *_) = _records(posting)
     assert (record.attempts, record.sent_at) == (1, None)
-    assert record.last_error == "A fault of ours: UndefinedError. The log tells more."
+    assert record.last_error == "Internal error: UndefinedError. See the log for details."
     assert send_due_mail(posting, WORKER) == 0
     clock.pass_(minutes=1)
     with pytest.raises(ExceptionGroup):

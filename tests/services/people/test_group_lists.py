@@ -94,6 +94,6 @@ def test_groups_are_found_by_their_exact_names(ports: Ports) -> None:
     support = make_group(ports, "Support")
     make_group(ports, "Editors")
     assert [group.id for group in find_groups(ports, OPERATOR, ["Support"])] == [support]
-    with pytest.raises(Refused, match=r"There is no group 'Sales', 'support'\.") as refused:
+    with pytest.raises(Refused, match=r"Group 'Sales', 'support' not found\.") as refused:
         find_groups(ports, OPERATOR, ["support", "Editors", "Sales"])
     assert codes(refused) == [("group", "NOT_FOUND")]

@@ -90,9 +90,9 @@ def test_provider_scopes_replace_local_permissions(ports: Ports, provider: OwnPr
 @pytest.mark.parametrize(
     ("person", "reason"),
     [
-        ({"email_verified": False}, "has not verified that the email is yours"),
-        ({"email": ...}, "does not tell an email address"),
-        ({"sub": "bob"}, "tells about somebody else"),
+        ({"email_verified": False}, "hasn't verified your email"),
+        ({"email": ...}, "didn't return an email"),
+        ({"sub": "bob"}, "response is about another person"),
     ],
 )
 def test_refused_sign_in_is_previewed_with_the_reason(
@@ -113,7 +113,7 @@ def test_inactive_unconfirmed_and_signed_out_accounts_are_refused(
 ) -> None:
     user_id = make_user(ports, EMAIL, is_confirmed=False)
     token = provider.access_token()
-    assert "waits to be confirmed" in preview(ports, token).reason
+    assert "isn't confirmed yet" in preview(ports, token).reason
     change_user(ports, user_id, is_confirmed=True, is_active=False)
     assert "not active" in preview(ports, token).reason
     change_user(ports, user_id, is_active=True)
@@ -126,12 +126,12 @@ def test_inactive_unconfirmed_and_signed_out_accounts_are_refused(
 def test_invalid_tokens_are_previewed_with_reasons(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
-    assert "cannot be trusted" in preview(ports, f"{provider.access_token()}x").reason
+    assert "can't be trusted" in preview(ports, f"{provider.access_token()}x").reason
     second_process = provider.access_token(iss="https://elsewhere.example")
     assert "another issuer" in preview(ports, second_process).reason
     token = provider.access_token()
     provider.server.answer("/userinfo", Reply(500))
-    assert "gave no usable answer" in preview(ports, token).reason
+    assert "response couldn't be used" in preview(ports, token).reason
     clock.pass_(hours=1)
     assert "has expired" in preview(ports, token).reason
 
@@ -153,7 +153,7 @@ def test_an_opaque_token_is_read_by_its_provider(ports: Ports, provider: OwnProv
     assert (found.kind, found.outcome, found.email) == (MappedKind.OPAQUE, MappedTo.MADE, EMAIL)
     assert preview(ports, "another").outcome is MappedTo.NOBODY
     change(ports, audience="shop")
-    assert "does not tell which audience" in preview(ports, "opaque").reason
+    assert "doesn't show its audience" in preview(ports, "opaque").reason
 
 
 def test_inactive_provider_can_be_previewed(ports: Ports, provider: OwnProvider) -> None:

@@ -23,8 +23,8 @@ from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
 
-GONE = "The endpoint answered 410 Gone."
-DEAD = "The endpoint has only failed for five days."
+GONE = "The endpoint returned 410 Gone."
+DEAD = "The endpoint failed for 5 days without a successful delivery."
 
 
 @pytest.fixture

@@ -70,7 +70,7 @@ def test_link_webhook_is_refused_without_the_permission(ports: Ports, change: Ch
         change(ports, desk, app, webhook)
     is_new = change in {create, create_for_all, create_by_query}
     assert codes(refused) == [("app" if is_new else "id", "INVALID")]
-    assert "for which you lack: MANAGE_STAFF" in str(refused.value)
+    assert "to save it: MANAGE_STAFF" in str(refused.value)
 
 
 @EVERY
