@@ -5,15 +5,19 @@ import pytest
 from app.console.integrations.events_page import make_events_page
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType
+from app.domain.values.pages import Page
 from app.models import DeliveryRecord
 from app.ports import Ports
+from app.services.webhooks.lists import Subscriber
 from tests.builders.apps import change_app, make_app
 from tests.builders.orders import make_order
+from tests.builders.people import make_user
 from tests.builders.webhooks import make_webhook
 from tests.console.conftest import StaffConsole
+from tests.fixtures.statements import recorded_statements
 
 PAGE = "/console/events/"
-APPS, ORDERS = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS
+APPS, ORDERS, USERS = Permission.MANAGE_APPS, Permission.MANAGE_ORDERS, Permission.MANAGE_USERS
 
 
 def test_every_event_is_listed_with_its_description(staff_console: StaffConsole) -> None:
@@ -82,6 +86,37 @@ def test_subscribers_are_hidden_from_others(staff_console: StaffConsole, shop: P
     page = staff_console(ORDERS).open(f"{PAGE}?event=ORDER_PAID")
     assert "subscribes" not in page.text
     assert "(Parcel Post)" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("count", "has_next", "sentence"),
+    [
+        (0, False, "No webhook subscribes"),
+        (1, False, "1 webhook subscribes"),
+        (2, False, "2 webhooks subscribe"),
+        (2, True, "More than 2 webhooks subscribe"),
+    ],
+)
+def test_subscribers_are_counted(count: int, has_next: bool, sentence: str) -> None:
+    subscribers = tuple(
+        Subscriber(key, "Parcels", "", "Parcel Post", is_active=True, is_app_active=True)
+        for key in range(count)
+    )
+    listed = Page(subscribers, (), has_next, has_previous=False, count=lambda: count)
+    page = make_events_page(EventType.ORDER_PAID, "", listed)
+    assert page.shown.subscribers == sentence
+
+
+def test_page_takes_six_statements(staff_console: StaffConsole, shop: Ports) -> None:
+    app_id, _ = make_app(shop, "Labels", USERS)
+    make_webhook(shop, app_id, EventType.CUSTOMER_CREATED)
+    make_user(shop)
+    console = staff_console(APPS, USERS)
+    with recorded_statements() as seen:
+        page = console.open(f"{PAGE}?event=CUSTOMER_CREATED")
+    assert "1 webhook subscribes" in page.text
+    assert "Copy payload" in page.text
+    assert sum(statement.startswith(("SELECT", "WITH")) for statement in seen) <= 6
 
 
 def test_groups_without_a_match_are_left_out() -> None:

@@ -185,6 +185,7 @@ READERS = {
             "health": (webhook_lists.Health(1, 1, 1), webhook_lists.Health(2, 2, 2)),
         },
     ),
+    "lists._subscriber": Reader(webhook_lists._subscriber, webhook_lists._SUBSCRIBER_COLUMNS),
     "sign_in_methods._to_methods": Reader(
         sign_in_methods._to_methods,
         sign_in_methods._methods(PORTS).selected_columns,

@@ -11,10 +11,10 @@ from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType, default_query
 from app.domain.values.errors import PermissionDenied, Refused, problem_text
-from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
+from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
 from app.services.authorization.register import may
 from app.services.deliveries.dry_runs import dry_run_webhook
-from app.services.webhooks.lists import ListedWebhook, WebhookFilter, list_webhooks
+from app.services.webhooks.lists import Subscriber, list_subscribers
 from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
 
@@ -60,7 +60,7 @@ def _show(sample: SampleEvent) -> BaseResponse:
     shown, search = _named_event(), request.args.get("q", "")
     payload, problem = _sample(shown)
     events = make_events_page(
-        shown, search, _webhooks(shown), payload=payload, problem=problem, sample=sample
+        shown, search, _subscribers(shown), payload=payload, problem=problem, sample=sample
     )
     respond = refused_page if sample.problem else page
     return respond(
@@ -79,8 +79,7 @@ def _sample(event: EventType) -> tuple[str, str]:
     return sample.payload, ""
 
 
-def _webhooks(event: EventType) -> tuple[ListedWebhook, ...] | None:
-    if not may(actor(), list_webhooks):
+def _subscribers(event: EventType) -> Page[Subscriber] | None:
+    if not may(actor(), list_subscribers):
         return None
-    filter_ = WebhookFilter(event=event)
-    return tuple(list_webhooks(ports(), actor(), PageRequest(MAX_PAGE_SIZE), filter_).items)
+    return list_subscribers(ports(), actor(), event, PageRequest(MAX_PAGE_SIZE))

@@ -8,8 +8,9 @@ from itertools import groupby
 from app.console.integrations.event_catalog import NOUNS
 from app.domain.events import EVENTS, EventType, default_query
 from app.domain.values.ids import to_global_id
+from app.domain.values.pages import Page
 from app.domain.values.text import text
-from app.services.webhooks.lists import ListedWebhook
+from app.services.webhooks.lists import Subscriber
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class EventsPage:
 def make_events_page(
     shown: EventType,
     search: str,
-    webhooks: Sequence[ListedWebhook] | None,
+    webhooks: Page[Subscriber] | None,
     *,
     payload: str = "",
     problem: str = "",
@@ -125,13 +126,15 @@ def _noun(name: EventType) -> str:
 
 def _shown(
     name: EventType,
-    webhooks: Sequence[ListedWebhook] | None,
+    webhooks: Page[Subscriber] | None,
     payload: str,
     problem: str,
     sample: SampleEvent,
 ) -> ShownEvent:
     kind = EVENTS[name]
-    subscribed = tuple(_subscribed(webhook, sample) for webhook in webhooks or ())
+    subscribed = tuple(
+        _subscribed(webhook, sample) for webhook in (webhooks.items if webhooks else ())
+    )
     recipients = tuple(webhook for webhook in subscribed if webhook.can_be_sent)
     return ShownEvent(
         name=name,
@@ -151,7 +154,7 @@ def _shown(
     )
 
 
-def _subscribed(webhook: ListedWebhook, sample: SampleEvent) -> SubscribedWebhook:
+def _subscribed(webhook: Subscriber, sample: SampleEvent) -> SubscribedWebhook:
     return SubscribedWebhook(
         webhook.id,
         webhook.name or webhook.target_url,
@@ -161,12 +164,10 @@ def _subscribed(webhook: ListedWebhook, sample: SampleEvent) -> SubscribedWebhoo
     )
 
 
-def _not_sent(
-    webhooks: Sequence[ListedWebhook] | None, recipients: Sequence[SubscribedWebhook]
-) -> str:
+def _not_sent(webhooks: Page[Subscriber] | None, recipients: Sequence[SubscribedWebhook]) -> str:
     if webhooks is None or recipients:
         return ""
-    if not webhooks:
+    if not webhooks.items:
         return "To send a sample, create a webhook that subscribes to this event."
     return "To send a sample, enable a webhook that subscribes to this event and activate its app."
 
@@ -178,9 +179,12 @@ def _command(name: EventType, recipients: Sequence[SubscribedWebhook]) -> str:
     return text("flask webhook trigger --webhook-id {webhook}", webhook=webhook)
 
 
-def _subscribers(webhooks: Sequence[ListedWebhook] | None) -> str:
+def _subscribers(webhooks: Page[Subscriber] | None) -> str:
     if webhooks is None:
         return ""
-    if not webhooks:
+    count = len(webhooks.items)
+    if webhooks.has_next:
+        return text("More than {count} webhooks subscribe", count=count)
+    if not count:
         return "No webhook subscribes"
-    return text("{count} webhook subscribes", "{count} webhooks subscribe", count=len(webhooks))
+    return text("{count} webhook subscribes", "{count} webhooks subscribe", count=count)

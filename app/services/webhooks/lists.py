@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Row, Select, func, or_, select, true
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select, true
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -20,7 +20,7 @@ from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import requires_person
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
-from app.services.lists.paging import Order, read_rows
+from app.services.lists.paging import Order, read_page, read_rows
 from app.services.lists.range_filters import can_match
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import contains_text
@@ -54,6 +54,16 @@ _COLUMNS = (
     _EVENTS.label("events"),
 )
 """The fields of ``ListedWebhook``, except its health."""
+
+_SUBSCRIBER_COLUMNS = (
+    WebhookRecord.id,
+    WebhookRecord.name,
+    WebhookRecord.target_url,
+    AppRecord.name.label("app_name"),
+    WebhookRecord.is_active,
+    AppRecord.is_active.label("is_app_active"),
+)
+"""The fields of ``Subscriber``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,18 @@ class ListedWebhook:
     app_permissions: frozenset[Permission]
     events: tuple[EventType, ...]
     health: Health
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """A webhook that subscribes to an event; it is sent events if it and its app are active."""
+
+    id: int
+    name: str
+    target_url: str
+    app_name: str
+    is_active: bool
+    is_app_active: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +178,20 @@ def show_listed_webhook(ports: Ports, actor: Actor, webhook_id: int) -> ListedWe
     return None if row is None else _webhook(row, record_from(Health, row))
 
 
+@requires_person(Permission.MANAGE_APPS)
+def list_subscribers(
+    ports: Ports, actor: Actor, event: EventType, page: PageRequest
+) -> Page[Subscriber]:
+    """Return the webhooks that subscribe to ``event``, the newest first; one statement."""
+    query = _of_apps(select(*_SUBSCRIBER_COLUMNS)).where(_subscribes(event))
+    with ports.database.reading() as session:
+        return read_page(ports, session, query, _ORDERS[WebhookSort.NEWEST], page, _subscriber)
+
+
+def _subscriber(row: NamedRow) -> Subscriber:
+    return record_from(Subscriber, row)
+
+
 def _health(webhook_id: int, since: datetime) -> Select[*tuple[Any, ...]]:
     """Return the query for the fields of ``Health``, which reads an index only."""
     delivery = DeliveryRecord
@@ -173,7 +209,17 @@ def _health(webhook_id: int, since: datetime) -> Select[*tuple[Any, ...]]:
 
 
 def _select() -> Select[*tuple[Any, ...]]:
-    return select(*_COLUMNS).join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+    return _of_apps(select(*_COLUMNS))
+
+
+def _of_apps(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    return query.join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+
+
+def _subscribes(event: EventType) -> ColumnElement[bool]:
+    names = (event.value, EventType.ANY_EVENTS.value)
+    subscribed = select(WebhookEventRecord.webhook_id).where(WebhookEventRecord.event.in_(names))
+    return WebhookRecord.id.in_(subscribed)
 
 
 def _filtered(filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
@@ -192,9 +238,7 @@ def _filtered(filter_: WebhookFilter) -> Select[*tuple[Any, ...]]:
     if filter_.is_active is not None:
         query = query.where(WebhookRecord.is_active.is_(filter_.is_active))
     if filter_.event is not None:
-        names = (filter_.event.value, EventType.ANY_EVENTS.value)
-        hears = select(WebhookEventRecord.webhook_id).where(WebhookEventRecord.event.in_(names))
-        query = query.where(WebhookRecord.id.in_(hears))
+        query = query.where(_subscribes(filter_.event))
     if filter_.is_failing:
         fails = WebhookRecord.failing_since.is_not(None) & WebhookRecord.is_active.is_(True)
         query = query.where(or_(fails, WebhookRecord.disabled_reason != ""))
