@@ -161,3 +161,11 @@ def test_filter_by_subject_names_it(staff_console: StaffConsole, shop: Ports) ->
     create_app(shop, OPERATOR, NewApp("Warehouse", frozenset()))
     assert "Subject: App Warehouse" in console.open("/console/audit/?on=App:1").text
     assert "Subject: App:99" in console.open("/console/audit/?on=App:99").text
+
+
+def test_entry_has_its_id_and_a_link_to_copy(staff_console: StaffConsole, shop: Ports) -> None:
+    create_app(shop, OPERATOR, NewApp("Labels"))
+    page = staff_console(Permission.MANAGE_STAFF).open("/console/audit/1")
+    assert 'data-copy-text="http://localhost/console/audit/1"' in page.html
+    assert 'data-copy-text="1"' in page.html
+    assert "Entry ID" in page.text

@@ -16,8 +16,10 @@ from app.console.integrations.deliveries_page import (
 )
 from app.domain.deliveries.deliveries import DeliveryStatus, ReplayResult
 from app.domain.events import EventType
+from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Counts
 from app.services.deliveries.bulk_resend import ResendImpact
+from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
@@ -188,21 +190,46 @@ def test_disabled_webhook_has_no_next_attempt() -> None:
     [
         (
             EventType.PRODUCT_CREATED,
-            {"id": "Bowl, ash glaze"},
+            {"id": ObjectName("Bowl, ash glaze")},
             "Bowl, ash glaze",
             "Product created",
         ),
-        (EventType.ORDER_PAID, {"id": "1988"}, "Order #1988", "Order paid"),
+        (EventType.ORDER_PAID, {"id": ObjectName("1988")}, "Order #1988", "Order paid"),
+        (
+            EventType.PRODUCT_CREATED,
+            {"id": ObjectName("Bowl", is_deleted=True)},
+            "Bowl (deleted)",
+            "Product created",
+        ),
+        (
+            EventType.CHECKOUT_CREATED,
+            {"id": ObjectName("mia@example.com")},
+            "Cart of mia@example.com",
+            "Checkout created",
+        ),
         (EventType.PRODUCT_CREATED, {}, "Product created", ""),
         (EventType.ORDER_PAID, {}, "Order paid", ""),
     ],
 )
 def test_row_is_named_for_its_object(
-    event: EventType, names: dict[str, str], title: str, label: str
+    event: EventType, names: dict[str, ObjectName], title: str, label: str
 ) -> None:
     line = replace(WAITING, event=event, object_id="id")
     (row,) = make_deliveries_page([line], [], names).rows
     assert (row.title, row.event) == (title, label)
+
+
+@pytest.mark.parametrize(
+    ("object_id", "title"),
+    [
+        (to_global_id("Checkout", "3f2504e0-4f89-11d3-9a0c-0305e82c3301"), "Cart 3f2504e0"),
+        ("", "Deleted cart"),
+    ],
+)
+def test_cart_without_an_email_has_a_short_number(object_id: str, title: str) -> None:
+    line = replace(WAITING, event=EventType.CHECKOUT_CREATED, object_id=object_id)
+    (row,) = make_deliveries_page([line], [], {}).rows
+    assert row.title == title
 
 
 @pytest.mark.parametrize(

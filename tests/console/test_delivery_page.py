@@ -8,6 +8,7 @@ import pytest
 from app.console.integrations.delivery_page import Banner, DeliveryPage, make_delivery_page
 from app.domain.deliveries.deliveries import Attempt, DeliveryStatus
 from app.services.deliveries.details import SHOWN_ATTEMPTS, DeliveryDetails, ShownAttempt, Signed
+from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 from tests.console.test_deliveries_page import FAILED, NOW, WAITING
 
@@ -162,7 +163,7 @@ def test_last_attempt_is_shown_unless_another_is_chosen() -> None:
 
 def test_page_is_named_for_its_object() -> None:
     details = DeliveryDetails(replace(FAILED, object_id="id"), "{}", "")
-    page = make_delivery_page(details, NOW, {"id": "Bowl"})
+    page = make_delivery_page(details, NOW, {"id": ObjectName("Bowl")})
     assert (page.title, page.event) == ("Bowl", "Product created")
     assert page_of(FAILED).title == "Product created"
 

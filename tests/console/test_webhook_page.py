@@ -18,6 +18,7 @@ from app.console.parts import Pill
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
 from app.domain.events import EVENTS, EventType
+from app.services.deliveries.object_names import ObjectName
 from app.services.webhooks.lists import Health, ListedWebhook
 from tests.console.test_deliveries_page import FAILED
 
@@ -197,7 +198,7 @@ def test_latest_deliveries_have_their_cause() -> None:
     (row,) = make_webhook_page(HOOK, [FAILED], CHARTS, NOW).latest
     assert (row.result, row.status) == ("503 Service Unavailable", "Failed")
     named = replace(FAILED, object_id="id")
-    (row,) = make_webhook_page(HOOK, [named], CHARTS, NOW, names={"id": "Bowl"}).latest
+    (row,) = make_webhook_page(HOOK, [named], CHARTS, NOW, names={"id": ObjectName("Bowl")}).latest
     assert (row.title, row.event) == ("Bowl", "Product created")
 
 

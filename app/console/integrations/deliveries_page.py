@@ -20,6 +20,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import text
 from app.services.deliveries.bulk_resend import MAX_MATCHING, ResendImpact
+from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
@@ -143,7 +144,7 @@ _REPLAYS = {
 def make_deliveries_page(
     lines: Iterable[DeliveryLine],
     webhooks: Iterable[WebhookName],
-    names: Mapping[str, str],
+    names: Mapping[str, ObjectName],
     question_name: str = "",
     *,
     counts: Counts = NONE_COUNTED,
@@ -280,7 +281,7 @@ def _latest(rows: Sequence[DeliveryRow]) -> str:
     return text("Latest delivery: {title}, {status}", title=latest.title, status=latest.status)
 
 
-def delivery_row(line: DeliveryLine, names: Mapping[str, str]) -> DeliveryRow:
+def delivery_row(line: DeliveryLine, names: Mapping[str, ObjectName]) -> DeliveryRow:
     """Return the row of a delivery; ``names`` are those of objects."""
     title = title_of(line, names)
     state, status = status_words(line)

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from app.domain.deliveries.causes import failure_cause, status_line
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EVENTS
+from app.domain.values.ids import parse_global_id
 from app.domain.values.text import text
 from app.services.deliveries.details import DeliveryDetails, ShownAttempt
+from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 
 _KILO = 1024
+_SHORT_NUMBER = 8
 
 
 def status_words(line: DeliveryLine) -> tuple[str, str]:
@@ -36,16 +39,29 @@ def was_answered(line: DeliveryLine) -> bool:
     return line.response_status is not None or bool(line.last_response)
 
 
-def title_of(line: DeliveryLine, names: Mapping[str, str]) -> str:
+def title_of(line: DeliveryLine, names: Mapping[str, ObjectName]) -> str:
     """Return what the delivery is about: its object's name, or else the event.
 
     ``names`` are those of ``name_objects``.
     """
     subject = EVENTS[line.event].subject
-    name = names.get(line.object_id, "")
-    if subject == "Order" and name:
-        return text("Order #{number}", number=name)
-    return name or line.event.label
+    named = names.get(line.object_id)
+    if subject == "Checkout":
+        return _cart_title(line, named)
+    if named is None:
+        return line.event.label
+    if subject == "Order":
+        return text("Order #{number}", number=named.name)
+    return text("{name} (deleted)", name=named.name) if named.is_deleted else named.name
+
+
+def _cart_title(line: DeliveryLine, named: ObjectName | None) -> str:
+    if named is not None:
+        return text("Cart of {email}", email=named.name)
+    if not line.object_id:
+        return "Deleted cart"
+    _, token = parse_global_id(line.object_id) or ("", line.object_id)
+    return text("Cart {number}", number=token[:_SHORT_NUMBER])
 
 
 def answer_words(status: int | None) -> str:

@@ -21,6 +21,7 @@ from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, Attempt, Deliv
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
 from app.services.deliveries.details import SHOWN_ATTEMPTS, DeliveryDetails, ShownAttempt, Signed
+from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 
 _MAX_VALUE = 96
@@ -115,7 +116,7 @@ class DeliveryPage:
 def make_delivery_page(
     found: DeliveryDetails,
     now: datetime,
-    names: Mapping[str, str],
+    names: Mapping[str, ObjectName],
     attempt_id: int | None = None,
 ) -> DeliveryPage:
     """Return the page; it shows the attempt ``attempt_id``, or else the last one.

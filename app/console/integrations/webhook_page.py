@@ -25,6 +25,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import text
 from app.domain.webhooks.subscribable_events import not_permitted
+from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook
 
@@ -53,7 +54,7 @@ COUNT = RowCount(
 
 _SHOWN_EVENTS = 2
 _UNNAMED = "Unnamed webhook"
-_NO_NAMES: Mapping[str, str] = {}
+_NO_NAMES: Mapping[str, ObjectName] = {}
 _CODE = Markup("<code>{}</code>")
 _DAY = timedelta(days=1)
 
@@ -154,7 +155,7 @@ def make_webhook_page(
     now: datetime,
     asked: Asked = NOTHING_ASKED,
     missing: MissingPermissions | None = None,
-    names: Mapping[str, str] = _NO_NAMES,
+    names: Mapping[str, ObjectName] = _NO_NAMES,
 ) -> WebhookPage:
     """Return the page of ``hook``."""
     api_id = to_global_id("Webhook", hook.id)

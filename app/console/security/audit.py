@@ -15,7 +15,7 @@ from app.console.lists import (
     time_turns,
 )
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import page
+from app.console.page_layout import full_url, page
 from app.console.security.audit_page import (
     ACTORS,
     SORTS,
@@ -98,7 +98,8 @@ def show(key: int) -> BaseResponse:
     entry = show_entry(ports(), actor(), key)
     if entry is None:
         abort(404)
-    return page("audit/entry.html", entry=make_entry_page(entry))
+    url = full_url("console.audit.show", key=str(key))
+    return page("audit/entry.html", entry=make_entry_page(entry, url))
 
 
 @blueprint.get("/export.<any(csv, json):form>")

@@ -90,6 +90,8 @@ class AuditPage:
 class EntryPage:
     """One entry with all its differences; ``subject_filter`` lists the subject's entries."""
 
+    id: int
+    url: str
     title: str
     heading: str
     at: datetime
@@ -118,9 +120,11 @@ def make_audit_page(
     )
 
 
-def make_entry_page(entry: AuditEntry) -> EntryPage:
-    """Return the page of one entry."""
+def make_entry_page(entry: AuditEntry, url: str) -> EntryPage:
+    """Return the page of one entry, which is at ``url``."""
     return EntryPage(
+        id=entry.id,
+        url=url,
         title=text("Entry {id}", id=entry.id),
         heading=sentence(entry),
         at=entry.at,
