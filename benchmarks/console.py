@@ -58,6 +58,7 @@ _LISTS = (
     "/console/deliveries/?status=failed",
     "/console/deliveries/?code=503",
     "/console/deliveries/?q=no+such+text",
+    "/console/deliveries/?status=failed&select=all&ask=resend",
     "/console/webhooks/?q=stock",
     "/console/access/?ask=mode&mode=CUSTOMERS_ONLY",
     "/console/access/?ask=mode&mode=DISABLED",

@@ -25,6 +25,14 @@ REFUSED = {
 }
 """Forms that refuse to be sent empty, and the buttons that send them."""
 
+FILTERED = (
+    "deliveries/?status=failed&select=all",
+    "deliveries/?select=all&ask=resend",
+    "customers/?status=active&ask=save-filter",
+    "audit/?who=nonsense",
+)
+"""Lists with a filter, a selection, a filter to save, an invalid filter."""
+
 DIALOGS = """() => {
   const found = [...document.querySelectorAll('a[href*="ask="]')].map((link) => link.href);
   for (const form of document.querySelectorAll('form[data-dialog][method=get]')) {
@@ -201,6 +209,8 @@ def test_pages_dialogs_and_errors_are_accessible(
         examined.look_at(f"{demo_shop.url}/console/{name}")
     demo_shop.sign_in(examined.context, ADMIN, SessionOrigin.OIDC)
     examined.look_at(f"{demo_shop.url}/console/nowhere", status=404)
+    for path in FILTERED:
+        examined.look_at(f"{demo_shop.url}/console/{path}")
     examined.look_at_answers(demo_shop.url)
     examined.look_at_refusals(demo_shop.url)
     demo_shop.sign_in(examined.context, STAFF)
