@@ -2,6 +2,7 @@
 
 import graphene
 
+from app.graphql.descriptions import describe
 from app.graphql.events.event import EVENT_TYPES
 from app.graphql.events.subscription import Subscription
 from app.graphql.mutations.accounts import AccountMutations
@@ -83,3 +84,4 @@ schema = graphene.Schema(
     subscription=Subscription,
     types=list(EVENT_TYPES.values()),
 )
+describe(schema.graphql_schema)

@@ -12,7 +12,7 @@ from app.graphql.app_nodes import app_node
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem
 from app.graphql.metadata_fields import ObjectWithMetadata
-from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.graphql.mutations.payloads import MutationPayload, answers, errors_of, former_errors_of
 from app.services.metadata.app_metadata import change_app_metadata
 from app.services.metadata.user_metadata import change_user_metadata
 
@@ -46,7 +46,7 @@ class MetadataPayload(MutationPayload):
         abstract = True
 
     errors = errors_of("problems.MetadataError")
-    metadata_errors = errors_of("problems.MetadataError")
+    metadata_errors = former_errors_of("problems.MetadataError")
     item = graphene.Field(ObjectWithMetadata)
 
     def resolve_metadata_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:

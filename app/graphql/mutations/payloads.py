@@ -23,7 +23,20 @@ _ERRORS_IN_PAYLOAD_ONLY = frozenset({"tokenCreate", "tokenRefresh", "setPassword
 
 def errors_of(error_type: str) -> graphene.Field:
     """Return the field ``errors`` of a payload; ``error_type`` is a path below ``types``."""
-    return graphene.NonNull(graphene.List(graphene.NonNull(f"app.graphql.types.{error_type}")))
+    return _problems(error_type)
+
+
+def former_errors_of(error_type: str) -> graphene.Field:
+    """Return the same field under an older name."""
+    return _problems(error_type, deprecation_reason="Use `errors`.")
+
+
+def _problems(error_type: str, *, deprecation_reason: str | None = None) -> graphene.Field:
+    return graphene.Field(
+        graphene.NonNull(graphene.List(graphene.NonNull(f"app.graphql.types.{error_type}"))),
+        description="Why the operation was refused; empty if it succeeded.",
+        deprecation_reason=deprecation_reason,
+    )
 
 
 class MutationPayload(graphene.ObjectType):
@@ -43,7 +56,7 @@ class AccountPayload(MutationPayload):
         abstract = True
 
     errors = errors_of("problems.AccountError")
-    account_errors = errors_of("problems.AccountError")
+    account_errors = former_errors_of("problems.AccountError")
 
     def resolve_account_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
         return self.errors or []

@@ -22,7 +22,9 @@ ShopSettingsInput: Any = type(
     {
         "__doc__": "Settings to change; omitted settings keep their values.",
         **{
-            setting.name: graphene.InputField(_TYPES.get(setting.kind, graphene.String))
+            setting.name: graphene.InputField(
+                _TYPES.get(setting.kind, graphene.String), description=setting.help
+            )
             for setting in SETTINGS
         },
     },

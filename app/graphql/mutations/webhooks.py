@@ -34,7 +34,9 @@ class _WebhookInput(graphene.InputObjectType):
     identifier = graphene.String(description="The app's own identifier for the webhook.")
     target_url = graphene.String(description="The endpoint URL.")
     events = graphene.List(
-        graphene.NonNull(f"{_TYPES}.WebhookEventTypeEnum"), description="Same as asyncEvents."
+        graphene.NonNull(f"{_TYPES}.WebhookEventTypeEnum"),
+        description="Same as asyncEvents.",
+        deprecation_reason="Use `asyncEvents` or `syncEvents`.",
     )
     async_events = graphene.List(
         graphene.NonNull(f"{_TYPES}.WebhookEventTypeAsyncEnum"),

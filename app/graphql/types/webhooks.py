@@ -85,7 +85,10 @@ class Webhook(graphene.ObjectType):
     id = graphene.NonNull(graphene.ID)
     name = graphene.String()
     identifier = graphene.String(description="The app's own identifier for the webhook.")
-    events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEvent)))
+    events = graphene.NonNull(
+        graphene.List(graphene.NonNull(WebhookEvent)),
+        deprecation_reason="Use `asyncEvents` or `syncEvents`.",
+    )
     sync_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventSync)))
     async_events = graphene.NonNull(graphene.List(graphene.NonNull(WebhookEventAsync)))
     app = graphene.NonNull("app.graphql.types.apps.App")
