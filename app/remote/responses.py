@@ -134,7 +134,7 @@ def _error(url: str, response: HttpResponse, errors: Sequence[object]) -> Except
         return Refused(*(Problem("GRAPHQL_ERROR", message) for message in messages))
     what = f"failed (HTTP {response.status})"
     if response.status == HTTPStatus.BAD_REQUEST:
-        what = "does not know what it was asked; it may be of another version"
+        what = "does not support this request; it may be another version"
     return Fault(f"{url} {what}: {' '.join(messages)}")
 
 

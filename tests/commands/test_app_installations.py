@@ -31,8 +31,8 @@ def test_an_app_is_installed_and_shown_with_what_it_asked_for(ports: Ports) -> N
     for line in (
         "App: An app 1.0.0 (example.app)",
         "Author: Somebody",
-        "Asks for: MANAGE_PRODUCTS",
-        "Is granted: MANAGE_PRODUCTS",
+        "Requested permissions: MANAGE_PRODUCTS",
+        "Granted permissions: MANAGE_PRODUCTS",
         f"Token sent to:  {app.server.url}/register",
         f"Webhook endpoints:  {TARGET}",
     ):
@@ -53,7 +53,7 @@ def test_it_is_asked_about_before_anything_happens(ports: Ports) -> None:
         result = run(ports, "app", "install", app.manifest_url)
         assert app.handshakes == []
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "Asks for: MANAGE_PRODUCTS" in result.stderr
+    assert "Requested permissions: MANAGE_PRODUCTS" in result.stderr
     assert "Install An app?" in result.stderr
     assert list_installations(ports, OPERATOR) == ()
     assert left_behind(ports) == {}
@@ -94,7 +94,7 @@ def test_apps_refusal_message_is_shown_and_install_can_be_retried(ports: Ports) 
             "Not this shop.",
         )
         again = ("app", "installations", "retry", str(row["id"]))
-        assert f"Try again: flask {' '.join(again)}" in failed.stderr
+        assert f"To retry: flask {' '.join(again)}" in failed.stderr
         assert run(ports, *again).exit_code == 3
         app.decide = accept
         assert run_json(ports, *again)["identifier"] == "example.app"

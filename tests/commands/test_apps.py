@@ -117,7 +117,7 @@ def test_app_is_deactivated_and_activated(ports: Ports) -> None:
     assert run_json(ports, "app", "deactivate", "Warehouse")["isActive"] is False
     assert not identify(ports, visit(token)).actor.is_app
     output = run(ports, "app", "activate", "Warehouse")
-    assert output.stderr == "Warehouse may come in.\n"
+    assert output.stderr == "Warehouse was activated.\n"
     assert identify(ports, visit(token)).actor.is_app
     assert [row.actor_kind for row in trail(ports, "app.activate")] == ["operator"]
 
@@ -147,7 +147,7 @@ def test_an_app_that_does_not_exist_is_not_found(ports: Ports, named: str) -> No
     for verb in verbs:
         failed = run(ports, "app", *verb, named)
         assert (failed.exit_code, failed.stdout) == (3, "")
-        assert "There is no such app." in failed.stderr
+        assert "App not found." in failed.stderr
 
 
 def test_a_name_that_several_apps_have_is_not_guessed(ports: Ports) -> None:
@@ -156,4 +156,4 @@ def test_a_name_that_several_apps_have_is_not_guessed(ports: Ports) -> None:
     for verb in (("token", "create"), ("deactivate",), ("delete", "--yes")):
         failed = run(ports, "app", *verb, "Warehouse")
         assert failed.exit_code == 3
-        assert "Several apps have this name; give its id." in failed.stderr
+        assert "Several apps have this name. Use the app's ID." in failed.stderr

@@ -181,7 +181,7 @@ def test_a_database_without_tables_says_what_to_run(ports: Ports, empty_sqlite_u
 
 def test_what_is_shown_of_one_thing_is_tabs_in_a_pipe_and_an_object_in_json(ports: Ports) -> None:
     lines = run(ports, "group", "create", "Support").stdout.splitlines()
-    assert lines == ["Id\t1", "Name\tSupport", "Members\t0", "Permissions\t"]
+    assert lines == ["ID\t1", "Name\tSupport", "Members\t0", "Permissions\t"]
     assert run_json(ports, "group", "create", "Editors")["id"] == 2
 
 
@@ -212,4 +212,4 @@ def test_without_its_database_every_command_fails_in_json(line: str) -> None:
 def test_a_mistyped_choice_gets_a_suggestion(ports: Ports) -> None:
     assert "Did you mean name?" in run(ports, "shop", "set", "nam", "x").stderr
     assert "Did you mean audience?" in run(ports, "oidc", "set", "audince", "x").stderr
-    assert "Available fields: active, name" in run(ports, "oidc", "set", "zzz", "x").stderr
+    assert "Available values: active, name" in run(ports, "oidc", "set", "zzz", "x").stderr

@@ -39,7 +39,7 @@ def test_second_run_lists_who_is_left_and_how_to_reset_passwords(ports: Ports) -
     output = run(ports, "demo", "--once").stderr
     assert "admin@example.com (superuser), manager@example.com (manager), support@" in output
     assert not any(secret in output for secret in before.values())
-    line = next(line for line in output.splitlines() if "new password: flask " in line)
+    line = next(line for line in output.splitlines() if "To reset a password: flask " in line)
     assert run(ports, *line.partition(": flask ")[2].split()).exit_code == 0
     answer_reset_requests(ports, WORKER)
     [mail] = mails(ports, MailKind.PASSWORD_RESET)

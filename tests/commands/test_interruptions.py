@@ -57,7 +57,7 @@ def interrupted(installed: Installation, *arguments: str, after: str) -> tuple[s
         (("group", "delete", "Support"), "Delete"),
         (("app", "delete", "Warehouse"), "Delete"),
         (("app", "token", "verify"), "Token"),
-        (("shop", "set", "password-login-mode", "DISABLED"), "Go on?"),
+        (("shop", "set", "password-login-mode", "DISABLED"), "Continue?"),
         (("oidc", "set", "client_secret", "-"), "Value"),
         (("login", URL), "Email"),
         (("login", URL, "--app-token"), "Token"),
@@ -75,7 +75,7 @@ def test_interrupt_at_a_prompt_is_reported_as_json(
 
 
 def test_a_stream_without_news_ends_in_one_line_of_json(installed: Installation) -> None:
-    error, _ = interrupted(installed, "webhook", "listen", after="End with Ctrl-C")
+    error, _ = interrupted(installed, "webhook", "listen", after="Press Ctrl-C to stop")
     assert [json.loads(line) for line in error.splitlines()] == [{"errors": [INTERRUPTED]}]
 
 
@@ -137,8 +137,10 @@ def test_interrupted_bulk_update_lists_results_and_possible_secrets(
         for one in shop.received
         if operation(one) == "Update"
     ]
-    assert [one["secretKey"] for one in done] == [*sent, "a new one"]
-    assert "What failed may have been done; what is still planned was not." in error
+    assert [one["secretKey"] for one in done] == [*sent, "new"]
+    assert (
+        "The failed update may have been applied. The remaining planned updates weren't."
+    ) in error
 
 
 def test_interrupted_replay_reports_its_progress(
@@ -147,7 +149,9 @@ def test_interrupted_replay_reports_its_progress(
     words = ("webhook", "replay", "hook 1", "--since", "1d", "-u", shop.url)
     lines, error = stopped(installed, *words, when=lambda: count_requests(shop, "Replay") > 1)
     assert json.loads("".join(lines)) == {"failed": 2, "missing": 5}
-    assert "Interrupted. More are missing: say the same again." in error
+    assert (
+        "Interrupted. More events are missing. Run the command again to replay the rest."
+    ) in error
 
 
 def test_interrupted_bulk_retry_lists_retried_deliveries(
@@ -160,7 +164,7 @@ def test_interrupted_bulk_retry_lists_retried_deliveries(
         ("one", None),
         ("two", "Interrupted."),
     ]
-    assert "Not tried: 1. What failed may be on its way." in error
+    assert "Not resent: 1. The failed request may still have been applied." in error
 
 
 _INTERRUPTED_IMPORT = """

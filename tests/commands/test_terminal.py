@@ -50,7 +50,7 @@ def test_a_password_is_asked_for_twice_and_never_shown(installed: Installation) 
         "user",
         "create",
         "ann@example.com",
-        answers=[("Password", secret), ("The same again", secret)],
+        answers=[("Password", secret), ("Repeat password", secret)],
     )
     assert secret not in shown
     assert "ended with 0" in shown
@@ -64,12 +64,12 @@ def test_two_answers_that_differ_are_asked_for_again(installed: Installation) ->
         *("user", "create", "ann@example.com"),
         answers=[
             ("Password", secret),
-            ("The same again", "a long enough sentense"),
+            ("Repeat password", "a long enough sentense"),
             ("Password", secret),
-            ("The same again", secret),
+            ("Repeat password", secret),
         ],
     )
-    assert "Those two are not the same." in shown
+    assert "The passwords don't match." in shown
     assert "ended with 0" in shown
 
 
@@ -92,7 +92,7 @@ def mode(ports: Ports) -> PasswordLoginMode:
 def test_what_locks_people_out_is_asked_first(
     ports: Ports, installed: Installation, answer: str
 ) -> None:
-    question = "No one can sign in with a password. Go on?"
+    question = "No one can sign in with a password. Continue?"
     shown = run_in_terminal(installed, *CLOSE, answers=[(question, answer)])
     done = answer == "y"
     assert f"ended with {0 if done else 1}" in shown
@@ -101,13 +101,13 @@ def test_what_locks_people_out_is_asked_first(
 
 @pytest.mark.parametrize("answered", ["--yes", "--no-input"])
 def test_yes_option_skips_the_prompt(ports: Ports, installed: Installation, answered: str) -> None:
-    assert "Go on?" not in run_in_terminal(installed, *CLOSE, answered)
+    assert "Continue?" not in run_in_terminal(installed, *CLOSE, answered)
     assert mode(ports) is PasswordLoginMode.DISABLED
 
 
 def test_opening_access_needs_no_confirmation(ports: Ports, installed: Installation) -> None:
     set_mode(ports, PasswordLoginMode.DISABLED)
-    assert "Go on?" not in run_in_terminal(
+    assert "Continue?" not in run_in_terminal(
         installed, "shop", "set", "password-login-mode", "ENABLED"
     )
     assert mode(ports) is PasswordLoginMode.ENABLED
@@ -127,7 +127,7 @@ def test_app_is_deleted_after_confirmation(
 def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
     ports: Ports, installed: Installation
 ) -> None:
-    shown = run_in_terminal(installed, *CLOSE, answers=[("Go on?", INTERRUPT)])
+    shown = run_in_terminal(installed, *CLOSE, answers=[("Continue?", INTERRUPT)])
     assert "ended with 130" in shown
     assert "Traceback" not in shown
     assert mode(ports) is PasswordLoginMode.ENABLED
@@ -136,9 +136,9 @@ def test_ctrl_c_at_a_question_ends_quietly_and_changes_nothing(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("group", "delete", "Support"), "say --yes."),
-        (("oidc", "set", "client_secret", "-"), "pipe it in."),
-        (("app", "token", "verify"), "pipe it in."),
+        (("group", "delete", "Support"), "pass --yes when not running in a terminal."),
+        (("oidc", "set", "client_secret", "-"), "pipe it in when not running in a terminal."),
+        (("app", "token", "verify"), "pipe it in when not running in a terminal."),
     ],
 )
 def test_no_input_disables_prompts(
@@ -151,7 +151,7 @@ def test_no_input_disables_prompts(
 
 
 def test_a_no_is_json_too(installed: Installation) -> None:
-    shown = run_in_terminal(installed, *CLOSE, "--json", answers=[("Go on?", "n")])
+    shown = run_in_terminal(installed, *CLOSE, "--json", answers=[("Continue?", "n")])
     assert "ended with 1" in shown
     assert '"code": "ABORTED"' in shown
 
@@ -161,7 +161,7 @@ def test_a_table_names_what_a_narrow_terminal_has_no_room_for(
 ) -> None:
     make_group(ports, "Support", Permission.MANAGE_ORDERS)
     shown = run_in_terminal(installed, "group", "list", COLUMNS="20")
-    assert "No room for: Members, Permissions. --json shows all." in shown
+    assert "Columns not shown: Members, Permissions. Use --json to see everything." in shown
 
 
 def test_invalid_settings_are_reported_as_json(installed: Installation) -> None:

@@ -49,4 +49,4 @@ def test_restart_after_a_killed_parent_waits_for_the_port(sqlite_url: str, tmp_p
         for pid in filter(is_alive, family):
             os.kill(pid, signal.SIGKILL)
     assert f"Port {port} is in use. Waiting up to 10 s for it." in installed.output
-    assert "Cannot listen" not in installed.output
+    assert "Can't listen" not in installed.output

@@ -124,7 +124,7 @@ def test_an_instance_that_is_lost_for_a_while_is_waited_for() -> None:
     assert next(news).delivery.id == "delivery 1"
     instance.sent["a"].insert(0, delivery(2))
     assert next(news).delivery.id == "delivery 2"
-    assert lines == ["The shop cannot be reached: it is down. Trying again.", "There again."]
+    assert lines == ["The shop cannot be reached: it is down. Retrying.", "Reconnected."]
 
 
 def test_an_instance_that_was_never_there_is_not() -> None:
@@ -142,7 +142,7 @@ def test_an_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
     assert next(coming).delivery.id == "delivery 1"
     instance.sent["hook"].insert(0, delivery(2))
     assert next(coming).delivery.id == "delivery 2"
-    assert lines == ["The shop failed. Trying again.", "There again."]
+    assert lines == ["The shop failed. Retrying.", "Reconnected."]
 
 
 def test_a_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
@@ -153,7 +153,7 @@ def test_a_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
     instance.removed.add("hook")
     instance.sent["other"].insert(0, delivery(1))
     assert new_ids(follower) == ["delivery 1"]
-    assert lines == ["hook is not there any more."]
+    assert lines == ["hook was deleted."]
     instance.removed.add("other")
     with pytest.raises(Refused):
         follower.news()
