@@ -33,8 +33,8 @@ def test_an_app_is_installed_and_shown_with_what_it_asked_for(ports: Ports) -> N
         "Author: Somebody",
         "Requested permissions: MANAGE_PRODUCTS",
         "Granted permissions: MANAGE_PRODUCTS",
-        f"Token sent to:  {app.server.url}/register",
-        f"Webhook endpoints:  {TARGET}",
+        f"Token sent to: {app.server.url}/register",
+        f"Webhook endpoints: {TARGET}",
     ):
         assert line in done.stderr.splitlines()
     assert "\x1b" not in done.stderr
