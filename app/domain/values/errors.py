@@ -56,6 +56,13 @@ class Refused(Exception):
         self.problems = problems
 
 
+def refuse_any(*problems: Problem | None) -> None:
+    """Raise ``Refused`` with the ``problems`` that aren't ``None``, if there are any."""
+    existing = [problem for problem in problems if problem is not None]
+    if existing:
+        raise Refused(*existing)
+
+
 class PermissionDenied(Exception):
     """The caller is identified or anonymous, and lacks one of ``required``.
 

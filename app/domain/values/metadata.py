@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.text_rules import is_storable
 
 MAX_KEYS = 200
@@ -40,8 +40,7 @@ def changed_metadata(stored: Metadata, change: MetadataChange) -> dict[str, str]
     there is fine.
     """
     problems = [problem for pair in change.values for problem in _item_problems(*pair)]
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     changed = dict(stored) | dict(change.values)
     for key in change.deleted_keys:
         changed.pop(key, None)
@@ -54,9 +53,9 @@ def changed_metadata(stored: Metadata, change: MetadataChange) -> dict[str, str]
 def metadata_problems(values: Iterable[tuple[str, str]]) -> list[Problem]:
     """Return why a new object can't have these values as its metadata, on ``metadata``."""
     pairs = tuple(values)
-    found = [problem for pair in pairs for problem in _item_problems(*pair, "metadata")]
+    problems = [problem for pair in pairs for problem in _item_problems(*pair, "metadata")]
     size = _size_problem(dict(pairs), "metadata")
-    return found or [problem for problem in (size,) if problem is not None]
+    return problems or [problem for problem in (size,) if problem is not None]
 
 
 def read_metadata(stored: Mapping[str, object]) -> dict[str, str]:
@@ -69,16 +68,16 @@ def _item_problems(key: str, value: str, field: str = "input") -> list[Problem]:
         return [Problem("REQUIRED", "Metadata key can't be empty.", field)]
     if not is_storable(key) or not is_storable(value):
         return [Problem("INVALID", "Metadata contains characters that can't be stored.", field)]
-    found = []
+    problems = []
     if len(key) > MAX_KEY_LENGTH:
         message = "Metadata keys can have at most {max_length} characters."
         values = {"max_length": MAX_KEY_LENGTH}
-        found.append(Problem("INVALID", message, field, values=values))
+        problems.append(Problem("INVALID", message, field, values=values))
     if len(value) > MAX_VALUE_LENGTH:
         message = "Metadata values can have at most {max_length} characters."
         values = {"max_length": MAX_VALUE_LENGTH}
-        found.append(Problem("INVALID", message, field, values=values))
-    return found
+        problems.append(Problem("INVALID", message, field, values=values))
+    return problems
 
 
 def _size_problem(metadata: Metadata, field: str = "input") -> Problem | None:

@@ -99,8 +99,8 @@ def headers_problem(headers: Mapping[str, object], field: str = "customHeaders")
     Names are limited as clients know it, so that none replaces one of ours; case doesn't matter
     (RFC 9110, 5.1).
     """
-    found = [_header_problem(name, value, field) for name, value in headers.items()]
-    wrong = [problem for problem in found if problem is not None]
+    problems = [_header_problem(name, value, field) for name, value in headers.items()]
+    wrong = [problem for problem in problems if problem is not None]
     if wrong:
         return wrong[-1]
     if len(headers) > MAX_HEADERS:

@@ -9,7 +9,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
 from app.domain.events import CustomerUpdated, StaffUpdated
-from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.unset import ABSENT, Absent, present
 from app.models import UserRecord
@@ -73,8 +73,7 @@ def _update(
         "last_name": present(details.last_name, user.last_name),
     }
     problems = name_problems(names["first_name"], names["last_name"])
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     after = {name: value for name, value in names.items() if getattr(user, name) != value}
     before = {name: getattr(user, name) for name in after}
     if after:

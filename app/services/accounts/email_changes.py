@@ -14,7 +14,7 @@ from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.dates import date_in_words
-from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.account_details import add_user_updated
@@ -51,12 +51,10 @@ def request_email_change(
     """
     account = own_account(ports, actor)
     email = normalize_email(new_email)
-    found = [email_problem(email, "newEmail"), redirect_refusal(ports, redirect_url)]
+    problems = [email_problem(email, "newEmail"), redirect_refusal(ports, redirect_url)]
     if email == account.email:
-        found.append(_SAME)
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+        problems.append(_SAME)
+    refuse_any(*problems)
     prove_password(ports, actor, account, password, "password")
     with ports.database.transaction() as session:
         user = session.get(UserRecord, account.id, with_for_update=True)

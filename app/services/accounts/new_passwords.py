@@ -9,7 +9,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.values.dates import date_in_words
-from app.domain.values.errors import Refused
+from app.domain.values.errors import refuse_any
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -72,5 +72,4 @@ def replace_password(
 
 def _require_quality(password: str, words: Collection[str]) -> None:
     problems = password_problems(password, "password", words)
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)

@@ -15,7 +15,7 @@ from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, refuse_any
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -66,8 +66,7 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
     with ports.database.reading() as reading:
         shop = reading.get_one(ShopRecord, SHOP_ID)
     problems = _problems(ports, new, shop)
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     work = _work(ports, new)
     try:
         _register(ports, actor, new, work)
@@ -80,14 +79,14 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
 
 def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem]:
     words = own_words(new.email, new.first_name, new.last_name, shop.name)
-    found = [
+    problems = [
         email_problem(new.email),
         *password_problems(new.password, "password", words),
         *name_problems(new.first_name, new.last_name),
     ]
     if shop.enable_account_confirmation_by_email:
-        found.append(redirect_refusal(ports, new.redirect_url))
-    return [problem for problem in found if problem is not None]
+        problems.append(redirect_refusal(ports, new.redirect_url))
+    return [problem for problem in problems if problem is not None]
 
 
 def _work(ports: Ports, new: NewAccount) -> _Work:

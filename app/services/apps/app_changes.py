@@ -11,7 +11,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import grant_problem
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AppDeleted, AppInstalled, AppUpdated
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.text_rules import line_problem
 from app.domain.values.unset import ABSENT, Absent, present
 from app.models import AppPermissionRecord, AppRecord, DeliveryRecord, WebhookRecord
@@ -133,17 +133,15 @@ def delete_app(ports: Ports, actor: Actor, app_id: int) -> App:
 
 
 def _check(actor: Actor, name: str, identifier: str, permissions: frozenset[Permission]) -> None:
-    found = [
+    problems = [
         line_problem(name, "name", max_length=_MAX_NAME_LENGTH),
         line_problem(identifier, "identifier", max_length=_MAX_NAME_LENGTH),
         grant_problem(actor, permissions),
         grantable_problem(permissions),
     ]
     if not name:
-        found.append(Problem("REQUIRED", "Enter a name.", "name"))
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+        problems.append(Problem("REQUIRED", "Enter a name.", "name"))
+    refuse_any(*problems)
 
 
 def _store(ports: Ports, actor: Actor, session: Session, new: NewApp) -> CreatedApp:

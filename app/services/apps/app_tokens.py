@@ -22,7 +22,7 @@ from app.domain.apps.apps import (
 )
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ranges import moments
 from app.domain.values.text_rules import line_problem
 from app.models import AppTokenRecord
@@ -72,13 +72,13 @@ def create_app_token(
     """
     refuse_apps(actor, "app")
     expires_at = moments(options.expires_at, None).gte
-    _refuse(
+    refuse_any(
         line_problem(options.name, "name", max_length=_MAX_NAME_LENGTH),
         expiry_problem(expires_at, ports.clock.now()),
     )
     with ports.database.transaction() as session:
         app = locked_app(session, actor, app_id, "app")
-        _refuse(narrowing_problem(app.permissions, options.permissions))
+        refuse_any(narrowing_problem(app.permissions, options.permissions))
         new = store_token(ports, session, app_id, options.name, expires_at, options.permissions)
         record(ports, actor, session, _creation("app_token.create", app, new.token))
         return new
@@ -103,11 +103,11 @@ def rotate_app_token(
     and OUT_OF_SCOPE_APP on ``id``, INVALID on it for one that has expired or been replaced
     already, and INVALID on ``overlapSeconds``.
     """
-    _refuse(overlap_problem(overlap))
+    refuse_any(overlap_problem(overlap))
     with ports.database.transaction() as session:
         stored, app = _find(session, actor, token_id)
         old, now = to_token(stored), ports.clock.now()
-        _refuse(rotation_problem(old, now))
+        refuse_any(rotation_problem(old, now))
         stored.expires_at, stored.replaced_at = rotated_end(old, now, overlap), now
         new = store_token(
             ports, session, app.id, old.name, successor_end(old, now), old.permissions
@@ -186,12 +186,6 @@ def _creation(
         "permissions": None if token.permissions is None else sorted(token.permissions),
     }
     return Change(action, "AppToken", token.id, app.name, before or {}, after)
-
-
-def _refuse(*found: Problem | None) -> None:
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
 
 
 def _text(moment: datetime | None) -> str | None:

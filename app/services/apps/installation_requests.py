@@ -11,7 +11,7 @@ from app.domain.apps.installations import Installation, JobStatus
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import grant_problem
 from app.domain.authorization.permissions import Permission, joined_names, split_names
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.text_rules import line_problem
 from app.models import AppInstallationRecord
 from app.ports import Ports
@@ -43,17 +43,15 @@ def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Ins
     the installation, which is then FAILED.
     """
     name = request.app_name.strip()
-    found = [
+    problems = [
         line_problem(name, "appName", max_length=_MAX_NAME_LENGTH),
         manifest_url_problem(request.manifest_url),
         grant_problem(actor, request.permissions),
         grantable_problem(request.permissions),
     ]
     if not name:
-        found.append(Problem("REQUIRED", "Enter a name.", "appName"))
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+        problems.append(Problem("REQUIRED", "Enter a name.", "appName"))
+    refuse_any(*problems)
     now = ports.clock.now()
     with ports.database.transaction() as session:
         stored = AppInstallationRecord(

@@ -11,7 +11,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.urls.delivery_targets import target_problem
 from app.domain.urls.web_urls import is_web_url
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.version import SCHEMA_VERSION
 from app.models import AppRecord
 from app.ports import Ports
@@ -70,8 +70,7 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
         *_query_problems(ports, manifest),
         *_identifier_problems(ports, manifest),
     ]
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     return replace(
         manifest, webhooks=tuple(_events_of(ports, webhook) for webhook in manifest.webhooks)
     )

@@ -10,7 +10,7 @@ from app.domain.commerce.checkouts import CheckoutLine, completion_problems
 from app.domain.commerce.money import total
 from app.domain.commerce.orders import Order, OrderStatus
 from app.domain.events import OrderCreated
-from app.domain.values.errors import Refused
+from app.domain.values.errors import refuse_any
 from app.models import (
     CheckoutLineRecord,
     CheckoutRecord,
@@ -41,8 +41,7 @@ def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Order:
         _keep_products(session, cart)
         lines = lines_of(session, actor, [cart.id]).get(cart.id, ())
         problems = completion_problems(lines, cart.email)
-        if problems:
-            raise Refused(*problems)
+        refuse_any(*problems)
         order = _store(ports, session, cart, lines)
         add_event(ports, actor, session, OrderCreated(order.id))
         return _loaded(session, actor, order.id)

@@ -20,7 +20,7 @@ from app.domain.commerce.products import (
     snapshot_of,
 )
 from app.domain.events import ProductCreated, ProductDeleted, ProductUpdated
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.text_rules import prose_problem
 from app.domain.values.unset import ABSENT, Absent
@@ -122,14 +122,12 @@ def _applied(product: Product, input_: ProductInput) -> Product:
     description = (
         product.description if input_.description is ABSENT else _text(input_.description)
     )
-    found = [name_problem(name), _slug_problem(slug, input_)]
-    found.append(prose_problem(description, "description", max_length=MAX_DESCRIPTION_LENGTH))
+    problems = [name_problem(name), _slug_problem(slug, input_)]
+    problems.append(prose_problem(description, "description", max_length=MAX_DESCRIPTION_LENGTH))
     if isinstance(input_.price, Decimal) or input_.currency is not None:
         amount = input_.price if isinstance(input_.price, Decimal) else Decimal(0)
-        found.append(price_problem(amount, input_.currency))
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+        problems.append(price_problem(amount, input_.currency))
+    refuse_any(*problems)
     return replace(
         product,
         name=name,

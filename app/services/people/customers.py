@@ -11,7 +11,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerDeleted, CustomerUpdated
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.models import UserRecord
 from app.ports import Ports
@@ -48,13 +48,11 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
     NOT_FOUND on ``customerType``.
     """
     email = normalize_email(new.email)
-    found = [email_problem(email), *name_problems(new.first_name, new.last_name)]
+    problems = [email_problem(email), *name_problems(new.first_name, new.last_name)]
     if new.redirect_url:
-        found.append(redirect_refusal(ports, new.redirect_url))
-    found.append(_type_problem(new.customer_type))
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+        problems.append(redirect_refusal(ports, new.redirect_url))
+    problems.append(_type_problem(new.customer_type))
+    refuse_any(*problems)
     new_user = NewUser(email, new.first_name, new.last_name, is_active=new.is_active)
     with emails_unique(ports, email), ports.database.transaction() as session:
         user = store_user(ports, actor, session, new_user)
@@ -78,10 +76,8 @@ def update_customer(
     NOT_FOUND on ``customerType``.
     """
     key = _key(customer_id)
-    found = [*detail_problems(details), _type_problem(customer_type)]
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+    problems = [*detail_problems(details), _type_problem(customer_type)]
+    refuse_any(*problems)
     wanted_email = details.wanted_email or ""
     with emails_unique(ports, wanted_email), ports.database.transaction() as session:
         user = _find(session, key)

@@ -12,7 +12,7 @@ from app.domain.authorization.grants import grant_problem, withdrawal_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission
 from app.domain.events import PermissionGroupDeleted, PermissionGroupUpdated
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.unset import ABSENT, Absent
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord
@@ -65,8 +65,7 @@ def update_group(
     key = key_of(group_id, "Group")
     name = changes.name if isinstance(changes.name, Absent) else changes.name.strip()
     problems = _problems(actor, name, changes)
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     try:
         return _update(ports, actor, key, name, changes)
     except IntegrityError:
@@ -102,14 +101,14 @@ def delete_group(ports: Ports, actor: Actor, group_id: str) -> PermissionGroup:
 
 def _problems(actor: Actor, name: str | Absent, changes: GroupChanges) -> list[Problem]:
     added, removed = changes.add_permissions, changes.remove_permissions
-    found = [
+    problems = [
         duplicate_problem(added, removed, "permissions", "permissions"),
         duplicate_problem(changes.add_users, changes.remove_users, "users", "users"),
         None if isinstance(name, Absent) else name_problem(name),
         grant_problem(actor, added, "addPermissions"),
         withdrawal_problem(actor, removed, "removePermissions"),
     ]
-    return [problem for problem in found if problem is not None]
+    return [problem for problem in problems if problem is not None]
 
 
 def _update(

@@ -13,7 +13,7 @@ from app.domain.authorization.grants import grant_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission
 from app.domain.events import PermissionGroupCreated
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
@@ -80,10 +80,8 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
     ``manageable_staff`` refuses.
     """
     name = new.name.strip()
-    found = [name_problem(name), grant_problem(actor, new.permissions, "addPermissions")]
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+    problems = [name_problem(name), grant_problem(actor, new.permissions, "addPermissions")]
+    refuse_any(*problems)
     try:
         return _store(ports, actor, name, new)
     except IntegrityError:

@@ -9,7 +9,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import known
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import parse_global_id, parse_key, to_global_id
 from app.models import GroupMemberRecord, GroupPermissionRecord, GroupRecord, UserRecord
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
@@ -48,8 +48,7 @@ def manageable_groups(
     if beyond:
         message = "You can't manage a group whose permissions you don't have."
         problems.append(Problem("OUT_OF_SCOPE_GROUP", message, field, groups=beyond))
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     return frozenset(keys.values())
 
 
@@ -76,8 +75,7 @@ def manageable_staff(
     if beyond:
         message = "You can't manage these users: they have permissions that you don't have."
         problems.append(Problem("OUT_OF_SCOPE_USER", message, field, users=beyond))
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     return frozenset(found)
 
 

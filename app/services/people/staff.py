@@ -12,7 +12,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import StaffCreated, StaffDeleted, StaffUpdated
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.models import UserRecord
 from app.ports import Ports
@@ -67,12 +67,10 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
     ``redirectUrl``; on ``addGroups`` NOT_FOUND and OUT_OF_SCOPE_GROUP.
     """
     email = normalize_email(new.email)
-    found = [email_problem(email), *name_problems(new.first_name, new.last_name)]
+    problems = [email_problem(email), *name_problems(new.first_name, new.last_name)]
     if new.redirect_url:
-        found.append(redirect_refusal(ports, new.redirect_url))
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+        problems.append(redirect_refusal(ports, new.redirect_url))
+    refuse_any(*problems)
     with emails_unique(ports, email), ports.database.transaction() as session:
         lock_grants(session)
         groups = manageable_groups(actor, session, new.groups, "addGroups")
@@ -114,8 +112,7 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
     twice = duplicate_problem(changes.add_groups, changes.remove_groups, None, "groups")
     if twice is not None:
         problems.append(twice)
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     wanted_email = changes.details.wanted_email or ""
     with emails_unique(ports, wanted_email), ports.database.transaction() as session:
         lock_grants(session)

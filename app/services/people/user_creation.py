@@ -16,7 +16,7 @@ from app.domain.authorization.grants import grant_problem, holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerCreated, StaffCreated
 from app.domain.passwords.passwords import own_words, password_problems
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import to_global_id
 from app.models import UserPermissionRecord, UserRecord
 from app.ports import Ports
@@ -59,8 +59,7 @@ def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
     require_manage_permission(actor, is_staff=_is_staff(new))
     email = normalize_email(new.email)
     problems = _problems(actor, email, new)
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     hashed = None if new.password is None else ports.passwords.hash(new.password)
     groups = [to_global_id("Group", key) for key in new.groups]
     with emails_unique(ports, email), ports.database.transaction() as session:
@@ -75,20 +74,22 @@ def _is_staff(new: NewUser) -> bool:
 
 
 def _problems(actor: Actor, email: str, new: NewUser) -> list[Problem]:
-    found: list[Problem | None] = [email_problem(email)]
+    problems: list[Problem | None] = [email_problem(email)]
     if new.password is not None:
         words = own_words(email, new.first_name, new.last_name)
         weak = password_problems(new.password, words=words)
         # Whoever holds the shell may hand out a password that is easily guessed, but no short one.
-        found += [problem for problem in weak if not actor.is_trusted or problem.code in _ALWAYS]
-    found += name_problems(new.first_name, new.last_name)
+        problems += [
+            problem for problem in weak if not actor.is_trusted or problem.code in _ALWAYS
+        ]
+    problems += name_problems(new.first_name, new.last_name)
     if (new.permissions or new.groups) and not _is_staff(new):
-        found.append(Problem("INVALID", "Only staff can have permissions.", "isStaff"))
+        problems.append(Problem("INVALID", "Only staff can have permissions.", "isStaff"))
     if new.is_superuser and not holds_all_permissions(actor):
         message = "Only an administrator with all permissions can create a superuser."
-        found.append(Problem("OUT_OF_SCOPE_USER", message, "isSuperuser"))
-    found.append(grant_problem(actor, new.permissions, "addPermissions"))
-    return [problem for problem in found if problem is not None]
+        problems.append(Problem("OUT_OF_SCOPE_USER", message, "isSuperuser"))
+    problems.append(grant_problem(actor, new.permissions, "addPermissions"))
+    return [problem for problem in problems if problem is not None]
 
 
 @part

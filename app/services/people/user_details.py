@@ -58,13 +58,13 @@ def detail_problems(details: Details) -> list[Problem]:
     """Return the problems of the new details: REQUIRED and INVALID on each."""
     names = (details.first_name, details.last_name)
     first, last = ("" if isinstance(name, Absent) else name or "" for name in names)
-    found: list[Problem | None] = [*name_problems(first, last)]
+    problems: list[Problem | None] = [*name_problems(first, last)]
     if details.wanted_email is not None:
-        found.append(email_problem(details.wanted_email))
+        problems.append(email_problem(details.wanted_email))
     for value, field in ((details.is_active, "isActive"), (details.is_confirmed, "isConfirmed")):
         if value is None:
-            found.append(Problem("INVALID", "Say true or false.", field))
-    return [problem for problem in found if problem is not None]
+            problems.append(Problem("INVALID", "Say true or false.", field))
+    return [problem for problem in problems if problem is not None]
 
 
 @part

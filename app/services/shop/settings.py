@@ -20,7 +20,7 @@ from app.domain.shop.settings import (
     mode_change_problem,
     with_closing,
 )
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, refuse_any
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -52,19 +52,15 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
     and INVALID for a note or an opening time of an open storefront, or a time in the past.
     """
     given_settings = tuple(given_values(update))
-    found = [_problem(ports, setting, value) for setting, value in given_settings]
+    problems = [_problem(ports, setting, value) for setting, value in given_settings]
     if isinstance(update.password_login_mode, PasswordLoginMode):
-        found.append(mode_change_problem(actor, update.password_login_mode))
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+        problems.append(mode_change_problem(actor, update.password_login_mode))
+    refuse_any(*problems)
     values: dict[str, Any] = {setting.name: value for setting, value in given_settings}
     with ports.database.transaction() as session:
         before = settings_of(_locked(session))
         after = replace(before, **values)
-        problems = list(closing_problems(update, after, ports.clock.now()))
-        if problems:
-            raise Refused(*problems)
+        refuse_any(*closing_problems(update, after, ports.clock.now()))
         after = with_closing(before, update, after)
         _save(ports, actor, session, before, after)
         return after

@@ -9,7 +9,7 @@ from app.domain.single_sign_on.discovery import read_description
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.check_results import Finding, State
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest
 from app.ports.identity_provider import Client, GrantRefused
@@ -37,8 +37,7 @@ def discover_provider(
     except CallFailed as failed:
         raise Refused(Problem("INVALID", str(failed), "issuer")) from failed
     settings, problems = read_description(document, issuer)
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     return save_provider(ports, actor, slug, ProviderUpdate(settings, asks_first=asks_first))
 
 

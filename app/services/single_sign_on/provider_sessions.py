@@ -10,7 +10,7 @@ from app.domain.sign_in.tokens import is_access
 from app.domain.single_sign_on.provider_tokens import LogoutToken, read_logout_token
 from app.domain.single_sign_on.providers import Provider
 from app.domain.urls.redirects import may_redirect_to_other_host, redirect_problem, with_query
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.text_rules import has_control_characters
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
@@ -68,10 +68,8 @@ def log_out_external(
         raise Refused(
             Problem("INVALID", message, "input", values={"max_query_length": _MAX_QUERY_LENGTH})
         )
-    found = [_value_problem(ports, name, value) for name, value in values.items()]
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+    problems = [_value_problem(ports, name, value) for name, value in values.items()]
+    refuse_any(*problems)
     _end_own_session(ports, actor)
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.oauth_logout_url:

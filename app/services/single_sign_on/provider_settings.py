@@ -27,7 +27,7 @@ from app.domain.single_sign_on.providers import (
     names_default,
     slug_in,
 )
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import line_problem
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord
@@ -160,8 +160,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
         before = to_provider(stored)
         after = replace(before, **values)
         problems = activation_problems(after)
-        if problems:
-            raise Refused(*problems)
+        refuse_any(*problems)
         guarded = prevent_lockout(ports, actor, session, before, after)
         with guarded if changes.asks_first else nullcontext():
             for name, value in values.items():
@@ -186,8 +185,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     if changes.name is not None:
         problem = line_problem(name, "name", max_length=_MAX_NAME_LENGTH)
         problems += [problem] if problem else []
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     values: dict[str, Any] = {name: value for name, value in read.items() if value is not None}
     for secret in _SECRETS:
         if values.get(secret):

@@ -12,7 +12,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.urls.delivery_targets import target_problem
-from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.domain.values.text_rules import line_problem
 from app.domain.values.unset import ABSENT, Absent, present
@@ -224,7 +224,7 @@ def _applied(
         after = replace(
             after, has_secret=bool(input_.secret_key), reveal=partial(str, input_.secret_key)
         )
-    found = [
+    problems = [
         _target_problem(ports, before, after, input_),
         line_problem(after.name, "name", max_length=_MAX_NAME_LENGTH),
         line_problem(after.identifier, "identifier", max_length=_MAX_NAME_LENGTH),
@@ -233,9 +233,7 @@ def _applied(
         sync_events_problem(input_.sync_events),
         headers_problem(headers),
     ]
-    problems = [problem for problem in found if problem is not None]
-    if problems:
-        raise Refused(*problems)
+    refuse_any(*problems)
     return replace(
         after,
         custom_headers={name: str(value) for name, value in headers.items()},

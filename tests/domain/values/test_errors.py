@@ -9,6 +9,7 @@ from app.domain.values.errors import (
     TokenFault,
     TokenRejected,
     TrafficClosed,
+    refuse_any,
 )
 
 
@@ -63,3 +64,12 @@ def test_a_refusal_carries_all_of_its_problems() -> None:
 
     assert [problem.code for problem in refused.problems] == ["A", "B"]
     assert str(refused) == "One thing.; Another."
+
+
+def test_existing_problems_are_refused_together() -> None:
+    first, second = Problem("INVALID", "Wrong.", "name"), Problem("REQUIRED", "Enter it.", "url")
+    with pytest.raises(Refused) as caught:
+        refuse_any(first, None, second)
+    assert caught.value.problems == (first, second)
+    refuse_any(None, None)
+    refuse_any()
