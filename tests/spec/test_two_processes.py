@@ -1,5 +1,6 @@
 """Two server processes on one database: what is changed in one holds at once in the other."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,9 +43,8 @@ def shared_url(
 ) -> Iterator[str]:
     """A database that lives as long as the processes, on each kind in turn."""
     if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path_factory.mktemp('two') / 'shop.sqlite3'}"
-        upgrade(url)
-        yield url
+        migrated = request.getfixturevalue("_migrated_file")
+        yield f"sqlite:///{shutil.copy(migrated, tmp_path_factory.mktemp('two'))}"
         return
     maintenance = server_url(request.getfixturevalue("run_directory"), "postgresql")
     name = f"two_processes_{request.getfixturevalue('worker')}"
