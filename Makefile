@@ -1,7 +1,8 @@
 # Everything a developer or an operator of a single machine needs; `make help` lists it.
 
 PORT ?= 8000
-WORKERS ?= $(shell getconf _NPROCESSORS_ONLN)
+# One more than processors: tests also wait for servers, a browser and deadlines.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 ARGS ?=
 
 VENV := .venv
