@@ -152,9 +152,11 @@ def invalid_filter_messages(names: Mapping[str, str], invalid: Iterable[str]) ->
 class ActiveFilters:
     """The filters in a list's URL.
 
-    ``tags`` are those that are applied; ``problems`` are sentences about the others.
+    ``applied`` are those that are applied, ``tags`` the same as text; ``problems`` are sentences
+    about the others.
     """
 
+    applied: Mapping[str, str]
     tags: Sequence[tuple[str, str]]
     problems: Sequence[str]
 
@@ -167,7 +169,9 @@ def active_filters(
     """Return the filters in the URL; ``converters`` are of those whose value can be invalid."""
     invalid = invalid_filters(converters)
     applied = {name: label for name, label in names.items() if name not in invalid}
-    return ActiveFilters(tags(applied, words), invalid_filter_messages(names, invalid))
+    return ActiveFilters(
+        query_params(*applied), tags(applied, words), invalid_filter_messages(names, invalid)
+    )
 
 
 def tags(

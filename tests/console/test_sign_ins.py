@@ -139,3 +139,8 @@ def test_empty_log_says_so(staff_console: StaffConsole, shop: Ports) -> None:
     page = staff_console(Permission.MANAGE_USERS).open("/console/sign-ins/")
     assert "No sign-in attempts yet" in page.text
     assert "No sign-in attempts in this time" in page.text
+
+
+def test_command_leaves_out_filters_that_are_not_valid(staff_console: StaffConsole) -> None:
+    page = staff_console(MAY).open("/console/sign-ins/?since=abc&reason=x&result=FAILED")
+    assert "flask sign-ins list --since 14d --result failed" in page.text

@@ -5,7 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.console.security.throttle_page import make_forwarding, make_question, make_throttle_page
+from app.console.security.throttle_page import (
+    COLUMNS,
+    make_forwarding,
+    make_question,
+    make_throttle_page,
+)
 from app.services.shop.traffic import UntrustedForwarding
 from app.services.sign_in.login_throttle import AccountFailures, BlockDetails
 
@@ -122,3 +127,11 @@ def test_forwarding_without_trust_is_counted() -> None:
     assert two is not None
     assert two.title == "2 servers that aren't trusted proxies forward requests."
     assert two.peers[1].startswith("<code>&lt;b&gt;</code>: 40 requests this week")
+
+
+def test_export_names_accounts_that_still_exist() -> None:
+    block = replace(BLOCK, against=(ADA, GONE), accounts=2, wrong_passwords=5, failures=6)
+    values = {name: value(block) for name, value in COLUMNS.items()}
+    assert values["accounts"] == "ada@example.com"
+    assert (values["failures"], values["unknown_emails"]) == (6, 1)
+    assert values["blocked_until"] == BLOCK.until

@@ -74,7 +74,7 @@ def index() -> BaseResponse:
     """List attempts, newest first, with the filters of the URL, below a chart of the period."""
     filter_, period = _filter(), _period()
     found = list_sign_ins(ports(), actor(), requested_page(is_counted=False), filter_)
-    params = query_params(*_NAMES)
+    filters = active_filters(_NAMES, _CONVERTERS, _WORDS)
     return page(
         "sign_ins/index.html",
         sign_ins=make_sign_ins_page(
@@ -82,12 +82,12 @@ def index() -> BaseResponse:
             count_sign_ins(ports(), actor(), filter_),
             chart_sign_ins(ports(), actor(), period),
             period,
-            params,
+            filters.applied,
             actor().permissions,
         ),
         turns=turns(found, ListOrder.NEWEST_FIRST),
-        params=params,
-        filters=active_filters(_NAMES, _CONVERTERS, _WORDS),
+        params=query_params(*_NAMES),
+        filters=filters,
         words=_WORDS,
         kept_days=ports().configuration.sign_in_log_days,
         longest=MAX_TEXT_LENGTH,

@@ -81,7 +81,7 @@ def make_sign_ins_page(
     params: Mapping[str, str],
     permissions: frozenset[Permission],
 ) -> SignInsPage:
-    """Return the page; ``params`` are its filters as the URL has them."""
+    """Return the page; ``params`` are its valid filters as the URL has them."""
     return SignInsPage(
         rows=tuple(_row(event, permissions) for event in events),
         summary=COUNT.of(counts),
