@@ -11,6 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --requir
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --quiet
 
 PROVIDER := tests/provider
+CLIENTS := tests/clients
 BROWSER := tests/browser
 EDITOR := app/static/vendor/graphiql
 EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
@@ -109,6 +110,7 @@ npm-ci = cmp -s $(1)/package-lock.json $(1)/node_modules/installed || { \
 
 node-packages: dev-packages playground
 	@$(call npm-ci,$(PROVIDER))
+	@$(call npm-ci,$(CLIENTS))
 	@$(call npm-ci,$(BROWSER))
 
 playground: ## the query editor of the playground page (needs Node)

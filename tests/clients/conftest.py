@@ -1,0 +1,129 @@
+"""A server with the default settings, and programs that are built with client libraries."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from app.settings import Settings
+from app.wiring import connect
+from tests.builders.people import make_user
+from tests.servers.forked_commands import running_command
+from tests.servers.provider import node
+from tests.servers.run import ROOT
+from tests.servers.sandbox import PATIENCE
+from tests.spec.server import SECRET, Server, environment, running
+
+FOLDER = ROOT / "tests" / "clients"
+ADMIN, CUSTOMER = "admin@example.com", "customer@example.com"
+PASSWORD = "a sentence that opens the shop"
+DEFAULT_VENDOR = Settings().vendor
+
+
+@dataclass(slots=True)
+class Shop:
+    """A running server and its people."""
+
+    server: Server
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment of its processes; other tests run with another vendor."""
+        return environment(self.server.database_url, VENDOR=DEFAULT_VENDOR)
+
+    def operate(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run ``flask WORDS`` to its end."""
+        with running_command(words, ROOT, self.settings) as command:
+            return command.finish(3 * PATIENCE)
+
+    @contextmanager
+    def worker(self) -> Iterator[None]:
+        """Run the background worker during the block."""
+        with running_command(("worker",), ROOT, self.settings):
+            yield
+
+    def run(self, query: str, **variables: object) -> Any:
+        """Run an operation as the admin; return its data."""
+        if not self.tokens:
+            made = self._post({"query": _SIGN_IN, "variables": {"email": ADMIN}}, {})
+            self.tokens["admin"] = made["tokenCreate"]["token"]
+        headers = {"Authorization": f"Bearer {self.tokens['admin']}"}
+        return self._post({"query": query, "variables": variables}, headers)
+
+    def _post(self, body: object, headers: dict[str, str]) -> Any:
+        response = requests.post(
+            self.server.issuer, json=body, headers=headers, timeout=PATIENCE
+        ).json()
+        assert "errors" not in response, response
+        return response["data"]
+
+
+_SIGN_IN = f"""
+mutation SignIn($email: String!) {{
+  tokenCreate(email: $email, password: {json.dumps(PASSWORD)}) {{ token errors {{ code }} }}
+}}"""
+
+
+@pytest.fixture(scope="module")
+def _running_shop(
+    tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path
+) -> Iterator[Shop]:
+    folder = tmp_path_factory.mktemp("clients")
+    copied = folder / "shop.sqlite3"
+    copied.write_bytes(_migrated_file.read_bytes())
+    url = f"sqlite:///{copied}"
+    ports = connect(Settings(database_url=url, secret_key=SECRET))
+    make_user(ports, ADMIN, password=PASSWORD, is_staff=True, is_superuser=True)
+    make_user(ports, CUSTOMER, password=PASSWORD)
+    ports.database.close()
+    with running(folder, url, VENDOR=DEFAULT_VENDOR) as server:
+        yield Shop(server)
+
+
+@pytest.fixture
+def shop(_running_shop: Shop) -> Iterator[Shop]:
+    """The running shop; the test fails if the server logs a traceback or a secret."""
+    yield _running_shop
+    faults = _running_shop.server.new_errors()
+    if faults:
+        pytest.fail(f"The server logged a fault:\n{faults}", pytrace=False)
+
+
+def run_client(program: str, *arguments: str) -> None:
+    """Run a program of this folder to its end; it fails if an assertion of it does."""
+    done = subprocess.run(
+        [node(), program, *arguments],
+        cwd=FOLDER,
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def app_url(tmp_path: Path) -> Iterator[str]:
+    """An app built with @saleor/app-sdk."""
+    process = subprocess.Popen(
+        [node(), "app.mjs", str(tmp_path / "tokens.json")],
+        cwd=FOLDER,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.stdin.close()
+        process.wait(PATIENCE)
+        process.stdout.close()
