@@ -13,6 +13,7 @@ from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.reauthentication import ask_first
 from app.console.session import actor, caller, ports, signed_in_by
+from app.console.time_zone import time_zone_name
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout
@@ -216,6 +217,7 @@ def _refuse(
         "access/index.html",
         access=_page_of(found, asked, messages),
         closing=closing or ClosingForm.of(found),
+        time_hint=_time_hint(),
     )
 
 
@@ -225,7 +227,19 @@ def _show(found: Impact, asked: Asked | None) -> BaseResponse:
         if reason:
             flash(reason, "bad")
             asked = None
-    return page("access/index.html", access=_page_of(found, asked), closing=ClosingForm.of(found))
+    return page(
+        "access/index.html",
+        access=_page_of(found, asked),
+        closing=ClosingForm.of(found),
+        time_hint=_time_hint(),
+    )
+
+
+def _time_hint() -> str:
+    return text(
+        "24-hour time in {zone}. Leave it empty to open the storefront yourself.",
+        zone=time_zone_name(),
+    )
 
 
 def _page_of(found: Impact, asked: Asked | None, wrong: Sequence[str] = ()) -> AccessPage:

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from app.console.time_zone import local, zone_label
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import problem_text
 from app.domain.values.ids import to_global_id
@@ -26,8 +27,9 @@ _INITIALS = 2
 
 
 def exact(moment: datetime) -> str:
-    """Return the full moment, always in UTC: ``20 Nov 2026, 09:42:11 UTC``."""
-    return text("{at.day} {at:%b %Y, %H:%M:%S} UTC", at=moment)
+    """Return the full moment in the person's time zone: ``20 Nov 2026, 09:42:11 UTC``."""
+    at = local(moment)
+    return text("{at.day} {at:%b %Y, %H:%M:%S} {zone}", at=at, zone=zone_label(at))
 
 
 def relative(moment: datetime, now: datetime) -> str:
@@ -39,25 +41,27 @@ def relative(moment: datetime, now: datetime) -> str:
     for form, (size, limit) in zip(forms, _UNITS, strict=True):
         if seconds < limit:
             return text(form, number=seconds // size)
-    if moment.year == now.year:
-        return text("{at.day} {at:%b, %H:%M} UTC", at=moment)
-    return text("{at.day} {at:%b %Y, %H:%M} UTC", at=moment)
+    at = local(moment)
+    if at.year == local(now).year:
+        return text("{at.day} {at:%b, %H:%M} {zone}", at=at, zone=zone_label(at))
+    return text("{at.day} {at:%b %Y, %H:%M} {zone}", at=at, zone=zone_label(at))
 
 
 def clock_time(moment: datetime, now: datetime) -> str:
     """Return a moment as people say it: ``today at 12:00 UTC``, ``22 Nov at 12:00 UTC``."""
-    days = (moment.date() - now.date()).days
+    at, today = local(moment), local(now)
+    days = (at.date() - today.date()).days
     if days in _NEAR_DAYS:
-        return text(_NEAR_DAYS[days], at=moment)
-    if moment.year == now.year:
-        return text("{at.day} {at:%b at %H:%M} UTC", at=moment)
-    return text("{at.day} {at:%b %Y at %H:%M} UTC", at=moment)
+        return text(_NEAR_DAYS[days], at=at, zone=zone_label(at))
+    if at.year == today.year:
+        return text("{at.day} {at:%b at %H:%M} {zone}", at=at, zone=zone_label(at))
+    return text("{at.day} {at:%b %Y at %H:%M} {zone}", at=at, zone=zone_label(at))
 
 
 _NEAR_DAYS = {
-    -1: "yesterday at {at:%H:%M} UTC",
-    0: "today at {at:%H:%M} UTC",
-    1: "tomorrow at {at:%H:%M} UTC",
+    -1: "yesterday at {at:%H:%M} {zone}",
+    0: "today at {at:%H:%M} {zone}",
+    1: "tomorrow at {at:%H:%M} {zone}",
 }
 
 _NOW = 5

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from datetime import UTC
 from typing import Any
 
 from flask_wtf import FlaskForm
 from typing_extensions import override
 from wtforms import Field, StringField
 
+from app.console.time_zone import local, time_zone
 from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.ids import parse_key
 from app.domain.values.ranges import parse_moment
@@ -26,12 +26,12 @@ class KeyField(StringField):  # type: ignore[misc]
 
 
 class MomentField(StringField):  # type: ignore[misc]
-    """A field for a moment such as ``2026-03-01 12:00``, on a 24-hour clock in UTC."""
+    """A field for a moment such as ``2026-03-01 12:00``, in the person's time zone."""
 
     @override
     def process_formdata(self, valuelist: list[str]) -> None:
         given = valuelist[0].strip() if valuelist else ""
-        self.data = parse_moment(given, UTC)
+        self.data = parse_moment(given, time_zone())
         if given and self.data is None:
             raise ValueError("Enter a date and time such as 2026-11-30 09:00.")
 
@@ -39,7 +39,7 @@ class MomentField(StringField):  # type: ignore[misc]
     def _value(self) -> str:
         if self.raw_data:
             return str(self.raw_data[0])
-        return f"{self.data:%Y-%m-%d %H:%M}" if self.data else ""
+        return f"{local(self.data):%Y-%m-%d %H:%M}" if self.data else ""
 
 
 def field_attributes(

@@ -13,6 +13,7 @@ from app.console.home_charts import make_requests_chart
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.setup_checklist import Checklist, make_checklist
 from app.console.stack_charts import StackChart
+from app.console.time_zone import local
 from app.domain.audit.entries import AuditEntry
 from app.domain.deliveries.daily_statistics import DeliveryDay
 from app.domain.shop.settings import PasswordLoginMode, Switches
@@ -372,9 +373,9 @@ def _chart(day: DeliveryDay) -> Chart:
         top=html_text("{number:,} per hour", number=bars.top),
         bars=bars if day.made else None,
         hours=tuple(
-            f"{day.hours[place].began:%a %H:%M}"
+            f"{local(day.hours[place].began):%a %H:%M}"
             if place == 0
-            else f"{day.hours[place].began:%H:%M}"
+            else f"{local(day.hours[place].began):%H:%M}"
             for place in _LABELLED_HOURS
         ),
     )

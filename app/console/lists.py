@@ -8,6 +8,7 @@ from enum import Enum
 from flask import request, url_for
 
 from app.console.formatting import amount, capitalize_first
+from app.console.time_zone import time_zone
 from app.domain.values.errors import Refused
 from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, read_cursor
 from app.domain.values.ranges import Range, days
@@ -76,7 +77,7 @@ def requested_days(first: str = "from", last: str = "to") -> Range[datetime]:
 
     An end that is no valid date is open.
     """
-    return days(request.args.get(first, type=day), request.args.get(last, type=day))
+    return days(request.args.get(first, type=day), request.args.get(last, type=day), time_zone())
 
 
 def here_with(**changes: str | None) -> str:

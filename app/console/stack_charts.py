@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from app.console.charts import Stack, stacked_by_kind
 from app.console.formatting import amount
+from app.console.time_zone import local
 from app.domain.values.text import text
 
 _DAY = timedelta(days=1)
@@ -102,7 +103,7 @@ def make_stack_chart(
 def span_label(began: datetime, step: timedelta) -> str:
     """Return what a span is called: ``Sun 12:00``, ``1 Mar``."""
     if step < _DAY:
-        return text("{at:%a %H:%M}", at=began)
+        return text("{at:%a %H:%M}", at=local(began))
     return text("{at.day} {at:%b}", at=began)
 
 

@@ -47,6 +47,7 @@ from app.console.security import (
     throttle,
 )
 from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
+from app.console.time_zone import use_time_zone
 from app.services.console.console_sessions import SessionAccess, show_sign_in_options
 
 OPEN = frozenset(
@@ -131,6 +132,7 @@ def make_console() -> Blueprint:
     console = Blueprint("console", __name__, url_prefix="/console")
     console.before_request(guard)
     console.after_request(add_headers)
+    console.teardown_request(lambda _error: use_time_zone(None))
     console.context_processor(frame_values)
     register_console_errors(console)
     for group in PAGES:
@@ -148,6 +150,7 @@ def nowhere(address: str) -> BaseResponse:
 def guard() -> BaseResponse | None:
     """Require a session for every page, and a CSRF token for every change."""
     endpoint = request.endpoint or ""
+    use_time_zone(caller().user.time_zone if is_signed_in() else None)
     if not is_signed_in():
         if endpoint not in OPEN:
             return to_sign_in()

@@ -57,6 +57,7 @@ class UserRecord(HasMetadata, Record):
     password_hash: Mapped[str | None] = mapped_column(String(255))
     first_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
     last_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
+    time_zone: Mapped[str | None] = mapped_column(String(64))
     is_staff: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_superuser: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())

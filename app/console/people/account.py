@@ -2,7 +2,7 @@
 
 from flask import flash, request, session
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import EmailField, PasswordField, StringField
+from wtforms import EmailField, PasswordField, SelectField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.forms import ConsoleForm
@@ -11,11 +11,12 @@ from app.console.page_layout import done, full_url, go, page, refused_page
 from app.console.people.account_page import make_account_page
 from app.console.session import actor, caller, ports
 from app.domain.accounts.avatars import MAX_FILE_SIZE
+from app.domain.accounts.time_zones import time_zones
 from app.domain.values.errors import Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import text
 from app.domain.values.uploads import Upload
-from app.services.accounts.account_details import Details, update_account
+from app.services.accounts.account_details import Details, set_time_zone, update_account
 from app.services.accounts.avatars import delete_avatar, update_avatar
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
 from app.services.accounts.password_changes import change_password
@@ -39,11 +40,21 @@ blueprint = PageGroup(
 )
 
 
+def _zone_choices() -> list[tuple[str, str]]:
+    return [("", "UTC (default)"), *((name, name.replace("_", " ")) for name in time_zones())]
+
+
 class NameForm(ConsoleForm):
     """The caller's name."""
 
     first_name = StringField("First name")
     last_name = StringField("Last name")
+
+
+class TimeZoneForm(ConsoleForm):
+    """The time zone in which the console shows times."""
+
+    time_zone = SelectField("Time zone", choices=_zone_choices, validate_choice=False)
 
 
 class PasswordChangeForm(ConsoleForm):
@@ -82,6 +93,18 @@ def save_name() -> BaseResponse:
         form.refuse(refused)
         return refused_page("account/index.html", **_values(name_form=form))
     return done("Name saved.", "console.account.index")
+
+
+@blueprint.post("/time-zone")
+def save_time_zone() -> BaseResponse:
+    """Choose the time zone of the console's times."""
+    form = TimeZoneForm()
+    try:
+        set_time_zone(ports(), actor(), form.time_zone.data or None)
+    except Refused as refused:
+        form.refuse(refused)
+        return refused_page("account/index.html", **_values(time_zone_form=form))
+    return done("Time zone saved.", "console.account.index")
 
 
 @blueprint.post("/picture")
@@ -203,6 +226,7 @@ def end_others() -> BaseResponse:
 def _values(
     *,
     name_form: NameForm | None = None,
+    time_zone_form: TimeZoneForm | None = None,
     password_form: PasswordChangeForm | None = None,
     email_form: EmailChangeForm | None = None,
     picture_error: str = "",
@@ -216,6 +240,8 @@ def _values(
         "picture_error": picture_error,
         "name_form": name_form
         or NameForm(formdata=None, first_name=user.first_name, last_name=user.last_name),
+        "time_zone_form": time_zone_form
+        or TimeZoneForm(formdata=None, time_zone=user.time_zone or ""),
         "password_form": password_form or PasswordChangeForm(formdata=None),
         "email_form": email_form or EmailChangeForm(formdata=None),
     }

@@ -22,7 +22,7 @@ class User:
     ``permissions`` are the effective ones: those of the groups and direct grants (every one for a
     superuser), less what the login mode takes from the session that is looking; ``is_staff`` is
     false in a session that works as a customer's (contract, "Modes, precisely"). ``avatar`` names
-    the picture, empty without one.
+    the picture, empty without one; ``time_zone`` is an IANA name, ``None`` for UTC.
     """
 
     id: int
@@ -39,3 +39,4 @@ class User:
     permissions: frozenset[Permission] = frozenset()
     groups: tuple[Group, ...] = ()
     avatar: str = ""
+    time_zone: str | None = None

@@ -24,11 +24,11 @@ def moments(gte: datetime | None, lte: datetime | None) -> Range[datetime]:
     return Range(None if gte is None else in_utc(gte), None if lte is None else in_utc(lte))
 
 
-def days(gte: date | None, lte: date | None) -> Range[datetime]:
-    """The range from the beginning of one day to the end of another, both in UTC."""
+def days(gte: date | None, lte: date | None, zone: tzinfo = UTC) -> Range[datetime]:
+    """The range from the beginning of one day to the end of another, both in ``zone``."""
     return moments(
-        None if gte is None else datetime.combine(gte, time.min),
-        None if lte is None else datetime.combine(lte, time.max),
+        None if gte is None else datetime.combine(gte, time.min, zone),
+        None if lte is None else datetime.combine(lte, time.max, zone),
     )
 
 

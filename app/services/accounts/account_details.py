@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.names import name_problems
+from app.domain.accounts.time_zones import time_zone_problem
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission
@@ -38,6 +39,26 @@ def update_account(ports: Ports, actor: Actor, details: Details) -> User:
             raise PermissionDenied(Caller.USER)
         _update(ports, actor, session, user, details)
         return load_caller(session, actor, user.id)
+
+
+@account_owner_only
+def set_time_zone(ports: Ports, actor: Actor, name: str | None) -> None:
+    """Choose the time zone in which the console shows times to the caller; ``None`` is UTC.
+
+    Refuses INVALID on ``timeZone`` for a name that isn't an IANA time zone.
+    """
+    problem = time_zone_problem(name)
+    if problem is not None:
+        raise Refused(problem)
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, own_id(actor), with_for_update=True)
+        if user is None:
+            raise PermissionDenied(Caller.USER)
+        if user.time_zone != name:
+            before, after = {"time_zone": user.time_zone}, {"time_zone": name}
+            user.time_zone = name
+            change = Change("account.update", "User", user.id, user.email, before, after)
+            record(ports, actor, session, change)
 
 
 @requires(Permission.MANAGE_USERS)

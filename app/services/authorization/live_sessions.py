@@ -95,6 +95,7 @@ USER_COLUMNS = (
     _DIRECT.label("user_permissions"),
     _GROUPS.label("user_groups"),
     UserRecord.avatar.label("user_avatar"),
+    UserRecord.time_zone.label("user_time_zone"),
 )
 """What ``read_user`` expects in a row."""
 
@@ -233,6 +234,7 @@ def read_user(row: NamedRow) -> User:
         permissions=ALL_PERMISSIONS if is_superuser else _held(direct, groups),
         groups=groups,
         avatar=row.user_avatar,
+        time_zone=row.user_time_zone,
     )
 
 
