@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from flask import Response, abort, jsonify, request
+from flask import Response, abort, flash, jsonify, request
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import (
     BooleanField,
@@ -30,7 +30,7 @@ from app.console.session import actor, ports, require
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.values.errors import Refused, problem_text
+from app.domain.values.errors import ProofRequired, Refused, problem_text
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import text
@@ -38,6 +38,7 @@ from app.domain.values.unset import ABSENT, Absent
 from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.apps.app_lists import list_apps, show_app
+from app.services.authorization.register import needs_proof
 from app.services.webhooks.changes import WebhookInput, create_webhook, update_webhook
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.lists import list_webhooks
@@ -110,10 +111,11 @@ def edit(key: int) -> BaseResponse:
         if missing is not None and not form.warned.data:
             return _page(form, hook, missing=missing)
         try:
-            _grant(form, hook.app_id, missing)
+            grant = _requested_grant(form, hook.app_id, missing)
             update_webhook(
                 ports(), actor(), to_global_id("Webhook", key), "", _input_of(form, hook)
             )
+            _grant(hook.app_id, grant)
         except Refused as refused:
             form.refuse(refused)
         else:
@@ -169,19 +171,39 @@ def _page(
 
 
 def _create(form: WebhookForm, missing: MissingPermissions | None) -> Created:
-    _grant(form, form.app.data, missing)
+    grant = _requested_grant(form, form.app.data, missing)
     made = create_webhook(ports(), actor(), _input_of(form), form.app.data)
+    _grant(made.app_id, grant)
     created = text("Webhook “{webhook}” created.", webhook=made.name or made.target_url)
     return Created(created, "console.webhooks.show", {"key": made.id})
 
 
-def _grant(form: WebhookForm, app_id: int | None, missing: MissingPermissions | None) -> None:
-    """Grant the app what it lacks, if the form asks for it."""
+def _requested_grant(
+    form: WebhookForm, app_id: int | None, missing: MissingPermissions | None
+) -> AppChange | None:
+    """Return the change that grants the app what it lacks, if the form asks for it.
+
+    Raises ``ProofRequired`` before anything is saved, because the form is then sent again.
+    """
     app = None if app_id is None else show_app(ports(), actor(), app_id)
     if app is None or missing is None or not form.grants.data:
-        return
+        return None
     change = AppChange(permissions=app.permissions | missing.permissions)
-    update_app(ports(), actor(), app.id, change)
+    if needs_proof(ports(), actor(), update_app, app.id, change):
+        raise ProofRequired
+    return change
+
+
+def _grant(app_id: int, grant: AppChange | None) -> None:
+    """Grant permissions to the app of a webhook that was saved."""
+    if grant is None:
+        return
+    try:
+        update_app(ports(), actor(), app_id, grant)
+    except Refused as refused:
+        reasons = " ".join(problem_text(problem) for problem in refused.problems)
+        message = "The webhook was saved, but the permissions weren't granted. {reasons}"
+        flash(text(message, reasons=reasons), "bad")
 
 
 def _missing(form: WebhookForm, owner: App | None) -> MissingPermissions | None:
