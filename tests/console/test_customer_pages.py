@@ -6,7 +6,14 @@ from decimal import Decimal
 import pytest
 
 from app.console.parts import Pill
-from app.console.people.customer_pages import OrderRow, Viewer, customer_row, make_customer_page
+from app.console.people.customer_pages import (
+    AddressRow,
+    OrderRow,
+    Viewer,
+    customer_row,
+    make_customer_page,
+)
+from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User
 from app.domain.commerce.money import Money
 from app.domain.commerce.orders import OrderStatus, OrderSummary
@@ -76,3 +83,39 @@ def test_dialogs_are_for_those_who_can_act(viewer: Viewer, *, can_act: bool) -> 
     assert (page.dialog is not None) is can_act
     assert page.can_end_sessions is can_act
     assert (page.orders is None) is not viewer.sees_orders
+
+
+HOME = Address(
+    id=1,
+    user_id=1,
+    first_name="Ada",
+    last_name="King",
+    street_address_1="1 St James's Square",
+    city="LONDON",
+    postal_code="SW1Y 4JH",
+    country="GB",
+)
+
+
+def test_default_addresses_come_first_and_say_so() -> None:
+    default = replace(
+        HOME,
+        first_name="",
+        last_name="",
+        company_name="Engines",
+        is_default_shipping_address=True,
+        is_default_billing_address=True,
+    )
+    page = make_customer_page(Person(ADA), EDITOR, addresses=[HOME, default])
+    where = "1 St James's Square, LONDON, SW1Y 4JH, United Kingdom"
+    pills = (Pill("info", "Default shipping"), Pill("info", "Default billing"))
+    assert page.addresses.rows == (
+        AddressRow("Engines", where, pills),
+        AddressRow("Ada King", where, ()),
+    )
+    assert page.addresses.note == ""
+
+
+def test_page_says_that_it_shows_only_some_addresses() -> None:
+    page = make_customer_page(Person(ADA), EDITOR, addresses=[HOME] * 6)
+    assert (len(page.addresses.rows), page.addresses.note) == (5, "Only 5 addresses are shown.")

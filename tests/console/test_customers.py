@@ -3,6 +3,7 @@
 from app.domain.accounts.mail import MailKind
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
+from tests.builders.addresses import make_address
 from tests.builders.orders import make_order
 from tests.builders.outbox import mails
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in, user_as_stored
@@ -74,6 +75,18 @@ def test_customer_page_shows_sessions_and_orders(staff_console: StaffConsole, sh
     assert "To see orders, you need Manage orders" in without
 
 
+def test_customer_page_shows_postal_addresses(staff_console: StaffConsole, shop: Ports) -> None:
+    key = make_user(shop)
+    console = staff_console(USERS)
+    assert "No addresses" in console.open(f"{LIST}{key}").text
+    make_address(shop, key, is_default=False, first_name="Bea", street_address_1="Długa 1")
+    make_address(shop, key)
+    for viewer in (console, staff_console(ORDERS, email="orders@example.com")):
+        page = viewer.open(f"{LIST}{key}").text
+        assert "Tęczowa 7, 53-601 WROCŁAW, Poland" in page
+        assert page.index("Default shipping") < page.index("Bea Lee")
+
+
 def test_manage_orders_gives_read_only_access(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
     console = staff_console(ORDERS)
@@ -95,7 +108,7 @@ def test_end_one_session_then_all_sessions(staff_console: StaffConsole, shop: Po
     ended = console.send(f"/console/people/{key}/sessions/{first}/end", seen_at=here)
     assert "Session ended." in console.follow(ended).text
     again = console.send(f"/console/people/{key}/sessions/{first}/end", seen_at=here)
-    assert "has ended already" in console.follow(again).text
+    assert "has already ended" in console.follow(again).text
     assert "2 sessions end immediately" in console.open(f"{here}?ask=sign-out").text
     out = console.send(f"/console/people/{key}/sign-out", seen_at=here)
     assert "Ended 2 sessions of " in console.follow(out).text
@@ -168,6 +181,7 @@ def test_the_pages_cost_six_statements_at_most(
 ) -> None:
     key = make_user(shop)
     make_order(shop, actor_of(shop, key))
+    make_address(shop, key)
     console = staff_console(USERS, ORDERS)
     for path in (LIST, f"{LIST}?q=cus", f"{LIST}{key}"):
         with statements() as seen:

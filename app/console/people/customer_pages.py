@@ -17,6 +17,7 @@ from app.console.people.person_page import (
     sessions_table,
     status_pill,
 )
+from app.domain.accounts.addresses import Address, postal_lines
 from app.domain.accounts.users import User
 from app.domain.commerce.orders import OrderStatus, OrderSummary
 from app.domain.values.ids import to_global_id
@@ -44,6 +45,8 @@ _ORDER_STATUSES = {
     OrderStatus.FULFILLED: "Fulfilled",
     OrderStatus.CANCELED: "Canceled",
 }
+
+_SHOWN_ADDRESSES = 5
 
 COUNT = RowCount(
     none="No customers",
@@ -78,6 +81,23 @@ class OrderRow:
 
 
 @dataclass(frozen=True, slots=True)
+class AddressRow:
+    """A postal address: who gets what is sent there, where, and what it is the default for."""
+
+    recipient: str
+    lines: str
+    pills: tuple[Pill, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddressList:
+    """A customer's postal addresses, defaults first; ``note`` says that there are more."""
+
+    rows: tuple[AddressRow, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class Viewer:
     """What the viewer can do: edit this customer, see orders; ``is_manageable`` is by rank."""
 
@@ -100,6 +120,7 @@ class CustomerPage:
     actions: AccountActions
     orders_caption: str
     orders: tuple[OrderRow, ...] | None
+    addresses: AddressList
     dialog: Question | None
 
 
@@ -116,7 +137,11 @@ def customer_row(user: User) -> CustomerRow:
 
 
 def make_customer_page(
-    person: Person, viewer: Viewer, orders: Sequence[OrderSummary] = (), question_name: str = ""
+    person: Person,
+    viewer: Viewer,
+    orders: Sequence[OrderSummary] = (),
+    addresses: Sequence[Address] = (),
+    question_name: str = "",
 ) -> CustomerPage:
     """Return a customer's page, with the dialog that is ``question_name``."""
     user = person.user
@@ -135,6 +160,7 @@ def make_customer_page(
         actions=account_actions(person, is_manageable=viewer.is_manageable),
         orders_caption=text("Latest orders of {name}", name=name_of(user)),
         orders=tuple(_order(order) for order in orders) if viewer.sees_orders else None,
+        addresses=_addresses(addresses),
         dialog=account_dialog(question_name, person) if can_act else None,
     )
 
@@ -143,6 +169,32 @@ def _status(user: User) -> Pill:
     if user.is_active and not user.is_confirmed:
         return Pill("", "Not confirmed")
     return status_pill(user)
+
+
+def _addresses(addresses: Sequence[Address]) -> AddressList:
+    ordered = sorted(addresses, key=_is_no_default)
+    is_more = len(ordered) > _SHOWN_ADDRESSES
+    return AddressList(
+        rows=tuple(map(_address, ordered[:_SHOWN_ADDRESSES])),
+        note=text("Only {count} addresses are shown.", count=_SHOWN_ADDRESSES) if is_more else "",
+    )
+
+
+def _is_no_default(address: Address) -> bool:
+    return not (address.is_default_shipping_address or address.is_default_billing_address)
+
+
+def _address(address: Address) -> AddressRow:
+    name = text("{first} {last}", first=address.first_name, last=address.last_name).strip()
+    pills = (
+        Pill("info", "Default shipping") if address.is_default_shipping_address else None,
+        Pill("info", "Default billing") if address.is_default_billing_address else None,
+    )
+    return AddressRow(
+        recipient=", ".join(filter(None, (name, address.company_name))),
+        lines=", ".join(postal_lines(address)),
+        pills=tuple(pill for pill in pills if pill is not None),
+    )
 
 
 def _order(order: OrderSummary) -> OrderRow:

@@ -35,6 +35,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
 from app.domain.values.text import text
+from app.services.accounts.addresses import addresses_of_users
 from app.services.authorization.register import may
 from app.services.commerce.order_lists import list_newest_orders_of
 from app.services.console.sign_in_diagnosis import SignInDiagnosis, diagnose_sign_in
@@ -138,9 +139,13 @@ def _values(
     orders: tuple[OrderSummary, ...] = ()
     if viewer.sees_orders:
         orders = list_newest_orders_of(ports(), actor(), user.id, PageRequest(_ORDERS)).items
+    if diagnosis is None:
+        addresses = addresses_of_users(ports(), actor(), (user,))[user.id]
+    else:
+        addresses = diagnosis.addresses
     return {
         "user": user,
-        "customer": make_customer_page(person, viewer, orders, question_name),
+        "customer": make_customer_page(person, viewer, orders, addresses, question_name),
         "sign_in": diagnosis and make_sign_in_card(diagnosis, actor(), now()),
         "form": form_of(user),
     }

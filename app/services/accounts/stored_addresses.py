@@ -1,8 +1,9 @@
 """Addresses as they are stored: read for several users at once, and written."""
 
+import json
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ScalarSelect, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.addresses import (
@@ -12,13 +13,21 @@ from app.domain.accounts.addresses import (
     AddressDetails,
     AddressKind,
 )
-from app.models import AddressRecord
+from app.models import AddressRecord, UserRecord
+from app.models.json_arrays import json_array_text, json_object
 from app.services.authorization.register import part
 
 _DEFAULTS = {
     AddressKind.SHIPPING: AddressRecord.is_default_shipping,
     AddressKind.BILLING: AddressRecord.is_default_billing,
 }
+
+_FLAGS = {
+    "is_default_shipping_address": "is_default_shipping",
+    "is_default_billing_address": "is_default_billing",
+}
+_COLUMNS = {name: name for name in ("id", "user_id", *MAX_LENGTHS)} | _FLAGS
+"""The column of each field of an address."""
 
 
 @part
@@ -30,6 +39,33 @@ def to_address(stored: AddressRecord) -> Address:
         user_id=stored.user_id,
         is_default_shipping_address=stored.is_default_shipping,
         is_default_billing_address=stored.is_default_billing,
+    )
+
+
+@part
+def addresses_text(limit: int) -> ScalarSelect[str]:
+    """Return a column for queries of users: their addresses as JSON, at most ``limit``.
+
+    Defaults come first, then the oldest; ``read_addresses`` reads it.
+    """
+    is_default = AddressRecord.is_default_shipping | AddressRecord.is_default_billing
+    shown = (
+        select(AddressRecord)
+        .where(AddressRecord.user_id == UserRecord.id)
+        .order_by(is_default.desc(), AddressRecord.id)
+        .limit(limit)
+        .correlate(UserRecord)
+        .subquery("address")
+    )
+    members = {name: shown.c[column] for name, column in _COLUMNS.items()}
+    return select(json_array_text(json_object(**members))).scalar_subquery()
+
+
+@part
+def read_addresses(text: str) -> tuple[Address, ...]:
+    """Return the addresses in a column of ``addresses_text``."""
+    return tuple(
+        Address(**one | {name: bool(one[name]) for name in _FLAGS}) for one in json.loads(text)
     )
 
 

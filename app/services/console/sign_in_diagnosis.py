@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, select
 
+from app.domain.accounts.addresses import Address
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
@@ -23,6 +24,7 @@ from app.models.json_arrays import json_array_text
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.ports.throttle import BlockedIp, ThrottleUnavailable
+from app.services.accounts.stored_addresses import addresses_text, read_addresses
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import requires_person
 from app.services.identity.manageable_users import require_manage_permission
@@ -33,6 +35,9 @@ from app.services.sign_in_log.events import to_event
 
 ATTEMPTS = 10
 """The last attempts that are shown; blocks are looked for on their IP addresses."""
+
+ADDRESSES = 6
+"""The postal addresses that are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +67,15 @@ class Blocks:
 class SignInDiagnosis:
     """A person and all that decides whether they can sign in.
 
-    ``blocks`` is ``None`` while the login throttle's store doesn't respond.
+    ``blocks`` is ``None`` while the login throttle's store doesn't respond. ``addresses`` are up
+    to ``ADDRESSES``, defaults first: read here because a page has few statements.
     """
 
     person: Person
     state: SignInState
     attempts: tuple[SignInEvent, ...]
     blocks: Blocks | None
+    addresses: tuple[Address, ...] = ()
 
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -90,6 +97,7 @@ def diagnose_sign_in(ports: Ports, actor: Actor, user_id: int) -> SignInDiagnosi
         _state(rows[0]),
         attempts,
         _blocks(ports, user_id, attempts),
+        read_addresses(rows[0].addresses),
     )
 
 
@@ -108,6 +116,7 @@ def _account(user_id: int) -> Select[*tuple[Any, ...]]:
         select(
             *USER_COLUMNS,
             *_STATE,
+            addresses_text(ADDRESSES).label("addresses"),
             *(attempt.c[name].label(f"attempt_{name}") for name in _ATTEMPT_FIELDS),
         )
         .select_from(UserRecord)

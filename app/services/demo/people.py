@@ -2,16 +2,20 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sqlalchemy import String, cast, select
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.addresses import AddressDetails, AddressKind, checked_address
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import Refused
 from app.models import AuditRecord, UserRecord
+from app.ports import Ports
+from app.services.accounts.stored_addresses import make_default, store_address
 from app.services.authorization.register import part
 from app.services.demo.timeline import DAY, MAKER, Happening, Past
 from app.services.people.group_lists import NewGroup, create_group, find_groups
@@ -130,6 +134,27 @@ _BUYERS = (
 )
 
 
+_HOMES = {
+    "customer@example.com": AddressDetails(
+        street_address_1="Kajgatan 8", postal_code="211 12", city="MALMÖ", country="SE"
+    ),
+    "anton.berger@example.com": AddressDetails(
+        street_address_1="Lindengasse 12", postal_code="1070", city="Wien", country="AT"
+    ),
+    "rosa.conti@example.com": AddressDetails(
+        street_address_1="Via Garibaldi 3",
+        postal_code="16124",
+        city="Genova",
+        country="IT",
+        country_area="GE",
+    ),
+    "jonas.keller@example.com": AddressDetails(
+        street_address_1="Hafenstraße 21", postal_code="20459", city="Hamburg", country="DE"
+    ),
+}
+"""Addresses of some customers, their default for everything."""
+
+
 def _customers() -> Iterator[Person]:
     yield Person("customer@example.com", "Clara Lindqvist", OPENED - 5, "customer")
     for place, (local, name) in enumerate(_BUYERS):
@@ -195,7 +220,19 @@ def _add(person: Person, past: Past) -> None:
         is_active=person.is_active,
     )
     with _unless_there():
-        create_user(ports, MAKER, new)
+        user = create_user(ports, MAKER, new)
+        if person.email in _HOMES:
+            _add_home(ports, user)
+
+
+def _add_home(ports: Ports, user: User) -> None:
+    """Give a new customer an address, as if it had always been there."""
+    names = {"first_name": user.first_name, "last_name": user.last_name}
+    details = checked_address(replace(_HOMES[user.email], **names))
+    with ports.database.transaction() as session:
+        stored = store_address(session, user.id, details, validation_skipped=False)
+        for kind in AddressKind:
+            make_default(session, stored, kind)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from app.domain.accounts.addresses import (
     AddressDetails,
     checked_address,
     country_name,
+    postal_lines,
 )
 from app.domain.values.errors import Refused
 
@@ -104,6 +105,24 @@ def _codes(country: str) -> list[tuple[str | None, str]]:
     except Refused as refused:
         return [(problem.field, problem.code) for problem in refused.problems]
     return []
+
+
+@pytest.mark.parametrize(
+    ("details", "lines"),
+    [
+        (POLISH, ("Tęczowa 7", "53-601 WROCŁAW", "Poland")),
+        (
+            replace(AMERICAN, country_area="CA", street_address_2="Floor 2"),
+            ("1600 Amphitheatre Pkwy", "Floor 2", "MOUNTAIN VIEW, CA 94043", "United States"),
+        ),
+        (replace(POLISH, country="EU"), ("Tęczowa 7", "53-601", "WROCŁAW", "EU")),
+        (NO_DETAILS, ("",)),
+    ],
+)
+def test_lines_are_in_the_order_of_the_countrys_post(
+    details: AddressDetails, lines: tuple[str, ...]
+) -> None:
+    assert postal_lines(details) == lines
 
 
 def test_countries_have_names() -> None:

@@ -12,7 +12,7 @@ from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.models import AddressRecord
+from app.models import AddressRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.addresses import (
     addresses_of_users,
@@ -26,6 +26,7 @@ from app.services.accounts.addresses import (
     update_address,
     update_user_address,
 )
+from app.services.accounts.stored_addresses import addresses_text, read_addresses
 from app.services.identity.users import load_user
 from app.services.people.customers import delete_customer
 from tests.builders.addresses import addresses_of, make_address
@@ -233,3 +234,15 @@ def test_addresses_of_a_page_are_one_statement(ports: Ports) -> None:
     assert len(selects(statements)) == 1
     with pytest.raises(PermissionDenied):
         addresses_of_users(ports, NOBODY, users)
+
+
+def test_addresses_are_a_column_of_another_query(ports: Ports) -> None:
+    key = make_user(ports)
+    for _ in range(2):
+        make_address(ports, key, is_default=False)
+    make_address(ports, key)
+    query = select(addresses_text(2)).select_from(UserRecord).where(UserRecord.id == key)
+    with ports.database.reading() as session:
+        found = read_addresses(session.scalars(query).one())
+    first, _, default = addresses_of(ports, key)
+    assert found == (default, first)
