@@ -53,7 +53,7 @@ def test_the_storefront_is_closed_by_a_question_of_the_servers(
 
 
 def test_an_app_is_created(plain: Page, small_shop: RunningShop) -> None:
-    plain.get_by_role("link", name="Create app").click()
+    plain.get_by_role("link", name="Create app").first.click()
     plain.get_by_label("Name", exact=True).fill("Labels")
     plain.get_by_role("button", name="Create app").click()
     expect(plain.get_by_role("button", name=re.compile("^Copy"))).to_have_count(0)
