@@ -1,0 +1,62 @@
+"""Charts with names, tables and intervals, and IDs that are copied."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
+from app.domain.shop.traffic import TrafficKind, bucket_of
+from app.models import TrafficRecord
+from app.services.apps.app_changes import NewApp, create_app
+from tests.browser.console import RunningShop
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_many_deliveries, make_webhook
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+
+def test_webhook_is_charted_by_day_and_by_hour(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(ports, app_id, EventType.PRODUCT_UPDATED)
+    make_many_deliveries(ports, hook, 3, attempts=1, response_status=200)
+    admin.goto(f"{small_shop.url}/console/webhooks/{hook}")
+    health = admin.get_by_role("region", name="Health by day")
+    expect(health.get_by_role("img", name="Deliveries by day: 3 delivered.")).to_be_visible()
+    health.get_by_text("View as table").click()
+    expect(health.get_by_role("table").get_by_role("row")).to_have_count(15)
+    health.get_by_role("link", name="24 hours").click()
+    health = admin.get_by_role("region", name="Health by hour")
+    expect(health.get_by_role("link", name="24 hours")).to_have_attribute("aria-current", "true")
+    expect(health.get_by_role("img", name="Deliveries by hour: 3 delivered.")).to_be_visible()
+
+
+def test_requests_are_charted_by_kind_on_home(admin: Page, small_shop: RunningShop) -> None:
+    ports = small_shop.ports
+    with ports.database.transaction() as session:
+        session.query(TrafficRecord).delete()
+        for kind, requests in ((TrafficKind.CUSTOMER, 1200), (TrafficKind.APP, 1)):
+            session.add(
+                TrafficRecord(
+                    began_at=bucket_of(ports.clock.now()), kind=kind.value, requests=requests
+                )
+            )
+    admin.goto(f"{small_shop.url}/console/")
+    chart = admin.get_by_role("region", name="API requests by hour")
+    name = "API requests by hour: 1,200 from customers, 1 from apps."
+    expect(chart.get_by_role("img", name=name)).to_be_visible()
+    chart.get_by_text("View as table").click()
+    newest = chart.get_by_role("table").get_by_role("row").nth(1)
+    expect(newest).to_contain_text("1,200")
+
+
+def test_id_of_an_audit_entry_is_copied(admin: Page, small_shop: RunningShop) -> None:
+    create_app(small_shop.ports, OPERATOR, NewApp("Labels"))
+    admin.goto(f"{small_shop.url}/console/audit/")
+    admin.locator("tbody a").first.click()
+    entry = admin.url.rpartition("/")[2]
+    button = admin.get_by_role("button", name="Copy entry ID")
+    expect(button).to_have_attribute("data-copy-text", entry)
+    link = admin.get_by_role("button", name="Copy link")
+    expect(link).to_have_attribute("data-copy-text", admin.url)
