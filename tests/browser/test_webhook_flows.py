@@ -95,6 +95,24 @@ def test_webhook_form_survives_a_dry_run(admin: Page, small_shop: RunningShop) -
     expect(admin.get_by_role("link", name="Stock feed", exact=True)).to_have_count(1)
 
 
+def test_back_leads_through_a_dry_run(admin: Page, small_shop: RunningShop) -> None:
+    make_product(small_shop.ports, "Kettle")
+    make_app(small_shop.ports, "Labels", Permission.MANAGE_PRODUCTS)
+    admin.goto(f"{small_shop.url}/console/webhooks/new")
+    admin.get_by_label("Name", exact=True).fill("Stock feed")
+    admin.get_by_role("button", name="Preview payload").click()
+    expect(admin.get_by_role("heading", name="Dry run", level=1)).to_be_visible()
+    admin.get_by_role("button", name="Back to webhook").click()
+    expect(admin.get_by_label("Name", exact=True)).to_have_value("Stock feed")
+    admin.go_back()
+    expect(admin.get_by_role("heading", name="Dry run", level=1)).to_be_visible()
+    admin.go_forward()
+    expect(admin.get_by_label("Name", exact=True)).to_have_value("Stock feed")
+    admin.go_back()
+    admin.go_back()
+    expect(admin.get_by_label("Endpoint URL")).to_be_visible()
+
+
 def test_default_query_follows_the_chosen_event(admin: Page, small_shop: RunningShop) -> None:
     make_product(small_shop.ports, "Kettle")
     admin.goto(f"{small_shop.url}/console/dry-run/")

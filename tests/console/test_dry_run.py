@@ -1,6 +1,7 @@
 """The dry run in the console: what would be sent, or why nothing would."""
 
 import re
+from typing import Any
 
 from app.console.integrations.dry_run_page import indented_query
 from app.domain.authorization.permissions import Permission
@@ -13,14 +14,24 @@ from tests.builders.products import make_product
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient, Page
+from tests.fakes.clock import FakeClock
 
 MAY = (Permission.MANAGE_APPS, Permission.MANAGE_PRODUCTS)
 QUERY = "subscription { event { ... on ProductUpdated { product { name } } } }"
 PAGE = "/console/dry-run/"
 
 
+def send_and_follow(
+    console: ConsoleClient, url: str, data: dict[str, Any], seen_at: str = ""
+) -> Page:
+    """Send a form and return the page that it redirects to."""
+    redirection = console.send(url, data, seen_at=seen_at)
+    assert redirection.status == 303
+    return console.follow(redirection)
+
+
 def run(console: ConsoleClient, **data: str) -> Page:
-    return console.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "run", **data})
+    return send_and_follow(console, PAGE, {"event": "PRODUCT_UPDATED", "act": "run", **data})
 
 
 def query_in(page: Page) -> str:
@@ -58,7 +69,7 @@ def test_without_a_query_the_default_query_of_the_event_runs(
     console = staff_console(*MAY)
     output = run(console, query="", object=to_global_id("Product", product))
     assert "“Kettle”" in output.text or '"Kettle"' in output.text
-    usual = console.send(PAGE, {"event": "ORDER_PAID", "act": "default"})
+    usual = send_and_follow(console, PAGE, {"event": "ORDER_PAID", "act": "default"})
     assert "... on OrderPaid" in usual.text
 
 
@@ -66,13 +77,17 @@ def test_an_object_is_found_by_its_name(staff_console: StaffConsole, shop: Ports
     make_product(shop, "Kettle")
     kettle = make_product(shop, "Teapot")
     console = staff_console(*MAY)
-    found = console.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "find", "object": "teap"})
+    found = send_and_follow(
+        console, PAGE, {"event": "PRODUCT_UPDATED", "act": "find", "object": "teap"}
+    )
     assert "Select one, then run" in found.text
     assert to_global_id("Product", kettle) in found.html
     assert "Teapot" in run(console, query=QUERY, object="teap").text
     chosen = run(console, query=QUERY, object="e", chosen=to_global_id("Product", kettle))
     assert '"Teapot"' in chosen.text
-    nothing = console.send(PAGE, {"event": "PRODUCT_UPDATED", "act": "find", "object": "zzz"})
+    nothing = send_and_follow(
+        console, PAGE, {"event": "PRODUCT_UPDATED", "act": "find", "object": "zzz"}
+    )
     assert "No match that you can access." in nothing.text
 
 
@@ -166,13 +181,15 @@ def test_webhook_form_keeps_its_fields_during_a_dry_run(
 ) -> None:
     make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
     console = staff_console(*MAY)
-    tried = console.send(PAGE, {**ENTERED, "from": "webhook"}, seen_at="/console/webhooks/new")
+    tried = send_and_follow(
+        console, PAGE, {**ENTERED, "from": "webhook"}, seen_at="/console/webhooks/new"
+    )
     assert "Back to webhook" in tried.text
     assert "a secret of theirs" not in tried.html
-    ran = console.send(PAGE, {**fields_in(tried), "query": QUERY, "act": "run"})
+    ran = send_and_follow(console, PAGE, {**fields_in(tried), "query": QUERY, "act": "run"})
     assert fields_in(ran) == fields_in(tried)
     data = {**fields_in(ran), "app": "1", "query": QUERY, "from": "dry-run"}
-    form = console.send("/console/webhooks/new", data)
+    form = send_and_follow(console, "/console/webhooks/new", data)
     assert form.status == 200
     assert 'value="Stock feed"' in form.html
     assert 'value="https://labels.example.com/hooks"' in form.html
@@ -189,14 +206,14 @@ def test_edited_webhook_keeps_its_fields_during_a_dry_run(
     hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     console = staff_console(*MAY)
     data = {**ENTERED, "webhook": str(hook), "from": "webhook"}
-    tried = console.send(PAGE, data, seen_at=f"/console/webhooks/{hook}/edit")
+    tried = send_and_follow(console, PAGE, data, seen_at=f"/console/webhooks/{hook}/edit")
     assert "Use in webhook" in tried.text
     back = {**fields_in(tried), "app": "1", "query": QUERY, "from": "dry-run"}
-    form = console.send(f"/console/webhooks/{hook}/edit", back)
+    form = send_and_follow(console, f"/console/webhooks/{hook}/edit", back)
     assert 'value="Stock feed"' in form.html
     opened = console.open(f"{PAGE}?webhook={hook}")
     only_query = {**fields_in(opened), "query": QUERY, "from": "dry-run"}
-    form = console.send(f"/console/webhooks/{hook}/edit", only_query)
+    form = send_and_follow(console, f"/console/webhooks/{hook}/edit", only_query)
     assert 'value="hook"' in form.html
     assert "... on ProductUpdated" in query_in(form)
 
@@ -207,5 +224,21 @@ def test_dry_run_of_a_form_takes_the_form_s_event(
     make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
     console = staff_console(*MAY)
     data = {**ENTERED, "query": "", "from": "webhook"}
-    tried = console.send(PAGE, data, seen_at="/console/webhooks/new")
+    tried = send_and_follow(console, PAGE, data, seen_at="/console/webhooks/new")
     assert "... on ProductCreated" in query_in(tried)
+
+
+def test_values_entered_before_a_dry_run_expire(
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
+) -> None:
+    make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
+    console = staff_console(*MAY)
+    data = {**ENTERED, "from": "webhook"}
+    redirection = console.send(PAGE, data, seen_at="/console/webhooks/new")
+    assert "harbour" not in redirection.leads_to
+    assert "Back to webhook" in console.follow(redirection).text
+    assert "Back to webhook" in console.follow(redirection).text
+    clock.pass_(minutes=10)
+    expired = console.follow(redirection)
+    assert "What you entered is kept for 10 minutes and has expired." in expired.text
+    assert "Back to webhook" not in expired.text

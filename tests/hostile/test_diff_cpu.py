@@ -60,9 +60,9 @@ def test_dry_run_is_compared_with_similar_lines_within_the_allowed_cpu(
         "object": to_global_id("Product", product),
     }
     pages: list[str] = []
-    console.send(PAGE, {**form, "webhook": ""})  # loads what a first request loads
+    console.follow(console.send(PAGE, {**form, "webhook": ""}))  # loads what a first request loads
 
-    taken = cpu_seconds(lambda: pages.append(console.send(PAGE, form).html))
+    taken = cpu_seconds(lambda: pages.append(console.follow(console.send(PAGE, form)).html))
 
     assert "Compared with the last delivery" in pages[0]
     assert "<del>" in pages[0]

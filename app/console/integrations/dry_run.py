@@ -1,10 +1,14 @@
 """Dry run: what a webhook would send, without sending it."""
 
+from collections.abc import Iterator
+
 from flask import Response, request
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import SelectField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
+from app.console.entered_forms import Entered, entered_before, go_with_entered
 from app.console.forms import ConsoleForm, KeyField
 from app.console.integrations.dry_run_page import (
     Draft,
@@ -15,7 +19,7 @@ from app.console.integrations.dry_run_page import (
 )
 from app.console.integrations.sample_objects import FoundObject, find_objects, object_named
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import page
+from app.console.page_layout import page, wants_part
 from app.console.session import actor, ports
 from app.domain.apps.apps import App
 from app.domain.events import EVENTS, EventType, default_query
@@ -42,6 +46,8 @@ _KEPT = (
     "draft",
 )
 """The fields of a webhook's form that a dry run hands back to it."""
+
+_NEVER_KEPT = ("csrf_token", "secret_key", "submission")
 
 blueprint = PageGroup(
     "dry_run",
@@ -71,7 +77,10 @@ class DryRunForm(ConsoleForm):
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """Show the form, with the query and the app of a ``webhook`` if one is given."""
+    """Show what was run, or the form, with query and app of a ``webhook`` if one is given."""
+    entered = entered_before()
+    if entered is not None:
+        return _run(entered)
     form = DryRunForm(request.args)
     hook_id = request.args.get("webhook", type=row_key)
     hook = None if hook_id is None else show_webhook(ports(), actor(), hook_id)
@@ -82,35 +91,51 @@ def index() -> BaseResponse:
         form.event.data = heard[0].value if heard else form.event.data
     if not form.query.data:
         form.query.data = indented_query(form.event_type)
-    return _show(form)
+    return _show(form, MultiDict())
 
 
 @blueprint.post("/")
 def run() -> BaseResponse:
     """Run the query, search for an object, or use the event's default query."""
-    form = DryRunForm()
-    act = request.form.get("act", "run")
+    if wants_part():
+        return _run(request.form)
+    return go_with_entered(_entered_fields(), "console.dry_run.index")
+
+
+def _run(entered: Entered) -> Response:
+    form = DryRunForm(entered)
+    act = entered.get("act", "run")
     if act == "default":
         form.query.data = indented_query(form.event_type)
-        return _show(form)
-    if request.form.get("from") == "webhook":
-        form.event.data = _first_event(form).value
+        return _show(form, entered)
+    if entered.get("from") == "webhook":
+        form.event.data = _first_event(form, entered).value
         form.query.data = (form.query.data or "").strip() or indented_query(form.event_type)
-        return _show(form)
+        return _show(form, entered)
     if is_default_query(form.query.data or ""):
         form.query.data = indented_query(form.event_type)
     if act == "find":
-        return _show(form, found=find_objects(ports(), actor(), form.event_type, _text(form)))
-    return _show(form, outcome=_outcome(form))
+        found = find_objects(ports(), actor(), form.event_type, _object_text(form, entered))
+        return _show(form, entered, found=found)
+    return _show(form, entered, outcome=_outcome(form, entered))
 
 
-def _outcome(form: DryRunForm) -> Outcome:
+def _entered_fields() -> Iterator[tuple[str, str]]:
+    """Yield the fields of the form that was sent, without its secret."""
+    for name, value in request.form.items(multi=True):
+        if name not in _NEVER_KEPT:
+            yield name, value
+    if request.form.get("secret_key"):
+        yield "lost_secret", "yes"
+
+
+def _outcome(form: DryRunForm, entered: Entered) -> Outcome:
     query = form.query.data or ""
     try:
         ran = dry_run_webhook(
             ports(),
             actor(),
-            object_id=object_named(ports(), actor(), form.event_type, _text(form)),
+            object_id=object_named(ports(), actor(), form.event_type, _object_text(form, entered)),
             query=query if query.strip() else default_query(EVENTS[form.event_type]),
             app=None if form.app.data is None else to_global_id("App", form.app.data),
             event=form.event_type,
@@ -137,7 +162,11 @@ def _with_last_delivery(form: DryRunForm, ran: DryRun) -> Outcome:
 
 
 def _show(
-    form: DryRunForm, *, outcome: Outcome | None = None, found: list[FoundObject] | None = None
+    form: DryRunForm,
+    entered: Entered,
+    *,
+    outcome: Outcome | None = None,
+    found: list[FoundObject] | None = None,
 ) -> Response:
     dry_run = make_dry_run_page(
         form.event_type,
@@ -146,7 +175,7 @@ def _show(
         object_id=form.object.data or "",
         found=found,
         outcome=outcome,
-        draft=Draft(form.webhook.data, _entered()),
+        draft=Draft(form.webhook.data, _kept(entered)),
     )
     return page("dry_run/index.html", form=form, dry_run=dry_run)
 
@@ -155,24 +184,22 @@ def _apps() -> tuple[App, ...]:
     return list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
 
 
-def _first_event(form: DryRunForm) -> EventType:
+def _first_event(form: DryRunForm, entered: Entered) -> EventType:
     """Return the first event of a webhook's form: of its query, or of those selected."""
     query = (form.query.data or "").strip()
     subscribed = check_query(ports(), actor(), query).events if query else ()
-    selected = [EventType(name) for name in request.form.getlist("events") if name in EVENTS]
+    selected = [EventType(name) for name in entered.getlist("events") if name in EVENTS]
     return next(iter((*subscribed, *selected)), EventType.PRODUCT_UPDATED)
 
 
-def _entered() -> tuple[tuple[str, str], ...]:
+def _kept(entered: Entered) -> tuple[tuple[str, str], ...]:
     """Return what was entered in a webhook's form, to go back to it; never a secret."""
-    is_form = request.form.get("from") == "webhook"
-    if not is_form and "draft" not in request.form:
+    is_form = entered.get("from") == "webhook"
+    if not is_form and "draft" not in entered:
         return ()
-    kept = [(name, value) for name, value in request.form.items(multi=True) if name in _KEPT]
-    if is_form and request.form.get("secret_key"):
-        kept.append(("lost_secret", "yes"))
+    kept = [(name, value) for name, value in entered.items(multi=True) if name in _KEPT]
     return (*kept, ("draft", "yes")) if is_form else tuple(kept)
 
 
-def _text(form: DryRunForm) -> str:
-    return (request.form.get("chosen") or form.object.data or "").strip()
+def _object_text(form: DryRunForm, entered: Entered) -> str:
+    return (entered.get("chosen") or form.object.data or "").strip()

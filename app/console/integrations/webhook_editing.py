@@ -1,6 +1,6 @@
 """The form that creates or edits a webhook; its query is checked as it is typed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from flask import Response, abort, flash, jsonify, request
 from werkzeug.wrappers import Response as BaseResponse
@@ -17,6 +17,7 @@ from wtforms.fields.choices import SelectChoice
 from wtforms.validators import InputRequired
 
 from app.console.creations import Created, CreatingForm, create_once
+from app.console.entered_forms import Entered, entered_before, go_with_entered
 from app.console.forms import ConsoleForm, KeyField
 from app.console.integrations.missing_permissions import (
     MissingPermissions,
@@ -84,7 +85,10 @@ def new() -> BaseResponse:
     require(Permission.MANAGE_APPS)
     apps = list_apps(ports(), actor(), PageRequest(_MAX_APPS)).items
     if _is_from_dry_run():
-        return _page(_draft({}, NewWebhookForm), None, apps)
+        return go_with_entered(_entered_fields(), "console.webhook_editing.new")
+    entered = entered_before()
+    if entered is not None:
+        return _page(_draft(entered, {}, NewWebhookForm), None, apps, entered=entered)
     form = NewWebhookForm(query=request.values.get("query", ""), app=_default_app(apps))
     if form.validate_on_submit():
         missing = _missing(form, _owner(form, None))
@@ -104,7 +108,10 @@ def edit(key: int) -> BaseResponse:
     if hook is None:
         abort(404)
     if _is_from_dry_run():
-        return _page(_draft(_shown(hook), WebhookForm), hook)
+        return go_with_entered(_entered_fields(), "console.webhook_editing.edit", key=key)
+    entered = entered_before()
+    if entered is not None:
+        return _page(_draft(entered, _shown(hook), WebhookForm), hook, entered=entered)
     form = WebhookForm(data=_shown(hook))
     if form.validate_on_submit():
         missing = _missing(form, _owner(form, hook))
@@ -156,6 +163,8 @@ def _page(
     hook: Webhook | None,
     apps: tuple[App, ...] = (),
     missing: MissingPermissions | None = None,
+    *,
+    entered: Entered | None = None,
 ) -> Response:
     show = refused_page if form.errors or missing else page
     webhook = make_webhook_form_page(
@@ -165,7 +174,7 @@ def _page(
         form.events.data or (),
         _problem_lines(form),
         missing,
-        lost_secret="lost_secret" in request.form,
+        lost_secret="lost_secret" in (request.form if entered is None else entered),
     )
     return show("webhooks/edit.html", form=form, webhook=webhook)
 
@@ -220,11 +229,18 @@ def _is_from_dry_run() -> bool:
     return request.form.get("from") == "dry-run"
 
 
-def _draft(stored: Mapping[str, object], kind: type[WebhookForm]) -> WebhookForm:
+def _entered_fields() -> Iterator[tuple[str, str]]:
+    """Yield what the dry run hands back."""
+    return (
+        (name, value) for name, value in request.form.items(multi=True) if name != "csrf_token"
+    )
+
+
+def _draft(entered: Entered, stored: Mapping[str, object], kind: type[WebhookForm]) -> WebhookForm:
     """Return the form as it was before a dry run, with the query and the app of the dry run."""
-    if "draft" in request.form:
-        return kind()
-    taken = {"query": request.form.get("query", ""), "app": request.form.get("app", type=row_key)}
+    if "draft" in entered:
+        return kind(entered)
+    taken = {"query": entered.get("query", ""), "app": entered.get("app", type=row_key)}
     return kind(formdata=None, data={**taken, **stored, "query": taken["query"]})
 
 

@@ -26,6 +26,7 @@ KEY_LENGTH = 32
 """Letters and digits of a form's key."""
 
 _PURPOSE = "secret of a submitted form"
+_ENTERED = "fields of a submitted form"
 
 
 @staff_only
@@ -104,3 +105,31 @@ def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
             return ""
         encrypted, stored.encrypted_secret = stored.encrypted_secret, ""
     return ports.encryption.decrypt(_PURPOSE, encrypted)
+
+
+@staff_only
+def keep_entered(ports: Ports, actor: Actor, key: str, entered: str) -> None:
+    """Keep what was entered in a form, encrypted, for the page that follows it."""
+    record, now = FormSubmissionRecord, ports.clock.now()
+    is_old = (record.session_id == actor.session_id) & (record.expires_at <= now)
+    kept = record(
+        key=key,
+        session_id=actor.session_id,
+        encrypted_secret=ports.encryption.encrypt(_ENTERED, entered),
+        expires_at=now + LIFETIME,
+    )
+    with ports.database.transaction() as session:
+        session.execute(delete(record).where(is_old))
+        session.add(kept)
+
+
+@staff_only
+def find_entered(ports: Ports, actor: Actor, key: str) -> str:
+    """Return what the caller's session kept under ``key``; empty if there is nothing."""
+    record = FormSubmissionRecord
+    mine = (record.key == key) & (record.session_id == actor.session_id)
+    with ports.database.reading() as session:
+        encrypted = session.scalar(
+            select(record.encrypted_secret).where(mine, record.expires_at > ports.clock.now())
+        )
+    return ports.encryption.decrypt(_ENTERED, encrypted) if encrypted else ""

@@ -14,7 +14,9 @@ from app.services.console.submissions import (
     LIFETIME,
     claim_submission,
     find_created_page,
+    find_entered,
     finish_submission,
+    keep_entered,
     release_submission,
     take_created_secret,
 )
@@ -126,3 +128,19 @@ def test_submission_ends_with_its_session(ports: Ports, staff: Actor) -> None:
         session.execute(delete(SessionRecord))
     with ports.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(FormSubmissionRecord)) == 0
+
+
+def test_entered_values_are_kept_for_their_session_and_time(
+    ports: Ports, staff: Actor, clock: FakeClock
+) -> None:
+    keep_entered(ports, staff, KEY, "a header: secret")
+    with ports.database.reading() as session:
+        assert "secret" not in session.scalars(select(FormSubmissionRecord.encrypted_secret)).one()
+    assert find_entered(ports, staff, KEY) == "a header: secret"
+    other = actor_of(ports, make_staff(ports, "other@example.com"))
+    assert find_entered(ports, other, KEY) == ""
+    clock.pass_(minutes=10)
+    assert find_entered(ports, staff, KEY) == ""
+    keep_entered(ports, staff, "m" * KEY_LENGTH, "more")
+    with ports.database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(FormSubmissionRecord)) == 1
