@@ -111,6 +111,7 @@ npm-ci = cmp -s $(1)/package-lock.json $(1)/node_modules/installed || { \
 node-packages: dev-packages playground
 	@$(call npm-ci,$(PROVIDER))
 	@$(call npm-ci,$(CLIENTS))
+	@$(call npm-ci,$(CLIENTS)/sdk)
 	@$(call npm-ci,$(BROWSER))
 
 playground: ## the query editor of the playground page (needs Node)
