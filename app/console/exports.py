@@ -10,7 +10,7 @@ from typing import TypeVar
 import orjson
 from flask import Response, stream_with_context
 
-from app.domain.values.pages import Page, PageRequest, read_cursor
+from app.domain.values.pages import Page, PageRequest, every_item
 from app.domain.values.text import text
 
 MAX_ROWS = 100_000
@@ -28,7 +28,7 @@ def export_list(
     name: str, columns: Columns[Item], read: Callable[[PageRequest], Page[Item]]
 ) -> Response:
     """Return a CSV file of a list that is read by pages; what the first one raises is raised."""
-    return export_items(name, columns, _every_item(read))
+    return export_items(name, columns, every_item(read, _ROWS_AT_ONCE))
 
 
 def export_items(name: str, columns: Columns[Item], items: Iterable[Item]) -> Response:
@@ -52,16 +52,6 @@ def started(items: Iterable[Item]) -> Iterator[Item]:
     rest = iter(items)
     first = tuple(islice(rest, 1))
     return chain(first, rest)
-
-
-def _every_item(read: Callable[[PageRequest], Page[Item]]) -> Iterator[Item]:
-    request = PageRequest(_ROWS_AT_ONCE)
-    while True:
-        page = read(request)
-        yield from page.items
-        if not page.has_next:
-            return
-        request = PageRequest(_ROWS_AT_ONCE, cursor=read_cursor(page.cursors[-1], "after"))
 
 
 def _rows(columns: Columns[Item], items: Iterable[Item]) -> Iterator[Sequence[str]]:

@@ -1,5 +1,7 @@
 """Actions on an account, staff or customer: deactivate, sign out, send a link."""
 
+from collections.abc import Callable
+
 from flask import Blueprint
 from werkzeug.wrappers import Response as BaseResponse
 
@@ -29,25 +31,21 @@ def show(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/activate")
 def activate(key: int) -> BaseResponse:
     """Activate the account."""
-    user = _user(key)
-    try:
-        activate_user(ports(), actor(), key)
-    except Refused as refused:
-        return _refused(user, refused)
-    message = text("Activated {name}.", name=name_of(user))
-    return done(message, _page_of(user), key=key)
+    return _act(
+        key,
+        "Activated {name}.",
+        lambda: activate_user(ports(), actor(), key),
+    )
 
 
 @blueprint.post("/<key:key>/deactivate")
 def deactivate(key: int) -> BaseResponse:
     """Deactivate the account and end its sessions."""
-    user = _user(key)
-    try:
-        deactivate_user(ports(), actor(), key)
-    except Refused as refused:
-        return _refused(user, refused)
-    message = text("Deactivated {name} and ended all their sessions.", name=name_of(user))
-    return done(message, _page_of(user), key=key)
+    return _act(
+        key,
+        "Deactivated {name} and ended all their sessions.",
+        lambda: deactivate_user(ports(), actor(), key),
+    )
 
 
 @blueprint.post("/<key:key>/remove")
@@ -83,36 +81,42 @@ def sign_out(key: int) -> BaseResponse:
 @blueprint.post("/<key:key>/sessions/<key:session_id>/end")
 def end_one(key: int, session_id: int) -> BaseResponse:
     """End one session of the account."""
-    user = _user(key)
-    try:
-        end_user_session(ports(), actor(), key, session_id)
-    except Refused as refused:
-        return _refused(user, refused)
-    return done("Session ended.", _page_of(user), key=key)
+    return _act(
+        key,
+        "Session ended.",
+        lambda: end_user_session(ports(), actor(), key, session_id),
+    )
 
 
 @blueprint.post("/<key:key>/unblock")
 def unblock(key: int) -> BaseResponse:
     """Lift the account's own block."""
-    user = _user(key)
-    try:
-        unblock_account(ports(), actor(), key)
-    except Refused as refused:
-        return _refused(user, refused)
-    message = text("Unblocked the account of {name}.", name=name_of(user))
-    return done(message, _page_of(user), key=key)
+    return _act(
+        key,
+        "Unblocked the account of {name}.",
+        lambda: unblock_account(ports(), actor(), key),
+    )
 
 
 @blueprint.post("/<key:key>/link")
 def send_link(key: int) -> BaseResponse:
     """Mail them a link to set a password."""
+    return _act(
+        key,
+        "Password reset link sent to {email}.",
+        lambda: send_reset_link(ports(), actor(), key, redirect_url=set_password_url()),
+    )
+
+
+def _act(key: int, message: str, act: Callable[[], object]) -> BaseResponse:
+    """Return to the account's page with ``message`` once ``act`` is done, or with its error."""
     user = _user(key)
     try:
-        send_reset_link(ports(), actor(), key, redirect_url=set_password_url())
+        act()
     except Refused as refused:
         return _refused(user, refused)
-    message = text("Password reset link sent to {email}.", email=user.email)
-    return done(message, _page_of(user), key=key)
+    sentence = text(message, name=name_of(user), email=user.email)
+    return done(sentence, _page_of(user), key=key)
 
 
 def _user(key: int) -> User:

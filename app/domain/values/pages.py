@@ -3,13 +3,14 @@
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import is_storable
 
+Item = TypeVar("Item")
 Item_co = TypeVar("Item_co", covariant=True)
 
 MAX_PAGE_SIZE = 100
@@ -85,6 +86,17 @@ def with_items(page: Page[object], items: Iterable[Item_co]) -> Page[Item_co]:
     return Page(
         tuple(items), page.cursors, page.has_next, page.has_previous, page.count, page.counts
     )
+
+
+def every_item(read: Callable[[PageRequest], Page[Item]], at_once: int) -> Iterator[Item]:
+    """Yield the items of a list that ``read`` returns by pages, ``at_once`` at a time."""
+    request = PageRequest(at_once)
+    while True:
+        page = read(request)
+        yield from page.items
+        if not page.has_next:
+            return
+        request = PageRequest(at_once, cursor=read_cursor(page.cursors[-1], "after"))
 
 
 def read_page_request(

@@ -9,7 +9,7 @@ from app.domain.audit.entries import MAX_SEARCHED, MAX_TEXT_LENGTH, AuditEntry, 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import Page, PageRequest, empty_page, read_cursor
+from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.domain.values.text_rules import is_storable
 from app.models import AuditRecord
 from app.ports import NamedRow, Ports
@@ -80,17 +80,11 @@ def show_entry(ports: Ports, actor: Actor, entry_id: int) -> AuditEntry | None:
 def export_entries(
     ports: Ports, actor: Actor, filter_: AuditFilter = _ALL
 ) -> Iterator[AuditEntry]:
-    """Yield every matching entry in the list's order, reading a few hundred at a time.
+    """Return every matching entry in the list's order, reading a few hundred at a time.
 
     Refuses as ``list_entries`` does, when the first is requested.
     """
-    cursor: tuple[str | int, ...] = ()
-    while True:
-        page = list_entries(ports, actor, PageRequest(_EXPORTED_AT_ONCE, cursor=cursor), filter_)
-        yield from page.items
-        if not page.has_next:
-            return
-        cursor = read_cursor(page.cursors[-1], "after")
+    return every_item(lambda page: list_entries(ports, actor, page, filter_), _EXPORTED_AT_ONCE)
 
 
 @part

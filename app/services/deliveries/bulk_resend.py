@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import case, func, select, update
+from sqlalchemy import case, func, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -13,8 +13,8 @@ from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires_person
-from app.services.deliveries.payload_rebuild import rebuild_payloads
-from app.services.deliveries.replays import ACTIVE_WEBHOOKS, Resent, due_again
+from app.services.deliveries.payload_rebuild import rebuild_missing_payloads
+from app.services.deliveries.replays import ACTIVE_WEBHOOKS, Resent, make_due
 from app.services.deliveries.search import DeliverySearch, matching_deliveries
 
 MAX_MATCHING = 10_000
@@ -103,19 +103,9 @@ def resend_matching(ports: Ports, actor: Actor, search: DeliverySearch) -> Resen
 def _resend(ports: Ports, keys: Sequence[int]) -> int:
     """Schedule deliveries, with missing payloads made; return how many."""
     chosen = DeliveryRecord.id.in_(keys) & DeliveryRecord.webhook_id.in_(ACTIVE_WEBHOOKS)
-    with ports.database.reading() as session:
-        empty = session.scalars(
-            select(DeliveryRecord.id).where(chosen, DeliveryRecord.payload == "")
-        ).all()
-    rebuild_payloads(ports, empty)
+    rebuild_missing_payloads(ports, chosen)
     with ports.database.transaction() as session:
-        due = session.scalars(
-            update(DeliveryRecord)
-            .where(chosen, DeliveryRecord.payload != "")
-            .values(due_again(ports))
-            .returning(DeliveryRecord.id)
-        ).all()
-    return len(due)
+        return len(make_due(ports, session, chosen))
 
 
 def _conditions(search: DeliverySearch) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
 
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EventType
@@ -23,6 +23,16 @@ def rebuild_payloads(ports: Ports, deliveries: Sequence[int]) -> int:
     outbox event is gone (sent by hand, or older than 14 days). Raises faults of ours.
     """
     return sum(_rebuild(ports, key) for key in deliveries)
+
+
+@part
+def rebuild_missing_payloads(ports: Ports, chosen: ColumnElement[bool]) -> int:
+    """Make the missing payloads of the chosen deliveries as ``rebuild_payloads`` does."""
+    with ports.database.reading() as session:
+        empty = session.scalars(
+            select(DeliveryRecord.id).where(chosen, DeliveryRecord.payload == "")
+        ).all()
+    return rebuild_payloads(ports, empty)
 
 
 def _rebuild(ports: Ports, key: int) -> bool:

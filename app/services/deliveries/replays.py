@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, and_, func, select, update
-from sqlalchemy.orm import aliased
+from sqlalchemy import ColumnElement, Select, and_, func, select, update
+from sqlalchemy.orm import Session, aliased
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -19,7 +19,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires_person, staff_and_apps
 from app.services.deliveries.fanout import make_missing_deliveries
 from app.services.deliveries.lists import show_delivery
-from app.services.deliveries.payload_rebuild import rebuild_payloads
+from app.services.deliveries.payload_rebuild import rebuild_missing_payloads, rebuild_payloads
 from app.services.deliveries.stored_deliveries import insert_deliveries
 from app.services.webhooks.subscribers import Subscriber, subscribers_of
 
@@ -75,7 +75,7 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
         )
     with ports.database.transaction() as session:
         session.execute(
-            update(DeliveryRecord).where(DeliveryRecord.id == key).values(due_again(ports))
+            update(DeliveryRecord).where(DeliveryRecord.id == key).values(_due_again(ports))
         )
         change = Change("delivery.retry", "EventDelivery", key, delivery.event)
         record(ports, actor, session, change)
@@ -104,17 +104,9 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
                 requested, DeliveryRecord.webhook_id.not_in(ACTIVE_WEBHOOKS)
             )
         )
-        empty = session.scalars(
-            select(DeliveryRecord.id).where(selected, DeliveryRecord.payload == "")
-        ).all()
-    rebuild_payloads(ports, empty)
+    rebuild_missing_payloads(ports, selected)
     with ports.database.transaction() as session:
-        due = session.scalars(
-            update(DeliveryRecord)
-            .where(selected, DeliveryRecord.payload != "")
-            .values(due_again(ports))
-            .returning(DeliveryRecord.id)
-        ).all()
+        due = make_due(ports, session, selected)
         after = {"deliveries": sorted(due)}
         record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
     return Resent(len(due), disabled or 0)
@@ -187,7 +179,7 @@ def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
             batch = replayable.where(DeliveryRecord.id > keys[-1]).limit(_DUE_AT_ONCE)
             keys = session.scalars(batch).all()
             session.execute(
-                update(DeliveryRecord).where(DeliveryRecord.id.in_(keys)).values(due_again(ports))
+                update(DeliveryRecord).where(DeliveryRecord.id.in_(keys)).values(_due_again(ports))
             )
         count += len(keys)
     return count
@@ -206,7 +198,17 @@ def _failed(webhook_id: int, since: datetime) -> Select[int]:
 
 
 @part
-def due_again(ports: Ports) -> dict[str, object]:
+def make_due(ports: Ports, session: Session, chosen: ColumnElement[bool]) -> Sequence[int]:
+    """Schedule the chosen deliveries that have a payload now; return their keys."""
+    return session.scalars(
+        update(DeliveryRecord)
+        .where(chosen, DeliveryRecord.payload != "")
+        .values(_due_again(ports))
+        .returning(DeliveryRecord.id)
+    ).all()
+
+
+def _due_again(ports: Ports) -> dict[str, object]:
     """Return the values of a delivery that is resent now."""
     return {
         "status": DeliveryStatus.PENDING.value,

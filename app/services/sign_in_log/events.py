@@ -22,7 +22,7 @@ from app.domain.sign_in.sign_in_events import (
     SignInResult,
 )
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.pages import Page, PageRequest, empty_page, read_cursor
+from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.domain.values.text_rules import is_storable
 from app.models import SignInEventRecord, UserRecord
 from app.ports import NamedRow, Ports
@@ -82,17 +82,11 @@ def list_sign_ins(
 def export_sign_ins(
     ports: Ports, actor: Actor, filter_: SignInFilter = _ALL
 ) -> Iterator[SignInEvent]:
-    """Yield every matching attempt in the list's order, reading a few hundred at a time.
+    """Return every matching attempt in the list's order, reading a few hundred at a time.
 
     Refuses as ``list_sign_ins`` does, when the first is requested.
     """
-    cursor: tuple[str | int, ...] = ()
-    while True:
-        page = list_sign_ins(ports, actor, PageRequest(_EXPORTED_AT_ONCE, cursor=cursor), filter_)
-        yield from page.items
-        if not page.has_next:
-            return
-        cursor = read_cursor(page.cursors[-1], "after")
+    return every_item(lambda page: list_sign_ins(ports, actor, page, filter_), _EXPORTED_AT_ONCE)
 
 
 @part

@@ -128,7 +128,7 @@ def test_issued_tokens_are_ours_with_the_providers_origin(
     assert claims.keys() == {
         *("iat", "owner", "iss", "exp", "token", "email", "type", "user_id", "is_staff")
     }
-    assert (claims["type"], claims["owner"]) == ("access", "latchkey")
+    assert (claims["type"], claims["owner"]) == ("access", ports.configuration.token_owner)
     assert tokens.refresh is not None
     assert "the first" not in str(claims_in(ports, tokens.refresh))
     actor = identify(ports, visit(tokens.access)).actor
