@@ -32,6 +32,7 @@ _BEGINNINGS = {
     Topic.APPS: ("app", "app_token", "app_installation", "webhook", "delivery"),
     Topic.PEOPLE: (
         "account",
+        "address",
         "customer",
         "group",
         "password",

@@ -76,4 +76,4 @@ def dismiss_setup(ports: Ports, actor: Actor) -> None:
     with ports.database.transaction() as session:
         name = session.scalar(dismissed)
         if name is not None:
-            record(ports, actor, session, Change("setup.dismiss", "Shop", SHOP_ID, name))
+            record(ports, actor, session, Change("shop.dismiss_setup", "Shop", SHOP_ID, name))

@@ -59,7 +59,10 @@ def change_app_metadata(ports: Ports, actor: Actor, app_id: str, change: Metadat
         if keys:
             after: dict[str, object] = {"private" if change.is_private else "public": list(keys)}
             record(
-                ports, actor, session, Change("metadata.update", "App", key, app.name, after=after)
+                ports,
+                actor,
+                session,
+                Change("app.update_metadata", "App", key, app.name, after=after),
             )
         return app
 

@@ -96,5 +96,5 @@ def _note_change(
     user.updated_at = ports.clock.now()
     add_user_updated(ports, actor, session, user)
     after: dict[str, object] = {"private" if change.is_private else "public": list(keys)}
-    entry = Change("metadata.update", "User", key, user.email, after=after)
+    entry = Change("user.update_metadata", "User", key, user.email, after=after)
     record(ports, actor, session, entry)

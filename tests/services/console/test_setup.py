@@ -50,7 +50,7 @@ def test_dismissing_is_for_everyone_and_in_the_audit_log_once(ports: Ports) -> N
     for manager in managers:
         dismiss_setup(ports, manager)
     assert not any(show_overview(ports, manager).setup for manager in managers)
-    assert len(trail(ports, "setup.dismiss")) == 1
+    assert len(trail(ports, "shop.dismiss_setup")) == 1
 
 
 def test_checklist_needs_manage_settings(ports: Ports) -> None:

@@ -46,7 +46,7 @@ def test_app_keeps_its_own_metadata(ports: Ports, own_app: Actor) -> None:
         change_app_metadata(ports, own_app, to_global_id("App", key), change)
     assert public_metadata_of_apps(ports, own_app, [key]) == {key: {"color": "red"}}
     assert private_metadata_of_apps(ports, own_app, [key]) == {key: {"secret": "1"}}
-    assert [row.after for row in trail(ports, "metadata.update")] == [
+    assert [row.after for row in trail(ports, "app.update_metadata")] == [
         {"public": ["color"]},
         {"private": ["secret"]},
     ]

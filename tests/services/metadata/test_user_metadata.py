@@ -50,7 +50,7 @@ def test_audit_names_changed_keys_without_values(ports: Ports) -> None:
     key = make_user(ports)
     change_user_metadata(ports, actor_of(ports, key), to_global_id("User", key), SET)
     change_user_metadata(ports, actor_of(ports, key), to_global_id("User", key), SET)
-    (row,) = trail(ports, "metadata.update")
+    (row,) = trail(ports, "user.update_metadata")
     assert (row.before, row.after) == ({}, {"public": ["color", "size"]})
 
 
@@ -97,7 +97,7 @@ def test_strangers_and_extensions_change_nobodys_metadata(ports: Ports) -> None:
         for id_ in (to_global_id("User", key), to_global_id("User", 4711)):
             with pytest.raises(PermissionDenied):
                 change_user_metadata(ports, actor, id_, SET)
-    assert trail(ports, "metadata.update") == []
+    assert trail(ports, "user.update_metadata") == []
 
 
 def test_unknown_user_is_not_found(ports: Ports) -> None:
