@@ -27,6 +27,22 @@ TOLD: Mapping[str, str] = {
     "accountRegister": "CUSTOMER_CREATED ACCOUNT_CONFIRMATION_REQUESTED",
     "accountUpdate": "STAFF_UPDATED",
     "accountUpdate of another": "CUSTOMER_UPDATED",
+    "accountAddressCreate": "STAFF_UPDATED",
+    "accountAddressCreate of another": "CUSTOMER_UPDATED",
+    "accountAddressUpdate": "CUSTOMER_UPDATED",
+    "accountAddressDelete": "CUSTOMER_UPDATED",
+    "addressCreate": "CUSTOMER_UPDATED",
+    "addressUpdate": "CUSTOMER_UPDATED",
+    "addressDelete": "CUSTOMER_UPDATED",
+    "addressSetDefault": "CUSTOMER_UPDATED",
+    "updateMetadata of customer": "CUSTOMER_UPDATED",
+    "updateMetadata of staff": "STAFF_UPDATED",
+    "deleteMetadata of customer": "CUSTOMER_UPDATED",
+    "deleteMetadata of staff": "STAFF_UPDATED",
+    "updatePrivateMetadata of customer": "CUSTOMER_UPDATED",
+    "updatePrivateMetadata of staff": "STAFF_UPDATED",
+    "deletePrivateMetadata of customer": "CUSTOMER_UPDATED",
+    "deletePrivateMetadata of staff": "STAFF_UPDATED",
     "requestEmailChange": "ACCOUNT_CHANGE_EMAIL_REQUESTED",
     "userAvatarUpdate": "STAFF_UPDATED",
     "customerCreate": "CUSTOMER_CREATED",
@@ -72,6 +88,7 @@ SILENT: Mapping[str, str] = {
         setPassword confirmAccount confirmEmailChange accountDelete userAvatarDelete orderFulfill
         appActivate
     """,
+    "the caller has no such address: `test_addresses` shows its event": "accountSetDefaultAddress",
 }
 """The others, by the reason."""
 

@@ -93,6 +93,7 @@ def test_default_moves_to_another_address(ports: Ports) -> None:
     key = make_user(ports)
     first, second = make_address(ports, key), make_address(ports, key, is_default=False)
     set_default_address(ports, actor_of(ports, key), global_id(second), AddressKind.BILLING)
+    assert events(ports)[-1].type == "CUSTOMER_UPDATED"
     assert [
         (one.id, one.is_default_shipping_address, one.is_default_billing_address)
         for one in addresses_of(ports, key)
