@@ -211,9 +211,11 @@ def test_session_is_begun_refreshed_and_verified(client: Client, shop: RecordedS
 
 def test_new_customer_registers_confirms_and_signs_in(client: Client, shop: RecordedShop) -> None:
     new = {"email": "new@example.com", "password": NEW_PASSWORD}
-    input_ = {**new, "redirectUrl": PAGE, "channel": CHANNEL}
+    metadata = [{"key": "newsletter", "value": "yes"}]
+    input_ = {**new, "redirectUrl": PAGE, "channel": CHANNEL, "metadata": metadata}
     assert run(client, "register", input=input_)["requiresConfirmation"]
     confirmed = run(client, "confirm", email=new["email"], token=token_in(shop))["user"]
+    assert confirmed["metadata"] == metadata
     assert run(client, "login", **new)["user"] == confirmed
 
 
@@ -243,6 +245,9 @@ def test_customer_keeps_addresses(client: Client, shop: RecordedShop) -> None:
         **updated["user"],
         "firstName": "Ann",
     }
+    both = {"defaultShippingAddress": ADDRESS, "defaultBillingAddress": ADDRESS}
+    restored = run(client, "update", access, input=both)["user"]
+    assert restored["addresses"] == [default]
     deleted = run(client, "delete address", access, id=address["id"])["user"]
     assert (deleted["addresses"], deleted["defaultShippingAddress"]) == ([], None)
 

@@ -32,19 +32,21 @@ class MetadataChange:
     deleted_keys: tuple[str, ...] = ()
 
 
-def changed_metadata(stored: Metadata, change: MetadataChange) -> dict[str, str]:
+def changed_metadata(
+    stored: Metadata, change: MetadataChange, field: str = "input"
+) -> dict[str, str]:
     """Return ``stored`` after ``change``; of two values for a key, the last one counts.
 
-    Refuses on ``input``: REQUIRED for a blank key; INVALID for a key or value that is too long or
+    Refuses on ``field``: REQUIRED for a blank key; INVALID for a key or value that is too long or
     can't be stored, and when the object would have too much of either. Deleting a key that isn't
     there is fine.
     """
-    problems = [problem for pair in change.values for problem in _item_problems(*pair)]
+    problems = [problem for pair in change.values for problem in _item_problems(*pair, field)]
     refuse_any(*problems)
     changed = dict(stored) | dict(change.values)
     for key in change.deleted_keys:
         changed.pop(key, None)
-    problem = _size_problem(changed) if change.values else None
+    problem = _size_problem(changed, field) if change.values else None
     if problem is not None:
         raise Refused(problem)
     return changed
@@ -63,7 +65,7 @@ def read_metadata(stored: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in sorted(stored.items())}
 
 
-def _item_problems(key: str, value: str, field: str = "input") -> list[Problem]:
+def _item_problems(key: str, value: str, field: str) -> list[Problem]:
     if not key.strip():
         return [Problem("REQUIRED", "Metadata key can't be empty.", field)]
     if not is_storable(key) or not is_storable(value):
@@ -80,7 +82,7 @@ def _item_problems(key: str, value: str, field: str = "input") -> list[Problem]:
     return problems
 
 
-def _size_problem(metadata: Metadata, field: str = "input") -> Problem | None:
+def _size_problem(metadata: Metadata, field: str) -> Problem | None:
     if len(metadata) > MAX_KEYS:
         message = "An object can have at most {max_keys} metadata keys."
         return Problem("INVALID", message, field, values={"max_keys": MAX_KEYS})

@@ -5,8 +5,11 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.accounts.addresses import AddressChange
 from app.domain.values.unset import ABSENT, Absent
 from app.graphql.context import RequestContext
+from app.graphql.mutations.addresses import AddressInput, address_change
+from app.graphql.mutations.metadata import MetadataInput, pairs
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.accounts.account_confirmation import confirm_account
 from app.services.accounts.account_deletions import delete_account, request_account_deletion
@@ -30,13 +33,25 @@ class AccountRegisterInput(graphene.InputObjectType):
         "by email."
     )
     channel = graphene.String(description=_UNUSED)
+    metadata = graphene.List(
+        graphene.NonNull(MetadataInput), description="Public metadata of the new account."
+    )
 
 
 class AccountInput(graphene.InputObjectType):
-    """Names to update. Omitted names keep their values."""
+    """Details to update. Omitted details keep their values."""
 
     first_name = graphene.String()
     last_name = graphene.String()
+    default_shipping_address = graphene.InputField(
+        AddressInput, description="Changes the default shipping address, or adds it."
+    )
+    default_billing_address = graphene.InputField(
+        AddressInput, description="Changes the default billing address, or adds it."
+    )
+    metadata = graphene.List(
+        graphene.NonNull(MetadataInput), description="Keys of public metadata to set."
+    )
 
 
 class AccountRegister(AccountPayload):
@@ -103,7 +118,7 @@ class AccountMutations(graphene.ObjectType):
     account_update = graphene.Field(
         AccountUpdate,
         description=(
-            "Updates the names of the signed-in user, or of a customer with "
+            "Updates details of the signed-in user, or of a customer with "
             "MANAGE_USERS. Not available to dashboard extensions."
         ),
         customer_id=graphene.ID(description="The customer to update. Requires MANAGE_USERS."),
@@ -165,6 +180,7 @@ class AccountMutations(graphene.ObjectType):
             first_name=input.get("first_name") or "",
             last_name=input.get("last_name") or "",
             redirect_url=input.get("redirect_url") or "",
+            metadata=pairs(input.get("metadata") or []),
         )
         needed = register_account(context.ports, context.actor, new)
         return AccountRegister(requires_confirmation=needed)
@@ -193,7 +209,13 @@ class AccountMutations(graphene.ObjectType):
         customer_id: str | None = None,
     ) -> AccountUpdate:
         context: RequestContext = info.context
-        details = Details(_name(input, "first_name"), _name(input, "last_name"))
+        details = Details(
+            _name(input, "first_name"),
+            _name(input, "last_name"),
+            _address(input, "default_shipping_address"),
+            _address(input, "default_billing_address"),
+            pairs(input.get("metadata") or []),
+        )
         if customer_id is None:
             return AccountUpdate(user=update_account(context.ports, context.actor, details))
         user = update_customer_account(context.ports, context.actor, customer_id, details)
@@ -249,3 +271,8 @@ class AccountMutations(graphene.ObjectType):
 def _name(input: dict[str, Any], field: str) -> str | Absent:
     """A name that was sent, null clearing it; or that it was left out."""
     return input[field] or "" if field in input else ABSENT
+
+
+def _address(input: dict[str, Any], field: str) -> AddressChange | Absent:
+    """An address that was sent; null leaves it as it is."""
+    return address_change(input[field]) if input.get(field) else ABSENT

@@ -150,7 +150,7 @@ class OwnAddressMutations(graphene.ObjectType):
         type: AddressKind | None = None,
     ) -> AccountAddressCreate:
         context: RequestContext = info.context
-        change = _change(input)
+        change = address_change(input)
         changed = create_address(
             context.ports, context.actor, change, customer_id=customer_id, kind=type
         )
@@ -162,7 +162,7 @@ class OwnAddressMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
     ) -> AccountAddressUpdate:
         context: RequestContext = info.context
-        changed = update_address(context.ports, context.actor, id, _change(input))
+        changed = update_address(context.ports, context.actor, id, address_change(input))
         return AccountAddressUpdate(**_shown(changed))
 
     @staticmethod
@@ -217,7 +217,7 @@ class CustomerAddressMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, input: dict[str, Any], user_id: str
     ) -> AddressCreate:
         context: RequestContext = info.context
-        changed = create_user_address(context.ports, context.actor, user_id, _change(input))
+        changed = create_user_address(context.ports, context.actor, user_id, address_change(input))
         return AddressCreate(**_shown(changed))
 
     @staticmethod
@@ -226,7 +226,7 @@ class CustomerAddressMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, id: str, input: dict[str, Any]
     ) -> AddressUpdate:
         context: RequestContext = info.context
-        changed = update_user_address(context.ports, context.actor, id, _change(input))
+        changed = update_user_address(context.ports, context.actor, id, address_change(input))
         return AddressUpdate(**_shown(changed))
 
     @staticmethod
@@ -246,7 +246,7 @@ class CustomerAddressMutations(graphene.ObjectType):
         return AddressSetDefault(user=user)
 
 
-def _change(input: dict[str, Any]) -> AddressChange:
+def address_change(input: dict[str, Any]) -> AddressChange:
     """Read an address: a null text is empty, what is left out stays."""
     values: dict[str, Any] = {name: input[name] or "" for name in MAX_LENGTHS if name in input}
     if values.get("country"):

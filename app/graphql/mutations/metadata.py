@@ -102,7 +102,7 @@ class MetadataMutations(graphene.ObjectType):
     def resolve_update_metadata(
         _root: object, info: GraphQLResolveInfo, id: str, input: list[dict[str, str]]
     ) -> UpdateMetadata:
-        return UpdateMetadata(item=_change(info, id, MetadataChange(values=_pairs(input))))
+        return UpdateMetadata(item=_change(info, id, MetadataChange(values=pairs(input))))
 
     @staticmethod
     @answers(DeleteMetadata)
@@ -116,7 +116,7 @@ class MetadataMutations(graphene.ObjectType):
     def resolve_update_private_metadata(
         _root: object, info: GraphQLResolveInfo, id: str, input: list[dict[str, str]]
     ) -> UpdatePrivateMetadata:
-        change = MetadataChange(is_private=True, values=_pairs(input))
+        change = MetadataChange(is_private=True, values=pairs(input))
         return UpdatePrivateMetadata(item=_change(info, id, change))
 
     @staticmethod
@@ -128,7 +128,8 @@ class MetadataMutations(graphene.ObjectType):
         return DeletePrivateMetadata(item=_change(info, id, change))
 
 
-def _pairs(items: list[dict[str, str]]) -> tuple[tuple[str, str], ...]:
+def pairs(items: list[dict[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the items of an input as pairs of key and value."""
     return tuple((item["key"], item["value"]) for item in items)
 
 

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.addresses import AddressChange, AddressKind
 from app.domain.accounts.names import name_problems
 from app.domain.accounts.time_zones import time_zone_problem
 from app.domain.accounts.users import User
@@ -12,9 +14,11 @@ from app.domain.authorization.permissions import Caller, Permission
 from app.domain.events import CustomerUpdated, StaffUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
+from app.domain.values.metadata import MetadataChange, changed_metadata, read_metadata
 from app.domain.values.unset import ABSENT, Absent, present
 from app.models import UserRecord
 from app.ports import Ports
+from app.services.accounts.stored_addresses import save_default
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, part, requires
 from app.services.identity.users import load_caller, load_user
@@ -24,15 +28,25 @@ from app.services.sign_in.reauthentication import own_id
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """New names; ``ABSENT`` keeps a name."""
+    """New names, default addresses and keys of public metadata.
+
+    ``ABSENT`` keeps a name or an address; other keys of the metadata stay.
+    """
 
     first_name: str | Absent = ABSENT
     last_name: str | Absent = ABSENT
+    shipping_address: AddressChange | Absent = ABSENT
+    billing_address: AddressChange | Absent = ABSENT
+    metadata: tuple[tuple[str, str], ...] = ()
 
 
 @account_owner_only
 def update_account(ports: Ports, actor: Actor, details: Details) -> User:
-    """Change the caller's own names (`accountUpdate`); refuses INVALID on each of them."""
+    """Change the caller's own details (`accountUpdate`).
+
+    Refuses INVALID on each name, REQUIRED and INVALID on ``metadata``, and what
+    ``checked_address`` does; only MANAGE_USERS skips an address's validation.
+    """
     with ports.database.transaction() as session:
         user = session.get(UserRecord, own_id(actor), with_for_update=True)
         if user is None:
@@ -65,9 +79,9 @@ def set_time_zone(ports: Ports, actor: Actor, name: str | None) -> None:
 def update_customer_account(
     ports: Ports, actor: Actor, customer_id: str, details: Details
 ) -> User:
-    """Change a customer's names (`accountUpdate` with ``customerId``, a global id).
+    """Change a customer's details (`accountUpdate` with ``customerId``, a global id).
 
-    Refuses NOT_FOUND on ``customerId`` if it isn't a customer's, INVALID on each name.
+    Refuses NOT_FOUND on ``customerId`` if it isn't a customer's, otherwise as ``update_account``.
     """
     key = key_of(customer_id, "User", field="customerId")
     with ports.database.transaction() as session:
@@ -95,12 +109,49 @@ def _update(
     }
     problems = name_problems(names["first_name"], names["last_name"])
     refuse_any(*problems)
-    after = {name: value for name, value in names.items() if getattr(user, name) != value}
-    before = {name: getattr(user, name) for name in after}
+    after: dict[str, object] = {
+        name: value for name, value in names.items() if getattr(user, name) != value
+    }
+    before: dict[str, object] = {name: getattr(user, name) for name in after}
+    for name, value in after.items():
+        setattr(user, name, value)
+    after |= _save_addresses(actor, session, user, details)
+    keys = _save_metadata(session, user, details)
+    if keys:
+        after["metadata"] = keys
     if after:
-        for name, value in after.items():
-            setattr(user, name, value)
         user.updated_at = ports.clock.now()
         add_user_updated(ports, actor, session, user)
         change = Change("account.update", "User", user.id, user.email, before, after)
         record(ports, actor, session, change)
+
+
+def _save_addresses(
+    actor: Actor, session: Session, user: UserRecord, details: Details
+) -> dict[str, object]:
+    """Write the default addresses that were sent; return their keys for the audit log."""
+    saved: dict[str, object] = {}
+    for kind, change in (
+        (AddressKind.SHIPPING, details.shipping_address),
+        (AddressKind.BILLING, details.billing_address),
+    ):
+        if isinstance(change, Absent):
+            continue
+        if change.skips_validation and not actor.holds(Permission.MANAGE_USERS):
+            raise PermissionDenied(Permission.MANAGE_USERS)
+        stored = save_default(session, user.id, change, kind)
+        saved[f"default_{kind.value.lower()}_address"] = stored.id
+    return saved
+
+
+def _save_metadata(session: Session, user: UserRecord, details: Details) -> list[str]:
+    """Write the public metadata that was sent; return the keys that differ."""
+    if not details.metadata:
+        return []
+    of_user = UserRecord.id == user.id
+    before = read_metadata(
+        session.scalars(select(UserRecord.public_metadata).where(of_user)).one()
+    )
+    after = changed_metadata(before, MetadataChange(values=details.metadata), "metadata")
+    session.execute(update(UserRecord).where(of_user).values(public_metadata=after))
+    return sorted(key for key, value in after.items() if before.get(key) != value)

@@ -16,6 +16,7 @@ from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, refuse_any
+from app.domain.values.metadata import metadata_problems
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -39,6 +40,7 @@ class NewAccount:
     first_name: str = ""
     last_name: str = ""
     redirect_url: str = ""
+    metadata: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,10 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
 
     The response and the work are the same for new and for known emails: an existing account
     doesn't change, and its owner gets a mail. Refuses REQUIRED and INVALID on ``email``; a weak
-    one on ``password`` (PASSWORD_…); INVALID on ``firstName``, ``lastName``; where accounts are
-    confirmed by mail, REQUIRED and INVALID on ``redirectUrl``. Opens no session and works in every
-    login mode. An account is confirmed only by opening a mailed link, whatever the setting.
+    one on ``password`` (PASSWORD_…); INVALID on ``firstName``, ``lastName``; REQUIRED and INVALID
+    on ``metadata`` and, where accounts are confirmed by mail, on ``redirectUrl``. Opens no session
+    and works in every login mode. An account is confirmed only by opening a mailed link, whatever
+    the setting.
     """
     new = replace(new, email=normalize_email(new.email))
     with ports.database.reading() as reading:
@@ -83,6 +86,7 @@ def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem]:
         email_problem(new.email),
         *password_problems(new.password, "password", words),
         *name_problems(new.first_name, new.last_name),
+        *metadata_problems(new.metadata),
     ]
     if shop.enable_account_confirmation_by_email:
         problems.append(redirect_refusal(ports, new.redirect_url))
@@ -124,6 +128,7 @@ def _create(
         password_hash=work.password_hash,
         first_name=new.first_name,
         last_name=new.last_name,
+        public_metadata=dict(new.metadata),
         is_confirmed=False,
         is_active=True,
         date_joined=now,

@@ -9,9 +9,13 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.addresses import (
     MAX_ADDRESSES,
     MAX_LENGTHS,
+    NO_DETAILS,
     Address,
+    AddressChange,
     AddressDetails,
     AddressKind,
+    checked_address,
+    details_of,
 )
 from app.models import AddressRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
@@ -99,6 +103,29 @@ def store_address(
     write_details(stored, details)
     session.add(stored)
     session.flush()
+    return stored
+
+
+@part
+def save_default(
+    session: Session, user_id: int, change: AddressChange, kind: AddressKind
+) -> AddressRecord:
+    """Change the default address of a user whose row is locked, or add one.
+
+    Refuses as ``checked_address`` does.
+    """
+    is_default = _DEFAULTS[kind].is_(True)
+    of_user = select(AddressRecord).where(AddressRecord.user_id == user_id, is_default)
+    stored = session.scalar(of_user.with_for_update())
+    before = NO_DETAILS if stored is None else details_of(to_address(stored))
+    skipped = change.skips_validation
+    details = checked_address(change.applied_to(before), skips_validation=skipped)
+    if stored is None:
+        stored = store_address(session, user_id, details, validation_skipped=skipped)
+        make_default(session, stored, kind)
+    elif write_details(stored, details):
+        stored.validation_skipped = skipped
+        session.flush()
     return stored
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from app.domain.accounts.addresses import AddressChange
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
@@ -12,6 +13,8 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
 from app.services.accounts.account_details import Details, update_account, update_customer_account
+from app.services.metadata.user_metadata import public_metadata_of_users
+from tests.builders.addresses import addresses_of
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import (
@@ -118,3 +121,44 @@ def test_names_can_be_changed_by_customer_managers_only(ports: Ports) -> None:
         with pytest.raises(PermissionDenied) as denied:
             update_customer_account(ports, actor, "garbage", Details("Ann"))
         assert denied.value.required == (Permission.MANAGE_USERS,)
+
+
+def test_account_update_adds_and_changes_default_addresses(ports: Ports) -> None:
+    key = make_user(ports)
+    own = actor_of(ports, key)
+    new = AddressChange(
+        street_address_1="Długa 1", city="OPOLE", postal_code="45-001", country="PL"
+    )
+    update_account(ports, own, Details(billing_address=new))
+    update_account(ports, own, Details(billing_address=AddressChange(street_address_1="Długa 2")))
+    (address,) = addresses_of(ports, key)
+    assert (address.street_address_1, address.city) == ("Długa 2", "OPOLE")
+    assert address.is_default_billing_address
+    assert not address.is_default_shipping_address
+    assert [row.after for row in trail(ports, "account.update")] == [
+        {"default_billing_address": address.id}
+    ] * 2
+
+
+def test_account_update_sets_public_metadata(ports: Ports) -> None:
+    key = make_user(ports)
+    own = actor_of(ports, key)
+    update_account(ports, own, Details(metadata=(("a", "1"), ("b", "2"))))
+    user = update_account(ports, own, Details(metadata=(("b", "3"),)))
+    assert public_metadata_of_users(ports, own, [user]) == {key: {"a": "1", "b": "3"}}
+    with pytest.raises(Refused) as refused:
+        update_account(ports, own, Details(metadata=(("", "1"),)))
+    (problem,) = refused.value.problems
+    assert (problem.field, problem.code) == ("metadata", "REQUIRED")
+
+
+def test_invalid_default_address_changes_nothing(ports: Ports) -> None:
+    key = make_user(ports, first_name="Ann")
+    own = actor_of(ports, key)
+    with pytest.raises(Refused):
+        update_account(ports, own, Details("Bea", shipping_address=AddressChange(country="US")))
+    skipping = AddressChange(country="US", skips_validation=True)
+    with pytest.raises(PermissionDenied):
+        update_account(ports, own, Details("Bea", shipping_address=skipping))
+    assert user_as_stored(ports, key).first_name == "Ann"
+    assert addresses_of(ports, key) == []
