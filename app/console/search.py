@@ -32,6 +32,7 @@ _KINDS = {
     HitKind.CUSTOMER: Kind("Customers", "people", "console.customers.show"),
     HitKind.GROUP: Kind("Groups", "person-badge", "console.staff.groups.show"),
     HitKind.PROVIDER: Kind("Identity providers", "shield-lock", "console.single_sign_on.show"),
+    HitKind.ORDER: Kind("Orders", "bag", "console.customers.show"),
 }
 
 blueprint = Blueprint("search", __name__, url_prefix="/search")
@@ -73,6 +74,8 @@ def summary(groups: Iterable[ResultGroup]) -> str:
 
 def hit_result(hit: Hit, icon: str, address: str) -> Result:
     """Return a hit as a result."""
+    if hit.kind is HitKind.ORDER:
+        return Result(text("Order #{number}", number=hit.title), hit.detail, icon, address)
     detail = hit.detail if hit.title else ""
     if not hit.is_active:
         detail = text("{detail} · disabled", detail=detail) if detail else "Disabled"
@@ -97,6 +100,8 @@ def _of_kind(kind: HitKind, shown: Kind, hits: Sequence[Hit]) -> Iterator[Result
 def _address(endpoint: str, hit: Hit) -> str:
     if hit.kind is HitKind.PROVIDER:
         return url_for(endpoint, slug=hit.detail)
+    if hit.kind is HitKind.ORDER and not hit.id:
+        return url_for("console.customers.index", q=hit.detail)
     return url_for(endpoint, key=hit.id)
 
 

@@ -1,8 +1,12 @@
 """The search box and the palette: pages, things to do, and what the shop has."""
 
+import pytest
+
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from tests.builders.people import make_group, make_user
+from tests.builders.orders import make_order
+from tests.builders.people import NOBODY, actor_of, make_group, make_user
+from tests.builders.products import make_product
 from tests.builders.provider_records import make_provider
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
@@ -95,3 +99,32 @@ def test_it_costs_four_statements_at_most(
     with statements() as seen:
         console.open(f"{SEARCH}?q=ines+dua")
     assert len(seen) <= 4
+
+
+def test_order_number_leads_to_its_customer(staff_console: StaffConsole, shop: Ports) -> None:
+    customer = make_user(shop, "okafor@example.com", first_name="Ines")
+    order = make_order(shop, actor_of(shop, customer), make_product(shop, "Bowl"))
+    page = staff_console(ORDERS).open(f"{SEARCH}?q=%23{order.id}")
+    assert f"Order #{order.id}" in page.text
+    assert f'href="/console/customers/{customer}"' in page.html
+    anonymous = make_order(shop, NOBODY, make_product(shop, "Vase"))
+    page = staff_console(ORDERS, email="other@example.com").open(f"{SEARCH}?q={anonymous.id}")
+    assert f"Order #{anonymous.id}" in page.text
+    assert 'href="/console/customers/?q=' in page.html
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [
+        ("log out", "/console/account/"),
+        ("sign out everywhere", "/console/account/"),
+        ("webhook failures", "/console/deliveries/"),
+        ("team", "/console/staff/"),
+        ("users", "/console/customers/"),
+    ],
+)
+def test_page_is_found_by_other_names(
+    staff_console: StaffConsole, words: str, address: str
+) -> None:
+    found = staff_console(*Permission).open(f"{SEARCH}?q={words.replace(' ', '+')}").html
+    assert f'href="{address}"' in found.split("data-results")[1]

@@ -69,7 +69,7 @@ blueprint = PageGroup(
     Entry(
         "Deliveries",
         "send",
-        "attempts redeliver replay",
+        "attempts redeliver replay resend retry webhook failures failed errors",
         Heading.INTEGRATIONS,
         needs=search_deliveries,
     ),

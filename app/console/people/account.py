@@ -35,7 +35,11 @@ _MOST = 100
 blueprint = PageGroup(
     "account",
     __name__,
-    Entry("Your account", "person", "own profile password sessions email"),
+    Entry(
+        "Your account",
+        "person",
+        "own profile change password sessions devices email sign log out everywhere logout",
+    ),
     url_prefix="/account",
 )
 

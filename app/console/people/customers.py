@@ -55,7 +55,11 @@ blueprint = PageGroup(
     "customers",
     __name__,
     Entry(
-        "Customers", "people", "accounts buyers reset link", Heading.PEOPLE, needs=list_customers
+        "Customers",
+        "people",
+        "accounts buyers users orders reset link",
+        Heading.PEOPLE,
+        needs=list_customers,
     ),
     url_prefix="/customers",
 )

@@ -57,7 +57,7 @@ blueprint = PageGroup(
     Entry(
         "Staff and groups",
         "person-badge",
-        "people permissions invite members matrix",
+        "people permissions invite members matrix team users employees",
         Heading.PEOPLE,
         needs=list_staff,
     ),

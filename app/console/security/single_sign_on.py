@@ -52,7 +52,7 @@ blueprint = PageGroup(
     Entry(
         "Single sign-on",
         "shield-lock",
-        "sso oidc openid provider issuer",
+        "sso oidc openid identity provider issuer login",
         Heading.SECURITY,
         needs=list_plugins,
     ),

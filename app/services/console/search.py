@@ -10,6 +10,7 @@ from sqlalchemy import (
     ColumnElement,
     Select,
     String,
+    cast,
     func,
     literal,
     select,
@@ -20,12 +21,14 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from app.domain.accounts.search import end_of, read_search
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import parse_global_id, parse_key
 from app.models import (
     AppRecord,
     AppWordRecord,
     DeliveryRecord,
     GroupRecord,
     IdentityProviderRecord,
+    OrderRecord,
     UserRecord,
     UserWordRecord,
     WebhookRecord,
@@ -57,13 +60,15 @@ class HitKind(StrEnum):
     CUSTOMER = "customer"
     GROUP = "group"
     PROVIDER = "provider"
+    ORDER = "order"
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One result: ``title`` is its name, ``detail`` distinguishes it.
 
-    The ``detail`` of an identity provider is its slug.
+    The ``detail`` of an identity provider is its slug; the ``id`` of an order is its customer's, 0
+    without one.
     """
 
     kind: HitKind
@@ -78,9 +83,9 @@ def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
     """Return what matches ``text`` among what the caller can see, at most five of each kind.
 
     Apps for all staff; webhooks, and a delivery by its ``webhook-id``, for MANAGE_APPS; staff and
-    groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS; identity providers for
-    MANAGE_PLUGINS. Words match by their beginnings. One statement, two for several words. Never
-    refuses.
+    groups for MANAGE_STAFF; customers for MANAGE_USERS or MANAGE_ORDERS; an order by its number
+    for MANAGE_ORDERS; identity providers for MANAGE_PLUGINS. Words match by their beginnings. An
+    API ID finds its object. One statement, two for several words. Never refuses.
     """
     words = read_search(text) if len(text) <= MAX_SEARCH_LENGTH else None
     if not words:
@@ -96,6 +101,12 @@ def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
 
 def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[*tuple[Any, ...]]]:
     yield _apps(words)
+    type_name, key = _api_id(text)
+    if key is not None:
+        yield from _with_id(actor, type_name, key)
+    number = key if type_name == "Order" else parse_key(text.removeprefix("#"))
+    if number is not None and actor.holds(Permission.MANAGE_ORDERS):
+        yield _order(number)
     if actor.holds(Permission.MANAGE_APPS):
         yield _webhooks(words)
         if text.startswith(_MESSAGE):
@@ -107,6 +118,53 @@ def _searches(actor: Actor, text: str, words: Sequence[str]) -> Iterator[Select[
         yield _people(HitKind.CUSTOMER, words)
     if actor.holds(Permission.MANAGE_PLUGINS):
         yield _providers(words)
+
+
+def _api_id(text: str) -> tuple[str, int | None]:
+    type_name, key = parse_global_id(text) or ("", "")
+    return type_name, parse_key(key)
+
+
+def _with_id(actor: Actor, type_name: str, key: int) -> Iterator[Select[*tuple[Any, ...]]]:
+    """Yield the search for the object of an API ID, for callers who can see it."""
+    app, webhook, delivery, group = AppRecord, WebhookRecord, DeliveryRecord, GroupRecord
+    if type_name == "App":
+        active = app.is_active
+        by_id = _hit(HitKind.APP, app.id, app.name, app.identifier, active)
+        yield by_id.where(app.id == key, app.is_installed)
+    elif type_name == "Webhook" and actor.holds(Permission.MANAGE_APPS):
+        active = webhook.is_active
+        by_id = _hit(HitKind.WEBHOOK, webhook.id, webhook.name, webhook.target_url, active)
+        yield by_id.where(webhook.id == key)
+    elif type_name == "EventDelivery" and actor.holds(Permission.MANAGE_APPS):
+        always = literal(value=True)
+        found = _hit(HitKind.DELIVERY, delivery.id, delivery.event, delivery.message_id, always)
+        yield found.where(delivery.id == key)
+    elif type_name == "Group" and actor.holds(Permission.MANAGE_STAFF):
+        named = _hit(HitKind.GROUP, group.id, group.name, literal(""), literal(value=True))
+        yield named.where(group.id == key)
+    elif type_name == "User":
+        yield from _person(actor, key)
+
+
+def _person(actor: Actor, key: int) -> Iterator[Select[*tuple[Any, ...]]]:
+    user = UserRecord
+    name = func.trim(user.first_name + " " + user.last_name)
+    if actor.holds(Permission.MANAGE_STAFF):
+        staff = _hit(HitKind.STAFF, user.id, name, user.email, user.is_active)
+        yield staff.where(user.id == key, user.is_staff)
+    if actor.holds(Permission.MANAGE_USERS) or actor.holds(Permission.MANAGE_ORDERS):
+        customer = _hit(HitKind.CUSTOMER, user.id, name, user.email, user.is_active)
+        yield customer.where(user.id == key, user.is_staff.is_(False))
+
+
+def _order(number: int) -> Select[*tuple[Any, ...]]:
+    order = OrderRecord
+    customer = func.coalesce(order.user_id, 0)
+    title = cast(order.id, String)
+    return _hit(HitKind.ORDER, customer, title, order.user_email, literal(value=True)).where(
+        order.id == number
+    )
 
 
 def _apps(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
@@ -175,7 +233,7 @@ def _providers(words: Sequence[str]) -> Select[*tuple[Any, ...]]:
 
 def _hit(
     kind: HitKind,
-    key: ColumnElement[int] | InstrumentedAttribute[int],
+    key: ColumnElement[Any] | InstrumentedAttribute[int],
     title: ColumnElement[str] | InstrumentedAttribute[str],
     detail: ColumnElement[str] | InstrumentedAttribute[str],
     is_active: ColumnElement[bool] | InstrumentedAttribute[bool],

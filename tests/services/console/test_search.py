@@ -6,6 +6,7 @@ from sqlalchemy import select
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
+from app.domain.values.ids import to_global_id
 from app.models import AppRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.console import search as finding
@@ -17,7 +18,9 @@ from app.services.console.search import (
     search_everything,
 )
 from tests.builders.apps import change_app, make_app
+from tests.builders.orders import make_order
 from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user
+from tests.builders.products import make_product
 from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fixtures.statements import recorded_statements, selects
@@ -150,3 +153,37 @@ def test_search_costs_at_most_two_limited_statements(
         assert titles(ports, "anna berg3") == [("customer", "Anna Berg3")]
     assert len(selects(statements)) == 2
     assert len(titles(ports, "anna berg")) == 2
+
+
+def test_order_is_found_by_its_number(ports: Ports) -> None:
+    customer = make_user(ports, "ann@example.com")
+    order = make_order(ports, actor_of(ports, customer), make_product(ports, "Bowl"))
+    number = str(order.id)
+    found = Hit(HitKind.ORDER, customer, number, "ann@example.com", is_active=True)
+    for text in (number, f"#{number}", to_global_id("Order", order.id)):
+        assert found in search_everything(ports, OPERATOR, text)
+    staff = actor_of(ports, make_staff(ports, "staff@example.com", Permission.MANAGE_USERS))
+    assert search_everything(ports, staff, f"#{number}") == ()
+    assert search_everything(ports, OPERATOR, f"#{order.id + 1}") == ()
+
+
+def test_objects_are_found_by_their_api_id(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Warehouse")
+    hook = make_webhook(ports, app_id)
+    delivery = make_delivery(ports, hook)
+    customer = make_user(ports, "ann@example.com")
+    staff = make_user(ports, "tom@example.com", is_staff=True)
+    group = make_group(ports, "Support")
+    for type_name, key, kind in (
+        ("App", app_id, HitKind.APP),
+        ("Webhook", hook, HitKind.WEBHOOK),
+        ("EventDelivery", delivery, HitKind.DELIVERY),
+        ("User", customer, HitKind.CUSTOMER),
+        ("User", staff, HitKind.STAFF),
+        ("Group", group, HitKind.GROUP),
+    ):
+        (hit,) = search_everything(ports, OPERATOR, to_global_id(type_name, key))
+        assert (hit.kind, hit.id) == (kind, key)
+    clerk = actor_of(ports, make_staff(ports, "clerk@example.com", Permission.MANAGE_PRODUCTS))
+    for type_name, key in (("Webhook", hook), ("EventDelivery", delivery), ("User", customer)):
+        assert search_everything(ports, clerk, to_global_id(type_name, key)) == ()
