@@ -48,7 +48,7 @@ def test_other_input_is_an_invalid_request(
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_a_provider_that_is_not_active_is_not_found(client: FlaskClient) -> None:
+def test_provider_that_is_not_active_is_not_found(client: FlaskClient) -> None:
     assert client.post(PATH, data={"logout_token": "x"}).status_code == 404
 
 

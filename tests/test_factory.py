@@ -117,7 +117,7 @@ def test_hsts_is_sent_with_an_https_public_url(ports: Ports) -> None:
     assert made.config["SESSION_COOKIE_SECURE"] is True
 
 
-def test_the_path_without_its_slash_is_not_found_and_never_a_redirect(
+def test_path_without_its_slash_is_not_found_and_never_a_redirect(
     visitor: FlaskClient,
 ) -> None:
     response = visitor.post("/graphql", **POST)
@@ -164,7 +164,7 @@ def test_internal_error_shows_only_a_request_id(
     assert "LookupError" in caplog.text
 
 
-def test_a_body_that_is_too_large_is_refused(ports: Ports) -> None:
+def test_body_that_is_too_large_is_refused(ports: Ports) -> None:
     made = create_app(ports, Settings(upload_max=10))
     made.add_url_rule("/console/form", "form", lambda: request.form["a"], methods=["POST"])
     client = made.test_client()

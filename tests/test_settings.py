@@ -190,7 +190,7 @@ def test_mails_go_to_the_instance_folder_in_development() -> None:
     assert load_settings({"MAIL_URL": "smtps://mail"}).mail_file is None
 
 
-def test_a_refresh_token_outlives_its_access_tokens() -> None:
+def test_refresh_token_outlives_its_access_tokens() -> None:
     [problem] = problems(JWT_TTL_ACCESS="600", JWT_TTL_REFRESH="599")
     assert problem.startswith("JWT_TTL_REFRESH: ")
 
@@ -262,7 +262,7 @@ def test_single_rate_limits_can_be_changed() -> None:
     }
 
 
-def test_a_rate_limit_that_is_misspelled_stops_the_start() -> None:
+def test_rate_limit_that_is_misspelled_stops_the_start() -> None:
     (unknown,) = problems(RATE_LIMITS="accountRegisters=5/minute")
     assert "unknown limit 'accountRegisters'; available limits: accountRegister," in unknown
     (misspelled,) = problems(RATE_LIMITS="accountRegister=5 a minute")

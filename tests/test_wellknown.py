@@ -36,7 +36,7 @@ def client_of(ports: Ports, *origins: str) -> FlaskClient:
     return create_app(ports, settings).test_client()
 
 
-def test_the_key_set_lists_the_public_members_and_no_private_one(
+def test_key_set_lists_the_public_members_and_no_private_one(
     ports: Ports, client: FlaskClient
 ) -> None:
     response = client.get(PATH)

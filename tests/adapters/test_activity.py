@@ -40,7 +40,7 @@ def counts(ports: Ports) -> dict[tuple[str, str], int]:
         return {(f"{row.began_at:%H:%M}", row.kind): row.requests for row in rows}
 
 
-def test_a_session_was_last_used_when_it_was_last_seen(
+def test_session_was_last_used_when_it_was_last_seen(
     ports: Ports, activity: SqlActivity, clock: FakeClock
 ) -> None:
     user_id = make_user(ports)

@@ -21,7 +21,7 @@ WAIT = 30
 """Seconds after which a test that should never wait so long gives up."""
 
 
-def test_a_transaction_commits_at_the_end_of_its_block(database: Database) -> None:
+def test_transaction_commits_at_the_end_of_its_block(database: Database) -> None:
     rename_shop(database, "Renamed")
 
     assert shop_name(database) == "Renamed"
@@ -67,7 +67,7 @@ def test_thread_knows_whether_it_is_in_a_transaction(database: Database) -> None
     assert [before, elsewhere, while_reading, is_in_one()] == [False] * 4
 
 
-def test_a_transaction_inside_another_is_refused_at_once(database: Database) -> None:
+def test_transaction_inside_another_is_refused_at_once(database: Database) -> None:
     with database.transaction(), pytest.raises(RuntimeError, match="open already"):
         rename_shop(database, "From inside")
 
@@ -75,7 +75,7 @@ def test_a_transaction_inside_another_is_refused_at_once(database: Database) -> 
     assert shop_name(database) == "Works again"
 
 
-def test_a_second_writer_waits_until_the_first_has_committed(sqlite_url: str) -> None:
+def test_second_writer_waits_until_the_first_has_committed(sqlite_url: str) -> None:
     database = connect_database(sqlite_url)
     written, go_on = Event(), Event()
 

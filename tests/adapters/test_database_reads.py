@@ -18,7 +18,7 @@ _JOINED: Select[*tuple[object, ...]] = select(
 ).where(UserRecord.first_name == bindparam("first_name"), UserRecord.is_active.is_(True))
 
 
-def test_the_raw_read_gives_the_same_on_every_database(database: Database) -> None:
+def test_raw_read_gives_the_same_on_every_database(database: Database) -> None:
     with database.transaction() as session:
         session.add_all(
             [
@@ -36,7 +36,7 @@ def test_the_raw_read_gives_the_same_on_every_database(database: Database) -> No
     assert database.read(USER, {"email": "nobody@example.com"}) == []
 
 
-def test_the_raw_read_keeps_the_constants_of_its_statement(database: Database) -> None:
+def test_raw_read_keeps_the_constants_of_its_statement(database: Database) -> None:
     with database.transaction() as session:
         session.add_all(
             [new_user("a@example.com", first_name="A"), new_user("b@example.com", first_name="A")]

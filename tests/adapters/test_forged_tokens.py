@@ -258,7 +258,7 @@ def test_original_token_is_valid() -> None:
     assert verdict(forge(without("typ"))) == CLAIMS
 
 
-def test_a_token_is_refused_when_no_key_is_known() -> None:
+def test_token_is_refused_when_no_key_is_known() -> None:
     with pytest.raises(TokenRejected) as refusal:
         STORE.verify({}, GOOD)
     assert refusal.value.fault is SIGNATURE
@@ -276,7 +276,7 @@ def test_arbitrary_text_is_rejected(token: str) -> None:
 
 
 @given(st.integers(0, len(GOOD)), st.integers(0, 3), st.text(max_size=3))
-def test_a_changed_token_is_refused(place: int, cut: int, put: str) -> None:
+def test_changed_token_is_refused(place: int, cut: int, put: str) -> None:
     token = GOOD[:place] + put + GOOD[place + cut :]
     assert verdict(token) == CLAIMS if token == GOOD else isinstance(verdict(token), TokenFault)
 
@@ -287,6 +287,6 @@ def test_header_of_any_json_is_refused(header: object) -> None:
 
 
 @given(st.binary() | JSON.map(raw))
-def test_a_signed_payload_is_an_object_or_refused(payload: bytes) -> None:
+def test_signed_payload_is_an_object_or_refused(payload: bytes) -> None:
     found = verdict(forge(payload=payload))
     assert isinstance(found, TokenFault) or found == json.loads(payload)

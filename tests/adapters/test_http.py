@@ -62,7 +62,7 @@ def guarded() -> GuardedHttp:
 
 
 @pytest.mark.parametrize("host", INTERNAL)
-def test_an_internal_address_is_refused_in_every_spelling(
+def test_internal_address_is_refused_in_every_spelling(
     guarded: GuardedHttp, server: HttpServer, host: str
 ) -> None:
     port = server.url.rpartition(":")[2]
@@ -128,7 +128,7 @@ def test_ipv4_mapped_address_matches_its_ipv4_network(
     assert local.send(HttpRequest(f"http://[::ffff:127.0.0.1]:{port}/")).status == 204
 
 
-def test_an_address_of_version_6_can_be_listed(local: GuardedHttp) -> None:
+def test_address_of_version_6_can_be_listed(local: GuardedHttp) -> None:
     with http_server(host="::1") as server:
         url = server.answer("/", Reply(204))
         assert local.send(HttpRequest(url)).status == 204
@@ -181,7 +181,7 @@ def test_name_is_resolved_for_each_call_despite_an_open_connection(
     assert fault_of(http, HttpRequest(f"http://rebinding.example:{port}/")) is CallFault.FORBIDDEN
 
 
-def test_a_name_that_does_not_exist_cannot_be_reached(local: GuardedHttp) -> None:
+def test_name_that_does_not_exist_cannot_be_reached(local: GuardedHttp) -> None:
     request = HttpRequest("http://nowhere.invalid/")
     assert fault_of(local, request) is CallFault.UNREACHABLE
 

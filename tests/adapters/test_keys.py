@@ -56,7 +56,7 @@ def pem_of(
     return key.private_bytes(Encoding.PEM, form, encryption or NoEncryption()).decode()
 
 
-def test_a_new_key_has_3072_bits_and_is_named_by_its_thumbprint() -> None:
+def test_new_key_has_3072_bits_and_is_named_by_its_thumbprint() -> None:
     pair = RsaKeyStore(SECRET).generate()
     other = jwk.RSAKey.import_key(entry(pair.public))
     assert int.from_bytes(base64.urlsafe_b64decode(pair.public.n + "==")).bit_length() == 3072

@@ -86,7 +86,7 @@ def test_equal_refusals_become_one_entry(
     ],
     ids=["address", "person", "method", "reason", "console", "provider"],
 )
-def test_different_refusals_are_entries_of_their_own(
+def test_different_refusals_are_separate_entries(
     ports: Ports, log: SqlSignInLog, other: SignInRefusal
 ) -> None:
     log.count_refusal(WRONG, "")
@@ -95,7 +95,7 @@ def test_different_refusals_are_entries_of_their_own(
     assert [entry.attempts for entry in stored(ports)] == [1, 1]
 
 
-def test_an_unknown_email_is_kept_as_fingerprint_and_mask(ports: Ports, log: SqlSignInLog) -> None:
+def test_unknown_email_is_kept_as_fingerprint_and_mask(ports: Ports, log: SqlSignInLog) -> None:
     entered = (
         "hunter2@example.com",
         "correct horse battery staple",
@@ -115,7 +115,7 @@ def test_an_unknown_email_is_kept_as_fingerprint_and_mask(ports: Ports, log: Sql
         assert (entry.user_id, entry.account_type) == (None, AccountType.UNKNOWN)
 
 
-def test_a_fingerprint_needs_the_secret_key_and_its_purpose() -> None:
+def test_fingerprint_needs_the_secret_key_and_its_purpose() -> None:
     prints = {
         AesEncryption(secret).fingerprint(purpose, text)
         for secret in (SECRET, "another secret")
@@ -126,7 +126,7 @@ def test_a_fingerprint_needs_the_secret_key_and_its_purpose() -> None:
     assert AesEncryption(SECRET).fingerprint("a purpose", "one") in prints
 
 
-def test_a_long_input_is_no_ones_email(ports: Ports, log: SqlSignInLog) -> None:
+def test_overlong_email_is_not_matched_to_an_account(ports: Ports, log: SqlSignInLog) -> None:
     email = f"{'x' * 242}@example.com"
     make_user(ports, email)
     log.count_refusal(replace(WRONG, email=email), "")
@@ -135,7 +135,7 @@ def test_a_long_input_is_no_ones_email(ports: Ports, log: SqlSignInLog) -> None:
     assert [entry.account_type for entry in stored(ports)] == ["CUSTOMER", "UNKNOWN"]
 
 
-def test_a_refusal_names_its_account_by_id(ports: Ports, log: SqlSignInLog) -> None:
+def test_refusal_names_its_account_by_id(ports: Ports, log: SqlSignInLog) -> None:
     staff = make_user(ports, "staff@example.com", is_staff=True)
     for user_id in (staff, staff + 1):
         log.count_refusal(replace(WRONG, email="", user_id=user_id), "")
@@ -144,7 +144,7 @@ def test_a_refusal_names_its_account_by_id(ports: Ports, log: SqlSignInLog) -> N
     assert found == [(staff, "STAFF", "staff@example.com"), (staff + 1, "UNKNOWN", "")]
 
 
-def test_an_apps_token_tells_its_app_and_why(
+def test_app_token_refusal_names_app_and_reason(
     ports: Ports, log: SqlSignInLog, clock: FakeClock
 ) -> None:
     make_app(ports, "ledgerly")
@@ -168,7 +168,7 @@ def test_an_apps_token_tells_its_app_and_why(
     ]
 
 
-def test_a_flood_from_one_address_takes_few_entries(ports: Ports, log: SqlSignInLog) -> None:
+def test_flood_from_one_address_takes_few_entries(ports: Ports, log: SqlSignInLog) -> None:
     for number in range(1000):
         log.count_refusal(replace(UNKNOWN, email=f"{number}@example.com"), "")
     assert log.waiting == MAX_PER_ADDRESS + 1
@@ -178,7 +178,7 @@ def test_a_flood_from_one_address_takes_few_entries(ports: Ports, log: SqlSignIn
     assert (others.attempts, others.name, others.address) == (980, "", ADDRESS)
 
 
-def test_a_flood_from_everywhere_takes_bounded_memory_and_loses_no_count(
+def test_flood_from_many_addresses_has_bounded_memory_and_keeps_counts(
     ports: Ports, log: SqlSignInLog
 ) -> None:
     for number in range(5000):

@@ -100,7 +100,7 @@ def test_attempt_without_a_result_does_not_extend_counters(
     assert visitor.fail(ANNA) == [1]
 
 
-def test_a_success_resets_the_failures_of_the_address(visitor: Visitor) -> None:
+def test_success_resets_the_failures_of_the_address(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=5)
     visitor.fail(times=16)
     visitor.succeed(BELA)
@@ -108,7 +108,7 @@ def test_a_success_resets_the_failures_of_the_address(visitor: Visitor) -> None:
     assert visitor.fail(times=10) == [1] * 9 + [2]
 
 
-def test_a_success_resets_the_failures_against_its_own_user(visitor: Visitor) -> None:
+def test_success_resets_the_failures_against_its_own_user(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=5)
     visitor.succeed(ANNA)
     assert visitor.fail(ANNA, times=2) == [1, 2]
@@ -131,7 +131,7 @@ def test_failures_against_a_user_are_counted_per_ip_address(throttle: Throttle) 
     assert first.fail(ANNA) == [16]
 
 
-def test_the_failures_of_an_address_count_until_two_hours_after_the_last(
+def test_failures_of_an_address_count_until_two_hours_after_the_last(
     visitor: Visitor,
 ) -> None:
     visitor.fail(ANNA, times=3)
@@ -190,7 +190,7 @@ def test_late_success_resets_without_affecting_the_running_attempt(visitor: Visi
     assert visitor.throttle.fail(ADDRESS, running, ANNA, visitor.now) == 1
 
 
-def test_a_late_success_ends_the_block_of_its_address(visitor: Visitor) -> None:
+def test_late_success_ends_the_block_of_its_address(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=4)
     late = visitor.begin().lease
     visitor.now += LEASE_SECONDS
@@ -200,7 +200,7 @@ def test_a_late_success_ends_the_block_of_its_address(visitor: Visitor) -> None:
     assert visitor.begin().lease
 
 
-def test_a_late_success_ends_the_block_even_while_another_attempt_runs(visitor: Visitor) -> None:
+def test_late_success_ends_the_block_even_while_another_attempt_runs(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=6)
     late = []
     for _ in range(2):
@@ -221,7 +221,7 @@ def test_late_release_does_not_affect_the_running_attempt(visitor: Visitor) -> N
     assert not visitor.begin().lease
 
 
-def test_a_late_failure_never_shortens_a_block(visitor: Visitor) -> None:
+def test_late_failure_never_shortens_a_block(visitor: Visitor) -> None:
     visitor.fail(ANNA, times=4)
     late = visitor.begin().lease
     visitor.now += LEASE_SECONDS

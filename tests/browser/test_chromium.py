@@ -11,19 +11,19 @@ pytestmark = pytest.mark.browser
 GREEN_PAGE = "data:text/html,<title>Green</title><body style='background: rgb(0, 128, 0)'>"
 
 
-def test_a_page_is_painted_as_its_style_says(page: Page) -> None:
+def test_page_is_painted_as_its_style_says(page: Page) -> None:
     page.goto(GREEN_PAGE)
     assert page.title() == "Green"
     painted = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     assert painted.getpixel((10, 10)) == (0, 128, 0)
 
 
-def test_a_page_runs_script_and_has_letters(page: Page) -> None:
+def test_page_runs_script_and_has_letters(page: Page) -> None:
     page.goto("data:text/html,<span id=word>letters</span>")
     width = page.evaluate("document.getElementById('word').getBoundingClientRect().width")
     assert width > 10
 
 
-def test_a_page_reaches_no_other_machine(page: Page) -> None:
+def test_page_reaches_no_other_machine(page: Page) -> None:
     with pytest.raises(Error, match="ERR_NAME_NOT_RESOLVED"):
         page.goto("https://192.0.2.1/")

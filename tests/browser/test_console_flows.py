@@ -25,7 +25,7 @@ RUN = re.compile("^Run")
 SHOP = "{ shop { name } }"
 
 
-def test_the_storefront_is_closed_and_opened_and_the_api_obeys(
+def test_storefront_is_closed_and_opened_and_the_api_obeys(
     admin: Page, small_shop: RunningShop
 ) -> None:
     assert ask(small_shop, SHOP) != 401
@@ -97,7 +97,7 @@ def test_sso_session_can_restrict_password_login(
     assert [error["code"] for error in refused["errors"]] == ["DISABLED_AUTHENTICATION_METHOD"]
 
 
-def test_an_app_is_created_and_its_token_used_at_once(
+def test_app_is_created_and_its_token_used_at_once(
     admin: Page, small_shop: RunningShop, context: BrowserContext
 ) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=small_shop.url)
@@ -147,7 +147,7 @@ def test_permission_is_found_by_name_and_others_stay_chosen(
     expect(admin.get_by_text("Labels: Manage orders, Manage shipping.")).to_be_visible()
 
 
-def test_an_app_is_installed_from_its_manifest(admin: Page, small_shop: RunningShop) -> None:
+def test_app_is_installed_from_its_manifest(admin: Page, small_shop: RunningShop) -> None:
     with app_server() as app:
         admin.goto(f"{small_shop.url}/console/apps/")
         admin.get_by_role("link", name="Install").first.click()
@@ -165,7 +165,7 @@ def test_an_app_is_installed_from_its_manifest(admin: Page, small_shop: RunningS
     assert ask(small_shop, "{ app { name } }", handshake.token) == {"app": {"name": "An app"}}
 
 
-def test_a_query_is_tried_and_saved_as_a_webhook(admin: Page, small_shop: RunningShop) -> None:
+def test_query_is_tried_and_saved_as_a_webhook(admin: Page, small_shop: RunningShop) -> None:
     make_product(small_shop.ports, "Kettle")
     make_app(small_shop.ports, "Labels", Permission.MANAGE_PRODUCTS)
     admin.goto(f"{small_shop.url}/console/dry-run/")
@@ -187,7 +187,7 @@ def test_a_query_is_tried_and_saved_as_a_webhook(admin: Page, small_shop: Runnin
     expect(admin.get_by_role("heading", level=1, name="Kettles")).to_be_visible()
 
 
-def test_a_delivery_arrives_and_is_sent_again(admin: Page, small_shop: RunningShop) -> None:
+def test_delivery_arrives_and_is_sent_again(admin: Page, small_shop: RunningShop) -> None:
     ports = small_shop.ports
     app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
     with http_server() as receiver:

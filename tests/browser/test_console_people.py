@@ -41,7 +41,7 @@ def login(shop: RunningShop, email: str, password: str = PASSWORD) -> str:
     return next((error["code"] for error in made["errors"]), "")
 
 
-def test_a_group_is_made_and_filled_and_its_members_may_at_once(
+def test_group_is_made_and_filled_and_its_members_may_at_once(
     admin: Page, small_shop: RunningShop
 ) -> None:
     ports = small_shop.ports
@@ -62,7 +62,7 @@ def test_a_group_is_made_and_filled_and_its_members_may_at_once(
     expect(orders).to_have_count(1)
 
 
-def test_a_customer_is_found_helped_and_locked_out(admin: Page, small_shop: RunningShop) -> None:
+def test_customer_is_found_helped_and_locked_out(admin: Page, small_shop: RunningShop) -> None:
     ports = small_shop.ports
     make_user(ports, "tom@example.com", first_name="Tom")
     ines = make_user(ports, "ines@example.com", first_name="Ines", last_name="Duarte")
@@ -86,7 +86,7 @@ def test_a_customer_is_found_helped_and_locked_out(admin: Page, small_shop: Runn
     assert login(small_shop, "ines@example.com") != ""
 
 
-def test_an_address_that_is_let_go_signs_in_at_once(admin: Page, small_shop: RunningShop) -> None:
+def test_address_that_is_let_go_signs_in_at_once(admin: Page, small_shop: RunningShop) -> None:
     ports = small_shop.ports
     user = make_user(ports)
     for _ in range(9):
@@ -146,7 +146,7 @@ def test_pasted_token_is_explained_and_stays_in_its_field(
     assert token[-20:] not in stored
 
 
-def test_a_change_is_found_in_the_audit_trail_and_taken_away(
+def test_change_is_found_in_the_audit_trail_and_taken_away(
     admin: Page, small_shop: RunningShop, tmp_path: Path
 ) -> None:
     make_group(small_shop.ports, "Support")
@@ -183,7 +183,7 @@ def provider(small_shop: RunningShop, tmp_path: Path) -> Iterator[IdentityProvid
         yield found
 
 
-def test_a_provider_is_set_up_tried_and_switched(
+def test_provider_is_set_up_tried_and_switched(
     admin: Page, small_shop: RunningShop, provider: IdentityProvider
 ) -> None:
     admin.goto(f"{small_shop.url}/console/single-sign-on/new")

@@ -79,7 +79,7 @@ def test_keys_are_rotated_while_requests_run_and_none_fails(
     assert running.failures == []
 
 
-def test_an_address_is_let_go(admin: Page, small_shop: RunningShop) -> None:
+def test_address_is_let_go(admin: Page, small_shop: RunningShop) -> None:
     ports = small_shop.ports
     user = make_user(ports)
     for _ in range(9):
@@ -93,7 +93,7 @@ def test_an_address_is_let_go(admin: Page, small_shop: RunningShop) -> None:
     assert ports.throttle.blocked(ports.clock.timestamp()) == ()
 
 
-def test_a_session_is_ended_and_its_token_dies(admin: Page, small_shop: RunningShop) -> None:
+def test_session_is_ended_and_its_token_dies(admin: Page, small_shop: RunningShop) -> None:
     ports = small_shop.ports
     staff = make_staff(ports, "staff@example.com")
     first, second = sign_in(ports, staff).access, sign_in(ports, staff).access

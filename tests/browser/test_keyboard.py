@@ -179,7 +179,7 @@ def test_inspecting_a_token_and_reading_the_audit_trail(
     expect(admin.get_by_role("heading", level=1, name="deleted the group Support")).to_be_visible()
 
 
-def test_the_shortcuts(admin: Page, small_shop: RunningShop) -> None:
+def test_shortcuts(admin: Page, small_shop: RunningShop) -> None:
     make_app(small_shop.ports, "Labels")
     admin.goto(f"{small_shop.url}/console/")
     admin.keyboard.press("?")

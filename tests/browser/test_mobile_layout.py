@@ -93,7 +93,7 @@ def test_group_checkbox_is_next_to_its_label(phone: Page, small_shop: RunningSho
     assert box(cell.locator("svg"))["x"] == box(cell)["x"]
 
 
-def test_the_shops_name_and_a_sorting_are_read_to_their_end(
+def test_shops_name_and_a_sorting_are_read_to_their_end(
     phone: Page, small_shop: RunningShop
 ) -> None:
     update_shop(small_shop.ports, OPERATOR, ShopUpdate(name="Northlight Ceramics"))

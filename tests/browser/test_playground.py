@@ -57,7 +57,7 @@ class Watch:
         return [url for url in self.requests if not url.startswith((host, "data:", "blob:"))]
 
 
-def test_the_plain_page_sends_a_query_with_variables_and_a_token(
+def test_plain_page_sends_a_query_with_variables_and_a_token(
     page: Page, shop: tuple[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(playground, "EDITOR", tmp_path / "missing.js")
@@ -76,7 +76,7 @@ def test_the_plain_page_sends_a_query_with_variables_and_a_token(
     assert watch.complaints == []
 
 
-def test_the_plain_page_says_what_is_wrong_before_it_sends_anything(
+def test_plain_page_says_what_is_wrong_before_it_sends_anything(
     page: Page, shop: tuple[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(playground, "EDITOR", tmp_path / "missing.js")
@@ -87,7 +87,7 @@ def test_the_plain_page_says_what_is_wrong_before_it_sends_anything(
 
 
 @pytest.mark.skipif(not playground.EDITOR.exists(), reason="GraphiQL needs Node: make playground")
-def test_the_query_editor_knows_the_schema_and_sends_a_token(
+def test_query_editor_knows_the_schema_and_sends_a_token(
     page: Page, shop: tuple[str, str]
 ) -> None:
     address, token = shop

@@ -34,7 +34,7 @@ def plain(browser: Browser, small_shop: RunningShop) -> Iterator[Page]:
     context.close()
 
 
-def test_the_storefront_is_closed_by_a_question_of_the_servers(
+def test_storefront_is_closed_by_a_question_of_the_servers(
     plain: Page, small_shop: RunningShop
 ) -> None:
     plain.get_by_role("link", name="Access").click()
@@ -52,7 +52,7 @@ def test_the_storefront_is_closed_by_a_question_of_the_servers(
     assert ask(small_shop, "{ shop { name } }") == 401
 
 
-def test_an_app_is_created(plain: Page, small_shop: RunningShop) -> None:
+def test_app_is_created(plain: Page, small_shop: RunningShop) -> None:
     plain.get_by_role("link", name="Create app").first.click()
     plain.get_by_label("Name", exact=True).fill("Labels")
     plain.get_by_role("button", name="Create app").click()
@@ -61,7 +61,7 @@ def test_an_app_is_created(plain: Page, small_shop: RunningShop) -> None:
     assert ask(small_shop, "{ app { name } }", token) == {"app": {"name": "Labels"}}
 
 
-def test_a_query_is_tried(plain: Page, small_shop: RunningShop) -> None:
+def test_query_is_tried(plain: Page, small_shop: RunningShop) -> None:
     make_product(small_shop.ports, "Kettle")
     plain.get_by_role("link", name="Dry run").first.click()
     query = plain.get_by_role("textbox", name="Subscription query")
@@ -70,7 +70,7 @@ def test_a_query_is_tried(plain: Page, small_shop: RunningShop) -> None:
     expect(plain.get_by_role("region", name="Payload as JSON")).to_contain_text("Kettle")
 
 
-def test_a_delivery_is_sent_again(plain: Page, small_shop: RunningShop) -> None:
+def test_delivery_is_sent_again(plain: Page, small_shop: RunningShop) -> None:
     ports = small_shop.ports
     app_id, _ = make_app(ports, "Labels", Permission.MANAGE_PRODUCTS)
     with http_server() as receiver:
@@ -107,7 +107,7 @@ def test_invite_staff_and_end_a_session(plain: Page, small_shop: RunningShop) ->
     assert ask(small_shop, "{ me { email } }", token)["me"] is None
 
 
-def test_the_key_is_rotated_an_address_let_go_and_a_token_inspected(
+def test_key_is_rotated_an_address_let_go_and_a_token_inspected(
     plain: Page, small_shop: RunningShop
 ) -> None:
     ports = small_shop.ports

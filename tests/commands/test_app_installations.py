@@ -23,7 +23,7 @@ from tests.services.installation_helpers import left_behind
 PRODUCTS = Permission.MANAGE_PRODUCTS
 
 
-def test_an_app_is_installed_and_shown_with_what_it_asked_for(ports: Ports) -> None:
+def test_app_is_installed_and_shown_with_what_it_asked_for(ports: Ports) -> None:
     with app_server(author="Somebody", about="Does \x1b[31mthings\x1b[0m.") as app:
         done = run(ports, "app", "install", app.manifest_url, "--yes")
         [handshake] = app.handshakes
@@ -101,7 +101,7 @@ def test_apps_refusal_message_is_shown_and_install_can_be_retried(ports: Ports) 
     assert run_json(ports, "app", "installations", "list") == []
 
 
-def test_a_failure_is_json_where_json_was_asked_for(ports: Ports) -> None:
+def test_failure_is_json_where_json_was_asked_for(ports: Ports) -> None:
     with app_server() as app:
         app.decide = lambda _told: refuse("Not this shop.")
         failed = run(ports, "app", "install", app.manifest_url, "--yes", "--json")
@@ -110,7 +110,7 @@ def test_a_failure_is_json_where_json_was_asked_for(ports: Ports) -> None:
     assert json.loads(failed.stdout)["errors"] == [error]
 
 
-def test_a_failure_can_be_forgotten(ports: Ports) -> None:
+def test_failure_can_be_forgotten(ports: Ports) -> None:
     with app_server() as app:
         app.decide = lambda _told: Reply(500)
         run(ports, "app", "install", app.manifest_url, "--yes")

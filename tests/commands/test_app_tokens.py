@@ -32,7 +32,7 @@ def test_another_token_is_made_listed_and_revoked(ports: Ports, by_name: bool) -
     assert len(run_json(ports, "app", "token", "list", app)) == 1
 
 
-def test_a_token_may_be_made_to_end(ports: Ports, clock: FakeClock) -> None:
+def test_token_may_be_made_to_end(ports: Ports, clock: FakeClock) -> None:
     make_app(ports, "Warehouse")
     end = (clock.now().replace(microsecond=0)).strftime("%Y-%m-%dT%H:%M:%S")
     clock.pass_(hours=-1)
@@ -47,14 +47,14 @@ def test_a_token_may_be_made_to_end(ports: Ports, clock: FakeClock) -> None:
 @pytest.mark.parametrize(
     ("when", "code"), [("2001-01-31", 3), ("9998-01-01", 3), ("tomorrow", 2), ("2030-02-31", 2)]
 )
-def test_an_end_that_makes_no_sense_is_refused(ports: Ports, when: str, code: int) -> None:
+def test_end_that_makes_no_sense_is_refused(ports: Ports, when: str, code: int) -> None:
     make_app(ports, "Warehouse")
     failed = run(ports, "app", "token", "create", "Warehouse", "--expires", when)
     assert (failed.exit_code, failed.stdout) == (code, "")
     assert len(run_json(ports, "app", "token", "list", "Warehouse")) == 1
 
 
-def test_a_token_may_be_good_for_less_than_its_app(ports: Ports) -> None:
+def test_token_may_be_good_for_less_than_its_app(ports: Ports) -> None:
     make_app(ports, "Warehouse", ORDERS, USERS)
     narrow = ("token", "create", "Warehouse", "--permission", "manage-orders")
     token = run_json(ports, "app", *narrow)["token"]
@@ -104,14 +104,14 @@ def test_unknown_token_cannot_be_revoked_or_rotated(ports: Ports, token: str, co
 
 
 @pytest.mark.parametrize("overlap", ["-1", "2592001", "1e3", "9" * 30])
-def test_an_overlap_is_a_month_at_most(ports: Ports, overlap: str) -> None:
+def test_overlap_is_a_month_at_most(ports: Ports, overlap: str) -> None:
     make_app(ports, "Warehouse")
     [row] = run_json(ports, "app", "token", "list", "Warehouse")
     failed = run(ports, "app", "token", "rotate", str(row["id"]), "--overlap", overlap)
     assert (failed.exit_code, failed.stdout) == (2, "")
 
 
-def test_a_token_is_verified_without_standing_on_the_command_line(ports: Ports) -> None:
+def test_token_is_verified_without_standing_on_the_command_line(ports: Ports) -> None:
     _, token = make_app(ports, "Warehouse")
     assert run_json(ports, "app", "token", "verify", stdin=f"{token}\n") == {"valid": True}
     failed = run(ports, "app", "token", "verify", stdin="nothing of ours")

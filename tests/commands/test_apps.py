@@ -24,7 +24,7 @@ def test_new_app_token_is_the_only_standard_output(ports: Ports) -> None:
     assert identify(ports, visit(token)).actor.permissions == {ORDERS}
 
 
-def test_the_token_is_json_where_json_was_asked_for(ports: Ports) -> None:
+def test_token_is_json_where_json_was_asked_for(ports: Ports) -> None:
     token = run_json(ports, "app", "create", "Warehouse")["token"]
     assert identify(ports, visit(token)).actor.is_app
 
@@ -65,7 +65,7 @@ def test_apps_are_listed_by_name_and_by_whether_they_may_come_in(ports: Ports) -
     assert names("--inactive") == ["Old house"]
 
 
-def test_an_app_is_shown_by_its_name_or_its_id(ports: Ports) -> None:
+def test_app_is_shown_by_its_name_or_its_id(ports: Ports) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
     for app in ("Warehouse", str(key)):
         shown = run_json(ports, "app", "show", app)
@@ -91,7 +91,7 @@ def test_what_is_changed_of_an_app_is_changed_and_nothing_else(ports: Ports) -> 
 @pytest.mark.parametrize(
     "options", [(), ("--permission", "MANAGE_ORDERS", "--no-permissions"), ("--colour", "red")]
 )
-def test_a_change_that_says_nothing_or_two_things_is_a_mistake(
+def test_change_that_says_nothing_or_two_things_is_a_mistake(
     ports: Ports, options: tuple[str, ...]
 ) -> None:
     make_app(ports, "Warehouse")
@@ -134,7 +134,7 @@ def test_app_deletion_needs_confirmation(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("named", ["Nothing", "4711", "9" * 30])
-def test_an_app_that_does_not_exist_is_not_found(ports: Ports, named: str) -> None:
+def test_app_that_does_not_exist_is_not_found(ports: Ports, named: str) -> None:
     verbs = (
         ("token", "create"),
         ("token", "list"),
@@ -150,7 +150,7 @@ def test_an_app_that_does_not_exist_is_not_found(ports: Ports, named: str) -> No
         assert "App not found." in failed.stderr
 
 
-def test_a_name_that_several_apps_have_is_not_guessed(ports: Ports) -> None:
+def test_name_that_several_apps_have_is_not_guessed(ports: Ports) -> None:
     make_app(ports, "Warehouse")
     make_app(ports, "Warehouse")
     for verb in (("token", "create"), ("deactivate",), ("delete", "--yes")):

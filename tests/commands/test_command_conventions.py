@@ -101,7 +101,7 @@ def test_every_group_and_command_says_in_a_sentence_what_it_does() -> None:
     ("mistyped", "meant"),
     [(("usr",), "'user'"), (("user", "lst"), "'list'"), (("app", "tokn"), "'token'")],
 )
-def test_a_typo_gets_a_suggestion(ports: Ports, mistyped: tuple[str, ...], meant: str) -> None:
+def test_typo_gets_a_suggestion(ports: Ports, mistyped: tuple[str, ...], meant: str) -> None:
     failed = run(ports, *mistyped)
     assert failed.exit_code == 2
     assert f"Did you mean {meant}?" in failed.stderr
@@ -118,7 +118,7 @@ def test_a_typo_gets_a_suggestion(ports: Ports, mistyped: tuple[str, ...], meant
         ("shop", "set", "--json", "nothing", "true"),
     ],
 )
-def test_a_usage_error_is_json_too_where_json_was_asked_for(
+def test_usage_error_is_json_too_where_json_was_asked_for(
     ports: Ports, arguments: tuple[str, ...]
 ) -> None:
     failed = run(ports, *arguments)
@@ -148,7 +148,7 @@ def test_every_kind_of_failure_has_its_exit_code(error: Exception, code: Exit) -
     assert all(trouble.code and trouble.message for trouble in failure.errors)
 
 
-def test_the_codes_are_those_that_scripts_rely_on() -> None:
+def test_codes_are_those_that_scripts_rely_on() -> None:
     assert {code.name: code.value for code in Exit} == {
         "DONE": 0,
         "FAILED": 1,
@@ -163,7 +163,7 @@ def test_unexpected_error_is_raised_as_it_is() -> None:
     assert failure_of(KeyError("x")) is None
 
 
-def test_a_database_that_does_not_answer_ends_with_5_and_json(ports: Ports) -> None:
+def test_database_that_does_not_answer_ends_with_5_and_json(ports: Ports) -> None:
     lost = connect(Settings(database_url="postgresql://nobody:geheim@127.0.0.1:1/nowhere"))
     failed = run(lost, "user", "list", "--json")
     assert failed.exit_code == 5
@@ -172,7 +172,7 @@ def test_a_database_that_does_not_answer_ends_with_5_and_json(ports: Ports) -> N
     assert "geheim" not in failed.output
 
 
-def test_a_database_without_tables_says_what_to_run(ports: Ports, empty_sqlite_url: str) -> None:
+def test_database_without_tables_says_what_to_run(ports: Ports, empty_sqlite_url: str) -> None:
     bare = replace(ports, database=connect(Settings(database_url=empty_sqlite_url)).database)
     failed = run(bare, "user", "list")
     assert (failed.exit_code, failed.stdout) == (1, "")
@@ -209,7 +209,7 @@ def test_without_its_database_every_command_fails_in_json(line: str) -> None:
     assert "geheim" not in failed.output
 
 
-def test_a_mistyped_choice_gets_a_suggestion(ports: Ports) -> None:
+def test_mistyped_choice_gets_a_suggestion(ports: Ports) -> None:
     assert "Did you mean name?" in run(ports, "shop", "set", "nam", "x").stderr
     assert "Did you mean audience?" in run(ports, "oidc", "set", "audince", "x").stderr
     assert "Available values: active, name" in run(ports, "oidc", "set", "zzz", "x").stderr

@@ -29,7 +29,7 @@ def test_upgrading_makes_the_tables_and_may_be_repeated(
     }
 
 
-def test_a_database_that_does_not_answer_ends_with_5(ports: Ports) -> None:
+def test_database_that_does_not_answer_ends_with_5(ports: Ports) -> None:
     lost = replace(ports, schema=AlembicSchema("postgresql://nobody@127.0.0.1:1/nowhere"))
     for verb in ("current", "upgrade"):
         failed = run(lost, "db", verb)
@@ -37,7 +37,7 @@ def test_a_database_that_does_not_answer_ends_with_5(ports: Ports) -> None:
         assert "The database cannot be reached" in failed.stderr
 
 
-def test_a_revision_is_numbered_after_the_newest_and_named(ports: Ports) -> None:
+def test_revision_is_numbered_after_the_newest_and_named(ports: Ports) -> None:
     written: list[tuple[str, str]] = []
 
     class Noting(AlembicSchema):

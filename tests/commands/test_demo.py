@@ -58,7 +58,7 @@ def test_once_does_not_fill_a_shop_with_users(ports: Ports) -> None:
     assert run(ports, "user", "list", "--short").stdout == "ann@example.com\n"
 
 
-def test_an_interruption_shows_no_password_and_the_next_time_shows_all(ports: Ports) -> None:
+def test_interruption_shows_no_password_and_the_next_time_shows_all(ports: Ports) -> None:
     broken = run(replace(ports, randomness=InterruptedRandomness()), "demo", "--once")
     assert broken.exit_code != 0
     assert broken.stdout == ""

@@ -39,7 +39,7 @@ def test_everything_is_looked_at(ports: Ports) -> None:
     )
 
 
-def test_a_failure_ends_with_1_and_names_its_remedy(ports: Ports, empty_sqlite_url: str) -> None:
+def test_failure_ends_with_1_and_names_its_remedy(ports: Ports, empty_sqlite_url: str) -> None:
     bare = replace(ports, schema=AlembicSchema(empty_sqlite_url))
     plain = run(bare, "doctor")
     assert plain.exit_code == 1
@@ -112,7 +112,7 @@ def test_whatever_is_broken_for_real_is_named_with_its_remedy(
     assert "geheim" not in looked.stdout + looked.stderr
 
 
-def test_a_migration_that_is_pending_is_named_with_its_remedy(
+def test_migration_that_is_pending_is_named_with_its_remedy(
     ports: Ports, sqlite_url: str, tmp_path: Path
 ) -> None:
     with sqlite3.connect(sqlite_url.removeprefix("sqlite:///")) as connection:

@@ -7,7 +7,7 @@ from tests.builders.people import make_group, make_user
 from tests.commands.shell import run, run_json
 
 
-def test_a_group_is_made_with_its_permissions(ports: Ports) -> None:
+def test_group_is_made_with_its_permissions(ports: Ports) -> None:
     shown = run_json(
         ports,
         *("group", "create", "Support", "--permission", "MANAGE_ORDERS"),
@@ -27,14 +27,14 @@ def test_groups_are_listed_by_name(ports: Ports) -> None:
     assert run(ports, "group", "list", "--after", cursor, "--short").stdout == "Support\n"
 
 
-def test_a_name_that_is_taken_is_refused(ports: Ports) -> None:
+def test_name_that_is_taken_is_refused(ports: Ports) -> None:
     make_group(ports, "Support")
     failed = run(ports, "group", "create", "Support")
     assert failed.exit_code == 3
     assert failed.stderr == "Error: name: Group with this name already exists.\n"
 
 
-def test_a_group_changes_in_name_permissions_and_members(ports: Ports) -> None:
+def test_group_changes_in_name_permissions_and_members(ports: Ports) -> None:
     make_group(ports, "Support")
     make_user(ports, "bob@example.com", is_staff=True)
     shown = run_json(

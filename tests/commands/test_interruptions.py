@@ -74,7 +74,7 @@ def test_interrupt_at_a_prompt_is_reported_as_json(
     assert json.loads(error) == {"errors": [INTERRUPTED]}
 
 
-def test_a_stream_without_news_ends_in_one_line_of_json(installed: Installation) -> None:
+def test_stream_without_news_ends_in_one_line_of_json(installed: Installation) -> None:
     error, _ = interrupted(installed, "webhook", "listen", after="Press Ctrl-C to stop")
     assert [json.loads(line) for line in error.splitlines()] == [{"errors": [INTERRUPTED]}]
 
@@ -109,7 +109,7 @@ def test_interrupt_during_a_call_is_reported_as_json(
 
 
 @pytest.mark.parametrize("words", [("deliveries", "--follow"), ("listen",)])
-def test_a_stream_with_news_is_json_line_by_line_to_its_end(
+def test_stream_with_news_is_json_line_by_line_to_its_end(
     installed: Installation, shop: HttpServer, words: tuple[str, ...]
 ) -> None:
     lines, _ = stopped(

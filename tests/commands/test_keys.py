@@ -52,7 +52,7 @@ def test_listing_shows_every_key_and_what_it_does(ports: Ports, clock: FakeClock
     ]
 
 
-def test_the_short_form_is_a_line_a_key(ports: Ports) -> None:
+def test_short_form_is_a_line_a_key(ports: Ports) -> None:
     upcoming, active = list_keys(ports, OPERATOR)
     shown = run(ports, "list", "--short")
     assert shown.stdout == f"{upcoming.kid}\tnext\n{active.kid}\tactive\n"
@@ -68,7 +68,7 @@ def test_rotating_shows_the_ring_as_it_is_then(ports: Ports, clock: FakeClock) -
     assert ring(ports).ring.active_kid == upcoming.kid
 
 
-def test_a_rotation_that_is_too_early_is_refused_unless_forced(ports: Ports) -> None:
+def test_rotation_that_is_too_early_is_refused_unless_forced(ports: Ports) -> None:
     before = list_keys(ports, OPERATOR)
     refused = run(ports, "rotate")
     assert (refused.exit_code, refused.stdout) == (3, "")
@@ -78,7 +78,7 @@ def test_a_rotation_that_is_too_early_is_refused_unless_forced(ports: Ports) -> 
     assert ring(ports).ring.active_kid == before[0].kid
 
 
-def test_a_refusal_is_json_where_json_was_asked_for(ports: Ports) -> None:
+def test_refusal_is_json_where_json_was_asked_for(ports: Ports) -> None:
     fixed = replace(ports, keys=RsaKeyStore(SECRET, pem(private_key(50))))
     refused = run(fixed, "rotate", "--json")
     assert refused.exit_code == 3
@@ -87,7 +87,7 @@ def test_a_refusal_is_json_where_json_was_asked_for(ports: Ports) -> None:
     assert "RSA_PRIVATE_KEY" in trouble["message"]
 
 
-def test_a_lost_secret_says_what_to_do_and_force_does_it(
+def test_lost_secret_says_what_to_do_and_force_does_it(
     ports: Ports, sqlite_url: str, clock: FakeClock
 ) -> None:
     list_keys(ports, OPERATOR)

@@ -22,12 +22,12 @@ def test_default_provider_is_shown_with_its_logout_url(ports: Ports) -> None:
     assert shown["client_secret"] is None
 
 
-def test_a_setting_is_changed_and_cleared(ports: Ports) -> None:
+def test_setting_is_changed_and_cleared(ports: Ports) -> None:
     assert run_json(ports, "oidc", "set", "client_id", "shop")["client_id"] == "shop"
     assert run_json(ports, "oidc", "set", "client_id", "")["client_id"] is None
 
 
-def test_a_secret_comes_by_standard_input_and_is_never_shown(ports: Ports) -> None:
+def test_secret_comes_by_standard_input_and_is_never_shown(ports: Ports) -> None:
     result = run(ports, "oidc", "set", "client_secret", "-", stdin=f"{SECRET}\n")
     assert result.exit_code == 0
     assert SECRET not in result.output
@@ -66,7 +66,7 @@ def test_disabling_the_last_recovery_login_needs_confirmation(ports: Ports) -> N
     assert known_providers(ports)[0].issuer == "https://elsewhere.invalid"
 
 
-def test_a_provider_is_discovered_and_tried(ports: Ports) -> None:
+def test_provider_is_discovered_and_tried(ports: Ports) -> None:
     with own_provider(SystemClock()) as provider:
         provider.describe()
         shown = run_json(ports, "oidc", "discover", provider.url)

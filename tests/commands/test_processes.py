@@ -52,7 +52,7 @@ def one(pids: dict[int, str], word: str) -> int:
 
 
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_server_and_worker_together(
+def test_signal_ends_server_and_worker_together(
     installed: Installation, by: signal.Signals
 ) -> None:
     port = free_port()
@@ -149,7 +149,7 @@ def test_worker_runs_until_it_is_stopped(installed: Installation) -> None:
     assert json.loads("".join(installed.output.splitlines()[-3:])) == {"ended": True}
 
 
-def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
+def test_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         serve = ("serve", "--port", str(port))
@@ -167,7 +167,7 @@ def test_a_port_that_is_taken_is_said_to_be(installed: Installation) -> None:
 
 
 @pytest.mark.parametrize("command", ["serve", "worker"])
-def test_a_database_that_was_not_upgraded_stops_the_start(
+def test_database_that_was_not_upgraded_stops_the_start(
     installed: Installation, empty_sqlite_url: str, command: str
 ) -> None:
     bare = Installation(installed.folder, {"DATABASE_URL": empty_sqlite_url})
@@ -200,7 +200,7 @@ def test_settings_that_cannot_be_used_stop_the_start_each_of_them_named(
     assert "Traceback" not in output
 
 
-def test_a_mistake_in_the_settings_is_json_where_json_was_asked_for(
+def test_mistake_in_the_settings_is_json_where_json_was_asked_for(
     installed: Installation,
 ) -> None:
     wrong = Installation(installed.folder, {"JWT_TTL_ACCESS": "soon"})

@@ -38,13 +38,13 @@ def test_operator_can_reopen_password_login(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("mode", list(PasswordLoginMode))
-def test_the_operator_sets_any_mode_in_any_spelling(ports: Ports, mode: PasswordLoginMode) -> None:
+def test_operator_sets_any_mode_in_any_spelling(ports: Ports, mode: PasswordLoginMode) -> None:
     shown = run_json(ports, "shop", "set", "password-login-mode", mode.value.lower())
     assert shown["passwordLoginMode"] == mode.value
     assert load_shop_state(ports).switches.password_login_mode is mode
 
 
-def test_a_change_is_recorded_as_the_operator_s(ports: Ports) -> None:
+def test_change_is_recorded_as_the_operator_s(ports: Ports) -> None:
     run(ports, "shop", "set", "allow-storefront-traffic", "no")
     [row] = trail(ports, "shop.update")
     assert row.actor_kind == "operator"
@@ -84,7 +84,7 @@ def test_what_cannot_be_set_is_a_usage_error(
     assert trail(ports, "shop.update") == []
 
 
-def test_a_sender_that_is_no_address_is_refused(ports: Ports) -> None:
+def test_sender_that_is_no_address_is_refused(ports: Ports) -> None:
     failed = run(ports, "shop", "set", "default-mail-sender-address", "nobody")
     assert failed.exit_code == 3
     assert failed.stderr.startswith("Error: defaultMailSenderAddress: ")

@@ -52,7 +52,7 @@ def test_list_of_webhooks_starts_quickly(ports: Ports, installed: Installation) 
     assert any(ratio < MAX_RATIO for ratio in ratios)
 
 
-def test_the_database_is_closed_when_a_command_has_ended(installed: Installation) -> None:
+def test_database_is_closed_when_a_command_has_ended(installed: Installation) -> None:
     created = installed.run("group", "create", "Support")
     assert created.returncode == 0, created.stderr
     # Otherwise a copy of the file misses what SQLite keeps in the files next to it.

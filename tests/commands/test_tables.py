@@ -84,14 +84,14 @@ def test_too_narrow_table_is_printed_as_blocks(
     assert terminal.left_out == ()
 
 
-def test_an_address_is_broken_before_that(terminal: Terminal) -> None:
+def test_address_is_broken_before_that(terminal: Terminal) -> None:
     head, _, first, second, _ = terminal.show(38, headings=IDS, rows=WITH_IDS)
     assert head == "Id                Target"
     assert first == "V2ViaG9vazoxMjM0  https://a.example/h"
     assert second == "                  ook"
 
 
-def test_a_column_of_nothing_takes_no_room(terminal: Terminal) -> None:
+def test_column_of_nothing_takes_no_room(terminal: Terminal) -> None:
     assert terminal.show(80, ROWS[1:])[0] == "Id  Email"
     assert terminal.left_out == ()
 

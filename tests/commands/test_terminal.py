@@ -22,7 +22,7 @@ def installed(sqlite_url: str, tmp_path: Path) -> Installation:
     return Installation(tmp_path, {"DATABASE_URL": sqlite_url, "TERM": "xterm-256color"})
 
 
-def test_a_list_is_a_table_under_titles(ports: Ports, installed: Installation) -> None:
+def test_list_is_a_table_under_titles(ports: Ports, installed: Installation) -> None:
     make_group(ports, "Support [b]team[/b]")
     shown = run_in_terminal(installed, "group", "list")
     assert "Members" in shown
@@ -43,7 +43,7 @@ def test_no_color_disables_colours(ports: Ports, installed: Installation) -> Non
     assert "\x1b[3" not in shown
 
 
-def test_a_password_is_asked_for_twice_and_never_shown(installed: Installation) -> None:
+def test_password_is_asked_for_twice_and_never_shown(installed: Installation) -> None:
     secret = "a long enough sentence"
     shown = run_in_terminal(
         installed,
@@ -73,7 +73,7 @@ def test_two_answers_that_differ_are_asked_for_again(installed: Installation) ->
     assert "ended with 0" in shown
 
 
-def test_an_empty_answer_is_no_password(installed: Installation) -> None:
+def test_empty_answer_is_no_password(installed: Installation) -> None:
     shown = run_in_terminal(
         installed, "user", "create", "ann@example.com", answers=[("Password", "")]
     )
@@ -150,13 +150,13 @@ def test_no_input_disables_prompts(
     assert "ended with 2" in shown
 
 
-def test_a_no_is_json_too(installed: Installation) -> None:
+def test_no_is_json_too(installed: Installation) -> None:
     shown = run_in_terminal(installed, *CLOSE, "--json", answers=[("Continue?", "n")])
     assert "ended with 1" in shown
     assert '"code": "ABORTED"' in shown
 
 
-def test_a_table_names_what_a_narrow_terminal_has_no_room_for(
+def test_table_names_what_a_narrow_terminal_has_no_room_for(
     ports: Ports, installed: Installation
 ) -> None:
     make_group(ports, "Support", Permission.MANAGE_ORDERS)

@@ -22,7 +22,7 @@ from tests.commands.shell import run, run_json
 PASSWORD = "a long enough sentence"
 
 
-def test_a_password_is_taken_from_standard_input_without_its_line_end(ports: Ports) -> None:
+def test_password_is_taken_from_standard_input_without_its_line_end(ports: Ports) -> None:
     created = run(
         ports, "user", "create", "ann@example.com", "--password-stdin", stdin=f"{PASSWORD}\n"
     )
@@ -31,7 +31,7 @@ def test_a_password_is_taken_from_standard_input_without_its_line_end(ports: Por
     assert create_token(ports, NOBODY, email="ann@example.com", password=PASSWORD).access
 
 
-def test_a_password_is_exactly_what_was_piped_in(ports: Ports) -> None:
+def test_password_is_exactly_what_was_piped_in(ports: Ports) -> None:
     secret = "  two spaces around  "
     run(ports, "user", "create", "ann@example.com", "--password-stdin", stdin=f"{secret}\r\n")
     assert create_token(ports, NOBODY, email="ann@example.com", password=secret).access
@@ -61,7 +61,7 @@ def test_user_is_created_with_all_options(ports: Ports) -> None:
     assert shown["lastLogin"] is None
 
 
-def test_a_superuser_is_staff_and_may_do_everything(ports: Ports) -> None:
+def test_superuser_is_staff_and_may_do_everything(ports: Ports) -> None:
     shown = run_json(ports, "user", "create", "root@example.com", "--superuser")
     assert shown["isStaff"] is True
     assert set(shown["permissions"]) == ALL_PERMISSIONS
@@ -72,13 +72,13 @@ def test_permission_option_makes_the_user_staff(ports: Ports) -> None:
     assert shown["isStaff"] is True
 
 
-def test_a_mistyped_permission_gets_a_suggestion(ports: Ports) -> None:
+def test_mistyped_permission_gets_a_suggestion(ports: Ports) -> None:
     failed = run(ports, "user", "create", "b@example.com", "--permission", "MANAGE_ORDER")
     assert failed.exit_code == 2
     assert "Did you mean MANAGE_ORDERS" in failed.stderr
 
 
-def test_a_weak_password_is_taken_from_the_operator_with_a_warning(ports: Ports) -> None:
+def test_weak_password_is_taken_from_the_operator_with_a_warning(ports: Ports) -> None:
     stdin = "password1"
     created = run(ports, "user", "create", "ann@example.com", "--password-stdin", stdin=stdin)
     assert created.exit_code == 0
@@ -107,7 +107,7 @@ def test_refusal_exits_with_3_and_is_reported(
     assert (error["code"], error["field"]) == (code, field)
 
 
-def test_a_list_is_json_lines_or_tabs(ports: Ports) -> None:
+def test_list_is_json_lines_or_tabs(ports: Ports) -> None:
     make_user(ports, "ann@example.com", first_name="Ann")
     make_user(ports, "bob@example.com", is_staff=True)
     listed = run_json(ports, "user", "list")
@@ -121,7 +121,7 @@ def test_a_list_is_json_lines_or_tabs(ports: Ports) -> None:
     assert second.split("\t")[4] == "yes"
 
 
-def test_a_list_can_be_narrowed_and_walked(ports: Ports) -> None:
+def test_list_can_be_narrowed_and_walked(ports: Ports) -> None:
     for number in range(3):
         make_user(ports, f"c{number}@example.com")
     make_user(ports, "bob@example.com", is_staff=True)
@@ -134,7 +134,7 @@ def test_a_list_can_be_narrowed_and_walked(ports: Ports) -> None:
     assert (rest.stdout, rest.stderr) == ("c2@example.com\n", "")
 
 
-def test_an_empty_list_is_empty_json_or_the_next_step(ports: Ports) -> None:
+def test_empty_list_is_empty_json_or_the_next_step(ports: Ports) -> None:
     assert run_json(ports, "user", "list") == []
     plain = run(ports, "user", "list")
     assert plain.stdout == ""

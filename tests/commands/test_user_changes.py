@@ -44,7 +44,7 @@ def test_staff_join_and_leave_groups(ports: Ports) -> None:
     assert left["groups"] == ["Editors"]
 
 
-def test_a_customer_is_made_staff_before_any_group(ports: Ports) -> None:
+def test_customer_is_made_staff_before_any_group(ports: Ports) -> None:
     make_user(ports, "eve@example.com")
     make_group(ports, "Support")
     refused = run(ports, "user", "update", "eve@example.com", "--add-group", "Support")
@@ -71,7 +71,7 @@ def test_user_deletion_needs_confirmation(ports: Ports, is_staff: bool) -> None:
     assert run_json(ports, "user", "list") == []
 
 
-def test_a_link_to_a_new_password_is_mailed(ports: Ports) -> None:
+def test_link_to_a_new_password_is_mailed(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     sent = run(ports, "user", "reset-password", "ann@example.com", "--page", PAGE)
     assert sent.exit_code == 0
@@ -81,7 +81,7 @@ def test_a_link_to_a_new_password_is_mailed(ports: Ports) -> None:
     assert mail.values["link"].startswith(PAGE)
 
 
-def test_the_link_leads_to_the_page_of_the_shop_s_settings(ports: Ports) -> None:
+def test_link_leads_to_the_page_of_the_shop_s_settings(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     run(ports, "shop", "set", "customer-set-password-url", PAGE)
     assert run(ports, "user", "reset-password", "ann@example.com").exit_code == 0
@@ -89,7 +89,7 @@ def test_the_link_leads_to_the_page_of_the_shop_s_settings(ports: Ports) -> None
     assert mails(ports, MailKind.PASSWORD_RESET)[0].values["link"].startswith(PAGE)
 
 
-def test_the_link_leads_to_the_console_where_the_shop_names_no_page(ports: Ports) -> None:
+def test_link_leads_to_the_console_where_the_shop_names_no_page(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     save_base_url(ports, OPERATOR, "http://127.0.0.1:8123")
     assert run(ports, "user", "reset-password", "ann@example.com").exit_code == 0
@@ -98,7 +98,7 @@ def test_the_link_leads_to_the_console_where_the_shop_names_no_page(ports: Ports
     assert mail.values["link"].startswith("http://127.0.0.1:8123/console/set-password?")
 
 
-def test_a_link_to_a_foreign_host_is_refused(ports: Ports) -> None:
+def test_link_to_a_foreign_host_is_refused(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     strict = replace(ports, configuration=replace(ports.configuration, development=False))
     page = "https://evil.example/password"

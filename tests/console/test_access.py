@@ -40,7 +40,7 @@ def count_requests(shop: Ports, kind: TrafficKind, requests: int) -> None:
         session.add(TrafficRecord(began_at=began, kind=kind.value, requests=requests))
 
 
-def test_the_page_needs_manage_settings_and_says_so(staff_console: StaffConsole) -> None:
+def test_page_needs_manage_settings_and_says_so(staff_console: StaffConsole) -> None:
     page = staff_console(Permission.MANAGE_ORDERS).open("/console/access/")
     assert page.status == 403
     assert "Manage settings ( MANAGE_SETTINGS )" in page.text
@@ -80,7 +80,7 @@ def test_affected_staff_beyond_the_limit_link_to_the_staff_list(
     assert "and 3 more" in other.open("/console/access/").text
 
 
-def test_the_storefront_is_closed_after_a_question_with_numbers(
+def test_storefront_is_closed_after_a_question_with_numbers(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     console = staff_console(MAY)
@@ -176,7 +176,7 @@ def test_password_session_cannot_restrict_password_login(
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.ENABLED
 
 
-def test_the_worst_needs_a_typed_word(staff_console: StaffConsole, shop: Ports) -> None:
+def test_worst_needs_a_typed_word(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MAY)
     come_by_sign_on(shop)
     for phrase in ("yes", ""):
@@ -191,7 +191,7 @@ def test_the_worst_needs_a_typed_word(staff_console: StaffConsole, shop: Ports) 
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
 
 
-def test_the_worst_asks_again_who_one_is(
+def test_worst_asks_again_who_one_is(
     staff_console: StaffConsole, shop: Ports, clock: FakeClock
 ) -> None:
     console = staff_console(MAY)
@@ -237,7 +237,7 @@ def test_last_administrator_cannot_be_locked_out(
     assert "No identity provider is active" in refused.text
 
 
-def test_the_guard_is_the_consoles_alone(shop: Ports) -> None:
+def test_guard_is_the_consoles_alone(shop: Ports) -> None:
     make_user(shop, "only@example.com", is_staff=True, permissions=[MAY])
     update_shop(shop, OPERATOR, ShopUpdate(password_login_mode=PasswordLoginMode.DISABLED))
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
@@ -246,7 +246,7 @@ def test_the_guard_is_the_consoles_alone(shop: Ports) -> None:
 @pytest.mark.parametrize(
     "query", ["ask=mode&mode=SOMETHING", "ask=storefront&open=maybe", "ask=x"]
 )
-def test_a_question_about_nothing_shows_the_page(staff_console: StaffConsole, query: str) -> None:
+def test_question_about_nothing_shows_the_page(staff_console: StaffConsole, query: str) -> None:
     question = staff_console(MAY).open(f"/console/access/?{query}")
     assert question.status == 200
     assert '<dialog class="lk-dialog" open' not in question.html

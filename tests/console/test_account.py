@@ -31,7 +31,7 @@ def test_account_page_shows_sessions_and_sign_in_methods(staff_console: StaffCon
     assert "Not linked" in page
 
 
-def test_a_name_is_saved_and_shown_as_text(staff_console: StaffConsole) -> None:
+def test_name_is_saved_and_shown_as_text(staff_console: StaffConsole) -> None:
     console = staff_console()
     given = {"first_name": "<script>alert(1)</script>", "last_name": "Okafor"}
     saved = console.follow(console.send(f"{ACCOUNT_URL}name", given, seen_at=ACCOUNT_URL))
@@ -43,7 +43,7 @@ def test_a_name_is_saved_and_shown_as_text(staff_console: StaffConsole) -> None:
     assert "First name:" in wrong.text
 
 
-def test_a_picture_is_saved_and_removed(staff_console: StaffConsole) -> None:
+def test_picture_is_saved_and_removed(staff_console: StaffConsole) -> None:
     console = staff_console()
     sent = console.send(
         f"{ACCOUNT_URL}picture", {"image": (BytesIO(png()), "me.png")}, seen_at=ACCOUNT_URL
@@ -68,7 +68,7 @@ def test_what_is_no_picture_is_refused_with_the_reason(staff_console: StaffConso
         assert reason in error
 
 
-def test_a_password_is_changed_and_other_sessions_end(
+def test_password_is_changed_and_other_sessions_end(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     console = staff_console()
@@ -89,7 +89,7 @@ def test_a_password_is_changed_and_other_sessions_end(
     assert len(sessions_of(shop, OWN_KEY)) == 1
 
 
-def test_the_address_moves_by_a_mailed_link(staff_console: StaffConsole, shop: Ports) -> None:
+def test_address_moves_by_a_mailed_link(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console()
     given = {"new_email": "new@example.com", "password": PASSWORD}
     wrong = console.send(
@@ -162,9 +162,7 @@ def test_without_a_password_one_is_led_to_a_link(staff_console: StaffConsole, sh
     assert "To change your email, set a password first" in page.text
 
 
-def test_the_page_costs_four_statements(
-    staff_console: StaffConsole, statements: Statements
-) -> None:
+def test_page_costs_four_statements(staff_console: StaffConsole, statements: Statements) -> None:
     console = staff_console()
     with statements() as seen:
         console.open(ACCOUNT_URL)

@@ -34,7 +34,7 @@ def ask(console: ConsoleClient, token: str) -> object:
     return answer["data"]["app"]
 
 
-def test_an_app_is_made_and_its_token_is_shown_this_once(staff_console: StaffConsole) -> None:
+def test_app_is_made_and_its_token_is_shown_this_once(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
     made = make_app(console, "Labels", Permission.MANAGE_ORDERS)
     assert made.status == 200
@@ -56,7 +56,7 @@ def test_nothing_is_given_that_one_does_not_hold(staff_console: StaffConsole) ->
     assert "Labels" not in console.open("/console/apps/").text
 
 
-def test_a_name_is_needed_and_markup_in_it_is_text(staff_console: StaffConsole) -> None:
+def test_name_is_needed_and_markup_in_it_is_text(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
     assert "Enter a name." in make_app(console, "").text
     make_app(console, "<script>alert(1)</script>")
@@ -90,7 +90,7 @@ def test_permissions_and_name_are_changed(staff_console: StaffConsole) -> None:
     assert empty.status == 422
 
 
-def test_a_token_is_replaced_with_an_overlap_and_revoked_at_once(
+def test_token_is_replaced_with_an_overlap_and_revoked_at_once(
     staff_console: StaffConsole,
 ) -> None:
     console = staff_console(*MAY)
@@ -111,7 +111,7 @@ def test_a_token_is_replaced_with_an_overlap_and_revoked_at_once(
     assert "This is the only token of Labels. The app will lose all access." in last
 
 
-def test_a_token_may_end_and_be_narrower_than_its_app(staff_console: StaffConsole) -> None:
+def test_token_may_end_and_be_narrower_than_its_app(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
     make_app(console, "Labels", Permission.MANAGE_ORDERS)
     data = {"name": "Station", "life": "30", "permissions": ["MANAGE_ORDERS"]}
@@ -120,7 +120,7 @@ def test_a_token_may_end_and_be_narrower_than_its_app(staff_console: StaffConsol
     assert "Limited to: Manage orders" in console.open("/console/apps/1").text
 
 
-def test_an_app_is_removed_with_all_it_has(staff_console: StaffConsole) -> None:
+def test_app_is_removed_with_all_it_has(staff_console: StaffConsole) -> None:
     console = staff_console(*MAY)
     token = secret_in(make_app(console))
     question_url = "/console/apps/1?ask=remove"

@@ -22,7 +22,7 @@ MAY = Permission.MANAGE_STAFF
 MODE = PasswordLoginMode.CUSTOMERS_ONLY
 
 
-def test_the_trail_needs_manage_staff_and_names_who_can_give_it(
+def test_trail_needs_manage_staff_and_names_who_can_give_it(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     staff_console(MAY, email="boss@example.com")
@@ -73,7 +73,7 @@ def test_each_change_names_its_field_and_no_secret(
         assert "second secret" not in shown
 
 
-def test_the_trail_is_narrowed_by_its_address(staff_console: StaffConsole, shop: Ports) -> None:
+def test_trail_is_narrowed_by_its_address(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MAY)
     update_shop(shop, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
     assert "Closed the storefront" in console.open("/console/audit/?kind=access&who=operator").text
@@ -104,7 +104,7 @@ def test_the_trail_is_narrowed_by_its_address(staff_console: StaffConsole, shop:
         ("kind=people&who=operator", []),
     ],
 )
-def test_the_address_leaves_exactly_what_it_asks_for(
+def test_address_leaves_exactly_what_it_asks_for(
     staff_console: StaffConsole, shop: Ports, clock: FakeClock, question_name: str, left: list[str]
 ) -> None:
     boss = actor_of(shop, make_staff(shop, "boss@example.com", Permission.MANAGE_USERS))
@@ -142,7 +142,7 @@ def test_one_entry_is_shown_whole(staff_console: StaffConsole, shop: Ports) -> N
     assert console.open("/console/audit/999999").status == 404
 
 
-def test_the_trail_is_taken_away_as_csv_and_json(staff_console: StaffConsole, shop: Ports) -> None:
+def test_trail_is_taken_away_as_csv_and_json(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MAY)
     update_shop(shop, OPERATOR, ShopUpdate(name="=cmd|' /C calc'!A0"))
     page = console.open("/console/audit/export.csv?kind=access")

@@ -24,7 +24,7 @@ def test_customers_page_needs_manage_users_or_orders(
     assert console.open(f"{LIST}{make_user(shop)}").status == 403
 
 
-def test_an_empty_list_says_how_customers_come_about(staff_console: StaffConsole) -> None:
+def test_empty_list_says_how_customers_come_about(staff_console: StaffConsole) -> None:
     page = staff_console(USERS).open(LIST).text
     assert "No customers yet" in page
     assert "People who register in your shop appear here." in page
@@ -56,7 +56,7 @@ def test_pages_follow_each_other(staff_console: StaffConsole, shop: Ports) -> No
     assert "c26@example.com" in console.open(after.replace("&amp;", "&")).text
 
 
-def test_a_name_with_markup_shows_as_text(staff_console: StaffConsole, shop: Ports) -> None:
+def test_name_with_markup_shows_as_text(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop, first_name="<script>alert(1)</script>")
     console = staff_console(USERS, ORDERS)
     for path in (LIST, f"{LIST}{key}", f"{LIST}{key}?ask=remove"):
@@ -115,7 +115,7 @@ def test_end_one_session_then_all_sessions(staff_console: StaffConsole, shop: Po
     assert sessions_of(shop, key) == []
 
 
-def test_a_link_is_sent_once_in_a_while(staff_console: StaffConsole, shop: Ports) -> None:
+def test_link_is_sent_once_in_a_while(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
     here = f"{LIST}{key}"
     console = staff_console(USERS)
@@ -143,7 +143,7 @@ def test_customer_is_deactivated_and_activated(staff_console: StaffConsole, shop
     assert user_as_stored(shop, key).is_active
 
 
-def test_a_customer_is_removed_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
+def test_customer_is_removed_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
     key = make_user(shop)
     here = f"{LIST}{key}"
     console = staff_console(USERS)

@@ -50,7 +50,7 @@ def fields_in(page: Page) -> dict[str, list[str]]:
     return fields
 
 
-def test_a_query_runs_on_the_newest_object_and_writes_nothing(
+def test_query_runs_on_the_newest_object_and_writes_nothing(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     make_product(shop, "Kettle <script>alert(1)</script>")
@@ -73,7 +73,7 @@ def test_without_a_query_the_default_query_of_the_event_runs(
     assert "... on OrderPaid" in usual.text
 
 
-def test_an_object_is_found_by_its_name(staff_console: StaffConsole, shop: Ports) -> None:
+def test_object_is_found_by_its_name(staff_console: StaffConsole, shop: Ports) -> None:
     make_product(shop, "Kettle")
     kettle = make_product(shop, "Teapot")
     console = staff_console(*MAY)

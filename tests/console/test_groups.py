@@ -12,7 +12,7 @@ STAFF, ORDERS, APPS = Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS, Permiss
 LIST = "/console/staff/groups/"
 
 
-def test_an_empty_list_leads_to_the_first_group(staff_console: StaffConsole) -> None:
+def test_empty_list_leads_to_the_first_group(staff_console: StaffConsole) -> None:
     console = staff_console(STAFF)
     assert "No groups yet" in console.open(LIST).text
     assert "No matching groups" in console.open(f"{LIST}?q=zzz").text
@@ -33,7 +33,7 @@ def test_group_can_only_grant_own_permissions(staff_console: StaffConsole) -> No
     assert console.send(f"{LIST}new", {"name": ""}).status == 422
 
 
-def test_a_group_is_renamed_and_gives_something_else(
+def test_group_is_renamed_and_gives_something_else(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     here = f"{LIST}{make_group(shop, 'Support', ORDERS)}"
@@ -62,7 +62,7 @@ def test_members_come_by_their_address_and_go(staff_console: StaffConsole, shop:
     assert "Removed a member from Support." in console.follow(left).text
 
 
-def test_the_members_of_a_large_group_are_paged_and_all_counted(
+def test_members_of_a_large_group_are_paged_and_all_counted(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     key = make_group(shop, "Support", ORDERS)
@@ -99,7 +99,7 @@ def test_group_with_more_permissions_is_read_only(
     assert saved.status == 422
 
 
-def test_a_group_is_deleted_after_a_question_that_counts(
+def test_group_is_deleted_after_a_question_that_counts(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     key = make_group(shop, "Support", ORDERS)

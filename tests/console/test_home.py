@@ -39,7 +39,7 @@ class AbsentDatabase(NoDatabase):
         raise DatabaseUnavailable("it is down")
 
 
-def test_the_bare_address_leads_to_the_console(anonymous_console: ConsoleClient) -> None:
+def test_bare_address_leads_to_the_console(anonymous_console: ConsoleClient) -> None:
     assert anonymous_console.open("/").leads_to == "/console/"
 
 

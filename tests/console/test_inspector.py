@@ -39,14 +39,14 @@ def inspect(console: ConsoleClient, token: str) -> Page:
     return console.send(PAGE, {"token": token})
 
 
-def test_the_page_asks_by_a_form_that_is_posted(staff_console: StaffConsole) -> None:
+def test_page_asks_by_a_form_that_is_posted(staff_console: StaffConsole) -> None:
     page = staff_console().open(PAGE)
     assert page.status == 200
     assert re.search(r'<form method="post"\s+action="/console/inspector/"', page.html)
     assert "Effective permissions" not in page.text
 
 
-def test_a_token_in_the_address_is_not_looked_at(staff_console: StaffConsole, shop: Ports) -> None:
+def test_token_in_the_address_is_not_looked_at(staff_console: StaffConsole, shop: Ports) -> None:
     token = token_of(shop, make_user(shop))
     page = staff_console().open(f"{PAGE}?token={token}")
     assert "Effective permissions" not in page.text
@@ -68,7 +68,7 @@ def test_token_is_shown_with_claims_key_checks_and_permissions(
     assert "Manage orders Yes Yes" in page.text
 
 
-def test_the_token_is_nowhere_in_what_goes_out_and_in_no_log(
+def test_token_is_nowhere_in_what_goes_out_and_in_no_log(
     staff_console: StaffConsole, shop: Ports, caplog: pytest.LogCaptureFixture
 ) -> None:
     console = staff_console(STAFF)
@@ -99,7 +99,7 @@ def test_login_mode_effect_on_permissions_is_shown(
     assert "If this person signs in with SSO: Manage orders" in page.text
 
 
-def test_an_extension_acts_with_what_person_and_app_both_hold(
+def test_extension_acts_with_what_person_and_app_both_hold(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     console = staff_console(STAFF)
@@ -160,7 +160,7 @@ def test_permissions_are_hidden_from_other_managers(
     assert "Manage orders" not in page.text
 
 
-def test_an_inspection_costs_six_statements_at_most(
+def test_inspection_costs_six_statements_at_most(
     staff_console: StaffConsole, shop: Ports, statements: Statements
 ) -> None:
     console = staff_console(STAFF)

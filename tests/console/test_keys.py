@@ -9,11 +9,11 @@ MAY = Permission.MANAGE_SETTINGS
 ASK = "/console/keys/?ask=rotate"
 
 
-def test_the_page_needs_manage_settings(staff_console: StaffConsole) -> None:
+def test_page_needs_manage_settings(staff_console: StaffConsole) -> None:
     assert staff_console(Permission.MANAGE_APPS).open("/console/keys/").status == 403
 
 
-def test_the_ring_is_shown_with_what_verifies(
+def test_ring_is_shown_with_what_verifies(
     staff_console: StaffConsole, statements: Statements
 ) -> None:
     console = staff_console(MAY)

@@ -145,7 +145,7 @@ def test_providers_go_by_their_names(staff_console: StaffConsole, shop: Ports) -
 
 
 @pytest.mark.parametrize("path", [WEBHOOKS, DELIVERIES, GROUPS, PROVIDERS, AUDIT])
-def test_an_order_alone_narrows_nothing(staff_console: StaffConsole, path: str) -> None:
+def test_order_alone_narrows_nothing(staff_console: StaffConsole, path: str) -> None:
     page = staff_console(*MAY).open(f"{path}?sort=name")
     assert "Nothing fits" not in page.text
     assert "remove filter" not in page.text

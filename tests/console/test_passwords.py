@@ -11,7 +11,7 @@ from tests.console.staff_client import ConsoleClient
 NEW = "a long and rather new sentence"
 
 
-def test_the_answer_is_the_same_for_every_address(
+def test_answer_is_the_same_for_every_address(
     anonymous_console: ConsoleClient, shop: Ports
 ) -> None:
     make_staff(shop)
@@ -22,7 +22,7 @@ def test_the_answer_is_the_same_for_every_address(
     assert answer_reset_requests(shop, WORKER) == 2
 
 
-def test_the_link_leads_staff_to_a_new_password_and_in(
+def test_link_leads_staff_to_a_new_password_and_in(
     anonymous_console: ConsoleClient, shop: Ports
 ) -> None:
     token = link_for(shop, make_staff(shop), LinkPurpose.SET_PASSWORD)
@@ -34,7 +34,7 @@ def test_the_link_leads_staff_to_a_new_password_and_in(
     assert "Your password is set, and you are signed in." in anonymous_console.follow(done).text
 
 
-def test_a_weak_password_is_refused_with_the_reason_and_the_link_stays_good(
+def test_weak_password_is_refused_with_the_reason_and_the_link_stays_good(
     anonymous_console: ConsoleClient, shop: Ports
 ) -> None:
     token = link_for(shop, make_staff(shop), LinkPurpose.SET_PASSWORD)
@@ -50,7 +50,7 @@ def test_invalid_link_is_refused(anonymous_console: ConsoleClient) -> None:
     assert "Send a new link" in page.text
 
 
-def test_a_customer_sets_a_password_and_stays_outside(
+def test_customer_sets_a_password_and_stays_outside(
     anonymous_console: ConsoleClient, shop: Ports
 ) -> None:
     token = link_for(shop, make_user(shop), LinkPurpose.SET_PASSWORD)

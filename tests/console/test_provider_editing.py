@@ -23,7 +23,7 @@ def stored(shop: Ports, slug: str = "default") -> Provider:
     return next(one for one in known_providers(shop) if one.slug == slug)
 
 
-def test_a_provider_is_added_from_its_issuer(
+def test_provider_is_added_from_its_issuer(
     staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
     console = staff_console(MAY)
@@ -41,7 +41,7 @@ def test_a_provider_is_added_from_its_issuer(
     assert provider.json_web_key_set_url == f"{other_provider.url}/keys"
 
 
-def test_the_navigation_shows_where_one_is_on_every_page_of_a_place(
+def test_navigation_shows_where_one_is_on_every_page_of_a_place(
     staff_console: StaffConsole,
 ) -> None:
     console = staff_console(MAY)
@@ -52,7 +52,7 @@ def test_the_navigation_shows_where_one_is_on_every_page_of_a_place(
         assert page.partition("<main")[0].count('aria-current="page"') == 1
 
 
-def test_a_provider_that_cannot_be_added_is_refused_with_what_was_typed(
+def test_provider_that_cannot_be_added_is_refused_with_what_was_typed(
     staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
     console = staff_console(MAY)
@@ -107,7 +107,7 @@ def form_values(provider: Provider, **changes: str) -> dict[str, str]:
     return {**kept, **changes}
 
 
-def test_a_secret_is_never_shown_and_stays_unless_another_is_typed(
+def test_secret_is_never_shown_and_stays_unless_another_is_typed(
     staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
     console = staff_console(MAY)
@@ -147,7 +147,7 @@ def test_invalid_value_is_shown_at_its_field_and_changes_nothing(
     assert stored(shop) == before
 
 
-def test_an_active_provider_is_changed_only_by_who_proves_who_they_are(
+def test_active_provider_is_changed_only_by_who_proves_who_they_are(
     staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider, clock: FakeClock
 ) -> None:
     console = staff_console(MAY)

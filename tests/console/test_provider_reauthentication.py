@@ -53,7 +53,7 @@ def test_fresh_provider_sign_in_is_a_reauthentication(
     assert anonymous_console.open(CLOSING).status == 200
 
 
-def test_an_unattended_browser_that_a_provider_knows_proves_nothing(
+def test_unattended_browser_that_a_provider_knows_proves_nothing(
     anonymous_console: ConsoleClient, provider: OwnProvider
 ) -> None:
     """Neither by signing in anew nor by leaving out what asks the provider to ask."""

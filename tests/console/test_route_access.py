@@ -91,7 +91,7 @@ QUERY_NAMES = (
 STRICT = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
 
 
-def an_admin(console_app: Flask, shop: Ports, origin: SessionOrigin) -> ConsoleClient:
+def make_admin(console_app: Flask, shop: Ports, origin: SessionOrigin) -> ConsoleClient:
     """A desk with somebody who may do everything, and came in that way."""
     console = open_console(console_app, shop, ADMIN)
     with shop.database.transaction() as session:
@@ -168,13 +168,13 @@ def test_invalid_session_opens_no_page(console_app: Flask, populated_shop: Ports
 def test_no_route_fails_for_a_superuser(
     console_app: Flask, populated_shop: Ports, origin: SessionOrigin
 ) -> None:
-    console = an_admin(console_app, populated_shop, origin)
+    console = make_admin(console_app, populated_shop, origin)
     for route in all_routes(console_app):
         answer = request_route(console, route)
         assert answer.status_code in FOR_ADMINS, route
         if answer.headers.get("Location", "").startswith("/console/sign-in"):
             assert route.endpoint.split(".")[1] in OWN_GROUPS, route
-            console = an_admin(console_app, populated_shop, origin)
+            console = make_admin(console_app, populated_shop, origin)
 
 
 @pytest.mark.parametrize("email", ["", STAFF, ADMIN])

@@ -153,6 +153,6 @@ def holder_ids(route: Route) -> tuple[Permission, ...]:
     )
 
 
-def test_a_row_of_a_route_that_is_gone_is_missed(console_app: Flask) -> None:
+def test_row_of_a_route_that_is_gone_is_missed(console_app: Flask) -> None:
     endpoints = {route.endpoint for route in all_routes(console_app)}
     assert set(FILLED) | LEAD_BACK <= endpoints

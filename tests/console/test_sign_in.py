@@ -87,7 +87,7 @@ def test_customer_cannot_sign_in_to_the_console(
     assert anonymous_console.open("/console/").status == 303
 
 
-def test_the_session_has_a_new_name_after_each_sign_in(staff_console: StaffConsole) -> None:
+def test_session_has_a_new_name_after_each_sign_in(staff_console: StaffConsole) -> None:
     console = staff_console()
     first = console.client.get_cookie("latchkey")
     console.send("/console/sign-out", seen_at="/console/keyboard")
@@ -151,7 +151,7 @@ def test_refresh_leaves_messages_to_the_next_page(staff_console: StaffConsole) -
     assert "Select a delivery." in console.open("/console/deliveries/").text
 
 
-def test_a_session_ends_after_twelve_hours_however_busy(
+def test_session_ends_after_twelve_hours_however_busy(
     staff_console: StaffConsole, clock: FakeClock
 ) -> None:
     console = staff_console()
@@ -199,7 +199,7 @@ def test_no_page_may_be_kept_framed_or_made_to_run_what_is_not_ours(
     assert "unsafe" not in policy
 
 
-def test_the_cookie_is_for_this_host_alone_and_out_of_reach_of_scripts(
+def test_cookie_is_for_this_host_alone_and_out_of_reach_of_scripts(
     secure_console: ConsoleClient,
 ) -> None:
     answer = secure_console.client.get("/console/sign-in", base_url="https://shop.example.com")
@@ -209,7 +209,7 @@ def test_the_cookie_is_for_this_host_alone_and_out_of_reach_of_scripts(
         assert part in cookie
 
 
-def test_the_theme_is_remembered_in_the_browser(staff_console: StaffConsole) -> None:
+def test_theme_is_remembered_in_the_browser(staff_console: StaffConsole) -> None:
     console = staff_console()
     sent = console.send(
         "/console/theme", {"theme": "dark", "next": "/console/keyboard"}, seen_at="/console/"
@@ -218,7 +218,7 @@ def test_the_theme_is_remembered_in_the_browser(staff_console: StaffConsole) -> 
     assert 'data-bs-theme="dark"' in console.open("/console/").html
 
 
-def test_a_page_costs_few_statements(staff_console: StaffConsole, statements: Statements) -> None:
+def test_page_costs_few_statements(staff_console: StaffConsole, statements: Statements) -> None:
     console = staff_console()
     with statements() as seen:
         console.open("/console/keyboard")
@@ -226,7 +226,7 @@ def test_a_page_costs_few_statements(staff_console: StaffConsole, statements: St
     assert len(seen) == 2
 
 
-def test_the_cookie_of_a_busy_session_is_written_once_a_minute(
+def test_cookie_of_a_busy_session_is_written_once_a_minute(
     staff_console: StaffConsole, clock: FakeClock
 ) -> None:
     console = staff_console()

@@ -70,7 +70,7 @@ def test_nothing_is_in_the_way() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_the_reason_is_named(shown: SignInCard, answer: str) -> None:
+def test_reason_is_named(shown: SignInCard, answer: str) -> None:
     assert (shown.state, shown.answer) == ("bad", answer)
 
 

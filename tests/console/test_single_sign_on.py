@@ -35,7 +35,7 @@ def come_by_sign_on(shop: Ports) -> None:
             stored.origin = SessionOrigin.OIDC.value
 
 
-def test_the_pages_need_manage_plugins(staff_console: StaffConsole) -> None:
+def test_pages_need_manage_plugins(staff_console: StaffConsole) -> None:
     console = staff_console(Permission.MANAGE_SETTINGS)
     for path in (LIST, PAGE, f"{LIST}new", f"{PAGE}edit"):
         page = console.open(path)
@@ -44,7 +44,7 @@ def test_the_pages_need_manage_plugins(staff_console: StaffConsole) -> None:
     assert console.send(f"{PAGE}switch", {"to": "on"}, seen_at="/console/").status == 403
 
 
-def test_a_fresh_shop_has_a_provider_that_is_not_set_up(staff_console: StaffConsole) -> None:
+def test_fresh_shop_has_a_provider_that_is_not_set_up(staff_console: StaffConsole) -> None:
     console = staff_console(MAY)
     assert "Not set up" in console.open(LIST).text
     page = console.open(PAGE)
@@ -83,7 +83,7 @@ def test_provider_page_shows_the_urls_to_register(
     assert console.open(f"{LIST}nobody/").status == 404
 
 
-def test_a_provider_is_switched_on_after_a_question(
+def test_provider_is_switched_on_after_a_question(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     console = staff_console(MAY)
@@ -99,7 +99,7 @@ def test_a_provider_is_switched_on_after_a_question(
     assert is_active(shop)
 
 
-def test_a_provider_that_is_not_set_up_cannot_be_switched_on(
+def test_provider_that_is_not_set_up_cannot_be_switched_on(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     refused = staff_console(MAY).send(f"{PAGE}switch", {"to": "on"}, seen_at=PAGE)
@@ -194,7 +194,7 @@ def test_switching_asks_again_who_one_is(
     assert is_active(shop)
 
 
-def test_a_question_that_is_answered_already_says_so(
+def test_question_that_is_answered_already_says_so(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     console = staff_console(MAY)

@@ -31,7 +31,7 @@ def group_id(key: int) -> str:
     return to_global_id("Group", key)
 
 
-def test_the_pages_need_manage_staff_and_say_so(staff_console: StaffConsole, shop: Ports) -> None:
+def test_pages_need_manage_staff_and_say_so(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(Permission.MANAGE_USERS)
     clerk = make_staff(shop, "clerk@example.com")
     for path in (LIST, INVITE, MATRIX, f"{LIST}{clerk}", "/console/staff/groups/new"):
@@ -53,7 +53,7 @@ def test_staff_list_shows_sign_in_methods(staff_console: StaffConsole, shop: Por
     assert "No matching people" in console.open(f"{LIST}?q=zzz&sort=email").text
 
 
-def test_the_list_is_narrowed_by_group_and_by_the_way_in(
+def test_list_is_narrowed_by_group_and_by_the_way_in(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     support = make_group(shop, "Support & more", ORDERS)
@@ -93,7 +93,7 @@ def test_invited_staff_sign_in_by_the_mailed_link(
     assert anonymous_console.open("/console/apps/").status == 200
 
 
-def test_an_invitation_that_is_refused_says_why_and_keeps_what_was_typed(
+def test_invitation_that_is_refused_says_why_and_keeps_what_was_typed(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     beyond = make_group(shop, "Developers", APPS)
@@ -202,7 +202,7 @@ def test_superuser_is_left_to_the_server_administrator(admin: ConsoleClient, sho
     assert "Cannot delete superuser's account" in refused
 
 
-def test_the_matrix_shows_groups_and_people(staff_console: StaffConsole, shop: Ports) -> None:
+def test_matrix_shows_groups_and_people(staff_console: StaffConsole, shop: Ports) -> None:
     make_group(shop, "Support", ORDERS)
     console = staff_console(STAFF)
     by_group = console.open(MATRIX).text

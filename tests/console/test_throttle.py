@@ -28,7 +28,7 @@ def fail(shop: Ports, address: str = GUESSER, user_id: int | None = None, times:
         shop.throttle.fail(address, "", user_id, shop.clock.timestamp())
 
 
-def test_the_page_needs_manage_staff(staff_console: StaffConsole) -> None:
+def test_page_needs_manage_staff(staff_console: StaffConsole) -> None:
     page = staff_console(Permission.MANAGE_APPS).open(PAGE)
     assert page.status == 403
     assert "MANAGE_STAFF" in page.text
@@ -55,7 +55,7 @@ def test_block_reason_is_shown_and_escaped(staff_console: StaffConsole, shop: Po
     assert "<script>alert(1)" not in page.html
 
 
-def test_the_list_is_narrowed_and_sorted_by_its_address(
+def test_list_is_narrowed_and_sorted_by_its_address(
     staff_console: StaffConsole, shop: Ports
 ) -> None:
     console = staff_console(MAY)
@@ -91,7 +91,7 @@ def test_past_the_longest_waits_an_address_is_found_by_itself(
     assert "No matching IP addresses" in console.open(f"{PAGE}?q=203.0.113.99").text
 
 
-def test_an_address_is_let_go_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
+def test_address_is_let_go_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(MAY)
     fail(shop, user_id=make_user(shop), times=12)
     question = console.open(ASK)

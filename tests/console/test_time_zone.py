@@ -52,7 +52,7 @@ def test_days_and_years_are_those_of_the_time_zone() -> None:
     assert relative(eve, eve + timedelta(days=9)) == "1 Jan, 00:30 CET"
 
 
-def test_a_person_chooses_a_time_zone_for_every_page(
+def test_person_chooses_a_time_zone_for_every_page(
     staff_console: StaffConsole, shop: Ports, clock: FakeClock
 ) -> None:
     console = staff_console(Permission.MANAGE_SETTINGS)

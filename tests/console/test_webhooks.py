@@ -144,7 +144,7 @@ def test_webhook_is_disabled_enabled_and_deleted(staff_console: StaffConsole, sh
     assert console.open("/console/webhooks/1").status == 404
 
 
-def test_a_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: Ports) -> None:
+def test_test_is_a_delivery_like_any_other(staff_console: StaffConsole, shop: Ports) -> None:
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
     make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     product = make_product(shop)

@@ -118,7 +118,7 @@ def test_registration_does_not_reveal_existing_emails(api: ApiClient, ports: Por
         ({"redirectUrl": "https://evil.example"}, "redirectUrl", "INVALID"),
     ],
 )
-def test_a_refused_registration_names_the_field(
+def test_refused_registration_names_the_field(
     api: ApiClient, changes: dict[str, object], field: str, code: str
 ) -> None:
     response = api.run(REGISTER, i=newcomer(**changes))
@@ -182,7 +182,7 @@ def test_refused_email_change_names_the_field(api: ApiClient, ports: Ports) -> N
     assert api.run(MOVED, access, t="bad") == refused("token", "INVALID", user=None)
 
 
-def test_an_account_is_deleted(api: ApiClient, ports: Ports) -> None:
+def test_account_is_deleted(api: ApiClient, ports: Ports) -> None:
     user_id = make_user(ports)
     access = sign_in(ports, user_id).access
     assert api.run(LEAVE, access, u=SHOP) == fine()

@@ -149,7 +149,7 @@ def test_retry_needs_the_granted_permissions(api: ApiClient, manager: str, ports
     assert retried["errors"] == [{"field": "id", "code": "OUT_OF_SCOPE_PERMISSION"}]
 
 
-def test_a_manifest_is_shown_before_anything_is_installed(api: ApiClient, manager: str) -> None:
+def test_manifest_is_shown_before_anything_is_installed(api: ApiClient, manager: str) -> None:
     with app_server(about="Does things.", author="Somebody", audience="a.b") as app:
         response = api.run(FETCH, manager, url=app.manifest_url)
     assert response["errors"] == []

@@ -81,7 +81,7 @@ def test_app_is_created_with_a_token(api: ApiClient, manager: str, ports: Ports)
 
 
 @pytest.mark.parametrize("input_", [{}, {"name": None}, {"name": " "}])
-def test_a_name_is_required(api: ApiClient, manager: str, input_: dict[str, object]) -> None:
+def test_name_is_required(api: ApiClient, manager: str, input_: dict[str, object]) -> None:
     made = api.run(CREATE, manager, input=input_)
     assert [(error["field"], error["code"]) for error in made["errors"]] == [("name", "REQUIRED")]
     assert made["app"] is made["authToken"] is None
@@ -132,7 +132,7 @@ def test_token_can_have_an_expiry_and_fewer_permissions(
     assert identify(ports, visit(made["authToken"])).actor.permissions == frozenset()
 
 
-def test_a_token_is_replaced_with_an_overlap(
+def test_token_is_replaced_with_an_overlap(
     api: ApiClient, manager: str, ports: Ports, clock: FakeClock
 ) -> None:
     key, old = make_app(ports, "Warehouse")

@@ -71,9 +71,7 @@ def test_invalid_entry_fails_alone_and_sets_the_status(
     assert [sorted(entry) for entry in response.json] == [["data"], ["errors"], ["data"]]
 
 
-def test_the_caller_is_identified_once_for_queries(
-    client: EndpointClient, callers: Callers
-) -> None:
+def test_caller_is_identified_once_for_queries(client: EndpointClient, callers: Callers) -> None:
     client.post([WHO, WHO, WHO], credential=STAFF)
     assert callers.calls == 1
 

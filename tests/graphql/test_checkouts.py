@@ -126,7 +126,7 @@ def test_guest_completes_a_checkout(api: ApiClient, ports: Ports, bowl: str) -> 
     assert error_codes(api.run(ADD, id=id_, lines=[line(cup)])) == [("id", "NOT_FOUND")]
 
 
-def test_a_person_sees_their_own_carts_and_orders_from_them(
+def test_person_sees_their_own_carts_and_orders_from_them(
     api: ApiClient, ports: Ports, bowl: str
 ) -> None:
     token = sign_in(ports, make_user(ports, "ann@example.com")).access

@@ -118,7 +118,7 @@ def test_expired_token_is_reported_without_fields(client: EndpointClient) -> Non
     }
 
 
-def test_an_expired_token_executes_nothing(client: EndpointClient, clock: FakeClock) -> None:
+def test_expired_token_executes_nothing(client: EndpointClient, clock: FakeClock) -> None:
     response = client.run("mutation { wait }", credential=EXPIRED)
     assert response.json["data"] == {"wait": None}
     assert clock.now() == START
@@ -214,7 +214,7 @@ def test_graphql_response_json_uses_status_codes(
     assert ("WWW-Authenticate" in response.headers) is (status == 401)
 
 
-def test_a_batch_in_graphql_response_json_is_401_when_one_entry_is(client: EndpointClient) -> None:
+def test_batch_in_graphql_response_json_is_401_when_one_entry_is(client: EndpointClient) -> None:
     batch = [{"query": "{ greeting }"}, {"query": "{ rejected }"}]
     assert client.post(batch, credential=FORGED, Accept=STRICT).status_code == 401
     assert client.post(batch, credential=FORGED).status_code == 200

@@ -66,7 +66,7 @@ def test_a_preflight_is_answered_without_a_body(client: EndpointClient) -> None:
     }
 
 
-def test_a_preflight_of_another_origin_gets_no_permission(choosy: EndpointClient) -> None:
+def test_preflight_of_another_origin_gets_no_permission(choosy: EndpointClient) -> None:
     response = choosy.send(method="OPTIONS", **(PREFLIGHT | {"Origin": "https://a.b"}))
     assert response.status_code == 200
     assert not [name for name, _ in response.headers if name.startswith("Access-Control-Allow")]

@@ -41,7 +41,7 @@ def test_operations_of_one_document_are_cached_separately(client: EndpointClient
     assert client.documents_read == 1
 
 
-def test_an_introspection_is_executed_once_for_each_set_of_variables(
+def test_introspection_is_executed_once_for_each_set_of_variables(
     client: EndpointClient,
 ) -> None:
     query = "query($n: String!) { __type(name: $n) { name } }"
@@ -99,7 +99,7 @@ def test_cache_evicts_the_least_recently_used_entry() -> None:
     assert (len(cache), cache.used) == (2, 20)
 
 
-def test_a_cache_stays_below_its_size() -> None:
+def test_cache_stays_below_its_size() -> None:
     cache: Cache[int, str] = Cache(entries=1000, size=100)
     for number in range(50):
         cache.put(number, "x", 9)
@@ -114,7 +114,7 @@ def test_cache_refuses_oversized_entries() -> None:
     assert cache.used == 0
 
 
-def test_a_cache_counts_a_replaced_value_once() -> None:
+def test_cache_counts_a_replaced_value_once() -> None:
     cache: Cache[int, str] = Cache(entries=10, size=100)
     cache.put(1, "x", 10)
     cache.put(1, "y", 7)

@@ -64,7 +64,7 @@ def test_rate_limited_field_has_retry_after(client: EndpointClient) -> None:
     }
 
 
-def test_a_syntax_error_has_its_location_and_no_path(client: EndpointClient) -> None:
+def test_syntax_error_has_its_location_and_no_path(client: EndpointClient) -> None:
     (error,) = client.run("{ greeting ").json["errors"]
     assert error["locations"] == [{"line": 1, "column": 12}]
     assert "path" not in error
@@ -92,7 +92,7 @@ def test_each_fault_has_its_own_id(client: EndpointClient) -> None:
     assert first["extensions"] != second["extensions"]
 
 
-def test_a_fault_outside_any_field_answers_500_and_is_masked(installation: Installation) -> None:
+def test_fault_outside_any_field_answers_500_and_is_masked(installation: Installation) -> None:
     client = EndpointClient(installation, _FailingCallers())
     with capture_logs() as logs:
         response = client.run("{ greeting }")

@@ -99,7 +99,7 @@ def rows(ports: Ports) -> list[int | None]:
         ]
 
 
-def test_an_app_reads_its_deliveries_and_every_attempt(
+def test_app_reads_its_deliveries_and_every_attempt(
     api: ApiClient, ports: Ports, owner: tuple[int, str], http: FakeHttp
 ) -> None:
     key = make_webhook(ports, owner[0])
@@ -156,7 +156,7 @@ def test_dry_run_equals_the_later_delivery_and_writes_nothing(
     assert ran["payload"].encode() == request.body
 
 
-def test_a_dry_run_takes_a_query_or_an_id(
+def test_dry_run_takes_a_query_or_an_id(
     api: ApiClient, owner: tuple[int, str], manager: str
 ) -> None:
     assert '"name": "owner"' in api.run(DRY_RUN, manager, told=QUERY)["payload"]

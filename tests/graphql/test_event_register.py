@@ -111,7 +111,7 @@ def test_every_published_event_renders_a_payload(
     assert shown == set(SCENARIOS[scene].split())
 
 
-def test_a_dry_run_finds_products_carts_and_orders(ports: Ports) -> None:
+def test_dry_run_finds_products_carts_and_orders(ports: Ports) -> None:
     manager = actor_of(ports, make_user(ports, "boss@example.com", is_superuser=True))
     order, cart = make_order(ports), make_cart(ports)
     product = product_id(make_product(ports, "Bowl", is_published=False))

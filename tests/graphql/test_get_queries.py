@@ -110,7 +110,7 @@ def test_malformed_urls_are_400(client: EndpointClient, parameters: str) -> None
 
 
 @pytest.mark.parametrize("accept", [JSON, GRAPHQL_RESPONSE])
-def test_a_mutation_is_405_and_not_executed(client: EndpointClient, accept: str) -> None:
+def test_mutation_is_405_and_not_executed(client: EndpointClient, accept: str) -> None:
     response = get(client, accept, query="mutation { wait }")
     assert (response.status_code, response.headers["Allow"]) == (405, "POST")
     assert codes(response) == ["GraphQLError"]

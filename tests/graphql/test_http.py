@@ -102,14 +102,14 @@ def test_only_operation_is_selected_without_a_name(
 
 
 @pytest.mark.parametrize("document", ["query A { always }", "{ always }"])
-def test_a_name_of_null_in_quotes_selects_the_only_operation(
+def test_name_of_null_in_quotes_selects_the_only_operation(
     client: EndpointClient, document: str
 ) -> None:
     response = client.post({"query": document, "operationName": "null"})
     assert response.json == {"data": {"always": "always"}}
 
 
-def test_a_name_of_null_in_quotes_selects_none_of_several(client: EndpointClient) -> None:
+def test_name_of_null_in_quotes_selects_none_of_several(client: EndpointClient) -> None:
     response = client.post({"query": "query A{a:always} query B{always}", "operationName": "null"})
     assert response.status_code == 400
     named = client.post(
@@ -157,12 +157,12 @@ def test_a_hash_without_a_query_makes_clients_send_the_query(
     }
 
 
-def test_a_query_with_its_hash_is_executed(client: EndpointClient) -> None:
+def test_query_with_its_hash_is_executed(client: EndpointClient) -> None:
     response = client.post({"query": "{ always }", "extensions": HASH})
     assert response.json == {"data": {"always": "always"}}
 
 
-def test_a_closed_storefront_comes_before_persisted_queries(
+def test_closed_storefront_comes_before_persisted_queries(
     client: EndpointClient, callers: Callers
 ) -> None:
     callers.traffic_allowed = False
@@ -219,13 +219,13 @@ def test_json_content_type_is_recognized_in_every_spelling(
     assert client.send(GREETING, content_type=content_type).status_code == 200
 
 
-def test_a_bare_document_is_application_graphql(client: EndpointClient) -> None:
+def test_bare_document_is_application_graphql(client: EndpointClient) -> None:
     response = client.send("{ greeting }", content_type="application/graphql")
     assert response.json == {"data": {"greeting": "Hello, you"}}
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff"])
-def test_a_bare_document_must_be_text(client: EndpointClient, body: bytes) -> None:
+def test_bare_document_must_be_text(client: EndpointClient, body: bytes) -> None:
     response = client.send(body, content_type="application/graphql")
     assert (response.status_code, codes(response)) == (400, ["GraphQLError"])
 
@@ -266,7 +266,7 @@ def test_body_of_maximum_size_is_accepted(
     assert client.send(_padded(installation.graphql_body_max)).status_code == 200
 
 
-def test_a_larger_body_answers_413(client: EndpointClient, installation: Installation) -> None:
+def test_larger_body_answers_413(client: EndpointClient, installation: Installation) -> None:
     response = client.send(_padded(installation.graphql_body_max + 1))
     assert (response.status_code, codes(response)) == (413, ["GraphQLError"])
     assert messages(response) == ["The body is larger than 1 MiB."]
@@ -298,13 +298,13 @@ def test_content_length_is_checked_before_reading(client: EndpointClient) -> Non
     assert stream.taken == 0
 
 
-def test_a_body_without_a_length_is_read_no_further_than_the_limit(client: EndpointClient) -> None:
+def test_body_without_a_length_is_read_no_further_than_the_limit(client: EndpointClient) -> None:
     stream = _Stream(b" " * 5_000_000)
     assert _raw(client, stream, **{"wsgi.input_terminated": True})[0] == 413
     assert stream.taken == 1024 * 1024 + 1
 
 
-def test_a_chunked_body_is_read_to_its_end(client: EndpointClient) -> None:
+def test_chunked_body_is_read_to_its_end(client: EndpointClient) -> None:
     status, body = _raw(client, BytesIO(GREETING), **{"wsgi.input_terminated": True})
     assert (status, orjson.loads(body)) == (200, {"data": {"greeting": "Hello, you"}})
 

@@ -49,7 +49,7 @@ def test_query_of_maximum_depth_runs(client: EndpointClient) -> None:
 
 
 @pytest.mark.parametrize("depth", [LIMITS.depth + 1, 100])
-def test_a_deeper_query_is_refused(client: EndpointClient, depth: int) -> None:
+def test_deeper_query_is_refused(client: EndpointClient, depth: int) -> None:
     assert limit_of(client, nested(depth)) == {
         "name": "depth",
         "limit": LIMITS.depth,
@@ -88,7 +88,7 @@ def test_too_deeply_nested_fragments_are_refused(
 
 
 @pytest.mark.parametrize("descriptions", [False, True])
-def test_the_standard_introspection_runs(client: EndpointClient, descriptions: bool) -> None:
+def test_standard_introspection_runs(client: EndpointClient, descriptions: bool) -> None:
     query = get_introspection_query(
         descriptions=descriptions,
         specified_by_url=descriptions,

@@ -75,7 +75,7 @@ def test_reset_request_has_the_same_response_for_every_email(api: ApiClient, por
     assert len(bodies) == 1
 
 
-def test_a_foreign_host_is_an_error_on_its_field(api: ApiClient) -> None:
+def test_foreign_host_is_an_error_on_its_field(api: ApiClient) -> None:
     response = api.run(REQUEST, e=EMAIL, u="https://evil.example/")
     assert response["accountErrors"] == problem("redirectUrl", "INVALID")
     assert response["errors"][0]["message"]
@@ -99,7 +99,7 @@ def test_refused_set_password_is_an_object_with_errors(api: ApiClient, ports: Po
         }
 
 
-def test_a_password_is_changed(api: ApiClient, ports: Ports) -> None:
+def test_password_is_changed(api: ApiClient, ports: Ports) -> None:
     access = sign_in(ports, make_user(ports)).access
     response = api.run(CHANGE, access, o=PASSWORD, n=NEW)
     assert response == {"user": {"email": EMAIL}, "errors": [], "accountErrors": []}
@@ -115,7 +115,7 @@ def test_a_password_is_changed(api: ApiClient, ports: Ports) -> None:
         ({"o": PASSWORD, "n": "123"}, problem("newPassword", "PASSWORD_TOO_SHORT")),
     ],
 )
-def test_a_refused_change_names_the_field(
+def test_refused_change_names_the_field(
     api: ApiClient, ports: Ports, variables: dict[str, str | None], refused: object
 ) -> None:
     access = sign_in(ports, make_user(ports)).access

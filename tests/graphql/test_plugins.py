@@ -84,7 +84,7 @@ def test_every_setting_is_shown_with_type_and_help(api: ApiClient, manager: str)
     assert plugin["channelConfigurations"] == []
 
 
-def test_a_secret_is_never_read_back(api: ApiClient, manager: str, ports: Ports) -> None:
+def test_secret_is_never_read_back(api: ApiClient, manager: str, ports: Ports) -> None:
     changed = change(api, manager, **SSO)
     assert values(changed["plugin"])["client_secret"] == MASK
     answers = (changed, api.ask(SHOW, manager, id=PLUGIN), api.ask(LIST, manager))

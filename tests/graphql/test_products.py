@@ -80,7 +80,7 @@ def test_product_is_created_updated_and_deleted(api: ApiClient, token: str) -> N
     ("literal", "amount"),
     [("12", 12.0), ("12.5", 12.5), ('"12.50"', 12.5), ("1e2", 100.0), ("null", None)],
 )
-def test_a_price_is_written_as_a_number_or_as_text(
+def test_price_is_written_as_a_number_or_as_text(
     api: ApiClient, token: str, literal: str, amount: float | None
 ) -> None:
     query = (
@@ -173,7 +173,7 @@ def test_products_need_manage_products(api: ApiClient, ports: Ports) -> None:
         assert api.code(query, "garbage", **variables) == "InvalidTokenError"
 
 
-def test_a_list_is_filtered_sorted_and_paged(api: ApiClient, ports: Ports) -> None:
+def test_list_is_filtered_sorted_and_paged(api: ApiClient, ports: Ports) -> None:
     for name, cost in (("Cup", "5"), ("Bowl", "9"), ("Cup for two", "12"), ("Jug", None)):
         make_product(ports, name, cost)
     make_product(ports, "Cup of gold", is_published=False)

@@ -51,7 +51,7 @@ def test_user_lists_their_own_sessions(api: ApiClient, ports: Ports) -> None:
     }
 
 
-def test_a_session_is_ended_by_its_id(api: ApiClient, ports: Ports) -> None:
+def test_session_is_ended_by_its_id(api: ApiClient, ports: Ports) -> None:
     user_id = make_user(ports)
     lost = sign_in(ports, user_id).access
     access = sign_in(ports, user_id).access

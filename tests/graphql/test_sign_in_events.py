@@ -33,9 +33,7 @@ def boss(ports: Ports) -> str:
     return sign_in(ports, make_staff(ports, "boss@example.com", Permission.MANAGE_STAFF)).access
 
 
-def test_every_fact_of_an_attempt_is_told(
-    ports: Ports, api: ApiClient, clock: FakeClock, boss: str
-) -> None:
+def test_attempt_has_all_fields(ports: Ports, api: ApiClient, clock: FakeClock, boss: str) -> None:
     user_id = make_user(ports)
     first = clock.now()
     clock.pass_(seconds=30)

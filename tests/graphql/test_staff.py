@@ -125,7 +125,7 @@ def test_out_of_scope_items_are_listed(ports: Ports, api: ApiClient, manager: st
     assert (payload["errors"][0]["users"], payload["errors"][0]["channels"]) == (None, None)
 
 
-def test_a_customer_is_invited_changed_and_deleted(ports: Ports, api: ApiClient) -> None:
+def test_customer_is_invited_changed_and_deleted(ports: Ports, api: ApiClient) -> None:
     _, crm = make_app(ports, "crm", USERS)
     new = {
         "email": "ann@example.com",
@@ -214,7 +214,7 @@ def test_invalid_input_is_a_payload_error(
     assert error_codes(api.run(query, manager, **variables)) == problems
 
 
-def test_a_group_is_made_changed_and_deleted(ports: Ports, api: ApiClient, manager: str) -> None:
+def test_group_is_made_changed_and_deleted(ports: Ports, api: ApiClient, manager: str) -> None:
     bob = user_id(make_staff(ports, "bob@example.com"))
     new = {"name": "Support", "addPermissions": ["MANAGE_ORDERS"], "addUsers": [bob]}
     made = api.run(GROUP_CREATE, manager, input=new)

@@ -38,7 +38,7 @@ def upload(
     return response
 
 
-def test_a_file_arrives_with_its_name_and_type(client: EndpointClient) -> None:
+def test_file_arrives_with_its_name_and_type(client: EndpointClient) -> None:
     response = upload(client)
     assert response.status_code == 200, response.text
     assert response.json == {"data": {"send": "cat.png image/png 5 None"}}
@@ -164,7 +164,7 @@ def test_text_in_a_form_is_limited_like_a_body(
     assert upload(client, padded).status_code == 413
 
 
-def test_a_form_larger_than_both_limits_is_not_read(
+def test_form_larger_than_both_limits_is_not_read(
     installation: Installation, callers: Callers
 ) -> None:
     client = EndpointClient(replace(installation, graphql_body_max=1000, upload_max=1000), callers)
@@ -172,7 +172,7 @@ def test_a_form_larger_than_both_limits_is_not_read(
     assert response.status_code == 413
 
 
-def test_a_form_of_too_many_parts_answers_413(client: EndpointClient) -> None:
+def test_form_of_too_many_parts_answers_413(client: EndpointClient) -> None:
     parts = [(str(number), "") for number in range(MAX_PARTS)]
     body = form(("operations", "{}"), ("map", "{}"), *parts)
     content_type = "multipart/form-data; boundary=edge"

@@ -196,7 +196,7 @@ class TestOnPostgresql:
         assert products(second_process) == 0
 
 
-def test_a_replay_in_steps_stops_when_its_caller_is_deactivated(
+def test_replay_in_steps_stops_when_its_caller_is_deactivated(
     interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     app_id, _ = make_app(second_process, "Stock")
@@ -237,7 +237,7 @@ def test_caller_who_gains_rights_meanwhile_is_not_refused(
     assert create_product(interrupted_ports, manager, BOWL).id
 
 
-def test_a_refresh_is_answered_although_the_session_in_the_header_ended(
+def test_refresh_is_answered_although_the_session_in_the_header_ended(
     interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
     """`tokenRefresh` goes by its argument, and never fails at the top."""
@@ -273,7 +273,7 @@ def test_operator_and_worker_are_not_read_again(interrupted_ports: Ports, truste
     assert not [statement for statement in statements if "FROM shop LEFT OUTER JOIN" in statement]
 
 
-def test_a_transaction_reads_its_caller_once(interrupted_ports: Ports, manager: Actor) -> None:
+def test_transaction_reads_its_caller_once(interrupted_ports: Ports, manager: Actor) -> None:
     with recorded_statements() as statements:
         create_product(interrupted_ports, manager, BOWL)
 

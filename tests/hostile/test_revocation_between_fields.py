@@ -206,14 +206,14 @@ def test_ending_own_sessions_stops_later_fields(ports: Ports, api: ApiClient) ->
     assert codes(response) == {"p": INVALID}
 
 
-def test_an_undisturbed_operation_writes_all_its_fields(ports: Ports, api: ApiClient) -> None:
+def test_undisturbed_operation_writes_all_its_fields(ports: Ports, api: ApiClient) -> None:
     token = sign_in(ports, make_staff(ports, "manager@example.com", PRODUCTS)).access
 
     assert codes(api.ask(TEN_PRODUCTS, token)) == {}
     assert products(ports) == FIELDS
 
 
-def test_a_single_mutation_reads_its_caller_once(ports: Ports, api: ApiClient) -> None:
+def test_single_mutation_reads_its_caller_once(ports: Ports, api: ApiClient) -> None:
     token = sign_in(ports, make_user(ports)).access
     api.ask("{ me { email } }", token)
     with recorded_statements() as statements:

@@ -58,7 +58,7 @@ def test_every_code_of_a_rule_is_declared_for_the_api() -> None:
     assert [where for code, where in spelled if code not in declared] == []
 
 
-def test_the_enums_of_codes_are_declared_in_one_file() -> None:
+def test_enums_of_codes_are_declared_in_one_file() -> None:
     declared = [
         source.path
         for source in application()

@@ -22,7 +22,7 @@ def test_no_other_file_of_the_application_spells_an_events_name() -> None:
     assert spelled == []
 
 
-def test_the_api_offers_exactly_the_listed_events() -> None:
+def test_api_offers_exactly_the_listed_events() -> None:
     types = schema.graphql_schema.type_map
     for name in ("WebhookEventTypeAsyncEnum", "WebhookEventTypeEnum"):
         assert list(types[name].to_kwargs()["values"]) == [event.value for event in EventType]

@@ -39,14 +39,14 @@ def test_every_named_path_exists(page: str) -> None:
     assert {path for path in named if not _exists(path)} == set()
 
 
-def test_a_missing_path_is_found() -> None:
+def test_missing_path_is_found() -> None:
     text = "`app/services/nowhere` `app.nowhere` [a page](docs/nowhere.md) `app/domain/<room>`"
     missing = [path for path in _named(text) if not _exists(path)]
     assert missing == ["app/services/nowhere", "app/nowhere", "docs/nowhere.md"]
 
 
 @pytest.mark.parametrize("folder", ["app", "app/services"])
-def test_the_drawing_shows_every_room(folder: str) -> None:
+def test_drawing_shows_every_room(folder: str) -> None:
     drawing = _FENCE.search((ROOT / "ARCHITECTURE.md").read_text())
     assert drawing
     rooms = {path.parent.name for path in (ROOT / folder).glob("*/__init__.py")}

@@ -12,7 +12,7 @@ PLACE_OF_A_MACHINE = re.compile(rb"(?<![\w.~$}*-])/(?:home|root|Users|work)/[\w.
 LOCK_FILES = ("requirements.txt", "requirements-dev.txt")
 
 
-def test_the_readme_names_the_command_that_the_integration_runs() -> None:
+def test_readme_names_the_command_that_the_integration_runs() -> None:
     commands = re.findall(r"^make test\b.*$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert commands == ["make test"]
     script = (ROOT / ".ci" / "run").read_text().splitlines()

@@ -40,7 +40,7 @@ def test_each_setting_has_its_own_comment() -> None:
         assert block.startswith("# "), name
 
 
-def test_a_copy_of_the_example_changes_nothing() -> None:
+def test_copy_of_the_example_changes_nothing() -> None:
     written = {name: value for name, value in dotenv_values(EXAMPLE).items() if value}
     assert load_settings(written) == load_settings({})
 

@@ -25,7 +25,7 @@ def test_values_and_updates_have_exactly_the_declared_settings(
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
-def test_the_column_holds_the_longest_allowed_text(setting: Setting) -> None:
+def test_column_holds_the_longest_allowed_text(setting: Setting) -> None:
     column = ShopRecord.__table__.c[setting.name]
     if setting.kind.is_text and isinstance(column.type, String) and column.type.length:
         assert column.type.length == setting.max_length

@@ -24,7 +24,7 @@ def test_ruff_finds_no_errors() -> None:
     _passes("ruff", "check", ".")
 
 
-def test_the_source_is_formatted() -> None:
+def test_source_is_formatted() -> None:
     _passes("ruff", "format", "--check", ".")
 
 

@@ -66,7 +66,7 @@ def test_given_token_cannot_be_renewed() -> None:
     assert shop.tokens == ["theirs"]
 
 
-def test_a_person_signs_in_by_email_and_password() -> None:
+def test_person_signs_in_by_email_and_password() -> None:
     payload = {"token": "access", "refreshToken": "refresh", "errors": []}
     shop = Instance(answering({"data": {"tokenCreate": payload}}))
     made = sign_in_person(shop, URL, "ann@example.com", "a sentence")

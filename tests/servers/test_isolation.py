@@ -39,7 +39,7 @@ def test_database_is_migrated_and_has_no_rows_of_another_test(
     database.close()
 
 
-def test_an_empty_database_has_no_table(empty_database_url: str, turn: str) -> None:
+def test_empty_database_has_no_table(empty_database_url: str, turn: str) -> None:
     engine = create_engine(empty_database_url.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
         assert inspect(connection).get_table_names() == []

@@ -109,7 +109,7 @@ def test_while_our_post_is_open_the_app_calls_back_with_its_token(
 
 
 @pytest.mark.usefixtures("background")
-def test_a_handshake_that_fails_leaves_no_app_no_token_and_its_message(
+def test_handshake_that_fails_leaves_no_app_no_token_and_its_message(
     client: Client, shop: RecordedShop, crm: AppServer
 ) -> None:
     crm.decide = lambda _told: refuse("Allow us first.", 401)
@@ -123,7 +123,7 @@ def test_a_handshake_that_fails_leaves_no_app_no_token_and_its_message(
     assert "My app" not in str(names.data)
 
 
-def test_a_worker_that_is_killed_in_the_handshake_leaves_no_app_that_is_there(
+def test_worker_that_is_killed_in_the_handshake_leaves_no_app_that_is_there(
     client: Client, shop: RecordedShop, server: Server, crm: AppServer, tmp_path: Path
 ) -> None:
     with _worker(server, tmp_path) as process:
@@ -151,7 +151,7 @@ def extension(client: Client, shop: RecordedShop, background: object, crm: AppSe
     return token
 
 
-def test_the_apps_own_back_end_can_verify_an_extension_token(
+def test_apps_own_back_end_can_verify_an_extension_token(
     client: Client, shop: RecordedShop, extension: str
 ) -> None:
     kid = jwt.get_unverified_header(extension)["kid"]
@@ -164,7 +164,7 @@ def test_the_apps_own_back_end_can_verify_an_extension_token(
     assert claims["exp"] - claims["iat"] == 300
 
 
-def test_an_extension_token_acts_for_the_user_with_what_both_hold(
+def test_extension_token_acts_for_the_user_with_what_both_hold(
     client: Client, extension: str
 ) -> None:
     assert client.run(RIGHTS, extension).data["me"] == {
@@ -176,7 +176,7 @@ def test_an_extension_token_acts_for_the_user_with_what_both_hold(
     assert verified == {"isValid": True, "errors": []}
 
 
-def test_an_extension_token_dies_with_the_users_session(
+def test_extension_token_dies_with_the_users_session(
     client: Client, shop: RecordedShop, extension: str
 ) -> None:
     client.run(DEACTIVATE_ALL, shop.access("manager"))

@@ -51,7 +51,7 @@ def test_session_of_another_user_is_not_accepted(client: Client, shop: RecordedS
     assert client.run(ME_QUERY, token).code == "InvalidTokenError"
 
 
-def test_an_expired_token_fails_every_root_field_and_nothing_is_executed(
+def test_expired_token_fails_every_root_field_and_nothing_is_executed(
     client: Client, shop: RecordedShop
 ) -> None:
     expired = Forger(shop).expired()
@@ -64,7 +64,7 @@ def test_an_expired_token_fails_every_root_field_and_nothing_is_executed(
         assert error["extensions"]["exception"]["code"] == "ExpiredSignatureError"
 
 
-def test_an_expired_token_leaves_no_data_where_a_root_field_cannot_be_null(
+def test_expired_token_leaves_no_data_where_a_root_field_cannot_be_null(
     client: Client, shop: RecordedShop
 ) -> None:
     response = client.run("{ shop { name } me { id } }", Forger(shop).expired())
@@ -96,7 +96,7 @@ def test_expired_token_fails_for_any_document(
     assert not any((response.body["data"] or {}).values())
 
 
-def test_an_expired_token_fails_every_entry_of_a_batch(client: Client, shop: RecordedShop) -> None:
+def test_expired_token_fails_every_entry_of_a_batch(client: Client, shop: RecordedShop) -> None:
     batch = [{"query": "{ shop { name } }"}, {"query": "{ me { id } }"}]
     response = client.post(batch, Forger(shop).expired())
     assert response.status == 200
@@ -152,7 +152,7 @@ def test_expired_token_with_a_wrong_signature_is_invalid(
 
 
 @pytest.mark.parametrize("name", ["customer", "noperm"])
-def test_a_denied_operation_names_the_permission_that_was_missing(
+def test_denied_operation_names_the_permission_that_was_missing(
     client: Client, shop: RecordedShop, name: str
 ) -> None:
     response = client.run(UPDATE_SHOP, shop.access(name), input={})
@@ -161,7 +161,7 @@ def test_a_denied_operation_names_the_permission_that_was_missing(
     assert response.errors[0]["extensions"]["requiredPermissions"] == ["MANAGE_SETTINGS"]
 
 
-def test_a_denied_operation_names_the_kind_of_caller_that_was_missing(
+def test_denied_operation_names_the_kind_of_caller_that_was_missing(
     client: Client, shop: RecordedShop
 ) -> None:
     for credential in (None, shop.app_token("PRODUCTS")):

@@ -65,7 +65,7 @@ def test_errors_and_account_errors_are_equal(client: Client) -> None:
     assert payload["errors"][0]["field"] == "email"
 
 
-def test_a_refused_mutation_is_200_with_an_object_and_a_list_of_errors(
+def test_refused_mutation_is_200_with_an_object_and_a_list_of_errors(
     client: Client, shop: RecordedShop
 ) -> None:
     refused = (

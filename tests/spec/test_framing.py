@@ -23,7 +23,7 @@ def test_body_in_one_byte_chunks_is_accepted(client: Client) -> None:
     assert (response.status_code, response.content) == (200, ANSWER)
 
 
-def test_a_body_in_chunks_is_limited_too(client: Client) -> None:
+def test_body_in_chunks_is_limited_too(client: Client) -> None:
     response = client.http.post(
         f"{client.server.url}/graphql/",
         data=(b" " * 64 * 1024 for _ in range(17)),
@@ -40,7 +40,7 @@ def test_requests_in_a_row_are_answered_in_their_order(client: Client) -> None:
     assert answers.index(ANSWER) < answers.index(b'{"data":{"two":"Query"}}')
 
 
-def test_a_client_of_http_1_0_is_answered(client: Client) -> None:
+def test_client_of_http_1_0_is_answered(client: Client) -> None:
     response = _exchange(client, _request(BODY).replace(b"HTTP/1.1", b"HTTP/1.0"))
     assert response.startswith(b"HTTP/1.0 200 ")
     assert response.endswith(ANSWER)

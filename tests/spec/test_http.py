@@ -13,7 +13,7 @@ SHOP = {"query": "{ shop { id } }"}
 RESPONSE_JSON = "application/graphql-response+json"
 
 
-def test_an_executed_request_is_200_with_field_errors_too(client: Client) -> None:
+def test_executed_request_is_200_with_field_errors_too(client: Client) -> None:
     response = client.run("mutation { tokensDeactivateAll { errors { code } } }")
     assert response.status == 200
     assert response.body["data"] == {"tokensDeactivateAll": None}
@@ -49,7 +49,7 @@ def test_an_executed_request_is_200_with_field_errors_too(client: Client) -> Non
         b'{"query": "query($a: Boolean!){shop @include(if: $a){id}}", "variables": {"a": "yes"}}',
     ],
 )
-def test_a_request_that_cannot_be_executed_is_400_with_errors_alone(
+def test_request_that_cannot_be_executed_is_400_with_errors_alone(
     client: Client, body: bytes
 ) -> None:
     response = client.send(body=body, headers=JSON)
@@ -60,19 +60,19 @@ def test_a_request_that_cannot_be_executed_is_400_with_errors_alone(
         assert error["extensions"]["exception"]["code"] in ("GraphQLError", "GraphQLSyntaxError")
 
 
-def test_a_syntax_error_has_a_code_of_its_own(client: Client) -> None:
+def test_syntax_error_has_a_code_of_its_own(client: Client) -> None:
     assert client.run("{ shop { ").code == "GraphQLSyntaxError"
     assert client.run("{ nothing }").code == "GraphQLError"
 
 
-def test_a_batch_is_answered_in_its_order_with_the_highest_status(client: Client) -> None:
+def test_batch_is_answered_in_its_order_with_the_highest_status(client: Client) -> None:
     response = client.post([SHOP, {"query": "{ nothing }"}, {"query": ME_QUERY}])
     assert response.status == 400
     assert [sorted(entry) for entry in response.body] == [["data"], ["errors"], ["data"]]
     assert response.body[2] == {"data": {"me": None}}
 
 
-def test_a_batch_of_ten_is_the_largest(client: Client) -> None:
+def test_batch_of_ten_is_the_largest(client: Client) -> None:
     assert client.post([SHOP] * 10).status == 200
     assert client.post([SHOP] * 11).status == 400
 
@@ -82,12 +82,12 @@ def test_non_object_batch_entry_is_400(client: Client, entry: object) -> None:
     assert client.post([SHOP, entry]).status == 400
 
 
-def test_an_empty_batch_is_an_empty_list(client: Client) -> None:
+def test_empty_batch_is_an_empty_list(client: Client) -> None:
     response = client.post([])
     assert (response.status, response.body) == (200, [])
 
 
-def test_a_body_over_one_mebibyte_is_413(client: Client) -> None:
+def test_body_over_one_mebibyte_is_413(client: Client) -> None:
     document = {"query": "{ __typename }", "variables": {"padding": ""}}
     room = 1024 * 1024 - len(json.dumps(document))
     document["variables"] = {"padding": "x" * room}
@@ -112,7 +112,7 @@ def _part(head: str, text: str) -> str:
     return f"--edge\r\nContent-Disposition: form-data; {head}\r\n\r\n{text}\r\n"
 
 
-def test_a_form_with_files_needs_a_credential_or_the_preflight_header(
+def test_form_with_files_needs_a_credential_or_the_preflight_header(
     client: Client, shop: RecordedShop
 ) -> None:
     assert _upload(client, SHOP, {"GraphQL-Require-Preflight": "1"}).data.keys() == {"shop"}
@@ -125,13 +125,13 @@ def test_a_form_with_files_needs_a_credential_or_the_preflight_header(
     assert "data" not in refused.body
 
 
-def test_a_form_with_files_carries_one_operation(client: Client) -> None:
+def test_form_with_files_carries_one_operation(client: Client) -> None:
     refused = _upload(client, [SHOP], {"GraphQL-Require-Preflight": "1"})
     assert refused.status == 400
     assert "data" not in refused.body
 
 
-def test_a_form_with_files_carries_up_to_five_mebibytes(client: Client) -> None:
+def test_form_with_files_carries_up_to_five_mebibytes(client: Client) -> None:
     headers = {"GraphQL-Require-Preflight": "1"}
     taking = {"query": "{ __typename }", "variables": {"file": None}}
     assert _upload(client, taking, headers, "x" * 5 * 1024 * 1024).status == 200
@@ -181,7 +181,7 @@ def test_get_executes_a_query_for_clients_that_name_json(client: Client) -> None
     assert response.headers["Vary"] == "Accept, Authorization, Authorization-Bearer, Origin"
 
 
-def test_a_mutation_in_a_url_is_405(client: Client) -> None:
+def test_mutation_in_a_url_is_405(client: Client) -> None:
     url = "/graphql/?query=mutation%7BtokensDeactivateAll%7Berrors%7Bcode%7D%7D%7D"
     response = client.send("GET", url, headers={"Accept": "application/json"})
     assert response.status == 405
@@ -195,7 +195,7 @@ def test_other_methods_are_405_with_allow(client: Client, method: str) -> None:
     assert "POST" in response.headers["Allow"]
 
 
-def test_a_preflight_is_answered_with_no_body(client: Client) -> None:
+def test_preflight_is_answered_with_no_body(client: Client) -> None:
     headers = {
         "Origin": "http://localhost:3000",
         "Access-Control-Request-Method": "POST",
@@ -222,7 +222,7 @@ def test_every_origin_can_read_responses_without_credentials(
     assert "Access-Control-Allow-Credentials" not in response.headers
 
 
-def test_the_key_set_answers_get_and_head_only(client: Client) -> None:
+def test_key_set_answers_get_and_head_only(client: Client) -> None:
     path = "/.well-known/jwks.json"
     head = client.send("HEAD", path)
     assert (head.status, head.body) == (200, "")

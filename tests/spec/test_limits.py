@@ -64,7 +64,7 @@ def test_concurrent_attempts_succeed_alone_or_are_delayed(
     assert set(outcomes) <= {None, DELAYED}
 
 
-def test_a_wrong_password_doubles_the_block(client: Client, shop: RecordedShop) -> None:
+def test_wrong_password_doubles_the_block(client: Client, shop: RecordedShop) -> None:
     assert _blocks(shop, client, ["customer"] * 4) == [1, 2, 4, 8]
 
 
@@ -120,14 +120,14 @@ def test_another_address_is_not_blocked(client: Client, shop: RecordedShop) -> N
     assert _try(other, "throttle", PASSWORD) is None
 
 
-def test_a_success_resets_the_throttling(client: Client, shop: RecordedShop) -> None:
+def test_success_resets_the_throttling(client: Client, shop: RecordedShop) -> None:
     assert _blocks(shop, client, ["customer"] * 4) == [1, 2, 4, 8]
     _let_it_pass(shop, client)
     assert _try(client, "customer", PASSWORD) is None
     assert _blocks(shop, client, ["customer"]) == [1]
 
 
-def test_the_success_of_another_user_does_not_reset_failures_against_one(
+def test_success_of_another_user_does_not_reset_failures_against_one(
     client: Client, shop: RecordedShop
 ) -> None:
     assert _blocks(shop, client, ["customer"] * 3) == [1, 2, 4]
@@ -146,7 +146,7 @@ def test_token_refresh_and_me_are_not_throttled(client: Client, shop: RecordedSh
     assert client.run(ME_QUERY, session.access).data["me"]["email"] == "customer@example.com"
 
 
-def test_the_address_cannot_be_spoofed_past_a_trusted_proxy(
+def test_address_cannot_be_spoofed_past_a_trusted_proxy(
     client: Client, shop: RecordedShop
 ) -> None:
     shop.fail_logins(client.address, 3, "throttle")

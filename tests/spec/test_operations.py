@@ -47,7 +47,7 @@ def test_token_create_has_the_same_response_for_customers_and_staff(client: Clie
         )
 
 
-def test_an_email_is_the_same_in_any_case(client: Client) -> None:
+def test_email_is_the_same_in_any_case(client: Client) -> None:
     assert _log_in(client, "Customer@Example.COM")["errors"] == []
 
 
@@ -90,7 +90,7 @@ def test_right_password_of_an_unconfirmed_user_is_reported(
 
 
 @pytest.mark.parametrize("missing", ["email", "password"])
-def test_a_missing_argument_is_a_field_error(client: Client, missing: str) -> None:
+def test_missing_argument_is_a_field_error(client: Client, missing: str) -> None:
     input_ = {"email": "customer@example.com", "password": PASSWORD, missing: None}
     query = (
         "mutation ($email: String, $password: String) {"
@@ -111,7 +111,7 @@ def test_token_refresh_returns_only_an_access_token_each_time(
     assert client.run(query).data["tokenRefresh"] == {"refreshToken": None}
 
 
-def test_an_access_token_outlives_no_refresh(client: Client, shop: RecordedShop) -> None:
+def test_access_token_outlives_no_refresh(client: Client, shop: RecordedShop) -> None:
     before = shop.access("customer")
     assert client.run(REFRESH, token=shop.refresh("customer")).data["tokenRefresh"]["token"]
     assert client.run(ME_QUERY, before).data["me"]["email"] == "customer@example.com"

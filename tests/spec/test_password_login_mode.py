@@ -36,12 +36,12 @@ def _log_in(client: Client, name: str) -> dict[str, object]:
     return payload
 
 
-def test_the_mode_is_enabled_by_default(client: Client) -> None:
+def test_mode_is_enabled_by_default(client: Client) -> None:
     assert client.run(SHOP).data["shop"]["passwordLoginMode"] == "ENABLED"
 
 
 @pytest.mark.parametrize(("before", "after"), list(product(PasswordLoginMode, repeat=2)))
-def test_a_caller_authenticated_by_oidc_sets_any_mode_from_any_mode(
+def test_caller_authenticated_by_oidc_sets_any_mode_from_any_mode(
     client: Client, shop: RecordedShop, before: PasswordLoginMode, after: PasswordLoginMode
 ) -> None:
     token = shop.sign_in("manager", OIDC).access

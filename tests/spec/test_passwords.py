@@ -99,14 +99,14 @@ def test_weak_password_is_refused_with_a_reason(
 
 
 @pytest.mark.parametrize("old", [WRONG_PASSWORD, "", None])
-def test_a_wrong_or_missing_old_password_is_refused(
+def test_wrong_or_missing_old_password_is_refused(
     client: Client, shop: RecordedShop, old: str | None
 ) -> None:
     expected = [("oldPassword", "INVALID_CREDENTIALS")]
     assert _change(client, shop.access("customer"), old, NEW_PASSWORD) == expected
 
 
-def test_a_password_change_ends_all_other_sessions(client: Client, shop: RecordedShop) -> None:
+def test_password_change_ends_all_other_sessions(client: Client, shop: RecordedShop) -> None:
     mine, other = shop.sign_in("customer"), shop.sign_in("customer")
     assert _change(client, mine.access, PASSWORD, NEW_PASSWORD) == []
     assert client.run(ME_QUERY, mine.access).data["me"] == {"email": CUSTOMER}
@@ -133,7 +133,7 @@ def test_reset_response_does_not_reveal_existing_emails(
     assert recipients == ["customer@example.com", "manager@example.com", "sso@example.com"]
 
 
-def test_the_mailed_link_is_the_redirect_url_with_email_and_token_added(
+def test_mailed_link_is_the_redirect_url_with_email_and_token_added(
     client: Client, shop: RecordedShop
 ) -> None:
     _request(client, CUSTOMER)

@@ -74,7 +74,7 @@ def test_only_the_public_url_is_accepted_as_issuer(public: Client, people: Recor
         assert response.code == "InvalidTokenError"
 
 
-def test_the_lifetimes_are_settings(public: Client) -> None:
+def test_lifetimes_are_settings(public: Client) -> None:
     response = public.run(LOGIN, email="customer@example.com", password=PASSWORD)
     payload = response.data["tokenCreate"]
     lifetimes = []
@@ -103,7 +103,7 @@ def test_get_is_405_without_the_playground(public: Client) -> None:
     assert "__typename" not in response.body
 
 
-def test_the_limits_of_a_request_are_settings(public: Client) -> None:
+def test_limits_of_a_request_are_settings(public: Client) -> None:
     assert public.post([{"query": SHOP}] * 2).status == 200
     assert public.post([{"query": SHOP}] * 3).status == 400
     verify = 'tokenVerify(token: "x") { isValid }'

@@ -145,7 +145,7 @@ def test_orders_are_listed_confirmed_paid_and_fulfilled_with_manage_orders(
     assert refused["errors"] == [{"field": "id", "code": "CANNOT_CANCEL_ORDER"}]
 
 
-def test_an_order_can_be_cancelled_until_it_is_fulfilled(
+def test_order_can_be_cancelled_until_it_is_fulfilled(
     client: Client, shop: RecordedShop, bowl: str
 ) -> None:
     order = client.run(ORDER, id=cart(client, bowl)["id"]).data["checkoutComplete"]["order"]

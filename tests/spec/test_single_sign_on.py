@@ -119,7 +119,7 @@ def test_authorization_url_follows_the_settings(
     assert min(len(parameters[name]) for name in ("state", "nonce", "code_challenge")) >= 43
 
 
-def test_a_session_is_refreshed_twice_while_the_provider_rotates_its_tokens(
+def test_session_is_refreshed_twice_while_the_provider_rotates_its_tokens(
     client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
     _set_up(shop, real_provider, "shop")
@@ -137,7 +137,7 @@ def test_a_session_is_refreshed_twice_while_the_provider_rotates_its_tokens(
     assert real_provider.refreshes()[before:] == [None, None]
 
 
-def test_a_state_and_a_code_work_once(
+def test_state_and_a_code_work_once(
     client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
     _set_up(shop, real_provider, "shop")

@@ -150,7 +150,7 @@ def test_malformed_request_is_reported_first(client: Client, closed: RecordedSho
     assert client.send(body="{__typename}", headers={"Content-Type": "text/plain"}).status == 415
 
 
-def test_a_refused_request_is_never_executed(client: Client, closed: RecordedShop) -> None:
+def test_refused_request_is_never_executed(client: Client, closed: RecordedShop) -> None:
     assert _is_refused(client.run(LOGIN, **CUSTOMER))
     assert _is_refused(client.run(UPDATE_SHOP, input={"allowStorefrontTraffic": True}))
     with closed.ports.database.reading() as session:
@@ -183,7 +183,7 @@ def test_token_create_sent_with_a_staff_or_app_token_works(
     ],
     ids=len,
 )
-def test_a_batch_is_refused_as_a_whole_with_one_error_object_per_entry(
+def test_batch_is_refused_as_a_whole_with_one_error_object_per_entry(
     client: Client, closed: RecordedShop, batch: list[dict[str, Any]]
 ) -> None:
     response = client.post(batch)

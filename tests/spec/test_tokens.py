@@ -49,7 +49,7 @@ def _verified(client: Client, token: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["customer", "manager"])
-def test_the_claims_are_those_of_the_table_for_customers_and_staff_alike(
+def test_claims_are_those_of_the_table_for_customers_and_staff_alike(
     client: Client, name: str
 ) -> None:
     access, refresh = _log_in(client, name)
@@ -60,7 +60,7 @@ def test_the_claims_are_those_of_the_table_for_customers_and_staff_alike(
     assert {claim: type(value) for claim, value in claims.items()} == CLAIMS | {"csrf_token": str}
 
 
-def test_the_header_names_the_algorithm_the_type_and_a_key_of_the_key_set(client: Client) -> None:
+def test_header_names_the_algorithm_the_type_and_a_key_of_the_key_set(client: Client) -> None:
     for token in _log_in(client):
         header = jwt.get_unverified_header(token)
         assert header.keys() == {"alg", "typ", "kid"}
@@ -82,7 +82,7 @@ def test_issuer_is_the_exact_request_url(client: Client) -> None:
     assert _verified(client, _log_in(client)[0])["iss"] == f"{client.server.url}/graphql/"
 
 
-def test_the_owner_is_the_one_that_existing_clients_refresh(client: Client) -> None:
+def test_owner_is_the_one_that_existing_clients_refresh(client: Client) -> None:
     access, refresh = _log_in(client)
     for token in (access, refresh, _refreshed(client, refresh)):
         assert _verified(client, token)["owner"] == "saleor"
@@ -92,9 +92,7 @@ def test_type_claim_separates_access_and_refresh(client: Client) -> None:
     assert [_verified(client, token)["type"] for token in _log_in(client)] == ["access", "refresh"]
 
 
-def test_the_user_is_named_by_email_and_by_an_opaque_id(
-    client: Client, shop: RecordedShop
-) -> None:
+def test_user_is_named_by_email_and_by_an_opaque_id(client: Client, shop: RecordedShop) -> None:
     claims = _verified(client, _log_in(client)[0])
     assert claims["email"] == "customer@example.com"
     expected = f"User:{shop.people['customer']}".encode()

@@ -7,7 +7,7 @@ from tests.spec.documents import ME, ME_QUERY
 from tests.spec.recorded_shop import RecordedShop
 
 
-def test_a_json_body_carries_the_document_and_perhaps_variables_and_a_name(
+def test_json_body_carries_the_document_and_perhaps_variables_and_a_name(
     client: Client,
 ) -> None:
     body = {
@@ -18,13 +18,13 @@ def test_a_json_body_carries_the_document_and_perhaps_variables_and_a_name(
     assert client.post(body).data.keys() == {"shop"}
 
 
-def test_a_batch_of_several_operations_is_accepted_in_one_request(client: Client) -> None:
+def test_batch_of_several_operations_is_accepted_in_one_request(client: Client) -> None:
     response = client.post([{"query": "{ shop { id } }"}, {"query": "{ me { id } }"}])
     assert response.status == 200
     assert [entry["data"].keys() for entry in response.body] == [{"shop"}, {"me"}]
 
 
-def test_the_key_set_is_fetched_without_a_body(client: Client) -> None:
+def test_key_set_is_fetched_without_a_body(client: Client) -> None:
     response = client.send("GET", "/.well-known/jwks.json")
     assert response.status == 200
     assert all(key["kty"] == "RSA" for key in response.body["keys"])
@@ -33,7 +33,7 @@ def test_the_key_set_is_fetched_without_a_body(client: Client) -> None:
 @pytest.mark.parametrize(
     "header", ["Authorization: Bearer {}", "Authorization-Bearer: {}"], ids=["usual", "proxied"]
 )
-def test_the_same_shape_carries_the_tokens_of_users_and_of_apps(
+def test_same_shape_carries_the_tokens_of_users_and_of_apps(
     client: Client, shop: RecordedShop, header: str
 ) -> None:
     name, _, value = header.partition(": ")

@@ -79,7 +79,7 @@ def pair(running_pair: Pair) -> Pair:
     return running_pair
 
 
-def test_a_closed_storefront_is_closed_everywhere_at_once(pair: Pair) -> None:
+def test_closed_storefront_is_closed_everywhere_at_once(pair: Pair) -> None:
     for _ in range(3):
         for allowed, status in ((False, 401), (True, 200)):
             given = {"allowStorefrontTraffic": allowed}
@@ -87,7 +87,7 @@ def test_a_closed_storefront_is_closed_everywhere_at_once(pair: Pair) -> None:
             assert pair.second.run("{ shop { name } }").status == status
 
 
-def test_a_login_mode_holds_everywhere_at_once(pair: Pair) -> None:
+def test_login_mode_holds_everywhere_at_once(pair: Pair) -> None:
     manager = pair.shop.access("manager")
     oidc = pair.shop.sign_in("staff", SessionOrigin.OIDC).access
     assert pair.second.run(ME_QUERY, manager).data["me"]
@@ -97,7 +97,7 @@ def test_a_login_mode_holds_everywhere_at_once(pair: Pair) -> None:
     assert pair.first.run(ME_QUERY, manager).data["me"]
 
 
-def test_an_ended_session_has_ended_everywhere_at_once(pair: Pair) -> None:
+def test_ended_session_has_ended_everywhere_at_once(pair: Pair) -> None:
     session = pair.shop.session("customer")
     for client in (pair.first, pair.second):
         assert client.run(ME_QUERY, session.access).data["me"] == CUSTOMER
@@ -107,14 +107,14 @@ def test_an_ended_session_has_ended_everywhere_at_once(pair: Pair) -> None:
     assert refused["errors"][0]["code"] == "JWT_INVALID_TOKEN"
 
 
-def test_a_login_in_one_process_is_known_in_the_other(pair: Pair) -> None:
+def test_login_in_one_process_is_known_in_the_other(pair: Pair) -> None:
     payload = pair.first.run(LOGIN, **CUSTOMER, password=PASSWORD).data["tokenCreate"]
     assert pair.second.run(ME_QUERY, payload["token"]).data["me"] == CUSTOMER
     refreshed = pair.second.run(REFRESH, token=payload["refreshToken"]).data["tokenRefresh"]
     assert pair.first.run(ME_QUERY, refreshed["token"]).data["me"] == CUSTOMER
 
 
-def test_a_user_deactivated_at_the_shell_is_out_everywhere_at_once(pair: Pair) -> None:
+def test_user_deactivated_at_the_shell_is_out_everywhere_at_once(pair: Pair) -> None:
     session = pair.shop.session("customer")
     for client in (pair.first, pair.second):
         assert client.run(ME_QUERY, session.access).data["me"] == CUSTOMER
@@ -173,7 +173,7 @@ def _kid(token: str) -> str:
     return kid
 
 
-def test_a_switch_set_at_the_shell_holds_everywhere_at_once(pair: Pair) -> None:
+def test_switch_set_at_the_shell_holds_everywhere_at_once(pair: Pair) -> None:
     for client in (pair.first, pair.second):
         assert client.run("{ shop { name } }").status == 200
     _shell(pair.shop, "shop", "set", "allow-storefront-traffic", "false")

@@ -166,7 +166,7 @@ def test_with_events_and_no_query_the_catalogues_default_selection_is_sent(
     assert json.loads(request.body)["product"]["slug"] == "ash-bowl"
 
 
-def test_an_event_is_delivered_only_while_the_app_holds_its_permission(
+def test_event_is_delivered_only_while_the_app_holds_its_permission(
     shop: RecordedShop, receiver: HttpServer, hook: Callable[..., str], product: Callable[..., str]
 ) -> None:
     hook()
@@ -220,7 +220,7 @@ def test_edited_webhook_can_be_sent_back_unchanged(
     assert without.data["webhookUpdate"]["webhook"]["secretKey"] is None
 
 
-def test_a_dry_run_takes_a_query_or_an_id_or_both_and_sends_nothing(
+def test_dry_run_takes_a_query_or_an_id_or_both_and_sends_nothing(
     client: Client,
     shop: RecordedShop,
     receiver: HttpServer,
@@ -240,7 +240,7 @@ def test_a_dry_run_takes_a_query_or_an_id_or_both_and_sends_nothing(
     assert json.loads(by_id["payload"])["product"]["slug"] == "ash-bowl"
 
 
-def test_a_dry_run_is_for_staff_with_the_events_permission(
+def test_dry_run_is_for_staff_with_the_events_permission(
     client: Client, shop: RecordedShop, product: Callable[..., str]
 ) -> None:
     made = product()

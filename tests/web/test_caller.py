@@ -120,7 +120,7 @@ def test_unknown_client_address_is_none(installation: Installation) -> None:
     assert visitor_from(environ(REMOTE_ADDR=""), installation).address is None
 
 
-def test_a_user_agent_is_cut_to_what_is_stored(installation: Installation) -> None:
+def test_user_agent_is_cut_to_what_is_stored(installation: Installation) -> None:
     visitor = visitor_from(environ(HTTP_USER_AGENT="x" * 1000), installation)
     assert visitor.user_agent == "x" * 256
     assert visitor_from(environ(), installation).user_agent == ""

@@ -11,7 +11,7 @@ from app.web.converters import day, one_of, row_key
 @pytest.mark.parametrize(
     ("text", "key"), [("7", 7), (" 7 ", 7), ("0007", 7), ("9" * 18, 10**18 - 1)]
 )
-def test_a_key_is_read(text: str, key: int) -> None:
+def test_key_is_read(text: str, key: int) -> None:
     assert MultiDict({"app": text}).get("app", type=row_key) == key
 
 
@@ -26,7 +26,7 @@ def test_invalid_keys_are_left_out_of_a_list() -> None:
 
 
 @pytest.mark.parametrize("text", ["2026-03-01", " 2026-03-01 "])
-def test_a_day_is_read(text: str) -> None:
+def test_day_is_read(text: str) -> None:
     assert MultiDict({"from": text}).get("from", type=day) == date(2026, 3, 1)
 
 

@@ -43,7 +43,7 @@ def test_production_logs_a_json_object_per_line(capsys: pytest.CaptureFixture[st
     assert (theirs["event"], theirs["level"]) == ("it is slow", "warning")
 
 
-def test_a_fault_is_one_line_with_its_trace(capsys: pytest.CaptureFixture[str]) -> None:
+def test_fault_is_one_line_with_its_trace(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs(level="INFO", development=False)
     structlog.get_logger("app").error("web.fault", request_id="r1", exc_info=ValueError("broken"))
     line = json.loads(written(capsys))

@@ -115,7 +115,7 @@ def test_following_does_not_end() -> None:
     assert found == ["delivery 1", "delivery 2", "delivery 3"]
 
 
-def test_an_instance_that_is_lost_for_a_while_is_waited_for() -> None:
+def test_instance_that_is_lost_for_a_while_is_waited_for() -> None:
     instance = InstanceWithDeliveries({"a": [delivery(1)]}, lost=(2, 3))
     follower = follow(instance, "a")
     lines: list[str] = []
@@ -127,12 +127,12 @@ def test_an_instance_that_is_lost_for_a_while_is_waited_for() -> None:
     assert lines == ["The shop cannot be reached: it is down. Retrying.", "Reconnected."]
 
 
-def test_an_instance_that_was_never_there_is_not() -> None:
+def test_instance_that_was_never_there_is_not() -> None:
     with pytest.raises(Unreachable):
         next(follow(InstanceWithDeliveries(lost=(1,)), "a").forever())
 
 
-def test_an_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
+def test_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
     lines: list[str] = []
     instance = InstanceWithDeliveries(
         {"hook": [delivery(1)]}, lost=(2, 3), fault=Fault("The shop failed.")
@@ -145,7 +145,7 @@ def test_an_instance_that_is_not_well_for_a_while_is_waited_for() -> None:
     assert lines == ["The shop failed. Retrying.", "Reconnected."]
 
 
-def test_a_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
+def test_webhook_that_is_removed_ends_the_news_of_it_alone() -> None:
     lines: list[str] = []
     instance = InstanceWithDeliveries({"hook": [], "other": []})
     follower = replace(follow(instance, "hook", "other"), say=lines.append)

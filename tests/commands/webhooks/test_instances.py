@@ -85,13 +85,13 @@ def test_events_are_completed_by_the_shell(ports: Ports) -> None:
         assert [one.value for one in found] == ["ORDER_PAID"]
 
 
-def test_a_token_in_the_clear_is_warned_of(ports: Ports, tmp_path: Path) -> None:
+def test_token_in_the_clear_is_warned_of(ports: Ports, tmp_path: Path) -> None:
     warned = at(ports, tmp_path, "http://192.0.2.7:1", token="")
     assert "http://192.0.2.7:1/graphql/ is not encrypted" in warned.stderr
     assert "is not encrypted" not in at(ports, tmp_path, "http://127.0.0.1:1").stderr
 
 
-def test_an_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> None:
+def test_instance_that_is_down_ends_with_5(ports: Ports, tmp_path: Path) -> None:
     failed = at(ports, tmp_path, "http://127.0.0.1:1/graphql/", "--json")
     assert failed.exit_code == 5
     [error] = json.loads(failed.stdout)["errors"]
@@ -128,7 +128,7 @@ def test_no_request_is_sent_without_a_login(
     assert other_server.received == []
 
 
-def test_the_token_of_a_file_is_sent_and_no_other(
+def test_token_of_a_file_is_sent_and_no_other(
     ports: Ports, tmp_path: Path, other_server: HttpServer
 ) -> None:
     file = tmp_path / "token"
@@ -149,7 +149,7 @@ def test_the_token_of_a_file_is_sent_and_no_other(
     ],
 )
 @pytest.mark.parametrize("what", ["token", "query"])
-def test_a_file_that_cannot_be_used_is_a_usage_error(
+def test_file_that_cannot_be_used_is_a_usage_error(
     ports: Ports, tmp_path: Path, content: bytes | None, message: str, what: str
 ) -> None:
     file = tmp_path / "file"
@@ -164,7 +164,7 @@ def test_a_file_that_cannot_be_used_is_a_usage_error(
     assert message in failed.stderr
 
 
-def test_a_token_file_without_an_instance_is_a_usage_error(ports: Ports, tmp_path: Path) -> None:
+def test_token_file_without_an_instance_is_a_usage_error(ports: Ports, tmp_path: Path) -> None:
     failed = run(ports, *LIST, "--token-file", str(tmp_path / "token"))
     assert failed.exit_code == 2
     assert "--instance" in failed.stderr
@@ -175,7 +175,7 @@ def as_(shops: Shops, token: str) -> Shops:
 
 
 @pytest.mark.parametrize("token", ["nonsense", "a.b.c", "x" * 5000])
-def test_a_token_that_is_refused_ends_with_4(shops: Shops, token: str) -> None:
+def test_token_that_is_refused_ends_with_4(shops: Shops, token: str) -> None:
     failed = as_(shops, token).remote_only(*LIST, "--json")
     assert failed.exit_code == 4
     [error] = json.loads(failed.stdout)["errors"]
@@ -212,7 +212,7 @@ def test_closed_storefront_admits_staff_only(shops: Shops) -> None:
     assert error["code"] == "STOREFRONT_TRAFFIC_NOT_ALLOWED"
 
 
-def test_an_app_works_on_its_own_webhooks_alone(shops: Shops) -> None:
+def test_app_works_on_its_own_webhooks_alone(shops: Shops) -> None:
     _, token = make_app(shops.remote, "Newcomer")
     app = as_(shops, token)
     made = app.remote_only(

@@ -110,7 +110,7 @@ def test_what_is_sent_is_shown_and_forwarded_as_it_was_signed(
 
 
 @DISTANT
-def test_a_secret_signs_what_is_forwarded(
+def test_secret_signs_what_is_forwarded(
     shops: Shops, receiver: HttpServer, tmp_path: Path, distant: bool
 ) -> None:
     _, _, forwarded = listen_once(shops, distant, receiver, secret=SECRET)
@@ -193,7 +193,7 @@ def with_headers(received: Received, **headers: str) -> Received:
         lambda one: with_headers(one, **{"latchkey-signature": ".."}),
     ],
 )
-def test_a_delivery_that_was_changed_is_found_out(
+def test_delivery_that_was_changed_is_found_out(
     shops: Shops, receiver: HttpServer, tmp_path: Path, spoil: Spoil
 ) -> None:
     _, sent, _ = listen_once(shops, False, receiver)  # noqa: FBT003 - at hand
@@ -203,7 +203,7 @@ def test_a_delivery_that_was_changed_is_found_out(
     assert (finding["header"], finding["valid"]) == ("latchkey-signature", False)
 
 
-def test_a_signature_is_checked_offline_by_a_file_of_keys(
+def test_signature_is_checked_offline_by_a_file_of_keys(
     shops: Shops, receiver: HttpServer, tmp_path: Path
 ) -> None:
     _, sent, _ = listen_once(shops, True, receiver)  # noqa: FBT003 - at the server

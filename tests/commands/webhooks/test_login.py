@@ -36,7 +36,7 @@ def sessions(ports: Ports) -> int:
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
-def test_a_person_signs_in_and_works_there(signed_out: Shops, end: str) -> None:
+def test_person_signs_in_and_works_there(signed_out: Shops, end: str) -> None:
     assert signed_out.remote_only("webhook", "list").exit_code == 4
     done = login(signed_out, signed_out.url, *PERSON, stdin=PASSWORD + end)
     assert done.exit_code == 0
@@ -50,7 +50,7 @@ def test_a_person_signs_in_and_works_there(signed_out: Shops, end: str) -> None:
     assert listed.exit_code == 0
 
 
-def test_an_app_signs_in_by_its_token(signed_out: Shops) -> None:
+def test_app_signs_in_by_its_token(signed_out: Shops) -> None:
     _, token = make_app(signed_out.remote, "Newcomer")
     done = login(signed_out, signed_out.url, "--token-stdin", "--json", stdin=f"{token}\n")
     assert json.loads(done.stdout) == {"url": signed_out.url, "email": "an app"}
@@ -72,7 +72,7 @@ def test_refused_login_is_not_saved(signed_out: Shops, words: tuple[str, ...], s
     assert login(signed_out, "--list", "--json").stdout == "[]\n"
 
 
-def test_a_login_that_could_not_be_kept_is_not_begun(signed_out: Shops, tmp_path: Path) -> None:
+def test_login_that_could_not_be_kept_is_not_begun(signed_out: Shops, tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file where the folder would be")
     before = sessions(signed_out.remote)
     failed = login(signed_out, signed_out.url, *PERSON, stdin=PASSWORD)

@@ -30,7 +30,7 @@ def hook(installed: Installation, name: str = "hook") -> dict[str, object]:
     return found
 
 
-def test_a_list_is_a_table_on_a_terminal_and_lines_in_a_pipe(installed: Installation) -> None:
+def test_list_is_a_table_on_a_terminal_and_lines_in_a_pipe(installed: Installation) -> None:
     comparable_output = run_in_terminal(installed, "webhook", "list")
     assert "Target" in comparable_output
     assert ESCAPE in comparable_output
@@ -69,7 +69,7 @@ def test_invalid_answer_is_asked_again(ports: Ports, installed: Installation) ->
     assert (made["app"], made["events"]) == ("Bookkeeping", ["ORDER_PAID"])
 
 
-def test_a_query_keeps_its_lines_for_people(ports: Ports, installed: Installation) -> None:
+def test_query_keeps_its_lines_for_people(ports: Ports, installed: Installation) -> None:
     query = "subscription {\n  event {\n\t... on OrderPaid { order { id } }\n  }\n}"
     comparable_output = installed.run("webhook", "edit", "hook", "--query", query)
     assert comparable_output.returncode == 0, comparable_output.stderr
@@ -129,7 +129,7 @@ def test_deliveries_are_followed_until_ctrl_c(ports: Ports, installed: Installat
     assert "Traceback" not in comparable_output
 
 
-def test_a_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Installation) -> None:
+def test_closed_pipe_ends_a_long_list_quietly(ports: Ports, installed: Installation) -> None:
     for _ in range(30):
         make_delivery(ports, 1, json.dumps({"product": {"name": "x" * 10_000}}))
     words = ("webhook", "deliveries", "--payload", "--json")
@@ -171,7 +171,7 @@ def editor(folder: Path, program: str) -> str:
     return f"{sys.executable} {file}"
 
 
-def test_the_whole_of_a_webhook_is_edited_in_an_editor(installed: Installation) -> None:
+def test_whole_of_a_webhook_is_edited_in_an_editor(installed: Installation) -> None:
     program = (
         "text = text.replace('name = \"hook\"', 'name = \"edited\"')\n"
         "text = text.replace('headers = {}', 'headers = {X-Key = \"7\"}')\n"
@@ -186,7 +186,7 @@ def test_the_whole_of_a_webhook_is_edited_in_an_editor(installed: Installation) 
     assert edited["events"] == ["PRODUCT_CREATED"]
 
 
-def test_an_editor_that_changes_nothing_changes_nothing(installed: Installation) -> None:
+def test_editor_that_changes_nothing_changes_nothing(installed: Installation) -> None:
     before = hook(installed)
     comparable_output = run_in_terminal(
         installed, "webhook", "edit", "hook", EDITOR=editor(installed.folder, "pass")
@@ -204,7 +204,7 @@ def test_an_editor_that_changes_nothing_changes_nothing(installed: Installation)
         ("raise SystemExit(1)", "Editing failed"),
     ],
 )
-def test_an_editor_that_leaves_no_sheet_changes_nothing(
+def test_editor_that_leaves_no_sheet_changes_nothing(
     installed: Installation, program: str, message: str
 ) -> None:
     before = hook(installed)
@@ -216,7 +216,7 @@ def test_an_editor_that_leaves_no_sheet_changes_nothing(
     assert hook(installed) == before
 
 
-def test_a_mistake_in_the_editor_can_be_mended(installed: Installation) -> None:
+def test_mistake_in_the_editor_can_be_mended(installed: Installation) -> None:
     program = (
         "text = text.replace('active = true', 'active = maybe') if 'maybe' not in text"
         " else text.replace('maybe', 'false')"
@@ -243,7 +243,7 @@ def test_many_changes_are_shown_and_agreed_to(installed: Installation) -> None:
     assert hook(installed)["targetUrl"] == "https://new.example.com/hook"
 
 
-def test_a_login_is_asked_for_and_never_shown(installed: Installation) -> None:
+def test_login_is_asked_for_and_never_shown(installed: Installation) -> None:
     comparable_output = run_in_terminal(
         installed,
         *("login", "http://127.0.0.1:1"),

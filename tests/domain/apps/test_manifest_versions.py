@@ -88,7 +88,7 @@ def test_any_text_is_a_range_or_refused(text: str) -> None:
         assert "is not a version range" in str(error)  # noqa: PT017 - most texts are no ranges
 
 
-def test_an_app_for_another_version_is_refused_by_that_field() -> None:
+def test_app_for_another_version_is_refused_by_that_field() -> None:
     wanting = document(requiredSaleorVersion="^4.0")
     assert refused(wanting) == [("requiredSaleorVersion", "UNSUPPORTED_SALEOR_VERSION")]
     assert refused(document(requiredSaleorVersion="newest")) == [

@@ -141,7 +141,7 @@ def test_webhook_target_url_must_be_absolute_http(address: str) -> None:
 
 
 @pytest.mark.parametrize("names", [["MANAGE_NOTHING"], ["manage_products"], ["MANAGE_ORDERS", ""]])
-def test_a_permission_that_does_not_exist_is_refused(names: list[str]) -> None:
+def test_permission_that_does_not_exist_is_refused(names: list[str]) -> None:
     assert refused(document(permissions=names)) == [("permissions", "INVALID_PERMISSION")]
 
 

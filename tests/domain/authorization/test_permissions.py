@@ -40,7 +40,7 @@ def test_non_list_grants_no_permissions(names: object) -> None:
     assert known(names) == frozenset()
 
 
-def test_a_permission_reads_as_plain_words() -> None:
+def test_permission_reads_as_plain_words() -> None:
     assert Permission.MANAGE_GIFT_CARD.label == "Manage gift card"
     assert len({permission.label for permission in Permission}) == len(Permission)
 

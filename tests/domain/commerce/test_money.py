@@ -51,7 +51,7 @@ PIECES = 100_000
         ("-Infinity", None, "price"),
     ],
 )
-def test_a_price_is_an_amount_of_cents_of_the_shops_currency(
+def test_price_is_an_amount_of_cents_of_the_shops_currency(
     amount: str, currency: str | None, field: str | None
 ) -> None:
     problem = price_problem(Decimal(amount), currency)
@@ -94,7 +94,7 @@ def test_empty_sum_is_zero() -> None:
         (None, None, (0, None)),
     ],
 )
-def test_a_range_of_prices_holds_whole_cents(
+def test_range_of_prices_holds_whole_cents(
     lowest: str | None, highest: str | None, units: tuple[int, int | None]
 ) -> None:
     given_range = Range(

@@ -58,7 +58,7 @@ def test_without_the_platforms_headers_only_ours_are_sent() -> None:
     }
 
 
-def test_a_vendor_of_the_platforms_name_adds_no_header_twice() -> None:
+def test_vendor_of_the_platforms_name_adds_no_header_twice() -> None:
     named = HeaderNames("Saleor", platform=True).name_headers(VALUES)
 
     assert len({name.lower() for name in named}) == len(named) == 8
@@ -91,7 +91,7 @@ def _headers_now(*secrets: str) -> dict[str, str]:
     return _headers(int(SystemClock().timestamp()), *secrets)
 
 
-def test_the_reference_library_accepts_our_signature() -> None:
+def test_reference_library_accepts_our_signature() -> None:
     headers = _headers_now(SECRET)
 
     Webhook(SECRET).verify(BODY.decode(), headers)
@@ -105,7 +105,7 @@ def test_while_a_secret_is_replaced_both_verify() -> None:
     Webhook(other).verify(BODY.decode(), headers)
 
 
-def test_a_changed_body_does_not_verify() -> None:
+def test_changed_body_does_not_verify() -> None:
     headers = _headers_now(SECRET)
 
     with pytest.raises(WebhookVerificationError):
@@ -125,7 +125,7 @@ def test_hmac_key_is_decoded_after_its_prefix(secret: str, key: bytes) -> None:
     assert secret_bytes(secret) == key
 
 
-def test_the_older_signature_is_an_hmac_of_the_body_in_hex() -> None:
+def test_older_signature_is_an_hmac_of_the_body_in_hex() -> None:
     expected = hmac.new(b"secret", BODY, hashlib.sha256).hexdigest()
 
     assert hex_signature("secret", BODY) == expected

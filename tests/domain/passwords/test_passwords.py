@@ -138,7 +138,7 @@ def test_password_similar_to_the_account_is_refused(password: str) -> None:
     assert codes(password, ANNA) == ["PASSWORD_TOO_SIMILAR"]
 
 
-def test_the_message_names_the_word_that_is_too_similar() -> None:
+def test_message_names_the_word_that_is_too_similar() -> None:
     (problem,) = password_problems("annaschmidt2024", "password", ANNA)
     assert "'Schmidt'" in problem.message
 
@@ -161,7 +161,7 @@ def test_account_without_words_has_no_similar_password() -> None:
     assert similar_word("", ("", "a")) is None
 
 
-def test_the_lists_hold_several_thousand_words_in_lower_case() -> None:
+def test_lists_hold_several_thousand_words_in_lower_case() -> None:
     words = COMMON_WORDS | COMMON_NAMES
     assert len(words) > 4000
     assert {word for word in words if word != word.casefold()} == set()

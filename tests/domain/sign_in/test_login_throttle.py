@@ -117,7 +117,7 @@ def test_counter_expires_two_hours_after_its_last_use() -> None:
     assert EXPIRY_SECONDS == 7200
 
 
-def test_a_block_never_outlives_the_counters_behind_it() -> None:
+def test_block_never_outlives_the_counters_behind_it() -> None:
     assert MAX_BLOCK_SECONDS < EXPIRY_SECONDS
 
 

@@ -52,7 +52,7 @@ def _fault_of(claims: Claims, *, issuer: str = ISSUER, configured: bool = True) 
     return rejected.value.fault
 
 
-def test_a_token_holds_exactly_the_claims_of_the_contract() -> None:
+def test_token_holds_exactly_the_claims_of_the_contract() -> None:
     assert _made() == {
         "iat": 1_772_366_400,
         "owner": "latchkey",
@@ -92,7 +92,7 @@ def test_claims_round_trip(user_id: int, kind: TokenType, now: int, lifetime: in
     "name", ["iat", "exp", "owner", "iss", "token", "type", "user_id"], ids=str
 )
 @pytest.mark.parametrize("value", [..., None, "", [], {}, 1.5, True], ids=repr)
-def test_a_claim_that_is_missing_or_of_another_kind_makes_the_token_invalid(
+def test_claim_that_is_missing_or_of_another_kind_makes_the_token_invalid(
     name: str, value: object
 ) -> None:
     with pytest.raises(TokenRejected) as rejected:
@@ -112,7 +112,7 @@ def test_time_claims_must_be_integers(name: str, value: object) -> None:
     "user_id",
     ["4", to_global_id("App", 4), to_global_id("User", "x"), to_global_id("User", "-4"), "VXNlcg"],
 )
-def test_a_token_names_a_user_by_global_id(user_id: str) -> None:
+def test_token_names_a_user_by_global_id(user_id: str) -> None:
     with pytest.raises(TokenRejected):
         _claims(user_id=user_id)
 
@@ -148,7 +148,7 @@ def test_refresh_token_has_one_unique_successor() -> None:
     assert {len(token) for token in chain} == {CSRF_TOKEN_LENGTH}
 
 
-def test_an_extension_token_names_its_app_by_global_id() -> None:
+def test_extension_token_names_its_app_by_global_id() -> None:
     assert _claims().app_id is None
     assert _claims(app=to_global_id("App", 7)).app_id == 7
     with pytest.raises(TokenRejected):

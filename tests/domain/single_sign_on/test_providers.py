@@ -45,7 +45,7 @@ def test_settings_decide_which_flows_a_provider_supports(
     assert (provider.takes_tokens, provider.signs_in) == (takes_tokens, signs_in)
 
 
-def test_a_client_secret_is_never_shown() -> None:
+def test_client_secret_is_never_shown() -> None:
     assert "hunter2" not in repr(replace(WHOLE, client_secret="hunter2"))
 
 

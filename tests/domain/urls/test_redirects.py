@@ -117,11 +117,11 @@ def test_in_development_hosts_outside_are_still_refused() -> None:
         ),
     ],
 )
-def test_a_link_adds_to_the_query_and_keeps_the_rest(url: str, link: str) -> None:
+def test_link_adds_to_the_query_and_keeps_the_rest(url: str, link: str) -> None:
     assert with_query(url, email="a@b.example", token="T") == link
 
 
-def test_an_international_address_is_encoded_in_a_link() -> None:
+def test_international_address_is_encoded_in_a_link() -> None:
     link = with_query("https://s.example/", email="jörg+1@bücher.example")
     assert link == "https://s.example/?email=j%C3%B6rg%2B1%40b%C3%BCcher.example"
 

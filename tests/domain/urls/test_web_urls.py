@@ -62,12 +62,12 @@ def test_path_never_leads_to_another_origin(text: str) -> None:
         assert is_same_origin(below(APP, f"/{text}"), APP)
 
 
-def test_an_origin_is_scheme_host_and_port() -> None:
+def test_origin_is_scheme_host_and_port() -> None:
     assert origin_of("https://App.example./x") == ("https", "app.example", 443)
     assert origin_of("http://app.example:8080") == ("http", "app.example", 8080)
     assert not is_same_origin("http://app.example", "https://app.example")
 
 
-def test_a_port_is_shown_where_it_is_written() -> None:
+def test_port_is_shown_where_it_is_written() -> None:
     assert host_and_port_of("https://shop.example/graphql/") == "shop.example"
     assert host_and_port_of("http://localhost:8000/graphql/") == "localhost:8000"

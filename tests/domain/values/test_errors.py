@@ -59,7 +59,7 @@ def test_denial_with_own_message_names_the_required_permissions() -> None:
     assert denied.required == ("MANAGE_APPS",)
 
 
-def test_a_refusal_carries_all_of_its_problems() -> None:
+def test_refusal_carries_all_of_its_problems() -> None:
     refused = Refused(Problem("A", "One thing."), Problem("B", "Another.", "field"))
 
     assert [problem.code for problem in refused.problems] == ["A", "B"]

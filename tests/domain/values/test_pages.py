@@ -104,7 +104,7 @@ def test_page_is_selected_by_four_arguments() -> None:
     )
 
 
-def test_an_empty_cursor_is_the_end_of_the_list() -> None:
+def test_empty_cursor_is_the_end_of_the_list() -> None:
     assert read_page_request("users", first=3, after="", before="") == PageRequest(3)
 
 

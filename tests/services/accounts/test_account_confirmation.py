@@ -95,7 +95,7 @@ def test_a_link_works_once(ports: Ports) -> None:
     assert codes(ports, token) == WORTHLESS
 
 
-def test_a_link_works_for_three_days(ports: Ports, clock: FakeClock) -> None:
+def test_link_works_for_three_days(ports: Ports, clock: FakeClock) -> None:
     user_id, token = waiting(ports)
     clock.pass_(hours=72)
     assert codes(ports, token) == WORTHLESS

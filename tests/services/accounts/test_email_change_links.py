@@ -63,7 +63,7 @@ def test_email_taken_meanwhile_is_refused(ports: Ports) -> None:
     assert (mails(ports), events(ports)) == ([], [])
 
 
-def test_a_link_works_once_and_for_a_day(ports: Ports, clock: FakeClock) -> None:
+def test_link_works_once_and_for_a_day(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     actor = actor_of(ports, user_id)
     token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)

@@ -129,7 +129,7 @@ def test_password_change_invalidates_reset_links(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("old", [None, "wrong", "", PASSWORD.upper(), PASSWORD + " "])
-def test_a_wrong_or_missing_old_password_is_refused_on_its_field(
+def test_wrong_or_missing_old_password_is_refused_on_its_field(
     ports: Ports, old: str | None
 ) -> None:
     user_id = make_user(ports)
@@ -157,7 +157,7 @@ def test_missing_old_password_is_reported_first(ports: Ports) -> None:
         ("x y" * 400, "INVALID"),
     ],
 )
-def test_a_weak_new_password_is_refused_with_the_reason(ports: Ports, new: str, code: str) -> None:
+def test_weak_new_password_is_refused_with_the_reason(ports: Ports, new: str, code: str) -> None:
     actor = actor_of(ports, make_user(ports, first_name="Greta", last_name="Garbo"))
     problems = refusal(ports, actor, PASSWORD, new)
     assert codes(problems) == [("newPassword", code)]
@@ -243,7 +243,7 @@ def test_apps_and_anonymous_callers_cannot_change_a_password(ports: Ports) -> No
         )
 
 
-def test_an_app_that_acts_for_a_person_cannot_change_their_password(ports: Ports) -> None:
+def test_app_that_acts_for_a_person_cannot_change_their_password(ports: Ports) -> None:
     extension = replace(actor_of(ports, make_user(ports)), app_id=7)
     with pytest.raises(PermissionDenied):
         change_password(ports, extension, old_password=PASSWORD, new_password=NEW)

@@ -53,7 +53,7 @@ def waiting(ports: Ports) -> int:
         return session.scalar(select(func.count()).select_from(ResetRequestRecord)) or 0
 
 
-def test_a_customer_gets_a_link_by_mail(ports: Ports) -> None:
+def test_customer_gets_a_link_by_mail(ports: Ports) -> None:
     make_user(ports, "jörg@bücher.example")
     ask(ports, "jörg@bücher.example")
     assert answer(ports) == 1

@@ -122,7 +122,7 @@ def test_late_response_is_ignored(ports: Ports) -> None:
         assert not opens(ports, app.handshakes[0].token)
 
 
-def test_an_app_that_never_answers_is_not_installed(ports: Ports) -> None:
+def test_app_that_never_answers_is_not_installed(ports: Ports) -> None:
     with app_server() as app:
         app.decide = lambda _told: Reply(raw=_wait_for_the_end)
         want(ports, app)

@@ -77,7 +77,7 @@ def test_invalid_manifest_is_reported(ports: Ports, reply: Reply, code: str) -> 
         assert problems(impatient, app.manifest_url) == [("manifestUrl", code)]
 
 
-def test_a_redirect_is_not_followed(ports: Ports) -> None:
+def test_redirect_is_not_followed(ports: Ports) -> None:
     with app_server() as app:
         away = Reply(302, headers={"Location": app.manifest_url})
         url = app.server.answer("/moved", away)
@@ -116,7 +116,7 @@ def internal_names(app: AppServer) -> list[str]:
     return [f"http://{host}:{port}/manifest" for host in hosts]
 
 
-def test_an_internal_address_is_not_called_unless_its_network_is_listed(ports: Ports) -> None:
+def test_internal_address_is_not_called_unless_its_network_is_listed(ports: Ports) -> None:
     guarded = replace(ports, http=GuardedHttp())
     with app_server() as app:
         for url in internal_names(app):

@@ -135,7 +135,7 @@ def test_overlong_search_text_is_refused(ports: Ports) -> None:
     ]
 
 
-def test_an_export_holds_every_entry_once(trail: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_holds_every_entry_once(trail: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audit_lists, "_EXPORTED_AT_ONCE", 2)
     exported = list(export_entries(trail, OPERATOR))
     assert exported == list(list_entries(trail, OPERATOR, PAGE).items)

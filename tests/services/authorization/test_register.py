@@ -119,7 +119,7 @@ def test_invalid_credential_does_not_prevent_public_operations(
     check(Declaration("x", Rule.PUBLIC), anonymous(fault=fault))
 
 
-def test_a_use_case_is_registered_with_its_rule() -> None:
+def test_use_case_is_registered_with_its_rule() -> None:
     assert REGISTER["sign_in.password_login.create_token"].rule is Rule.PUBLIC
     assert REGISTER["sign_in.tokens.deactivate_all_tokens"].rule is Rule.ACCOUNT_OWNER
     shop = REGISTER["shop.settings.update_shop"]

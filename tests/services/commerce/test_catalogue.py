@@ -61,7 +61,7 @@ def test_unpublished_products_are_visible_to_product_managers(ports: Ports, who:
     assert names(ports, filter_, actor) == (["Secret"] if sees_all else [])
 
 
-def test_a_product_is_found_by_its_id_or_by_its_slug(ports: Ports) -> None:
+def test_product_is_found_by_its_id_or_by_its_slug(ports: Ports) -> None:
     key = make_product(ports, "Bowl")
     by_id = show_product(ports, anonymous(), product_id=product_id(key))
     assert by_id is not None

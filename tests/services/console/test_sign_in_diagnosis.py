@@ -38,7 +38,7 @@ def diagnose(ports: Ports, user_id: int) -> SignInDiagnosis:
     return diagnose_sign_in(ports, support, user_id)
 
 
-def test_an_account_without_trouble(ports: Ports) -> None:
+def test_account_without_trouble(ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)
     found = diagnose(ports, user_id)

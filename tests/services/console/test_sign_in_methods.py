@@ -73,7 +73,7 @@ def test_person_includes_their_sessions(ports: Ports) -> None:
     assert len(found.sessions) == 1
 
 
-def test_a_users_newest_orders_require_manage_orders(ports: Ports) -> None:
+def test_users_newest_orders_require_manage_orders(ports: Ports) -> None:
     customer = make_user(ports)
     clerk = actor_of(ports, make_staff(ports, "clerk@example.com"))
     with pytest.raises(PermissionDenied):

@@ -111,7 +111,7 @@ def test_invalid_id_is_refused(ports: Ports, id_: str) -> None:
     assert codes(refused) == [("objectId", "INVALID_ID")]
 
 
-def test_a_webhook_id_finds_its_delivery(ports: Ports, shop: dict[str, int]) -> None:
+def test_webhook_id_finds_its_delivery(ports: Ports, shop: dict[str, int]) -> None:
     (line,) = search_deliveries(ports, OPERATOR, PAGE, DeliverySearch(text="bad 50%")).items
     assert found(ports, text=line.message_id) == keys(shop, ["bad"])
 

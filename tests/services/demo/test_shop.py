@@ -125,7 +125,7 @@ def test_shop_is_in_use_with_other_people_or_apps(ports: Ports) -> None:
     assert is_in_use(ports, OPERATOR)
 
 
-def test_a_shop_is_in_use_when_a_demo_person_has_signed_in(ports: Ports) -> None:
+def test_shop_is_in_use_when_a_demo_person_has_signed_in(ports: Ports) -> None:
     user = make_user(ports, "admin@example.com", is_superuser=True)
     assert not is_in_use(ports, OPERATOR)
     change_user(ports, user, last_login=ports.clock.now())

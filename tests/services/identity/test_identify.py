@@ -82,7 +82,7 @@ def test_permissions_come_from_groups_and_direct_grants_together(ports: Ports) -
     assert [group.name for group in identity.user.groups] == ["Apps", "Products"]
 
 
-def test_a_superuser_holds_every_permission(ports: Ports) -> None:
+def test_superuser_holds_every_permission(ports: Ports) -> None:
     superuser = make_user(ports, is_superuser=True)
 
     assert who(ports, sign_in(ports, superuser).access).actor.permissions == ALL_PERMISSIONS

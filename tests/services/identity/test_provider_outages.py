@@ -30,7 +30,7 @@ def rolled_over(provider: OwnProvider, kid: str, place: int) -> str:
     return provider.known(token)
 
 
-def test_a_new_key_of_the_provider_is_fetched_when_a_token_names_it(
+def test_new_key_of_the_provider_is_fetched_when_a_token_names_it(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
     assert fault(ports, provider.access_token()) is None

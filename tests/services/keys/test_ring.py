@@ -99,7 +99,7 @@ def test_ring_without_version_reads_only_the_shop_row(ports: Ports) -> None:
     assert ring(ports) is key_ring
 
 
-def test_a_changed_ring_is_read_at_the_next_request(ports: Ports, other: Ports) -> None:
+def test_changed_ring_is_read_at_the_next_request(ports: Ports, other: Ports) -> None:
     before = ring(other)
     rotate_keys(ports, OPERATOR, force=True)
     after = ring(other, before.ring.version + 1)
@@ -178,7 +178,7 @@ def test_missing_shop_row_error_says_what_to_do(ports: Ports) -> None:
         ring(ports)
 
 
-def test_a_retired_key_verifies_until_its_last_token_has_expired(
+def test_retired_key_verifies_until_its_last_token_has_expired(
     ports: Ports, clock: FakeClock
 ) -> None:
     first = ring(ports).signer

@@ -153,7 +153,7 @@ def test_empty_list_is_an_empty_page(ports: Ports) -> None:
     ids=_named,
 )
 @pytest.mark.parametrize(("backwards", "field"), [(False, "after"), (True, "before")])
-def test_the_cursor_of_another_list_is_refused(
+def test_cursor_of_another_list_is_refused(
     ports: Ports, order: Order, cursor: tuple[str | int, ...], *, backwards: bool, field: str
 ) -> None:
     with pytest.raises(Refused) as refused:

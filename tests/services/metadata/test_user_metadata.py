@@ -107,7 +107,7 @@ def test_unknown_user_is_not_found(ports: Ports) -> None:
         assert [problem.code for problem in refused.value.problems] == ["NOT_FOUND"]
 
 
-def test_a_preview_shows_no_private_metadata_that_its_viewer_cannot_see(ports: Ports) -> None:
+def test_preview_shows_no_private_metadata_that_its_viewer_cannot_see(ports: Ports) -> None:
     user = user_of(ports, make_user(ports))
     viewer = actor_of(ports, make_staff(ports))
     with pytest.raises(PermissionDenied):

@@ -278,7 +278,7 @@ def test_worker_with_a_lost_lease_changes_nothing(
     assert _records(posting)[0].last_error == ""
 
 
-def test_a_rolled_back_change_sends_nothing(posting: Ports, mailer: FakePost) -> None:
+def test_rolled_back_change_sends_nothing(posting: Ports, mailer: FakePost) -> None:
     def change_and_fail() -> None:
         with posting.database.transaction() as session:
             add_mail(posting, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com", {}))

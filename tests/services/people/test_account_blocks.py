@@ -33,7 +33,7 @@ def test_support_unblocks_a_customer(ports: Ports) -> None:
     assert entry.before == {"blocked_until": "2026-03-01T13:00:00+00:00"}
 
 
-def test_an_account_that_is_not_blocked_is_refused(ports: Ports) -> None:
+def test_account_that_is_not_blocked_is_refused(ports: Ports) -> None:
     customer = make_user(ports)
     support = actor_of(ports, make_staff(ports, "s@example.com", Permission.MANAGE_USERS))
     for user_id in (customer, 999):

@@ -110,7 +110,7 @@ def test_list_includes_groups_and_permissions(ports: Ports) -> None:
 
 
 @pytest.mark.usefixtures("crowd")
-def test_a_search_finds_by_the_beginning_of_any_word(ports: Ports) -> None:
+def test_search_finds_by_the_beginning_of_any_word(ports: Ports) -> None:
     assert found(ports, "an") == ["dora", "ann"]  # by their words: ann, ann@b.example
     assert found(ports, "ANN@") == ["ann"]
     assert found(ports, "c.exa") == ["dora"]

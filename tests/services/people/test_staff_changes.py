@@ -96,7 +96,7 @@ def test_groups_are_added_and_removed(ports: Ports, boss: Actor) -> None:
     assert len(trail(ports, "staff.update")) == 1
 
 
-def test_a_group_is_not_added_and_removed_at_once(ports: Ports, boss: Actor) -> None:
+def test_group_is_not_added_and_removed_at_once(ports: Ports, boss: Actor) -> None:
     support = make_group(ports, "Support", ORDERS)
     bob = make_staff(ports, "bob@example.com")
     changes = StaffChanges(add_groups=groups(support), remove_groups=groups(support))

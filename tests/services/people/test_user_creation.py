@@ -46,7 +46,7 @@ def test_operator_creates_a_customer_who_can_sign_in(ports: Ports) -> None:
     assert signed_in.user.id == user.id
 
 
-def test_a_superuser_is_staff_with_every_permission(ports: Ports) -> None:
+def test_superuser_is_staff_with_every_permission(ports: Ports) -> None:
     user = create_user(ports, OPERATOR, NewUser("root@example.com", is_superuser=True))
     assert user.is_staff
     assert user.permissions == ALL_PERMISSIONS

@@ -95,7 +95,7 @@ def test_ended_session_is_invalid_immediately(
     )
 
 
-def test_a_session_of_another_person_is_not_found(ports: Ports, support: Actor) -> None:
+def test_session_of_another_person_is_not_found(ports: Ports, support: Actor) -> None:
     customer, other = make_user(ports), make_user(ports, "other@example.com")
     sign_in(ports, other)
     (session,) = sessions_of(ports, other)
@@ -149,7 +149,7 @@ def test_unknown_user_is_not_found(ports: Ports) -> None:
         assert codes(refused) == [("id", "NOT_FOUND")]
 
 
-def test_a_customer_is_sent_a_link_to_set_a_new_password(ports: Ports, support: Actor) -> None:
+def test_customer_is_sent_a_link_to_set_a_new_password(ports: Ports, support: Actor) -> None:
     customer = make_user(ports, "anna@example.com")
     send_reset_link(ports, support, customer, redirect_url=SHOP)
     (mail,) = mails(ports)

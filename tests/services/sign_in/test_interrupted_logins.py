@@ -52,13 +52,11 @@ def test_concurrent_attempts_from_one_address_run_one_at_a_time(
     together, refusals = Barrier(rivals), Condition()
     delayed: list[str | None] = []
 
-    def the_others_have_been_refused() -> None:
+    def others_are_refused() -> None:
         with refusals:
             assert refusals.wait_for(lambda: len(delayed) == rivals - 1, WAIT)
 
-    ports = replace(
-        ports, passwords=InterruptedHasher(ports.database, the_others_have_been_refused)
-    )
+    ports = replace(ports, passwords=InterruptedHasher(ports.database, others_are_refused))
 
     def try_to_log_in() -> str | None:
         together.wait(WAIT)
@@ -193,7 +191,7 @@ def test_changes_during_password_comparison_count(
     succeed(ports, OTHER)
 
 
-def test_a_password_changed_while_its_hash_is_renewed_is_not_overwritten(ports: Ports) -> None:
+def test_password_changed_while_its_hash_is_renewed_is_not_overwritten(ports: Ports) -> None:
     hasher = InterruptedHasher(
         ports.database, lambda: change_user(ports, password_hash="fake$2$another")
     )

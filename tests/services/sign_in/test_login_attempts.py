@@ -43,7 +43,7 @@ def test_wrong_passwords_of_several_users_count_together(ports: Ports, clock: Fa
     waits(ports, clock, 2)
 
 
-def test_a_user_without_a_password_counts_as_known(ports: Ports, clock: FakeClock) -> None:
+def test_user_without_a_password_counts_as_known(ports: Ports, clock: FakeClock) -> None:
     make_user(ports, "sso@example.com", password=None)
     fail(ports, "sso@example.com")
     waits(ports, clock, 1)

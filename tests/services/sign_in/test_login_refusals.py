@@ -125,7 +125,7 @@ def test_inactive_account_is_reported_only_with_the_correct_password(
         (True, False, True, True),
     ],
 )
-def test_an_account_must_be_confirmed_where_the_shop_asks_for_it_before_login(
+def test_account_must_be_confirmed_where_the_shop_asks_for_it_before_login(
     ports: Ports,
     is_confirmed: bool,
     confirm_by_email: bool,

@@ -82,7 +82,7 @@ def test_refresh_tokens_can_be_chained_until_the_session_ends(
     assert refused.value.problems[0].code == "JWT_SIGNATURE_EXPIRED"
 
 
-def test_a_refresh_token_used_twice_ends_the_session(ports: Ports, clock: FakeClock) -> None:
+def test_refresh_token_used_twice_ends_the_session(ports: Ports, clock: FakeClock) -> None:
     pair = sign_in(ports, make_user(ports))
     following = refresh(ports, pair.refresh)
 

@@ -52,7 +52,7 @@ def refusal_of(ports: Ports, token: str | None) -> tuple[str | None, str]:
     return problem.field, problem.code
 
 
-def test_a_refresh_token_gives_an_access_token_of_the_same_session(
+def test_refresh_token_gives_an_access_token_of_the_same_session(
     ports: Ports, clock: FakeClock
 ) -> None:
     user_id = make_user(ports)
@@ -88,9 +88,7 @@ def test_refreshing_never_changes_how_a_session_began(ports: Ports, origin: Sess
     assert identify(ports, visit(refresh(ports, pair.refresh).access)).actor.origin is origin
 
 
-def test_a_refreshed_access_token_never_outlives_the_session(
-    ports: Ports, clock: FakeClock
-) -> None:
+def test_refreshed_access_token_never_outlives_the_session(ports: Ports, clock: FakeClock) -> None:
     pair = sign_in(ports, make_user(ports))
     clock.pass_(seconds=MONTH - 100)
 
@@ -99,7 +97,7 @@ def test_a_refreshed_access_token_never_outlives_the_session(
     assert claims_in(ports, refreshed)["exp"] == claims_in(ports, pair.refresh)["exp"]
 
 
-def test_a_refreshed_token_keeps_its_audience(ports: Ports) -> None:
+def test_refreshed_token_keeps_its_audience(ports: Ports) -> None:
     make_user(ports)
     pair = create_token(
         ports, NOBODY, email="customer@example.com", password=PASSWORD, audience="custom:x"
@@ -169,7 +167,7 @@ def test_access_token_of_an_ended_session_is_not_a_refresh_token(ports: Ports) -
     assert refusal_of(ports, token) == ("refreshToken", "JWT_INVALID_TOKEN")
 
 
-def test_an_expired_refresh_token_is_expired(ports: Ports, clock: FakeClock) -> None:
+def test_expired_refresh_token_is_expired(ports: Ports, clock: FakeClock) -> None:
     pair = sign_in(ports, make_user(ports))
     clock.pass_(seconds=MONTH)
 

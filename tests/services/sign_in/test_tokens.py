@@ -44,7 +44,7 @@ def refusal_of(ports: Ports, token: str | None) -> tuple[str | None, str]:
 
 
 @pytest.mark.parametrize("is_staff", [False, True])
-def test_an_access_token_holds_exactly_the_claims_of_the_contract(
+def test_access_token_holds_exactly_the_claims_of_the_contract(
     ports: Ports, is_staff: bool
 ) -> None:
     user_id = make_user(ports, is_staff=is_staff)
@@ -110,7 +110,7 @@ def test_tokens_of_the_former_owner_stay_valid_until_they_expire(
     assert refusal_of(ports, pair.access) == ("token", "JWT_SIGNATURE_EXPIRED")
 
 
-def test_an_access_token_never_outlives_its_session(ports: Ports) -> None:
+def test_access_token_never_outlives_its_session(ports: Ports) -> None:
     configuration = replace(ports.configuration, jwt_ttl_access=300, jwt_ttl_refresh=200)
 
     pair = sign_in(replace(ports, configuration=configuration), make_user(ports))
@@ -130,7 +130,7 @@ def test_valid_token_is_verified_with_user_and_claims(ports: Ports, kind: str) -
     assert verified.payload == claims_in(ports, token)
 
 
-def test_an_extension_token_verifies(ports: Ports) -> None:
+def test_extension_token_verifies(ports: Ports) -> None:
     user_id = make_user(ports)
     app_id, _ = make_app(ports)
     token = extension_of(ports, sign_in(ports, user_id).access, app_id)
@@ -138,7 +138,7 @@ def test_an_extension_token_verifies(ports: Ports) -> None:
     assert verify(ports, token).user.id == user_id
 
 
-def test_a_missing_token_is_required(ports: Ports) -> None:
+def test_missing_token_is_required(ports: Ports) -> None:
     assert refusal_of(ports, None) == ("token", "REQUIRED")
 
 
@@ -161,7 +161,7 @@ def test_broken_token_is_refused_with_its_code(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize("kind", ["access", "refresh"])
-def test_an_expired_token_is_expired(ports: Ports, clock: FakeClock, kind: str) -> None:
+def test_expired_token_is_expired(ports: Ports, clock: FakeClock, kind: str) -> None:
     token: str = getattr(sign_in(ports, make_user(ports)), kind)
     clock.pass_(seconds=MONTH)
 

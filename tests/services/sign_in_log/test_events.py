@@ -108,7 +108,7 @@ def test_attempts_are_found(log: Ports, filter_: SignInFilter, entries: list[int
     assert found(log, filter_) == entries
 
 
-def test_attempts_of_a_time_are_found_with_both_ends(log: Ports, clock: FakeClock) -> None:
+def test_time_range_includes_both_ends(log: Ports, clock: FakeClock) -> None:
     since, until = clock.now() - timedelta(hours=4), clock.now() - timedelta(hours=2)
     assert found(log, SignInFilter(since=since, until=until)) == [4, 3, 2]
 
@@ -125,7 +125,7 @@ def test_search_is_bounded(log: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     assert found(log, SignInFilter(text="hanna", account_type=AccountType.CUSTOMER)) == [2, 1]
 
 
-def test_who_manages_customers_sees_theirs_alone(log: Ports) -> None:
+def test_manage_users_sees_only_customers(log: Ports) -> None:
     support = actor_of(log, make_staff(log, "support@example.com", Permission.MANAGE_USERS))
     assert found(log, SignInFilter(), support) == [2, 1]
     assert found(log, SignInFilter(text="t"), support) == []
@@ -137,7 +137,7 @@ def test_who_manages_customers_sees_theirs_alone(log: Ports) -> None:
     assert found(log, SignInFilter(), support) == []
 
 
-def test_an_export_holds_every_attempt_once(log: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_export_holds_every_attempt_once(log: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "_EXPORTED_AT_ONCE", 2)
     assert list(export_sign_ins(log, OPERATOR)) == list(list_sign_ins(log, OPERATOR, PAGE).items)
     filter_ = SignInFilter(result=SignInResult.SUCCESSFUL)

@@ -65,7 +65,7 @@ def refused(log: FakeSignInLog, act: Callable[[], object]) -> SignInRefusal:
     return refusal
 
 
-def test_a_success_is_written_with_its_session(ports: Ports, log: FakeSignInLog) -> None:
+def test_success_is_written_with_its_session(ports: Ports, log: FakeSignInLog) -> None:
     user_id = make_user(ports)
     log_in(ports, " Customer@example.com", actor=VISITOR)
 
@@ -78,9 +78,7 @@ def test_a_success_is_written_with_its_session(ports: Ports, log: FakeSignInLog)
     assert (entry.in_console, log.refusals) == (False, [])
 
 
-def test_neither_session_nor_entry_is_kept_without_the_other(
-    ports: Ports, log: FakeSignInLog
-) -> None:
+def test_session_and_entry_are_stored_together(ports: Ports, log: FakeSignInLog) -> None:
     make_user(ports)
     with pytest.raises(ArithmeticError):
         log_in(replace(ports, database=_FailingCommit(ports.database)))
@@ -98,7 +96,7 @@ def test_neither_session_nor_entry_is_kept_without_the_other(
         ("new@example.com", PASSWORD, SignInReason.NOT_CONFIRMED),
     ],
 )
-def test_a_refused_password_is_counted_with_its_reason(
+def test_refused_password_is_counted_with_its_reason(
     ports: Ports, log: FakeSignInLog, email: str, password: str, reason: SignInReason
 ) -> None:
     configure_shop(ports, enable_account_confirmation_by_email=True)
@@ -114,7 +112,7 @@ def test_a_refused_password_is_counted_with_its_reason(
     assert stored_sign_ins(ports) == []
 
 
-def test_a_blocked_address_and_a_busy_server_are_told_apart(
+def test_blocked_ip_and_busy_server_have_their_own_reasons(
     ports: Ports, log: FakeSignInLog
 ) -> None:
     make_user(ports)
@@ -133,13 +131,13 @@ def test_password_login_that_is_off_is_a_reason(ports: Ports, log: FakeSignInLog
     assert refused(log, lambda: log_in(ports)).reason is SignInReason.PASSWORD_LOGIN_OFF
 
 
-def test_an_incomplete_request_is_no_attempt(ports: Ports, log: FakeSignInLog) -> None:
+def test_incomplete_request_is_not_recorded(ports: Ports, log: FakeSignInLog) -> None:
     with pytest.raises(Refused):
         log_in(ports, EMAIL, None)
     assert log.refusals == []
 
 
-def test_sign_ins_at_the_console_are_told_apart(ports: Ports, log: FakeSignInLog) -> None:
+def test_console_sign_ins_are_marked(ports: Ports, log: FakeSignInLog) -> None:
     make_user(ports)
     staff_id = make_staff(ports, STAFF)
     sign_in_to_console(ports, NOBODY, email=STAFF, password=PASSWORD)
@@ -153,7 +151,7 @@ def test_sign_ins_at_the_console_are_told_apart(ports: Ports, log: FakeSignInLog
     assert refusal.in_console
 
 
-def test_a_password_set_by_a_link_signs_in(ports: Ports, log: FakeSignInLog) -> None:
+def test_password_set_by_a_link_signs_in(ports: Ports, log: FakeSignInLog) -> None:
     user_id = make_staff(ports, STAFF)
 
     def set_it(token: str, password: str = NEW) -> object:
@@ -172,7 +170,7 @@ def test_a_password_set_by_a_link_signs_in(ports: Ports, log: FakeSignInLog) -> 
     assert log.refusals == [refusal]
 
 
-def test_a_refused_refresh_names_the_person_of_a_token_of_ours(
+def test_refused_refresh_names_the_tokens_user(
     ports: Ports, log: FakeSignInLog, clock: FakeClock
 ) -> None:
     user_id = make_user(ports)
@@ -199,7 +197,7 @@ def test_a_refused_refresh_names_the_person_of_a_token_of_ours(
     assert len(log.refusals) == 4
 
 
-def test_a_refused_app_token_is_counted(ports: Ports, log: FakeSignInLog) -> None:
+def test_refused_app_token_is_counted(ports: Ports, log: FakeSignInLog) -> None:
     _, token = make_app(ports, is_active=False)
     visitor = Visitor(token, ADDRESS, "ledgerly-sync/3.1")
     assert not identify(ports, visitor).actor.is_app
@@ -270,7 +268,7 @@ def test_only_staff_sign_in_to_the_console_with_a_provider(
     assert (entry.account_type, entry.in_console) == (AccountType.STAFF, True)
 
 
-def test_a_refresh_that_the_provider_refuses(
+def test_refresh_that_the_provider_refuses(
     ports: Ports, log: FakeSignInLog, provider: OwnProvider
 ) -> None:
     tokens = provider_logins.sign_in(ports, provider)

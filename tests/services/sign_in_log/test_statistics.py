@@ -85,7 +85,7 @@ def test_counting_is_bounded(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> N
     assert count_sign_ins(ports, OPERATOR, SignInFilter()) == Counts(3, 3)
 
 
-def test_who_manages_customers_sees_figures_of_theirs(ports: Ports) -> None:
+def test_manage_users_counts_only_customers(ports: Ports) -> None:
     support = actor_of(ports, make_staff(ports, "support@example.com", Permission.MANAGE_USERS))
     make_sign_in(ports)
     make_sign_in(ports, account_type="STAFF")

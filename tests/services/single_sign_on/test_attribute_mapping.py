@@ -148,7 +148,7 @@ def test_id_token_is_read_without_calls_and_has_no_scopes(
     assert preview(ports, token).permissions is None
 
 
-def test_an_opaque_token_is_read_by_its_provider(ports: Ports, provider: OwnProvider) -> None:
+def test_opaque_token_is_read_by_its_provider(ports: Ports, provider: OwnProvider) -> None:
     found = preview(ports, provider.known("opaque"))
     assert (found.kind, found.outcome, found.email) == (MappedKind.OPAQUE, MappedTo.MADE, EMAIL)
     assert preview(ports, "another").outcome is MappedTo.NOBODY

@@ -89,15 +89,15 @@ def of_another_algorithm_than_its_key(provider: OwnProvider) -> str:
     return provider.known(provider.sign(provider.claims(), ec_key(), "ES256"))
 
 
-def an_id_token(provider: OwnProvider) -> str:
+def make_id_token(provider: OwnProvider) -> str:
     return provider.known(provider.sign(provider.id_claims("a nonce")))
 
 
-def an_id_token_without_nonce(provider: OwnProvider) -> str:
+def make_id_token_without_nonce(provider: OwnProvider) -> str:
     return provider.known(provider.sign(provider.id_claims("", nonce=...)))
 
 
-def a_logout_token(provider: OwnProvider) -> str:
+def make_logout_token(provider: OwnProvider) -> str:
     return provider.known(provider.sign(provider.logout_claims(sub="alice")))
 
 
@@ -136,12 +136,12 @@ TOKENS: dict[str, tuple[Forge, TokenFault]] = {
     "alg none": (not_signed, TokenFault.ALGORITHM),
     "changed claims": (with_changed_claims, TokenFault.SIGNATURE),
     "another algorithm": (of_another_algorithm_than_its_key, TokenFault.SIGNATURE),
-    "an ID token": (an_id_token, TokenFault.INVALID),
-    "an ID token without nonce": (an_id_token_without_nonce, TokenFault.INVALID),
+    "an ID token": (make_id_token, TokenFault.INVALID),
+    "an ID token without nonce": (make_id_token_without_nonce, TokenFault.INVALID),
     "an ID token by its type": (claims(typ="ID"), TokenFault.INVALID),
     "a refresh token by its type": (claims(typ="Refresh"), TokenFault.INVALID),
     "a hash of another token in it": (claims(at_hash="x"), TokenFault.INVALID),
-    "a logout token": (a_logout_token, TokenFault.INVALID),
+    "a logout token": (make_logout_token, TokenFault.INVALID),
     "a logout token by its header": (header(typ="logout+jwt"), TokenFault.INVALID),
 }
 
@@ -164,7 +164,7 @@ def test_untrustworthy_token_signs_no_one_in(
 def test_id_token_is_not_an_access_token_without_audience(
     ports: Ports, provider: OwnProvider
 ) -> None:
-    for forge in (an_id_token, an_id_token_without_nonce):
+    for forge in (make_id_token, make_id_token_without_nonce):
         assert fault(ports, forge(provider)) is TokenFault.INVALID
     assert fault(ports, claims(aud=CLIENT)(provider)) is None
     assert LOGOUT_EVENT not in provider.claims()

@@ -35,7 +35,7 @@ def end(
     return end_sessions_by_provider(ports, NOBODY, plugin_id=plugin, token=token)
 
 
-def test_a_token_is_valid_at_the_provider_where_its_session_began(
+def test_token_is_valid_at_the_provider_where_its_session_began(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider
 ) -> None:
     set_up(ports, other_provider, "other")

@@ -157,7 +157,7 @@ def test_refresh_for_another_person_ends_the_session(
     assert not is_in(ports, tokens)
 
 
-def test_a_session_is_refreshed_at_its_own_provider_alone(
+def test_session_is_refreshed_at_its_own_provider_alone(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider
 ) -> None:
     set_up(ports, other_provider, "other")

@@ -225,9 +225,7 @@ def test_permissions_come_from_the_access_token_or_the_responses_scope(
         assert identify(ports, visit(tokens.access)).actor.permissions == expected
 
 
-def test_an_access_token_for_another_audience_is_refused(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_access_token_for_another_audience_is_refused(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, audience=AUDIENCE, use_oauth_scope_permissions="true")
     parameters = begin(ports)
     grant(provider, parameters, access_token=provider.access_token(aud="https://another.example"))
