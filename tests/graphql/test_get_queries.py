@@ -74,6 +74,11 @@ def test_other_clients_get_the_playground(client: EndpointClient, accept: str) -
     assert client.documents_read == 0
 
 
+def test_a_url_without_parameters_is_the_playgrounds(client: EndpointClient) -> None:
+    response = get(client)
+    assert (response.status_code, response.mimetype) == (200, "text/html")
+
+
 def test_head_has_the_headers_of_get_and_no_body(client: EndpointClient) -> None:
     response = get(client, method="HEAD", query="{ always }")
     assert (response.status_code, response.data) == (200, b"")
@@ -90,7 +95,7 @@ def test_queries_are_answered_without_the_playground(
 @pytest.mark.parametrize(
     "parameters",
     [
-        "",
+        "a=b",
         "query=",
         "query={always",
         "query={nothing}",

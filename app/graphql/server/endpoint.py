@@ -103,9 +103,13 @@ class GraphqlEndpoint:
 
     @staticmethod
     def is_page(environ: Environ) -> bool:
-        """Whether a request asks for the playground, not for an operation's result."""
-        is_get = environ["REQUEST_METHOD"] in _PAGE_METHODS
-        return is_get and not names_json(environ.get("HTTP_ACCEPT", ""))
+        """Whether a request asks for the playground, not for an operation's result.
+
+        A URL without parameters is the playground's, whatever the client accepts.
+        """
+        if environ["REQUEST_METHOD"] not in _PAGE_METHODS:
+            return False
+        return not environ.get("QUERY_STRING") or not names_json(environ.get("HTTP_ACCEPT", ""))
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         method: str = environ["REQUEST_METHOD"]
