@@ -75,7 +75,7 @@ def test_name_rebound_to_a_private_address_gets_no_token(
         assert work(guarded(ports)) == 1
         assert app.handshakes == []
     assert answers.given == [LISTED, INTERNAL]
-    assert "leads into a private network" in failed(ports)
+    assert "is in a private network" in failed(ports)
     assert left_behind(ports) == {}
 
 
@@ -89,5 +89,5 @@ def test_name_rebound_after_the_check_is_not_called(
         assert work(guarded(ports)) == 1
         assert app.server.received == []
     assert answers.given == [INTERNAL]
-    assert "leads into a private network" in failed(ports)
+    assert "is in a private network" in failed(ports)
     assert left_behind(ports) == {}
