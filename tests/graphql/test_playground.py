@@ -91,3 +91,8 @@ def test_hostile_path_is_escaped(client: EndpointClient, kind: str) -> None:
     hostile = '"><script>alert(1)</script>'
     page = client.client.get("/graphql/", environ_overrides={"SCRIPT_NAME": hostile})
     assert "<script>alert" not in page.text
+
+
+def test_playground_leads_back_to_the_console(client: EndpointClient, kind: str) -> None:
+    page = client.client.get("/graphql/", environ_overrides={"SCRIPT_NAME": "/shop"})
+    assert 'href="/shop/console/"' in page.text
