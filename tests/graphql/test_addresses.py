@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
 from app.domain.authorization.permissions import Permission
@@ -190,3 +191,18 @@ def test_addresses_of_a_list_are_one_statement(ports: Ports, api: ApiClient) -> 
     assert page is not None
     assert all(len(edge["node"]["addresses"]) == 1 for edge in page["edges"])
     assert counts[0] == counts[-1]
+
+
+def test_payload_of_an_event_shows_addresses_and_metadata(ports: Ports, api: ApiClient) -> None:
+    key = make_user(ports)
+    make_address(ports, key)
+    token = sign_in(ports, make_staff(ports, "boss@example.com", Permission.MANAGE_USERS)).access
+    query = """subscription { event { ... on CustomerUpdated {
+      user { addresses { city } metadata { key } privateMetadata { key } }
+    } } }"""
+    dry_run = """mutation ($id: ID!, $text: String!) {
+      webhookDryRun(objectId: $id, query: $text) { payload errors { code } }
+    }"""
+    shown = api.run(dry_run, token, id=to_global_id("User", key), text=query)
+    user = {"addresses": [{"city": "WROCŁAW"}], "metadata": [], "privateMetadata": []}
+    assert (orjson.loads(shown["payload"]), shown["errors"]) == ({"user": user}, [])

@@ -18,6 +18,27 @@ ACCOUNTS = (
         "domain/passwords/test_passwords.py",
     ),
     Mutant(
+        "What belongs to an account is visible to its owner and its managers alone",
+        "app/domain/accounts/visibility.py",
+        "return any(actor.holds(permission) for permission in account_readers(user))",
+        "return actor.is_user",
+        "domain/accounts/test_visibility.py",
+    ),
+    Mutant(
+        "Private metadata is not its owner's to change",
+        "app/services/metadata/user_metadata.py",
+        "        if not is_own or change.is_private:",
+        "        if not is_own:",
+        "services/metadata/test_user_metadata.py",
+    ),
+    Mutant(
+        "Addresses of staff need the permission to manage staff",
+        "app/services/accounts/addresses.py",
+        "actor.holds(Permission.MANAGE_USERS) and (not user.is_staff or manages_staff)",
+        "actor.holds(Permission.MANAGE_USERS)",
+        "services/accounts/test_addresses.py",
+    ),
+    Mutant(
         "A link for a password dies with the password",
         "app/domain/passwords/email_links.py",
         "parts.append(account.password_hash)",
