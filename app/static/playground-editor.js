@@ -13,10 +13,10 @@ async function send(operation, { headers = {} } = {}) {
   return response.json();
 }
 
-const welcome = `# Write a query, put your token under
-# "Headers" below, run it (Ctrl-Enter).
-# User tokens live for minutes: when one
-# has expired, paste a new one.
+const welcome = `# Write a query, add your token under
+# "Headers" below and run it (Ctrl-Enter).
+# Access tokens expire after minutes;
+# paste a new one then.
 
 {
   shop {
