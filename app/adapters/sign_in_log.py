@@ -208,10 +208,10 @@ def _find_accounts(session: Session, refusals: Collection[SignInRefusal]) -> _Ac
     token = select(
         AppTokenRecord.digest, AppTokenRecord.expires_at, AppTokenRecord.app_id, AppRecord.name
     ).join(AppRecord, AppRecord.id == AppTokenRecord.app_id)
-    by_id = _rows(session, user, UserRecord.id.in_, (one.user_id for one in refusals))
-    emails = (one.email for one in refusals if is_storable(one.email))
+    by_id = _rows(session, user, UserRecord.id.in_, (refusal.user_id for refusal in refusals))
+    emails = (refusal.email for refusal in refusals if is_storable(refusal.email))
     by_email = _rows(session, user, UserRecord.email.in_, emails)
-    digests = (one.token_digest for one in refusals)
+    digests = (refusal.token_digest for refusal in refusals)
     tokens = _rows(session, token, AppTokenRecord.digest.in_, digests)
     return _Accounts(
         {row.id: row for row in by_id},

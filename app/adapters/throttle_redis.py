@@ -202,8 +202,8 @@ class RedisThrottle:
         guessed_at, until = float(guesses.get("updated_at", 0)), None
         if int(guesses.get("guesses", 0)) >= MAX_GUESSES and since < guessed_at <= latest:
             until = now + guess_wait_seconds(guessed_at=guessed_at, now=now)
-        found = [one for one in held if one is not None and one.blocked_until > now]
-        return AccountBlocks(sorted(found, key=lambda one: -one.blocked_until), until)
+        found = [block for block in held if block is not None and block.blocked_until > now]
+        return AccountBlocks(sorted(found, key=lambda block: -block.blocked_until), until)
 
     def unblock(self, address: str) -> bool:
         with _reachable():

@@ -219,7 +219,7 @@ class SqlThrottle:
                 found.append(_blocked_ip(row, now))
             else:
                 until = now + guess_wait_seconds(guessed_at=row.updated_at, now=now)
-        return AccountBlocks(sorted(found, key=lambda one: -one.blocked_until), until)
+        return AccountBlocks(sorted(found, key=lambda block: -block.blocked_until), until)
 
     def unblock(self, address: str) -> bool:
         with self._database.transaction() as session:

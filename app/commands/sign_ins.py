@@ -44,20 +44,20 @@ def _option_value(choice: StrEnum) -> str:
 
 _REASONS = ", ".join(map(_option_value, SignInReason))
 _COLUMNS = (
-    Column[SignInEvent]("at", "Time", lambda one: one.at, short=True),
-    Column[SignInEvent]("name", "Person or app", lambda one: one.name, short=True),
-    Column[SignInEvent]("result", "Result", lambda one: _option_value(one.result), short=True),
+    Column[SignInEvent]("at", "Time", lambda event: event.at, short=True),
+    Column[SignInEvent]("name", "Person or app", lambda event: event.name, short=True),
+    Column[SignInEvent]("result", "Result", lambda event: _option_value(event.result), short=True),
     Column[SignInEvent](
-        "reason", "Reason", lambda one: one.reason and _option_value(one.reason), short=True
+        "reason", "Reason", lambda event: event.reason and _option_value(event.reason), short=True
     ),
-    Column[SignInEvent]("attempts", "Attempts", lambda one: one.attempts),
-    Column[SignInEvent]("method", "Method", lambda one: _option_value(one.method)),
-    Column[SignInEvent]("address", "IP address", lambda one: one.address),
-    Column[SignInEvent]("device", "Device", lambda one: one.device),
-    Column[SignInEvent]("accountType", "Type", lambda one: _option_value(one.account_type)),
-    Column[SignInEvent]("provider", "Provider", lambda one: one.provider or None),
-    Column[SignInEvent]("inConsole", "Console", lambda one: one.in_console),
-    Column[SignInEvent]("firstAt", "First", lambda one: one.first_at),
+    Column[SignInEvent]("attempts", "Attempts", lambda event: event.attempts),
+    Column[SignInEvent]("method", "Method", lambda event: _option_value(event.method)),
+    Column[SignInEvent]("address", "IP address", lambda event: event.address),
+    Column[SignInEvent]("device", "Device", lambda event: event.device),
+    Column[SignInEvent]("accountType", "Type", lambda event: _option_value(event.account_type)),
+    Column[SignInEvent]("provider", "Provider", lambda event: event.provider or None),
+    Column[SignInEvent]("inConsole", "Console", lambda event: event.in_console),
+    Column[SignInEvent]("firstAt", "First", lambda event: event.first_at),
 )
 
 

@@ -94,13 +94,13 @@ def make_access_page(
         is_open = asked.allow_storefront_traffic
     more = found.numbers.staff_without_sign_on - len(found.staff_by_password)
     return AccessPage(
-        modes=tuple(mode_position(one, found.numbers, mode) for one in found.modes),
+        modes=tuple(mode_position(position, found.numbers, mode) for position in found.modes),
         mode_changed=_changed(found.mode_changed, found, viewer),
         storefront=tuple(
-            storefront_position(one, found, is_open=is_open) for one in found.storefront
+            storefront_position(position, found, is_open=is_open) for position in found.storefront
         ),
         storefront_changed=_changed(found.storefront_changed, found, viewer),
-        staff=tuple(_staff_member(one) for one in found.staff_by_password),
+        staff=tuple(_staff_member(person) for person in found.staff_by_password),
         more=html_text("{count:,} more", count=more) if more > 0 else "",
         question=None if asked is None else _question(found, viewer, asked, is_new=not wrong),
         wrong=wrong,

@@ -40,7 +40,7 @@ def make_denied_page(
     labels = tuple(permission_label(name) for name in required)
     return DeniedPage(
         missing=_missing(required),
-        granters=tuple(_granter(one, labels, now) for one in granters),
+        granters=tuple(_granter(granter, labels, now) for granter in granters),
     )
 
 
@@ -53,21 +53,21 @@ def _missing(required: Sequence[str]) -> str:
     )
 
 
-def _granter(one: PermissionGranter, labels: Sequence[str], now: datetime) -> Granter:
+def _granter(granter: PermissionGranter, labels: Sequence[str], now: datetime) -> Granter:
     subject = text("Latchkey permission: {permissions}", permissions=", ".join(labels))
     return Granter(
-        name=one.name,
-        detail=_detail(one, now),
-        mail_url=f"mailto:{quote(one.email)}?subject={quote(subject)}",
-        action=text("Email {name}", name=one.first_name or one.name),
+        name=granter.name,
+        detail=_detail(granter, now),
+        mail_url=f"mailto:{quote(granter.email)}?subject={quote(subject)}",
+        action=text("Email {name}", name=granter.first_name or granter.name),
     )
 
 
-def _detail(one: PermissionGranter, now: datetime) -> str:
-    groups = ", ".join(one.groups)
-    if one.last_used_at is None:
+def _detail(granter: PermissionGranter, now: datetime) -> str:
+    groups = ", ".join(granter.groups)
+    if granter.last_used_at is None:
         return groups
-    active = time_element(one.last_used_at, now)
+    active = time_element(granter.last_used_at, now)
     if not groups:
         return html_text("Active {active}", active=active)
     return html_text("{groups} · active {active}", groups=groups, active=active)

@@ -92,7 +92,7 @@ def ask_for_form(
     form: ProofForm | None = None, status: HTTPStatus = HTTPStatus.FORBIDDEN
 ) -> Response:
     """Ask for the proof that a form needs, with what was sent in it."""
-    kept = [one for one in request.form.items(multi=True) if one[0] not in _NEVER_KEPT]
+    kept = [field for field in request.form.items(multi=True) if field[0] not in _NEVER_KEPT]
     next_argument = request.args.get("next")
     next_path = own_path(next_argument) if next_argument else form_path()
     act = request.args.get("act") or (request.endpoint or "").removeprefix("console.")
@@ -134,7 +134,10 @@ def ask(
         kept=kept or [],
         next_path=next_path,
         cancel=_without_question(next_path),
-        provider=next((one for one in sign_in_options.providers if one.name == by.provider), None),
+        provider=next(
+            (provider for provider in sign_in_options.providers if provider.name == by.provider),
+            None,
+        ),
         user=caller().user,
     )
 

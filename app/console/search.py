@@ -110,7 +110,7 @@ def _places(places: tuple[Place, ...], search_text: str) -> Iterator[Result]:
     beginnings = search_text.lower().split()
     for place in places:
         known = (*_words(place.label), *_words(place.words))
-        fits = all(any(word.startswith(one) for word in known) for one in beginnings)
+        fits = all(any(word.startswith(beginning) for word in known) for beginning in beginnings)
         if fits and place.endpoint in current_app.view_functions and place.is_open_to(actor()):
             yield Result(place.label, "", place.icon, url_for(place.endpoint))
 

@@ -90,7 +90,7 @@ def make_stack_chart(
         width=stacks.width,
         top=text(_TOPS.get(step, "{number:,} per hour"), number=stacks.top),
         summary=text(
-            "{title}: {figures}.", title=title, figures=", ".join(one.words for one in legend)
+            "{title}: {figures}.", title=title, figures=", ".join(entry.words for entry in legend)
         ),
         labels=axis_labels([span.began for span in spans], step),
         is_by_day=step == _DAY,

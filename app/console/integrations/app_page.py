@@ -164,7 +164,7 @@ def _webhook(webhook: AppWebhook) -> WebhookRow:
 
 
 def _sends(webhook: AppWebhook) -> str:
-    named = Markup(", ").join(_CODE.format(breakable(one)) for one in webhook.events[:_EVENTS])
+    named = Markup(", ").join(_CODE.format(breakable(event)) for event in webhook.events[:_EVENTS])
     if not webhook.events:
         return html_text("No events to {url}", url=webhook.target_url)
     more = len(webhook.events) - _EVENTS

@@ -278,7 +278,7 @@ def show_app_page(
         extensions_of_apps(ports(), actor(), (app,))[app.id],
     )
     is_fine = form is None and question is None
-    token = next((one for one in parts.tokens if one.id == token_id), None)
+    token = next((listed for listed in parts.tokens if listed.id == token_id), None)
     if manages and question is None:
         question = make_question(app, parts, now(), question_name, token)
     return page(

@@ -100,11 +100,13 @@ def make_apps_page(
     can_manage: bool,
 ) -> AppsPage:
     """Return the page that lists ``found``."""
-    notices = tuple(_notice(one, now) for one in installations)
+    notices = tuple(_notice(installation, now) for installation in installations)
     return AppsPage(
         rows=tuple(_row(app, summaries.get(app.id)) for app in found.items),
         installations=notices,
-        installing=" ".join(one.title for one in notices if not one.is_failed),
+        installing=" ".join(
+            installation.title for installation in notices if not installation.is_failed
+        ),
         summary=COUNT.of(found.counts),
         can_manage=can_manage,
     )

@@ -124,7 +124,7 @@ def make_delivery_page(
     ``names`` are those of objects by global ID.
     """
     line, attempts = found.line, found.attempts
-    chosen = next((one for one in attempts if one.attempt.id == attempt_id), None)
+    chosen = next((attempt for attempt in attempts if attempt.attempt.id == attempt_id), None)
     chosen = chosen or (attempts[0] if attempts else None)
     state, status = status_words(line)
     signature_state, signature = ("", "") if chosen is None else _SIGNATURES[chosen.signed]
@@ -147,7 +147,7 @@ def make_delivery_page(
         curl=curl_of(found, chosen),
         response=None if chosen is None else _response(chosen, now),
         not_sent=_not_sent(line),
-        attempts=tuple(_row(one, chosen, now) for one in attempts),
+        attempts=tuple(_row(attempt, chosen, now) for attempt in attempts),
         attempt_count=_attempt_count(line, len(attempts)),
         next_attempt=_next_moment(line, now),
         expires_at=line.created_at + RETENTION,
@@ -249,13 +249,15 @@ def _response(shown: ShownAttempt, now: datetime) -> Response:
     )
 
 
-def _row(one: ShownAttempt, chosen: ShownAttempt | None, now: datetime) -> AttemptRow:
-    is_shown = one is chosen
+def _row(shown: ShownAttempt, chosen: ShownAttempt | None, now: datetime) -> AttemptRow:
+    is_shown = shown is chosen
     return AttemptRow(
-        id=one.attempt.id,
-        state="ok" if one.attempt.status is DeliveryStatus.SUCCESS else "bad",
-        result=answer_words(one.attempt.response_status),
-        timing=_timing(one.attempt, now, "{moment} · {duration} · shown" if is_shown else _TIMING),
+        id=shown.attempt.id,
+        state="ok" if shown.attempt.status is DeliveryStatus.SUCCESS else "bad",
+        result=answer_words(shown.attempt.response_status),
+        timing=_timing(
+            shown.attempt, now, "{moment} · {duration} · shown" if is_shown else _TIMING
+        ),
         is_shown=is_shown,
     )
 

@@ -138,7 +138,7 @@ def make_dry_run_page(
     webhook that the query is for.
     """
     came_to = outcome or Outcome()
-    events = tuple(_event_option(one, is_chosen=one is event) for one in EVENTS)
+    events = tuple(_event_option(kind, is_chosen=kind is event) for kind in EVENTS)
     return DryRunPage(
         events=events,
         event=next(option for option in events if option.is_chosen),

@@ -74,11 +74,11 @@ def find_objects(ports: Ports, actor: Actor, event: EventType, name: str) -> lis
             orders = list_orders(ports, actor, first, OrderFilter(search=name.lstrip("#")))
             return [
                 FoundObject(
-                    to_global_id(subject, one.id),
-                    text("#{number}", number=one.number),
-                    one.user_email,
+                    to_global_id(subject, order.id),
+                    text("#{number}", number=order.number),
+                    order.user_email,
                 )
-                for one in orders.items
+                for order in orders.items
             ]
         hits = search_everything(ports, actor, name)
     except (PermissionDenied, Refused):

@@ -40,7 +40,7 @@ def make_account_page(
     user: User, sessions: Sequence[SignedIn], methods: SignInMethods, *, asks_others: bool = False
 ) -> AccountPage:
     """Return the page, with the question before all other sessions end if it is asked."""
-    others = methods.sessions - sum(one.is_current for one in sessions)
+    others = methods.sessions - sum(session.is_current for session in sessions)
     providers = ", ".join(methods.providers)
     return AccountPage(
         email=user.email,
@@ -57,7 +57,7 @@ def make_account_page(
         password_status="Set" if methods.has_password else "Not set",
         sso_status=providers or "Not linked",
         is_superuser=user.is_superuser,
-        permissions=tuple(sorted(one.label for one in user.permissions)),
+        permissions=tuple(sorted(permission.label for permission in user.permissions)),
         dialog=_end_others(others) if asks_others and others > 0 else None,
     )
 

@@ -184,7 +184,7 @@ def _member_count(members: int) -> str:
 
 
 def _labels(permissions: Collection[Permission]) -> list[str]:
-    return sorted(one.label for one in permissions)
+    return sorted(permission.label for permission in permissions)
 
 
 def _all(permissions: Collection[Permission]) -> str:

@@ -46,7 +46,7 @@ def index() -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
     groups = every_group()
-    chosen = [one.id for one in groups if to_global_id("Group", one.id) in ticked]
+    chosen = [group.id for group in groups if to_global_id("Group", group.id) in ticked]
     show = refused_page if form.is_submitted() else page
     return show("staff/invite.html", form=form, groups=group_choice(groups, chosen, actor()))
 

@@ -75,19 +75,19 @@ def make_rows(columns: Sequence[Column], held: Collection[Permission]) -> tuple[
     """Return a row for each permission; the viewer can grant those that they hold."""
     return tuple(
         Row(
-            name=one.value,
-            label=one.label,
-            can_grant=one in held,
-            cells=tuple(Cell(column.name, one in column.permissions) for column in columns),
+            name=permission.value,
+            label=permission.label,
+            can_grant=permission in held,
+            cells=tuple(Cell(column.name, permission in column.permissions) for column in columns),
         )
-        for one in in_order(ALL_PERMISSIONS)
+        for permission in in_order(ALL_PERMISSIONS)
     )
 
 
 def _people() -> tuple[list[Column], Page[object], RowCount]:
     found = list_staff(ports(), actor(), requested_page(COLUMNS))
     return (
-        [Column(one.id, name_of(one), one.permissions) for one in found.items],
+        [Column(person.id, name_of(person), person.permissions) for person in found.items],
         found,
         PERSON_COUNT,
     )
@@ -95,4 +95,8 @@ def _people() -> tuple[list[Column], Page[object], RowCount]:
 
 def _groups() -> tuple[list[Column], Page[object], RowCount]:
     found = list_groups(ports(), actor(), requested_page(COLUMNS))
-    return [Column(one.id, one.name, one.permissions) for one in found.items], found, GROUP_COUNT
+    return (
+        [Column(group.id, group.name, group.permissions) for group in found.items],
+        found,
+        GROUP_COUNT,
+    )

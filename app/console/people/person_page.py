@@ -82,23 +82,25 @@ def session_rows(sessions: Sequence[SignedIn]) -> tuple[SessionRow, ...]:
     """Return the rows of a table of sessions."""
     return tuple(
         SessionRow(
-            id=one.id,
-            device=one.device,
-            is_current=one.is_current,
-            address=one.address or "Unknown",
-            method=_METHODS[one.origin],
-            last_active_at=one.last_used_at or one.created_at,
-            started_at=one.created_at,
-            end_label=_end_label(one),
+            id=session.id,
+            device=session.device,
+            is_current=session.is_current,
+            address=session.address or "Unknown",
+            method=_METHODS[session.origin],
+            last_active_at=session.last_used_at or session.created_at,
+            started_at=session.created_at,
+            end_label=_end_label(session),
         )
-        for one in sessions
+        for session in sessions
     )
 
 
-def _end_label(one: SignedIn) -> str:
-    if not one.address:
-        return text("End session on {device}", device=one.device)
-    return text("End session on {device} at {address}", device=one.device, address=one.address)
+def _end_label(session: SignedIn) -> str:
+    if not session.address:
+        return text("End session on {device}", device=session.device)
+    return text(
+        "End session on {device} at {address}", device=session.device, address=session.address
+    )
 
 
 def sessions_table(person: Person) -> SessionsTable:

@@ -205,7 +205,7 @@ def _pills(user: User, *, is_viewer: bool) -> tuple[Pill, ...]:
 
 
 def _beyond(user: User, actor: Actor) -> str:
-    labels = [one.label for one in in_order(user.permissions - actor.permissions)]
+    labels = [permission.label for permission in in_order(user.permissions - actor.permissions)]
     return html_text(
         "{name} has a permission you don't have: {permissions}. Only someone with all of "
         "{name}'s permissions can edit this account.",
@@ -219,11 +219,13 @@ def _beyond(user: User, actor: Actor) -> str:
 
 def _held(user: User) -> tuple[HeldPermission, ...]:
     return tuple(
-        HeldPermission(one.value, one.label, _granted_by(user, one))
-        for one in in_order(user.permissions)
+        HeldPermission(held.value, held.label, _granted_by(user, held))
+        for held in in_order(user.permissions)
     )
 
 
 def _granted_by(user: User, permission: Permission) -> str:
-    groups: Sequence[str] = [one.name for one in user.groups if permission in one.permissions]
+    groups: Sequence[str] = [
+        group.name for group in user.groups if permission in group.permissions
+    ]
     return ", ".join(groups) or "Granted directly"

@@ -136,8 +136,10 @@ def make_entry_page(entry: AuditEntry, url: str) -> EntryPage:
         subject_id=entry.subject_id,
         subject_filter=f"{entry.subject_type}:{entry.subject_id}",
         differences=tuple(
-            Difference(one.field, one.before or _NO_VALUE, one.after or _NO_VALUE)
-            for one in _differences(entry)
+            Difference(
+                difference.field, difference.before or _NO_VALUE, difference.after or _NO_VALUE
+            )
+            for difference in _differences(entry)
         ),
     )
 
@@ -154,7 +156,9 @@ def subject_label(entries: Sequence[AuditEntry], subject: str) -> str:
 
 
 def _row(entry: AuditEntry) -> EntryRow:
-    differences = [one for one in _differences(entry) if not _is_initially_off(one)]
+    differences = [
+        difference for difference in _differences(entry) if not _is_initially_off(difference)
+    ]
     more = len(differences) - _LISTED_DIFFERENCES
     return EntryRow(
         id=entry.id,
@@ -191,6 +195,6 @@ _WORDS = {*OrderStatus, *PasswordLoginMode, *KeyState}
 """Values that are shown as words."""
 
 
-def _is_initially_off(one: Difference) -> bool:
+def _is_initially_off(difference: Difference) -> bool:
     """Return whether a field says nothing: a new thing's empty or disabled setting."""
-    return not one.before and one.after in ("", "off")
+    return not difference.before and difference.after in ("", "off")

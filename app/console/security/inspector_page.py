@@ -235,10 +235,10 @@ def _permissions(found: Inspection) -> Permissions | None:
         return None
     if not found.rights:
         return Permissions(note="This token has no permissions.")
-    parties = [name for name in _PARTIES if any(_held(one, name) for one in found.rights)]
+    parties = [name for name in _PARTIES if any(_held(right, name) for right in found.rights)]
     return Permissions(
         columns=tuple(parties),
-        rows=tuple(_permission(one, parties, found) for one in found.rights),
+        rows=tuple(_permission(right, parties, found) for right in found.rights),
         with_sso=_with_sso(found),
     )
 
@@ -288,11 +288,11 @@ def _permission(right: Right, parties: list[str], found: Inspection) -> Permissi
 
 def _with_sso(found: Inspection) -> str:
     """Return what the login mode takes away; empty if it takes nothing."""
-    if all(one.lost_by is not LossReason.LOGIN_MODE for one in found.rights or ()):
+    if all(right.lost_by is not LossReason.LOGIN_MODE for right in found.rights or ()):
         return ""
     if not found.by_sign_on:
         return "No permissions if this person signs in with SSO."
     return html_text(
         Markup("If this person signs in with SSO: <b>{permissions}</b>."),
-        permissions=", ".join(permission_label(one) for one in found.by_sign_on),
+        permissions=", ".join(permission_label(permission) for permission in found.by_sign_on),
     )

@@ -94,7 +94,7 @@ def _permissions(found: MappingPreview) -> str:
         )
     if found.permissions is None:
         return "Not in this token: the provider grants permissions in access tokens."
-    names = ", ".join(permission_label(one) for one in found.permissions) or "None"
+    names = ", ".join(permission_label(permission) for permission in found.permissions) or "None"
     return _noted(names, "set at the provider" if found.provider_rules else "set here")
 
 

@@ -167,9 +167,9 @@ def _form_of(plugin: Plugin, *, is_sent: bool = True) -> SettingsForm:
     """
     shown = {**values_of(plugin), _SECRET: ""}
     flags = {
-        one.setting.name: one.value == "true"
-        for one in plugin.settings
-        if one.setting.type is SettingType.BOOLEAN
+        setting.setting.name: setting.value == "true"
+        for setting in plugin.settings
+        if setting.setting.type is SettingType.BOOLEAN
     }
     data = {"name": plugin.name, **shown, **flags}
     return SettingsForm(data=data) if is_sent else SettingsForm(formdata=None, data=data)
@@ -234,7 +234,9 @@ def _page(
         plugin=plugin,
         form=form,
         issuer=issuer if discovering else values_of(plugin)["issuer"],
-        wrong=[problem_text(one) for one in refused.problems] if refused and discovering else [],
+        wrong=[problem_text(problem) for problem in refused.problems]
+        if refused and discovering
+        else [],
         has_secret=has_secret,
         secret_hint=_HINT_IF_SET if has_secret else _HINT_IF_EMPTY,
         warning=_warning(plugin),

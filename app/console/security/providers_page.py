@@ -178,7 +178,7 @@ def make_provider_page(
         checks=checks,
         preview=trial.preview,
         problem=trial.problem,
-        settings=tuple(Fact(one.setting.label, _value(one)) for one in plugin.settings),
+        settings=tuple(Fact(value.setting.label, _value(value)) for value in plugin.settings),
         command=command_line("flask oidc show", plugin.slug),
         people=tally(coverage.people),
         sessions=tally(coverage.sessions),
@@ -191,12 +191,14 @@ def make_provider_page(
 
 def values_of(plugin: Plugin) -> Mapping[str, str]:
     """Return the settings by name; empty where there is none."""
-    return {one.setting.name: one.value or "" for one in plugin.settings}
+    return {value.setting.name: value.value or "" for value in plugin.settings}
 
 
 def missing_settings(plugin: Plugin) -> Missing:
     """Return what each sign-in method still needs."""
-    lacks = {one.setting.name: one.setting.label for one in plugin.settings if not one.value}
+    lacks = {
+        value.setting.name: value.setting.label for value in plugin.settings if not value.value
+    }
     return Missing(
         sign_in=tuple(lacks[name] for name in _FOR_SIGN_IN if name in lacks),
         tokens=tuple(lacks[name] for name in _FOR_TOKENS if name in lacks),
@@ -278,24 +280,24 @@ _SUBJECTS = {setting.name: setting.label for setting in SETTINGS} | {"active": "
 
 
 def _checks(plugin: Plugin, findings: Sequence[Finding]) -> Iterator[CheckLine]:
-    for one in findings:
-        state, outcome = _STATES[one.state]
-        is_command = one.remedy.startswith("flask ")
+    for finding in findings:
+        state, outcome = _STATES[finding.state]
+        is_command = finding.remedy.startswith("flask ")
         yield CheckLine(
             state=state,
             outcome=outcome,
-            name=_SUBJECTS.get(one.subject, one.subject),
-            message=one.message,
-            remedy="" if is_command else one.remedy,
-            command=command_line(one.remedy, plugin.slug) if is_command else "",
+            name=_SUBJECTS.get(finding.subject, finding.subject),
+            message=finding.message,
+            remedy="" if is_command else finding.remedy,
+            command=command_line(finding.remedy, plugin.slug) if is_command else "",
         )
 
 
-def _value(one: SettingValue) -> str:
-    if not one.value:
+def _value(value: SettingValue) -> str:
+    if not value.value:
         return html_text(Markup('<span class="lk-muted">{words}</span>'), words="Not set")
-    if one.setting.type is SettingType.SECRET:
+    if value.setting.type is SettingType.SECRET:
         return html_text(Markup('<span class="lk-muted">{words}</span>'), words="Set, hidden")
-    if one.setting.type is SettingType.BOOLEAN:
-        return "Yes" if one.value == "true" else "No"
-    return html_text(Markup("<code>{value}</code>"), value=one.value)
+    if value.setting.type is SettingType.BOOLEAN:
+        return "Yes" if value.value == "true" else "No"
+    return html_text(Markup("<code>{value}</code>"), value=value.value)

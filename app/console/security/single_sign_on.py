@@ -110,7 +110,7 @@ def switch(slug: str) -> BaseResponse:
     try:
         save_provider(ports(), actor(), slug, _SWITCH[state])
     except Refused as refused:
-        return provider_page(slug, wrong=[problem_text(one) for one in refused.problems])
+        return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
     sentence = "{name} is enabled." if active else "{name} is disabled."
     return done(text(sentence, name=plugin.name), "console.single_sign_on.show", slug=slug)
 

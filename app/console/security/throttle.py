@@ -134,7 +134,7 @@ def _listed() -> tuple[BlockDetails, ...]:
 
 
 def _block_of(address: str, listed: tuple[BlockDetails, ...]) -> BlockDetails | None:
-    found = next((one for one in listed if one.address == address), None)
+    found = next((block for block in listed if block.address == address), None)
     return found or next(iter(list_block_details(ports(), actor(), address=address)), None)
 
 
@@ -146,13 +146,13 @@ def _filtered(blocked: tuple[BlockDetails, ...]) -> list[BlockDetails]:
         part = ""  # the list has only this IP, however it was spelled
     tries = {"accounts": "wrong_passwords", "unknown": "unknown_emails"}.get(params.get("why", ""))
     return [
-        one
-        for one in blocked
-        if part in one.address.lower() and (tries is None or getattr(one, tries))
+        block
+        for block in blocked
+        if part in block.address.lower() and (tries is None or getattr(block, tries))
     ]
 
 
 def _sorted(blocked: list[BlockDetails]) -> list[BlockDetails]:
     if request.args.get("sort") == "failures":
-        return sorted(blocked, key=lambda one: -one.failures)
+        return sorted(blocked, key=lambda block: -block.failures)
     return blocked

@@ -102,16 +102,16 @@ def make_forwarding(peers: Sequence[UntrustedForwarding], now: datetime) -> Forw
         "{count:,} servers that aren't trusted proxies forward requests.",
         count=len(peers),
     )
-    return Forwarding(title, tuple(_peer(one, now) for one in peers))
+    return Forwarding(title, tuple(_peer(peer, now) for peer in peers))
 
 
-def _peer(one: UntrustedForwarding, now: datetime) -> Markup:
+def _peer(peer: UntrustedForwarding, now: datetime) -> Markup:
     return html_text(
         Markup("<code>{peer}</code>: {count:,} request this week, last {moment}"),
         Markup("<code>{peer}</code>: {count:,} requests this week, last {moment}"),
-        peer=one.peer,
-        count=one.requests,
-        moment=time_element(one.last_seen_at, now),
+        peer=peer.peer,
+        count=peer.requests,
+        moment=time_element(peer.last_seen_at, now),
     )
 
 
@@ -163,18 +163,18 @@ def _reasons(block: BlockDetails) -> list[str]:
 
 
 def _accounts(block: BlockDetails) -> str:
-    named = ", ".join(_account(one) for one in block.against)
+    named = ", ".join(_account(account) for account in block.against)
     more = block.accounts - len(block.against)
     if more > 0:
         return text("Accounts: {named}, +{more:,} more", named=named, more=more)
     return text("Accounts: {named}", named=named)
 
 
-def _account(one: AccountFailures) -> str:
+def _account(account: AccountFailures) -> str:
     return text(
         "{email} ({failures:,})",
-        email=one.email or "a deleted account",
-        failures=one.failures,
+        email=account.email or "a deleted account",
+        failures=account.failures,
     )
 
 

@@ -181,7 +181,7 @@ class _AttemptRow:
 
 
 def _blocks(ports: Ports, user_id: int, attempts: tuple[SignInEvent, ...]) -> Blocks | None:
-    addresses = sorted({one.address for one in attempts if one.address})
+    addresses = sorted({attempt.address for attempt in attempts if attempt.address})
     try:
         found = ports.throttle.blocks_of(user_id, addresses, ports.clock.timestamp())
     except ThrottleUnavailable:

@@ -77,7 +77,7 @@ def _failures(past: Past, keys: Mapping[str, int]) -> Iterator[Row]:
         yield row | _failed(SignInReason.INCORRECT_PASSWORD, 4) | {"first_at": past.moment(0.12)}
         row = _of_person(past, forgetful, keys, 0.05) | address
         yield row | _failed(SignInReason.BLOCKED_IP, 2)
-    inactive = next((one for one in by_email.values() if not one.is_active), None)
+    inactive = next((user for user in by_email.values() if not user.is_active), None)
     if inactive is not None:
         row = _of_person(past, inactive, keys, 3.2 * DAY) | {"in_console": True}
         yield row | _failed(SignInReason.INACTIVE, 2)

@@ -28,7 +28,7 @@ from app.services.sign_in.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sign_in.sessions import OpenedSession, end_sessions, sign_access, sign_pair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
-_TYPES = frozenset(one.value for one in TokenType)
+_TYPES = frozenset(kind.value for kind in TokenType)
 _CODES = {
     TokenFault.EXPIRED: "JWT_SIGNATURE_EXPIRED",
     TokenFault.UNDECODABLE: "JWT_DECODE_ERROR",
