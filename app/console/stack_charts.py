@@ -102,9 +102,10 @@ def make_stack_chart(
 
 def span_label(began: datetime, step: timedelta) -> str:
     """Return what a span is called: ``Sun 12:00``, ``1 Mar``."""
+    at = local(began)
     if step < _DAY:
-        return text("{at:%a %H:%M}", at=local(began))
-    return text("{at.day} {at:%b}", at=began)
+        return text("{at:%a %H:%M}", at=at)
+    return text("{at.day} {at:%b}", at=at)
 
 
 def first_column(step: timedelta) -> str:
@@ -115,7 +116,7 @@ def first_column(step: timedelta) -> str:
 def axis_labels(begins: Sequence[datetime], step: timedelta) -> tuple[tuple[str, str], ...]:
     """Return the labels below a chart, each with a part that narrow screens leave out."""
     if step == _DAY:
-        return tuple((str(began.day), text(" {at:%b}", at=began)) for began in begins)
+        return tuple((str(at.day), text(" {at:%b}", at=at)) for at in map(local, begins))
     if step < _DAY:
         hours = tuple((span_label(began, step), "") for began in begins[::_LABELLED_HOURS])
         return (*hours, ("Now", ""))

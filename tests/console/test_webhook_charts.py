@@ -7,10 +7,12 @@ import pytest
 from app.console.charts import lines
 from app.console.integrations.webhook_charts import make_webhook_charts
 from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
-from app.domain.values.times import span_begins
+from app.domain.values.times import span_edges
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-EMPTY = tuple(DeliverySpan(began, 0, 0, 0) for began in span_begins(NOW, timedelta(days=1), 14))
+EMPTY = tuple(
+    DeliverySpan(began, 0, 0, 0) for began in span_edges(NOW, timedelta(days=1), 14)[:-1]
+)
 NONE = "\N{EN DASH}"
 SPACE = "\N{NO-BREAK SPACE}"
 TODAY = EMPTY[-1].began
@@ -69,7 +71,7 @@ def test_rate_is_of_what_was_sent(delivered: int, failed: int, waiting: int, rat
 
 def test_hours_are_named_by_day_and_time() -> None:
     spans = tuple(
-        DeliverySpan(began, 1, 0, 0) for began in span_begins(NOW, timedelta(hours=1), 24)
+        DeliverySpan(began, 1, 0, 0) for began in span_edges(NOW, timedelta(hours=1), 24)[:-1]
     )
     charts = make_webhook_charts(spans, ChartPeriod.DAY)
     assert charts.title == "Health by hour"

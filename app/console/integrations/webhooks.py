@@ -27,6 +27,7 @@ from app.console.lists import (
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
 from app.console.session import actor, now, ports
+from app.console.time_zone import time_zone
 from app.domain.deliveries.webhook_statistics import ChartPeriod
 from app.domain.events import EventType
 from app.domain.values.errors import Refused, problem_text
@@ -129,7 +130,8 @@ def _show(key: int, asked: Asked) -> BaseResponse:
     missing = missing_permissions(actor(), hook.app_name, hook.events, hook.app_permissions)
     names = name_objects(ports(), actor(), latest.items)
     period = request.args.get("chart", ChartPeriod.TWO_WEEKS, type=ChartPeriod)
-    charts = make_webhook_charts(chart_webhook(ports(), actor(), key, period), period)
+    spans = chart_webhook(ports(), actor(), key, period, time_zone())
+    charts = make_webhook_charts(spans, period)
     webhook = make_webhook_page(hook, latest.items, charts, now(), asked, missing, names)
     shown = refused_page if asked.problem else page
     return shown("webhooks/show.html", webhook=webhook, sample_header=sample_header())

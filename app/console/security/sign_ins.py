@@ -10,6 +10,7 @@ from app.console.page_layout import page
 from app.console.security.sign_ins_page import PERIODS, make_sign_ins_page
 from app.console.session import actor, now, ports
 from app.console.sign_in_words import ACCOUNT_TYPES, METHODS, REASONS, RESULTS
+from app.console.time_zone import local, time_zone
 from app.domain.sign_in.sign_in_events import (
     MAX_TEXT_LENGTH,
     AccountType,
@@ -80,7 +81,7 @@ def index() -> BaseResponse:
         sign_ins=make_sign_ins_page(
             found.items,
             count_sign_ins(ports(), actor(), filter_),
-            chart_sign_ins(ports(), actor(), period),
+            chart_sign_ins(ports(), actor(), period, time_zone()),
             period,
             filters.applied,
             actor().permissions,
@@ -115,7 +116,7 @@ def _filter() -> SignInFilter:
         result=args.get("result", type=SignInResult),
         reason=args.get("reason", type=SignInReason),
         account_type=args.get("type", type=AccountType),
-        since=_period().begins(now())[0],
+        since=_period().edges(local(now()))[0],
         text=args.get("q", "").strip()[:MAX_TEXT_LENGTH],
     )
 

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from statistics import median, quantiles
 
-from app.domain.values.times import span_begins
+from app.domain.values.times import span_edges
 
 _PARTS = 20
 """The last of so many equal parts begins at the 95th percentile."""
@@ -22,9 +22,9 @@ class ChartPeriod(StrEnum):
         """The length of one column."""
         return timedelta(hours=1) if self is ChartPeriod.DAY else timedelta(days=1)
 
-    def begins(self, now: datetime) -> tuple[datetime, ...]:
-        """Return when each column begins, oldest first: at full hours or at midnight in UTC."""
-        return span_begins(now, self.step, 24 if self is ChartPeriod.DAY else 14)
+    def edges(self, now: datetime) -> tuple[datetime, ...]:
+        """Return when each column begins and the last one ends; see ``span_edges``."""
+        return span_edges(now, self.step, 24 if self is ChartPeriod.DAY else 14)
 
 
 @dataclass(frozen=True, slots=True)

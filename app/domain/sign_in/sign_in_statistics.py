@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from app.domain.values.times import span_begins
+from app.domain.values.times import span_edges
 
 
 class Period(StrEnum):
@@ -28,9 +28,9 @@ class Period(StrEnum):
             Period.QUARTER: timedelta(weeks=1),
         }[self]
 
-    def begins(self, now: datetime) -> tuple[datetime, ...]:
-        """Return when each column begins, oldest first: at full hours or at midnight in UTC."""
-        return span_begins(now, self.step, self.spans)
+    def edges(self, now: datetime) -> tuple[datetime, ...]:
+        """Return when each column begins and the last one ends; see ``span_edges``."""
+        return span_edges(now, self.step, self.spans)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Times in signed tokens, how far the clocks of two hosts can be apart, and spans of charts."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 CLOCK_LEEWAY = 60
 """Seconds that ``iat`` and ``nbf`` can be ahead of our clock; ``exp`` has no leeway (contract,
@@ -18,12 +18,13 @@ def is_time(value: object) -> bool:
     return -MAX_TIME <= value <= MAX_TIME
 
 
-def span_begins(now: datetime, step: timedelta, number: int) -> tuple[datetime, ...]:
-    """Return when each of ``number`` spans begins, oldest first; ``now`` is in the last one.
+def span_edges(now: datetime, step: timedelta, number: int) -> tuple[datetime, ...]:
+    """Return the begins of ``number`` spans, oldest first, and the end of the last: in UTC.
 
-    They begin at full hours, or at midnight in UTC if they are a day or longer.
+    ``now`` is in the last one. They begin at full hours or, if they are a day or longer, at
+    midnight in the time zone of ``now``, where a day can have 23 or 25 hours.
     """
     last = now.replace(minute=0, second=0, microsecond=0)
-    if step >= timedelta(days=1):
-        last = last.replace(hour=0)
-    return tuple(last - place * step for place in reversed(range(number)))
+    last = last.replace(hour=0) if step >= timedelta(days=1) else last.astimezone(UTC)
+    places = reversed(range(-1, number))
+    return tuple((last - place * step).astimezone(UTC) for place in places)

@@ -1,7 +1,7 @@
 """A webhook's deliveries and response times by hour or day."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from functools import cache
 from typing import Any
 
@@ -37,11 +37,14 @@ _delivery, _attempt = DeliveryRecord, DeliveryAttemptRecord
 
 @requires_person(Permission.MANAGE_APPS)
 def chart_webhook(
-    ports: Ports, actor: Actor, webhook_id: int, period: ChartPeriod
+    ports: Ports, actor: Actor, webhook_id: int, period: ChartPeriod, zone: tzinfo = UTC
 ) -> tuple[DeliverySpan, ...]:
-    """Return the webhook's deliveries by time of creation, oldest first; one statement."""
-    begins = period.begins(ports.clock.now())
-    edges = (*begins, begins[-1] + period.step)
+    """Return the webhook's deliveries by time of creation, oldest first; one statement.
+
+    Days begin at midnight in ``zone``.
+    """
+    edges = period.edges(ports.clock.now().astimezone(zone))
+    begins = edges[:-1]
     values: dict[str, object] = {"webhook": webhook_id, "limit": MAX_TIMED}
     values |= {_edge(place): edge for place, edge in enumerate(edges)}
     counts: dict[int, NamedRow] = {}

@@ -1,6 +1,7 @@
 """Sign-in attempts in figures: counted for a list, and by time for its chart."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import pairwise
 
 from sqlalchemy import (
     BigInteger,
@@ -58,10 +59,16 @@ def count_sign_ins(ports: Ports, actor: Actor, filter_: SignInFilter) -> Counts:
 
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def chart_sign_ins(ports: Ports, actor: Actor, period: Period) -> tuple[SignInSpan, ...]:
-    """Return the attempts of the period by time and result, oldest first; one statement."""
-    begins = period.begins(ports.clock.now())
-    spans = (_span(ports, actor, place, began, period.step) for place, began in enumerate(begins))
+def chart_sign_ins(
+    ports: Ports, actor: Actor, period: Period, zone: tzinfo = UTC
+) -> tuple[SignInSpan, ...]:
+    """Return the attempts of the period by time and result, oldest first; one statement.
+
+    Days begin at midnight in ``zone``.
+    """
+    edges = period.edges(ports.clock.now().astimezone(zone))
+    begins = edges[:-1]
+    spans = (_span(ports, actor, *span) for span in enumerate(pairwise(edges)))
     with ports.database.reading() as session:
         counted = {row.place: row for row in session.execute(union_all(*spans))}
     return tuple(to_span(counted[place], began) for place, began in enumerate(begins))
@@ -76,13 +83,14 @@ def to_span(row: NamedRow, began: datetime) -> SignInSpan:
 
 
 def _span(
-    ports: Ports, actor: Actor, place: int, began: datetime, step: timedelta
+    ports: Ports, actor: Actor, place: int, edges: tuple[datetime, datetime]
 ) -> Select[*tuple[object, ...]]:
     """Return the query for a span, which reads its part of an index only."""
     query: Select[*tuple[object, ...]] = select(literal(place).label("place"), *FIGURES)
     # Times are stored to the microsecond.
-    ended = began + step - timedelta(microseconds=1)
-    return narrow_figures(ports, actor, query, SignInFilter(since=began, until=ended))
+    began, ended = edges
+    until = ended - timedelta(microseconds=1)
+    return narrow_figures(ports, actor, query, SignInFilter(since=began, until=until))
 
 
 def _count(ports: Ports, actor: Actor, filter_: SignInFilter) -> ScalarSelect[int]:

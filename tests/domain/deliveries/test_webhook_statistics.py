@@ -23,7 +23,7 @@ NOW = datetime(2026, 3, 1, 12, 34, 56, tzinfo=UTC)
     ],
 )
 def test_period_is_divided_evenly(period: ChartPeriod, number: int, first: str, last: str) -> None:
-    begins = period.begins(NOW)
+    begins = period.edges(NOW)[:-1]
     ends = [one.isoformat(timespec="minutes") for one in (begins[0], begins[-1])]
     assert (len(begins), ends) == (number, [first, last])
     assert {after - before for before, after in pairwise(begins)} == {period.step}
