@@ -107,12 +107,15 @@ class Endpoints:
     def authorize(self) -> BaseResponse:
         """Ask who signs in; the choice is sent to the same URL."""
         provider = _provider()
-        asked = _authorization_request(provider)
-        if isinstance(asked, BaseResponse):
-            return asked
+        authorization = _authorization_request(provider)
+        if isinstance(authorization, BaseResponse):
+            return authorization
         if request.method == "GET":
             page = render_template(
-                "demo_provider.html", people=provider.people, client=_host(asked), style=_STYLE
+                "demo_provider.html",
+                people=provider.people,
+                client=_host(authorization),
+                style=_STYLE,
             )
             return Response(
                 page, headers={"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"}
@@ -123,16 +126,16 @@ class Endpoints:
         now = _now()
         code = {
             "sub": person.subject,
-            "redirect_uri": asked.redirect_uri,
-            "scope": asked.scope,
-            "nonce": asked.nonce,
-            "challenge": asked.challenge,
+            "redirect_uri": authorization.redirect_uri,
+            "scope": authorization.scope,
+            "nonce": authorization.nonce,
+            "challenge": authorization.challenge,
             "auth_time": int(now),
             "exp": now + _CODE_LASTS.total_seconds(),
             "jti": installation().ports.randomness.token(22),
         }
         answer = {"code": self.key.sign(_CODE, code), "iss": provider.issuer}
-        return _back(asked.redirect_uri, asked.state, answer)
+        return _back(authorization.redirect_uri, authorization.state, answer)
 
     def token(self) -> Response:
         """Exchange a code or a refresh token."""
@@ -231,24 +234,24 @@ def _provider() -> DemoProvider:
 
 def _authorization_request(provider: DemoProvider) -> AuthorizationRequest | BaseResponse:
     """Return the request, or the answer to an invalid one (RFC 6749, 4.1.2.1)."""
-    asked = request.args
-    redirect_uri = asked.get("redirect_uri", "")
-    if asked.get("client_id") != provider.client_id:
+    arguments = request.args
+    redirect_uri = arguments.get("redirect_uri", "")
+    if arguments.get("client_id") != provider.client_id:
         raise BadRequest("This client isn't registered.")
     host = urlsplit(redirect_uri).hostname or ""
     if not is_loopback_host(host) and host != urlsplit(request.host_url).hostname:
         raise BadRequest("This redirect URL isn't registered.")
-    state, scope = asked.get("state", ""), asked.get("scope", "")
-    challenge = asked.get("code_challenge", "")
-    if asked.get("response_type") != "code":
+    state, scope = arguments.get("state", ""), arguments.get("scope", "")
+    challenge = arguments.get("code_challenge", "")
+    if arguments.get("response_type") != "code":
         return _back(redirect_uri, state, {"error": "unsupported_response_type"})
     if "openid" not in scope.split():
         return _back(redirect_uri, state, {"error": "invalid_scope"})
-    if not challenge or asked.get("code_challenge_method") != "S256":
+    if not challenge or arguments.get("code_challenge_method") != "S256":
         return _back(redirect_uri, state, {"error": "invalid_request"})
-    if asked.get("prompt") == "none":
+    if arguments.get("prompt") == "none":
         return _back(redirect_uri, state, {"error": "login_required"})
-    return AuthorizationRequest(redirect_uri, scope, state, asked.get("nonce", ""), challenge)
+    return AuthorizationRequest(redirect_uri, scope, state, arguments.get("nonce", ""), challenge)
 
 
 def _back(redirect_uri: str, state: str, answer: Mapping[str, str]) -> BaseResponse:
@@ -302,5 +305,5 @@ def _now() -> float:
     return installation().ports.clock.timestamp()
 
 
-def _host(asked: AuthorizationRequest) -> str:
-    return urlsplit(asked.redirect_uri).netloc
+def _host(authorization: AuthorizationRequest) -> str:
+    return urlsplit(authorization.redirect_uri).netloc

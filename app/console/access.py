@@ -56,39 +56,41 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """Show both switches; ``ask`` opens the confirmation of a change."""
-    asked = _asked(request.args.get("ask"), request.args.get("mode"), request.args.get("open"))
+    proposal = _proposal(
+        request.args.get("ask"), request.args.get("mode"), request.args.get("open")
+    )
     found = show_impact(ports(), actor())
     if (
-        asked is not None
-        and not asked.refusal(found)
-        and needs_proof(ports(), actor(), update_shop, asked.update)
+        proposal is not None
+        and not proposal.refusal(found)
+        and needs_proof(ports(), actor(), update_shop, proposal.update)
     ):
-        act = "access.set_mode" if asked.is_mode else "access.set_storefront"
-        return ask_first(act, asked.address())
-    return _show(found, asked)
+        act = "access.set_mode" if proposal.is_mode else "access.set_storefront"
+        return ask_first(act, proposal.address())
+    return _show(found, proposal)
 
 
 @blueprint.post("/mode")
 def set_mode() -> BaseResponse:
     """Set the password login mode; refused if no administrator could undo it."""
-    asked = _asked("mode", request.form.get("mode"), None)
-    if asked is None:
+    proposal = _proposal("mode", request.form.get("mode"), None)
+    if proposal is None:
         return go("console.access.index")
-    mode, phrase = asked.mode, request.form.get("phrase", "").strip().upper()
+    mode, phrase = proposal.mode, request.form.get("phrase", "").strip().upper()
     if mode is PasswordLoginMode.DISABLED and phrase != PHRASE:
         return _refuse(
-            asked, [text("Type {phrase} to confirm. Nothing was changed.", phrase=PHRASE)]
+            proposal, [text("Type {phrase} to confirm. Nothing was changed.", phrase=PHRASE)]
         )
-    return _change(asked)
+    return _change(proposal)
 
 
 @blueprint.post("/storefront")
 def set_storefront() -> BaseResponse:
     """Open the storefront, or close it with a note and a time to open."""
-    asked = _asked("storefront", None, request.form.get("open"))
-    if asked is None:
+    proposal = _proposal("storefront", None, request.form.get("open"))
+    if proposal is None:
         return go("console.access.index")
-    return _change(asked) if asked.opens_storefront else _close(asked)
+    return _change(proposal) if proposal.opens_storefront else _close(proposal)
 
 
 class ClosingForm(ConsoleForm):
@@ -115,7 +117,7 @@ class ClosingForm(ConsoleForm):
         )
 
 
-class Asked:
+class Proposal:
     """A change of one of the switches that is to be confirmed."""
 
     def __init__(self, switch: str, value: str) -> None:
@@ -162,36 +164,36 @@ class Asked:
         return _reason(found.storefront_traffic(allow=_OPEN[self.value]).lockout)
 
 
-def _asked(switch: str | None, mode: str | None, open_: str | None) -> Asked | None:
+def _proposal(switch: str | None, mode: str | None, open_: str | None) -> Proposal | None:
     if switch == "mode" and mode is not None and mode in PasswordLoginMode.__members__:
-        return Asked(switch, mode)
+        return Proposal(switch, mode)
     if switch == "storefront" and open_ is not None and open_ in _OPEN:
-        return Asked(switch, open_)
+        return Proposal(switch, open_)
     return None
 
 
-def _change(asked: Asked) -> BaseResponse:
+def _change(proposal: Proposal) -> BaseResponse:
     try:
-        _guard(asked.change)
-        update_shop(ports(), actor(), asked.update)
+        _guard(proposal.change)
+        update_shop(ports(), actor(), proposal.update)
     except Refused as refused:
         return _refuse(None, [problem_text(problem) for problem in refused.problems])
-    if asked.is_mode:
-        return done(_DONE_MODE[asked.mode], "console.access.index")
-    return done(_DONE_OPEN[_OPEN[asked.value]], "console.access.index")
+    if proposal.is_mode:
+        return done(_DONE_MODE[proposal.mode], "console.access.index")
+    return done(_DONE_OPEN[_OPEN[proposal.value]], "console.access.index")
 
 
-def _close(asked: Asked) -> BaseResponse:
+def _close(proposal: Proposal) -> BaseResponse:
     form = ClosingForm()
     was_closed = show_settings(ports(), actor()).allow_storefront_traffic is False
     try:
         if not form.validate():
-            return _refuse(asked, [], form)
-        _guard(asked.change)
+            return _refuse(proposal, [], form)
+        _guard(proposal.change)
         update_shop(ports(), actor(), form.update())
     except Refused as refused:
         form.refuse(refused)
-        return _refuse(asked, [], form)
+        return _refuse(proposal, [], form)
     message = "Note and opening time saved." if was_closed else "Storefront closed."
     return done(message, "console.access.index")
 
@@ -210,26 +212,26 @@ def _reason(judged: Lockout) -> str:
 
 
 def _refuse(
-    asked: Asked | None, messages: list[str], closing: ClosingForm | None = None
+    proposal: Proposal | None, messages: list[str], closing: ClosingForm | None = None
 ) -> BaseResponse:
     found = show_impact(ports(), actor())
     return refused_page(
         "access/index.html",
-        access=_page_of(found, asked, messages),
+        access=_page_of(found, proposal, messages),
         closing=closing or ClosingForm.of(found),
         time_hint=_time_hint(),
     )
 
 
-def _show(found: Impact, asked: Asked | None) -> BaseResponse:
-    if asked is not None:
-        reason = asked.refusal(found)
+def _show(found: Impact, proposal: Proposal | None) -> BaseResponse:
+    if proposal is not None:
+        reason = proposal.refusal(found)
         if reason:
             flash(reason, "bad")
-            asked = None
+            proposal = None
     return page(
         "access/index.html",
-        access=_page_of(found, asked),
+        access=_page_of(found, proposal),
         closing=ClosingForm.of(found),
         time_hint=_time_hint(),
     )
@@ -242,7 +244,7 @@ def _time_hint() -> str:
     )
 
 
-def _page_of(found: Impact, asked: Asked | None, wrong: Sequence[str] = ()) -> AccessPage:
+def _page_of(found: Impact, proposal: Proposal | None, wrong: Sequence[str] = ()) -> AccessPage:
     by_sign_on = signed_in_by().origin is SessionOrigin.OIDC
     viewer = Viewer(caller().user.id, by_sign_on=by_sign_on)
-    return make_access_page(found, viewer, asked.change if asked else None, wrong)
+    return make_access_page(found, viewer, proposal.change if proposal else None, wrong)

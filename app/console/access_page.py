@@ -82,16 +82,16 @@ _TIME = Markup('<time datetime="{}">{}</time>')
 def make_access_page(
     found: Impact,
     viewer: Viewer,
-    asked: AccessChange | None = None,
+    proposed: AccessChange | None = None,
     wrong: Sequence[str] = (),
 ) -> AccessPage:
-    """Return the page that shows ``found``, and asks about a change if one is ``asked``."""
+    """Return the page that shows ``found``, and asks about a change if one is ``proposed``."""
     switches = found.switches
     mode, is_open = switches.password_login_mode, switches.allow_storefront_traffic
-    if asked is not None and asked.password_login_mode is not None:
-        mode = asked.password_login_mode
-    if asked is not None and asked.allow_storefront_traffic is not None:
-        is_open = asked.allow_storefront_traffic
+    if proposed is not None and proposed.password_login_mode is not None:
+        mode = proposed.password_login_mode
+    if proposed is not None and proposed.allow_storefront_traffic is not None:
+        is_open = proposed.allow_storefront_traffic
     more = found.numbers.staff_without_sign_on - len(found.staff_by_password)
     return AccessPage(
         modes=tuple(mode_position(position, found.numbers, mode) for position in found.modes),
@@ -102,7 +102,9 @@ def make_access_page(
         storefront_changed=_changed(found.storefront_changed, found, viewer),
         staff=tuple(_staff_member(person) for person in found.staff_by_password),
         more=html_text("{count:,} more", count=more) if more > 0 else "",
-        question=None if asked is None else _question(found, viewer, asked, is_new=not wrong),
+        question=None
+        if proposed is None
+        else _question(found, viewer, proposed, is_new=not wrong),
         wrong=wrong,
     )
 
@@ -128,15 +130,15 @@ def _staff_member(person: PasswordStaff) -> StaffMember:
     )
 
 
-def _question(found: Impact, viewer: Viewer, asked: AccessChange, *, is_new: bool) -> Question:
+def _question(found: Impact, viewer: Viewer, proposed: AccessChange, *, is_new: bool) -> Question:
     """Return the question; a new one about the current position has nothing to change."""
     moment = _TIME.format(found.counted_at.isoformat(), exact(found.counted_at))
-    if asked.password_login_mode is not None:
-        mode = found.login_mode(asked.password_login_mode)
+    if proposed.password_login_mode is not None:
+        mode = found.login_mode(proposed.password_login_mode)
         if mode.is_current and is_new:
             return Question(_ALREADY, MODES[mode.mode].already)
         return _mode_question(mode, found.numbers, viewer, moment)
-    allow = bool(asked.allow_storefront_traffic)
+    allow = bool(proposed.allow_storefront_traffic)
     storefront = found.storefront_traffic(allow=allow)
     if allow and storefront.is_current and is_new:
         return Question(_ALREADY, _IS_OPEN)

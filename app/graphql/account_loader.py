@@ -68,8 +68,8 @@ class AccountLoader:
     ) -> Loaded | None:
         if user.id not in loaded:
             # A list of one kind of users: who sees one of them sees them all.
-            wanted = {user.id: user}
+            users = {user.id: user}
             if user.id in self._users:
-                wanted |= self._users
-            loaded |= read(tuple(wanted.values()))
+                users |= self._users
+            loaded |= read(tuple(users.values()))
         return loaded.get(user.id)

@@ -93,15 +93,15 @@ def chosen(page: AccessPage) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "labels"),
+    ("proposed", "labels"),
     [
         (None, ["Everyone", "Open"]),
         (AccessChange(password_login_mode=PasswordLoginMode.DISABLED), ["Off", "Open"]),
         (CLOSING, ["Everyone", "Closed"]),
     ],
 )
-def test_asked_position_is_chosen(asked: AccessChange | None, labels: list[str]) -> None:
-    assert chosen(make_access_page(IMPACT, VIEWER, asked)) == labels
+def test_asked_position_is_chosen(proposed: AccessChange | None, labels: list[str]) -> None:
+    assert chosen(make_access_page(IMPACT, VIEWER, proposed)) == labels
 
 
 def test_mode_for_customers_counts_staff_and_sessions() -> None:
@@ -296,8 +296,8 @@ def test_question_about_a_mode_repeats_its_consequences(
 
 
 def test_question_counts_a_viewer_by_sign_on_among_those_who_go_on() -> None:
-    asked = AccessChange(password_login_mode=PasswordLoginMode.DISABLED)
-    page = make_access_page(IMPACT, replace(VIEWER, by_sign_on=True), asked)
+    proposed = AccessChange(password_login_mode=PasswordLoginMode.DISABLED)
+    page = make_access_page(IMPACT, replace(VIEWER, by_sign_on=True), proposed)
     assert page.question is not None
     assert page.question.consequences[-1].sentence.startswith(
         "<b>2 staff</b> with an SSO identity, including you,"
@@ -315,7 +315,7 @@ def test_question_about_closing_counts_requests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "detail", "title"),
+    ("proposed", "detail", "title"),
     [
         (
             AccessChange(password_login_mode=PasswordLoginMode.ENABLED),
@@ -330,12 +330,12 @@ def test_question_about_closing_counts_requests() -> None:
     ],
 )
 def test_current_position_is_asked_about_only_after_a_refusal(
-    asked: AccessChange, detail: str, title: str
+    proposed: AccessChange, detail: str, title: str
 ) -> None:
-    question = make_access_page(IMPACT, VIEWER, asked).question
+    question = make_access_page(IMPACT, VIEWER, proposed).question
     assert question is not None
     assert (question.title, question.action) == ("No change to review", "")
     assert question.detail == detail
-    refused = make_access_page(IMPACT, VIEWER, asked, ["No."]).question
+    refused = make_access_page(IMPACT, VIEWER, proposed, ["No."]).question
     assert refused is not None
     assert (refused.title, refused.is_harmless) == (title, True)

@@ -37,8 +37,10 @@ def read_description(
     """
     document_issuer = document.get("issuer")
     if not isinstance(document_issuer, str) or document_issuer.rstrip("/") != issuer.rstrip("/"):
-        message = "The configuration is for another issuer: {told}."
-        return {}, [Problem("INVALID", message, "issuer", values={"told": repr(document_issuer)})]
+        message = "The configuration is for another issuer: {issuer}."
+        return {}, [
+            Problem("INVALID", message, "issuer", values={"issuer": repr(document_issuer)})
+        ]
     settings, problems = {"issuer": document_issuer}, []
     for name, member in _ENDPOINTS.items():
         url = document.get(member)
