@@ -146,7 +146,7 @@ def test_no_input_disables_prompts(
 ) -> None:
     make_group(ports, "Support")
     shown = run_in_terminal(installed, *arguments, "--no-input")
-    assert f"Nobody is here to be asked: {message}" in shown
+    assert message in shown
     assert "ended with 2" in shown
 
 
