@@ -41,8 +41,8 @@ def test_list_is_a_table_on_a_terminal_and_lines_in_a_pipe(installed: Installati
 
 def test_what_is_missing_is_asked_for_on_a_terminal(installed: Installation) -> None:
     answers = [
-        ("Where to", "https://app.example.com/new"),
-        ("Which events", "order-paid, PRODUCT_CREATED"),
+        ("Endpoint URL", "https://app.example.com/new"),
+        ("Events, separated", "order-paid, PRODUCT_CREATED"),
         ("Name", "asked"),
     ]
     comparable_output = run_in_terminal(installed, "webhook", "create", answers=answers)
@@ -57,9 +57,9 @@ def test_invalid_answer_is_asked_again(ports: Ports, installed: Installation) ->
     answers = [
         ("App (Warehouse, Bookkeeping)", "Bokkeeping"),
         ("App not found.", "Bookkeeping"),
-        ("Where to", "nowhere"),
+        ("Endpoint URL", "nowhere"),
         ("Use a whole address", "https://app.example.com/new"),
-        ("Which events", "order-payd"),
+        ("Events, separated", "order-payd"),
         ("Did you mean ORDER_PAID?", ","),
         ("Enter at least one event", "order-paid"),
         ("Name", "asked"),
@@ -106,7 +106,7 @@ def test_nothing_is_asked_with_no_input(installed: Installation) -> None:
 
 def test_ctrl_c_at_a_question_ends_quietly(installed: Installation) -> None:
     comparable_output = run_in_terminal(
-        installed, "webhook", "create", answers=[("Where to", INTERRUPT)]
+        installed, "webhook", "create", answers=[("Endpoint URL", INTERRUPT)]
     )
     assert "ended with 130" in comparable_output
     assert "Traceback" not in comparable_output
@@ -191,15 +191,15 @@ def test_editor_that_changes_nothing_changes_nothing(installed: Installation) ->
     comparable_output = run_in_terminal(
         installed, "webhook", "edit", "hook", EDITOR=editor(installed.folder, "pass")
     )
-    assert "Nothing was changed." in comparable_output
+    assert "No changes were made." in comparable_output
     assert hook(installed) == before
 
 
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ("import os; os.remove(file); os._exit(0)", "Nothing was changed."),
-        ("text = ''", "Nothing was changed."),
+        ("import os; os.remove(file); os._exit(0)", "No changes were made."),
+        ("text = ''", "No changes were made."),
         ("file.write_bytes(bytes([255])); raise SystemExit", "The edited file isn't UTF-8 text"),
         ("raise SystemExit(1)", "Editing failed"),
     ],
@@ -234,11 +234,11 @@ def test_mistake_in_the_editor_can_be_mended(installed: Installation) -> None:
 def test_many_changes_are_shown_and_agreed_to(installed: Installation) -> None:
     words = ("webhook", "update", "--domain", "app.example.com", "new.example.com")
     moved = "hook (Warehouse): https://app.example.com/hook -> https://new.example.com/hook"
-    refused = run_in_terminal(installed, *words, answers=[("Change 1 webhook?", "n")])
+    refused = run_in_terminal(installed, *words, answers=[("Update 1 webhook?", "n")])
     assert moved in refused
     assert "ended with 1" in refused
     assert hook(installed)["targetUrl"] == "https://app.example.com/hook"
-    agreed = run_in_terminal(installed, *words, answers=[("Change 1 webhook?", "y")])
+    agreed = run_in_terminal(installed, *words, answers=[("Update 1 webhook?", "y")])
     assert "ended with 0" in agreed
     assert hook(installed)["targetUrl"] == "https://new.example.com/hook"
 
