@@ -63,7 +63,7 @@ def interrupted(installed: Installation, *arguments: str, after: str) -> tuple[s
         (("login", URL, "--app-token"), "Token"),
         (("webhook", "create"), "Endpoint URL"),
         (("webhook", "update", "--inactive"), "Update 1 webhook?"),
-        (("webhook", "delete", "hook"), "Remove"),
+        (("webhook", "delete", "hook"), "Delete"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
 )

@@ -58,7 +58,7 @@ def test_a_change_of_nothing_is_a_usage_error(ports: Ports) -> None:
     make_user(ports, "ann@example.com")
     failed = run(ports, "user", "update", "ann@example.com")
     assert failed.exit_code == 2
-    assert "Say w" in failed.stderr
+    assert "Nothing to update" in failed.stderr
 
 
 @pytest.mark.parametrize("is_staff", [True, False])

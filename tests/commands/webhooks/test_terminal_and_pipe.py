@@ -58,7 +58,7 @@ def test_invalid_answer_is_asked_again(ports: Ports, installed: Installation) ->
         ("App (Warehouse, Bookkeeping)", "Bokkeeping"),
         ("App not found.", "Bookkeeping"),
         ("Endpoint URL", "nowhere"),
-        ("Use a whole address", "https://app.example.com/new"),
+        ("Enter a full URL", "https://app.example.com/new"),
         ("Events, separated", "order-payd"),
         ("Did you mean ORDER_PAID?", ","),
         ("Enter at least one event", "order-paid"),
@@ -99,7 +99,7 @@ def test_new_secret_is_printed_on_one_line(
 
 def test_nothing_is_asked_with_no_input(installed: Installation) -> None:
     comparable_output = run_in_terminal(installed, "webhook", "create", "--no-input")
-    assert "Say --target-url and --event or --query." in comparable_output
+    assert "Missing --target-url and either --event or --query." in comparable_output
     assert "ended with 2" in comparable_output
     assert "ended with 2" in run_in_terminal(installed, "webhook", "edit", "hook", "--no-input")
 
