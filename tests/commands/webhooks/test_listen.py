@@ -147,7 +147,7 @@ def test_failed_forwarding_is_reported_and_listening_continues(
         result = listening.result()
     assert result.exit_code == 0
     assert len(result.stdout.splitlines()) == 2
-    assert result.stderr.count("was not forwarded: 127.0.0.1:1 cannot be reached.") == 2
+    assert result.stderr.count("was not forwarded: Can't connect to 127.0.0.1:1.") == 2
 
 
 def test_listening_survives_an_outage_of_the_instance(ports: Ports, tmp_path: Path) -> None:
