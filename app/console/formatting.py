@@ -23,6 +23,7 @@ _JSON_PART = re.compile(
 )
 _MARKED = Markup('<span class="{}">{}</span>')
 _TIME = Markup('<time datetime="{}" title="{}">{}</time>')
+_BREAKS = re.compile(r"(?<=[_/@.?&])(?=[^/])")
 _INITIALS = 2
 
 
@@ -147,9 +148,9 @@ def capitalize_first(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def breakable(name: str) -> Markup:
-    """A long name in capitals that may break at its underscores."""
-    return Markup("_<wbr>").join(escape(part) for part in name.split("_"))
+def breakable(value: str) -> Markup:
+    """Return a URL, an email or a name in capitals, which breaks at its punctuation alone."""
+    return Markup("<wbr>").join(escape(part) for part in _BREAKS.split(value))
 
 
 def pretty_json(value: object) -> str:

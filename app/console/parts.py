@@ -19,10 +19,14 @@ class Pill:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line of a list of facts; ``value`` is text or markup."""
+    """A line of a list of facts; ``value`` is text or markup.
+
+    A value that ``is_copied`` is text with a button that copies it.
+    """
 
     label: str
     value: str
+    is_copied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def make_shop_settings_page(
     """Return the page with ``forms``, one for each of ``GROUPS``."""
     return ShopSettingsPage(
         sections=tuple(_section(group, forms[group], sends_mail=sends_mail) for group in GROUPS),
-        installation=(Fact("API URL", api_url), Fact("Version", VERSION)),
+        installation=(Fact("API URL", api_url, is_copied=True), Fact("Version", VERSION)),
     )
 
 

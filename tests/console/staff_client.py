@@ -33,7 +33,7 @@ class Page:
     @property
     def text(self) -> str:
         """What people read: without tags, blanks as one."""
-        bare = _TAG.sub(" ", _DARK.sub(" ", self.html))
+        bare = _TAG.sub(" ", _DARK.sub(" ", self.html.replace("<wbr>", "")))
         return " ".join(html.unescape(bare).split())
 
     @property

@@ -167,3 +167,16 @@ def test_page_costs_four_statements(staff_console: StaffConsole, statements: Sta
     with statements() as seen:
         console.open(ACCOUNT_URL)
     assert len(seen) <= 4
+
+
+def test_theme_is_chosen_on_the_account_page(staff_console: StaffConsole) -> None:
+    console = staff_console()
+    shown = console.open("/console/account/")
+    assert 'aria-label="Appearance"' in shown.html
+    done = console.send(
+        "/console/theme",
+        {"theme": "dark", "next": "/console/account/"},
+        seen_at="/console/account/",
+    )
+    assert done.leads_to == "/console/account/"
+    assert 'data-bs-theme="dark"' in console.follow(done).html

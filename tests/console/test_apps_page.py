@@ -195,9 +195,15 @@ def test_webhook_names_two_events(events: tuple[EventType, ...], sends: str) -> 
 
 
 def test_facts_leave_out_what_is_missing() -> None:
-    assert [fact.label for fact in shown().facts] == ["Type", "Created", "ID"]
+    assert [fact.label for fact in shown().facts] == ["Type", "Created", "API ID"]
     installed = shown(INSTALLED).facts
-    assert [fact.label for fact in installed] == ["Type", "Version", "Website", "Installed", "ID"]
+    assert [fact.label for fact in installed] == [
+        "Type",
+        "Version",
+        "Website",
+        "Installed",
+        "API ID",
+    ]
 
 
 @pytest.mark.parametrize(

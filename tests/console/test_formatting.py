@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.formatting import exact, relative, tally
+from app.console.formatting import breakable, exact, relative, tally
 from app.services.shop.sign_in_counts import BoundedCount
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -58,3 +58,18 @@ def test_future_moment_is_relative_for_a_day(apart: dict[str, float], words: str
 )
 def test_bounded_count_says_how_far_it_was_counted(count: BoundedCount, words: str) -> None:
     assert tally(count) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("MANAGE_ORDERS", "MANAGE_<wbr>ORDERS"),
+        ("ines@example.com", "ines@<wbr>example.<wbr>com"),
+        ("https://a.example/b?c=1", "https://<wbr>a.<wbr>example/<wbr>b?<wbr>c=1"),
+        ("<b>&", "&lt;b&gt;&amp;"),
+        ("V2Vi==", "V2Vi=="),
+        ("", ""),
+    ],
+)
+def test_long_values_break_at_punctuation(value: str, shown: str) -> None:
+    assert breakable(value) == shown

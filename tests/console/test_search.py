@@ -117,6 +117,7 @@ def test_order_number_leads_to_its_customer(staff_console: StaffConsole, shop: P
     ("words", "address"),
     [
         ("log out", "/console/account/"),
+        ("dark mode", "/console/account/"),
         ("sign out everywhere", "/console/account/"),
         ("webhook failures", "/console/deliveries/"),
         ("team", "/console/staff/"),

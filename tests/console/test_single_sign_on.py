@@ -104,7 +104,7 @@ def test_provider_that_is_not_set_up_cannot_be_switched_on(
 ) -> None:
     refused = staff_console(MAY).send(f"{PAGE}switch", {"to": "on"}, seen_at=PAGE)
     assert refused.status == 422
-    assert "set json_web_key_set_url" in refused.text
+    assert "JSON Web Key Set URL is required to accept" in refused.text
     assert not is_active(shop)
 
 

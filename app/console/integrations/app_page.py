@@ -123,15 +123,15 @@ def _facts(app: App, now: datetime) -> Iterable[Fact]:
     if app.author:
         yield Fact("Author", app.author)
     if app.identifier:
-        yield Fact("Identifier", _CODE.format(app.identifier))
+        yield Fact("Identifier", app.identifier, is_copied=True)
     if app.app_url:
-        yield Fact("Website", _LINK.format(app.app_url, app.app_url))
+        yield Fact("Website", _LINK.format(app.app_url, breakable(app.app_url)))
     if app.manifest_url:
-        yield Fact("Manifest", app.manifest_url)
+        yield Fact("Manifest", app.manifest_url, is_copied=True)
     if app.support_url:
-        yield Fact("Support", _LINK.format(app.support_url, app.support_url))
+        yield Fact("Support", _LINK.format(app.support_url, breakable(app.support_url)))
     yield Fact("Created" if is_custom else "Installed", time_element(app.created_at, now))
-    yield Fact("ID", _CODE.format(global_id(app.id, "App")))
+    yield Fact("API ID", global_id(app.id, "App"), is_copied=True)
 
 
 def _token(token: AppToken, now: datetime) -> TokenRow:

@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from markupsafe import Markup
-
 from app.console.exports import Columns
 from app.console.formatting import html_text, time_element
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
@@ -55,7 +53,6 @@ COUNT = RowCount(
 _SHOWN_EVENTS = 2
 _UNNAMED = "Unnamed webhook"
 _NO_NAMES: Mapping[str, ObjectName] = {}
-_CODE = Markup("<code>{}</code>")
 _DAY = timedelta(days=1)
 
 
@@ -288,11 +285,11 @@ def _payload(hook: ListedWebhook) -> str:
 
 def _facts(hook: ListedWebhook, now: datetime) -> Iterable[Fact]:
     if hook.identifier:
-        yield Fact("Identifier", _CODE.format(hook.identifier))
+        yield Fact("Identifier", hook.identifier, is_copied=True)
     yield Fact("Last 24 hours", _day(hook.health))
     yield Fact("Signing", "Secret (HMAC)" if hook.has_secret else "Shop's signing key (JWS)")
     yield Fact("Created", time_element(hook.created_at, now))
-    yield Fact("API ID", _CODE.format(to_global_id("Webhook", hook.id)))
+    yield Fact("API ID", to_global_id("Webhook", hook.id), is_copied=True)
 
 
 def _day(health: Health) -> str:

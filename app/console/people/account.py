@@ -38,7 +38,8 @@ blueprint = PageGroup(
     Entry(
         "Your account",
         "person",
-        "own profile change password sessions devices email sign log out everywhere logout",
+        "own profile change password sessions devices email sign log out everywhere logout "
+        "theme dark light mode appearance",
     ),
     url_prefix="/account",
 )

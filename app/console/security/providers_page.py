@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.console.exports import Columns
-from app.console.formatting import html_text, tally
+from app.console.formatting import breakable, html_text, tally
 from app.console.lists import RowCount
 from app.console.parts import Fact, Pill, Question
 from app.console.security.mapping_preview import PreviewCard
@@ -300,4 +300,4 @@ def _value(value: SettingValue) -> str:
         return html_text(Markup('<span class="lk-muted">{words}</span>'), words="Set, hidden")
     if value.setting.type is SettingType.BOOLEAN:
         return "Yes" if value.value == "true" else "No"
-    return html_text(Markup("<code>{value}</code>"), value=value.value)
+    return html_text(Markup("<code>{value}</code>"), value=breakable(value.value))
