@@ -151,7 +151,7 @@ def test_image_of_maximum_size_is_accepted() -> None:
     ids=lambda data: repr(data[:12]),
 )
 def test_non_image_is_refused(data: bytes) -> None:
-    with pytest.raises(InvalidImage, match="no picture"):
+    with pytest.raises(InvalidImage, match="isn't an image"):
         PICTURES.crop_squares(data, (64,))
 
 

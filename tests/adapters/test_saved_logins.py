@@ -57,10 +57,10 @@ def test_damaged_file_error_says_what_to_do(tmp_path: Path, text: str) -> None:
 
 def test_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file")
-    with pytest.raises(Fault, match="cannot be read"):
+    with pytest.raises(Fault, match="Can't read"):
         FileProfiles(tmp_path / "config" / "latchkey").save(ANN)
     (tmp_path / "profiles.json").mkdir()
-    with pytest.raises(Fault, match="cannot be read"):
+    with pytest.raises(Fault, match="Can't read"):
         FileProfiles(tmp_path).save(ANN)
 
 

@@ -74,7 +74,7 @@ def test_production_without_trusted_proxies_is_a_warning(ports: Ports) -> None:
         ),
         (
             {"SECRET_KEY": "geheim, and not what the keys were made with"},
-            *("signing keys", "failed", "Set SECRET_KEY back"),
+            *("signing keys", "failed", "Restore SECRET_KEY"),
         ),
         (
             {"MAIL_URL": "smtp://shop:geheim@127.0.0.1:1"},

@@ -60,7 +60,7 @@ def test_disabling_the_last_recovery_login_needs_confirmation(ports: Ports) -> N
     refused = run(ports, *change)
     assert refused.exit_code == 3
     assert "1 person signed in with Northlight ID, 1 of them staff" in refused.stderr
-    assert "say --yes" in refused.stderr
+    assert "pass --yes" in refused.stderr
     assert known_providers(ports)[0].issuer != "https://elsewhere.invalid"
     assert run(ports, *change, "--yes").exit_code == 0
     assert known_providers(ports)[0].issuer == "https://elsewhere.invalid"

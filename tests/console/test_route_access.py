@@ -44,7 +44,6 @@ LOOKED_AT = {
     "console.apps.index",
     "console.apps.show",
     "console.dry_run.index",
-    "console.dry_run.run",
     "console.events.index",
     "console.home.index",
     "console.inspector.index",

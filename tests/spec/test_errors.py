@@ -43,8 +43,8 @@ def test_top_level_error_has_message_location_path_and_code(client: Client) -> N
 def test_every_account_mutation_has_both_errors_and_account_errors(
     client: Client, mutation: str
 ) -> None:
-    query = "{ __schema { mutationType { fields { name type { fields { name type { ofType {"
-    query += " ofType { ofType { name } } } } } } } } } }"
+    query = "{ __schema { mutationType { fields { name type { fields(includeDeprecated: true) {"
+    query += " name type { ofType { ofType { ofType { name } } } } } } } } } }"
     fields = client.run(query).data["__schema"]["mutationType"]["fields"]
     (payload,) = [field["type"]["fields"] for field in fields if field["name"] == mutation]
     listed = {

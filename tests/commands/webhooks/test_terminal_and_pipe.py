@@ -56,7 +56,7 @@ def test_invalid_answer_is_asked_again(ports: Ports, installed: Installation) ->
     make_app(ports, "Bookkeeping")
     answers = [
         ("App (Warehouse, Bookkeeping)", "Bokkeeping"),
-        ("App not found.", "Bookkeeping"),
+        ("No matching app.", "Bookkeeping"),
         ("Endpoint URL", "nowhere"),
         ("Enter a full URL", "https://app.example.com/new"),
         ("Events, separated", "order-payd"),

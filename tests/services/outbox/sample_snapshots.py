@@ -37,6 +37,7 @@ USER = User(
     permissions=_HELD,
     groups=(Group(3, "Clerks", _HELD),),
     avatar="ann.png",
+    time_zone="Europe/Oslo",
 )
 GROUP = PermissionGroup(3, "Clerks", _HELD, members=2)
 APP = App(
