@@ -87,8 +87,8 @@ def make_filter_chips(
     saved, query = tuple(saved), filter_query(values)
     if not saved and not query:
         return None
-    wanted = dict(parse_qsl(query))
-    current = next((one for one in saved if dict(parse_qsl(one.query)) == wanted), None)
+    params = dict(parse_qsl(query))
+    current = next((one for one in saved if dict(parse_qsl(one.query)) == params), None)
     ask = SAVE if current is None else EDIT
     asked_url = f"{url}?{query}" if query else url
     is_asked = bool(query) and values.get("ask") == ask

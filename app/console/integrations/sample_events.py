@@ -11,15 +11,15 @@ from app.domain.values.text import text
 from app.services.deliveries.dry_runs import trigger_webhook
 
 
-def send_sample(webhook: int, event: EventType | None, wanted: str) -> BaseResponse:
-    """Send the webhook the event about the object that ``wanted`` names, or the newest.
+def send_sample(webhook: int, event: EventType | None, named: str) -> BaseResponse:
+    """Send the webhook the event about the object that ``named`` names, or the newest.
 
-    Without an event, the first that the webhook subscribes to; ``wanted`` is an ID then. Refuses
+    Without an event, the first that the webhook subscribes to; ``named`` is an ID then. Refuses
     as ``object_named`` and ``trigger_webhook`` do. Leads to the delivery.
     """
-    object_id: str | None = wanted or None
+    object_id: str | None = named or None
     if event is not None and event in EVENTS:
-        object_id = object_named(ports(), actor(), event, wanted)
+        object_id = object_named(ports(), actor(), event, named)
     sent = trigger_webhook(ports(), actor(), to_global_id("Webhook", webhook), object_id, event)
     return done("Sending sample event.", "console.deliveries.show", key=sent.id)
 

@@ -31,31 +31,31 @@ class FoundObject:
     detail: str = ""
 
 
-def object_named(ports: Ports, actor: Actor, event: EventType, wanted: str) -> str | None:
-    """Return the global ID of the object that ``wanted`` names; ``None`` if it is empty.
+def object_named(ports: Ports, actor: Actor, event: EventType, named: str) -> str | None:
+    """Return the global ID of the object that ``named`` names; ``None`` if it is empty.
 
     An ID is returned as it is; a number, a name or an email may be a part of one that is unique.
     Refuses NOT_FOUND on ``objectId`` if none matches, INVALID if several do.
     """
-    if not wanted or parse_global_id(wanted) is not None:
-        return wanted or None
-    found = find_objects(ports, actor, event, wanted)
-    name = wanted.lstrip("#").casefold()
+    if not named or parse_global_id(named) is not None:
+        return named or None
+    found = find_objects(ports, actor, event, named)
+    name = named.lstrip("#").casefold()
     exact = [
         one for one in found if name in {one.title.lstrip("#").casefold(), one.detail.casefold()}
     ]
     if not found:
         message = (
-            "Nothing that this event is about matches “{wanted}”. Enter a number, name, email or "
+            "Nothing that this event is about matches “{named}”. Enter a number, name, email or "
             "ID, or leave the field empty for the newest."
         )
-        raise Refused(Problem("NOT_FOUND", message, "objectId", values={"wanted": wanted}))
+        raise Refused(Problem("NOT_FOUND", message, "objectId", values={"named": named}))
     matches = exact or found
     if len(matches) > 1:
-        message = "“{wanted}” matches {names}. Enter the full name, or an ID."
+        message = "“{named}” matches {names}. Enter the full name, or an ID."
         names = enumeration([one.title for one in matches])
         raise Refused(
-            Problem("INVALID", message, "objectId", values={"wanted": wanted, "names": names})
+            Problem("INVALID", message, "objectId", values={"named": named, "names": names})
         )
     return matches[0].id
 

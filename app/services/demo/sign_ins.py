@@ -22,7 +22,7 @@ _DAYS = 20
 _PROVIDER = "Northlight ID"
 _DEVICES = ("Safari on iPhone", "Chrome on Android", "Firefox on Windows", "Edge on Windows")
 _MISTYPED = "amara.dialo@example.com"
-_FORGETFUL = "customer@example.com"
+FORGETFUL = "customer@example.com"
 """A customer who doesn't get in today."""
 
 Row = dict[str, object]
@@ -70,7 +70,7 @@ def _is_here(person: Person, ago: float) -> bool:
 def _failures(past: Past, keys: Mapping[str, int]) -> Iterator[Row]:
     """Yield attempts that failed: one customer's of today, and some of the days before."""
     by_email = {person.email: person for person in PEOPLE if person.email in keys}
-    forgetful = by_email.get(_FORGETFUL)
+    forgetful = by_email.get(FORGETFUL)
     if forgetful is not None:
         address = {"address": GUESSER}
         row = _of_person(past, forgetful, keys, 0.1) | address
