@@ -301,6 +301,9 @@ class _LazyIdentityProvider:
     def fetch_person(self, url: str, access_token: str) -> Mapping[str, object]:
         return self._provider.fetch_person(url, access_token)
 
+    def fetch_status(self, url: str) -> int:
+        return self._provider.fetch_status(url)
+
     def discover(self, issuer: str) -> Mapping[str, object]:
         return self._provider.discover(issuer)
 

@@ -89,6 +89,9 @@ class OpenIdProvider:
             raise ProviderTokenRejected("The provider doesn't accept this token.")
         return json_members(response, "The user-info endpoint")
 
+    def fetch_status(self, url: str) -> int:
+        return self._http.send(HttpRequest(url)).status
+
     def discover(self, issuer: str) -> Mapping[str, object]:
         url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
         return self._members(url, "The provider's configuration", timeout=_TIMEOUT)

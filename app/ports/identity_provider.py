@@ -99,5 +99,8 @@ class IdentityProvider(Protocol):
         Raises ``ProviderTokenRejected`` when the provider refuses the token.
         """
 
+    def fetch_status(self, url: str) -> int:
+        """Return the HTTP status of a page of the provider that browsers open."""
+
     def discover(self, issuer: str) -> Mapping[str, object]:
         """The provider's own description of itself (OpenID Connect Discovery)."""

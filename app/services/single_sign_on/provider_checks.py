@@ -11,7 +11,7 @@ from app.domain.single_sign_on.providers import Provider
 from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.ports import Ports
-from app.ports.http import CallFailed, HttpRequest
+from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
 from app.services.authorization.register import fresh_proof, requires
 from app.services.identity.providers import client_secret_of, known_providers
@@ -152,7 +152,7 @@ def _token(ports: Ports, provider: Provider) -> Finding:
 
 def _page(ports: Ports, name: str, url: str) -> Finding:
     """The browser goes there, not this service: that something answers is all to look at."""
-    status = ports.http.send(HttpRequest(url)).status
+    status = ports.identity_provider.fetch_status(url)
     if status >= _BROKEN:
         message = f"Responded with HTTP {status}."
         return Finding(name, State.WARNING, message, f"Check {name}.")
