@@ -1,0 +1,1 @@
+"""Programs that verify webhook requests, as the webhooks reference shows them."""
