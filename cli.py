@@ -3,9 +3,11 @@
 import logging
 import signal
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from threading import Event
+from typing import NoReturn
 
 import click
 from flask import Flask
@@ -13,6 +15,7 @@ from flask.cli import FlaskGroup
 from typing_extensions import override
 
 import app as latchkey
+from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.interruptions import exit_at_once
 from app.commands.terminal.lazy_group import LazyGroup
 from app.commands.terminal.output import write_errors
@@ -20,27 +23,64 @@ from app.commands.terminal.output import write_errors
 COMMANDS = {
     "serve": "app.commands.serve:command",
     "worker": "app.commands.worker:command",
+    "doctor": "app.commands.doctor:command",
     "db": "app.commands.db:command",
+    "keys": "app.commands.keys:command",
     "demo": "app.commands.demo:command",
     "user": "app.commands.user:command",
     "group": "app.commands.group:command",
-    "app": "app.commands.apps:command",
-    "webhook": "app.commands.webhook:command",
-    "sign-ins": "app.commands.sign_ins:command",
-    "login": "app.commands.login:command",
     "shop": "app.commands.shop:command",
     "oidc": "app.commands.oidc:command",
-    "keys": "app.commands.keys:command",
-    "doctor": "app.commands.doctor:command",
+    "sign-ins": "app.commands.sign_ins:command",
+    "app": "app.commands.apps:command",
+    "webhook": "app.commands.webhook:command",
+    "login": "app.commands.login:command",
     "completion": "app.commands.completion:command",
 }
+SECTIONS = {
+    "Serve and operate": {
+        "serve": "Serve the shop and run its background worker.",
+        "worker": "Run only the background worker.",
+        "doctor": "Check what the installation depends on and suggest fixes.",
+        "db": "Create the database's tables and keep them up to date.",
+        "keys": "List and rotate the signing keys.",
+        "demo": "Fill the shop with demo data and print its logins.",
+    },
+    "People and access": {
+        "user": "Create, list, update and deactivate people.",
+        "group": "Create, list, update and delete permission groups.",
+        "shop": "Show and change the shop's settings and switches.",
+        "oidc": "Set up single sign-on through identity providers.",
+        "sign-ins": "List sign-in attempts and why they failed.",
+    },
+    "Apps and webhooks": {
+        "app": "Create, install and update apps and their tokens.",
+        "webhook": "Create, update, test and follow webhooks.",
+    },
+    "Command line": {
+        "login": "Sign in to another instance, to use it with --instance.",
+        "completion": "Complete commands, options and names on TAB.",
+    },
+}
+"""What ``flask --help`` says of each command, so that it imports none of them."""
+
+_HELP = (
+    "Run and manage a Latchkey shop. `flask COMMAND --help` describes a command, with examples."
+)
 
 
 class Commands(LazyGroup):
     """All of them."""
 
     def __init__(self) -> None:
-        super().__init__("flask", lazy_subcommands=COMMANDS)
+        super().__init__("flask", help=_HELP, lazy_subcommands=COMMANDS)
+
+    @override
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        group = getattr(ctx, "command", None)
+        if isinstance(group, FlaskGroup) and not ctx.resilient_parsing:
+            self._print_help(ctx, group)
+        return super().list_commands(ctx)
 
     @override
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -50,6 +90,37 @@ class Commands(LazyGroup):
             if "--json" in sys.argv:
                 write_errors([("USAGE", error.message, None)])
             raise
+
+    @override
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, summaries in SECTIONS.items():
+            _write_section(formatter, title, summaries)
+
+    def _print_help(self, ctx: click.Context, flask: FlaskGroup) -> NoReturn:
+        """Print the help of ``flask`` and exit.
+
+        Flask asks for the names of an application's commands only to list them in its own help,
+        among its own commands, and offers no other way to shape it.
+        """
+        formatter = ctx.make_formatter()
+        flask.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_commands(ctx, formatter)
+        own = sorted(flask.commands.items())
+        summaries = {name: command.get_short_help_str(formatter.width) for name, command in own}
+        _write_section(formatter, "Flask", summaries)
+        click.Command.format_options(flask, ctx, formatter)
+        is_wanted = not set(ctx.help_option_names).isdisjoint(sys.argv)
+        click.echo(formatter.getvalue().rstrip("\n"), err=not is_wanted, color=ctx.color)
+        sys.exit(Exit.DONE if is_wanted else Exit.USAGE)
+
+
+def _write_section(
+    formatter: click.HelpFormatter, title: str, summaries: Mapping[str, str]
+) -> None:
+    width = max(map(len, COMMANDS))
+    with formatter.section(title):
+        formatter.write_dl([(f"{name:{width}}", summary) for name, summary in summaries.items()])
 
 
 def register(app: Flask) -> None:

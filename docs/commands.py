@@ -84,10 +84,18 @@ def _below(path: tuple[str, ...], command: click.Command) -> Iterator[Entry]:
                 yield from _below((*path, name), inner)
 
 
+def _overview() -> str:
+    """The list that ``flask --help`` shows."""
+    commands = cli.Commands()
+    formatter = click.HelpFormatter(width=_WIDTH)
+    commands.format_commands(click.Context(commands), formatter)
+    return f"## Overview\n\n```text\n{formatter.getvalue().strip()}\n```\n"
+
+
 def printed_commands() -> str:
     """The help of every command, as it is shown."""
     codes = "".join(f"| {int(code)} | {meaning} |\n" for code, meaning in CODES.items())
-    parts = [f"{_HEAD}| exit code | |\n|---|---|\n{codes}"]
+    parts = [f"{_HEAD}| exit code | |\n|---|---|\n{codes}", _overview()]
     for entry in entries():
         text = entry.command.get_help(entry.context())
         help_text = "\n".join(line.rstrip() for line in text.split("\n"))

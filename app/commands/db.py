@@ -5,7 +5,9 @@ import re
 import click
 
 from app.commands.terminal.command import Group
+from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
+from app.domain.values.installation_errors import SchemaBehind
 from app.ports.schema import Schema
 from app.web.installation import installation
 
@@ -43,8 +45,14 @@ def upgrade() -> None:
 
 @command.command("current", examples=[("flask db current --json", "for a script")])
 def current() -> None:
-    """Show the database's revision and whether it is current."""
-    output().one(installation().ports.schema, _COLUMNS)
+    """Show the database's revision and whether it is current. Exits with 1 if it isn't."""
+    schema = installation().ports.schema
+    out = output()
+    out.one(schema, _COLUMNS)
+    at, needed = schema.current(), schema.newest()
+    if at != needed:
+        out.say(str(SchemaBehind(at, needed)))
+        click.get_current_context().exit(Exit.FAILED)
 
 
 @command.command(

@@ -164,7 +164,10 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
 @command.command("test", examples=[("flask oidc test --json", "for a monitor")])
 @_provider
 def test(provider: str) -> None:
-    """Check that a provider works without signing in. Exits with 1 if it doesn't."""
+    """Check that a provider works without signing in.
+
+    Exits with 1 if it isn't set up or a check fails; warnings don't count.
+    """
     checks = check_provider(installation().ports, OPERATOR, provider)
     output().rows(checks, _CHECK_COLUMNS, empty="")
     if any(check.state is State.FAILED for check in checks):

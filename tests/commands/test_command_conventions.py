@@ -92,6 +92,15 @@ def test_every_example_is_understood(line: str) -> None:
     assert command.make_context(command.name, arguments, parent=context).command is command
 
 
+def test_every_group_has_one_line_in_one_section_of_the_help() -> None:
+    summaries = [line for section in cli.SECTIONS.values() for line in section.items()]
+    assert [name for name, _ in summaries] == list(cli.COMMANDS)
+    width = max(map(len, cli.COMMANDS))
+    for _, summary in summaries:
+        assert summary.endswith(".")
+        assert len(summary) <= 78 - width - 4
+
+
 def test_every_group_and_command_says_in_a_sentence_what_it_does() -> None:
     for command in COMMANDS.values():
         assert command.get_short_help_str(100).endswith(".")

@@ -14,7 +14,9 @@ def test_upgrading_makes_the_tables_and_may_be_repeated(
     ports: Ports, empty_database_url: str
 ) -> None:
     bare = replace(ports, schema=AlembicSchema(empty_database_url))
-    assert run_json(bare, "db", "current")["upToDate"] is False
+    behind = run(bare, "db", "current", "--json")
+    assert (behind.exit_code, json.loads(behind.stdout)["upToDate"]) == (1, False)
+    assert "Run `flask db upgrade`." in behind.stderr
     first = run(bare, "db", "upgrade", "--json")
     assert first.exit_code == 0
     newest = json.loads(first.stdout)["newest"]

@@ -52,6 +52,13 @@ def test_what_is_refused_ends_with_3_and_what_is_no_setting_with_2(ports: Ports)
     assert run(ports, "oidc", "discover", "http://nowhere.invalid").exit_code == 3
 
 
+def test_provider_that_is_not_set_up_fails_its_test(ports: Ports) -> None:
+    tested = run(ports, "oidc", "test")
+    assert tested.exit_code == 1
+    assert "isn't set up" in tested.stdout
+    assert "flask oidc discover ISSUER" in tested.stdout
+
+
 def test_disabling_the_last_recovery_login_needs_confirmation(ports: Ports) -> None:
     make_provider(ports, name="Northlight ID")
     link_identity(ports, make_staff(ports, "chief@example.com", Permission.MANAGE_SETTINGS))

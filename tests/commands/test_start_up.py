@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import cli
 from app.ports import Ports
 from tests.builders.people import make_user
 from tests.commands.real_installation import ROOT, Installation
@@ -50,6 +51,30 @@ def test_list_of_webhooks_starts_quickly(ports: Ports, installed: Installation) 
         for _ in range(RUNS)
     )
     assert any(ratio < MAX_RATIO for ratio in ratios)
+
+
+def test_help_lists_own_commands_in_sections_before_those_of_flask(
+    installed: Installation,
+) -> None:
+    shown = installed.run("--help")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    titles = [line for line in shown.stdout.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles == [*(f"{title}:" for title in cli.SECTIONS), "Flask:", "Options:"]
+    lines = {line.split()[0]: line for line in shown.stdout.splitlines() if line.strip()}
+    for summaries in cli.SECTIONS.values():
+        for name, summary in summaries.items():
+            assert lines[name].endswith(f" {summary}")
+    flask = shown.stdout.partition("Flask:\n")[2]
+    assert [line.split()[0] for line in flask.splitlines()[:4]] == [
+        *("limiter", "routes", "run", "shell")
+    ]
+
+
+def test_flask_alone_prints_its_help_as_a_usage_error(installed: Installation) -> None:
+    installed.environment["FLASK_APP"] = str(ROOT / "wsgi.py")
+    shown = installed.run_python("-m", "flask")
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert "Serve and operate:" in shown.stderr
 
 
 def test_database_is_closed_when_a_command_has_ended(installed: Installation) -> None:

@@ -23,6 +23,10 @@ class LazyGroup(AppGroup):
 
     @override
     def list_commands(self, ctx: click.Context) -> list[str]:
+        return self.names(ctx)
+
+    def names(self, ctx: click.Context) -> list[str]:
+        """Return the names of all subcommands, without importing any."""
         return sorted({*super().list_commands(ctx), *self.lazy_subcommands})
 
     @override
@@ -32,7 +36,7 @@ class LazyGroup(AppGroup):
         command = super().get_command(ctx, cmd_name)
         if command is None and not ctx.resilient_parsing:
             # Click would suggest names of commands that are imported already, and no others.
-            raise click.NoSuchCommand(cmd_name, possibilities=self.list_commands(ctx), ctx=ctx)
+            raise click.NoSuchCommand(cmd_name, possibilities=self.names(ctx), ctx=ctx)
         return command
 
     def _import(self, cmd_name: str) -> click.Command:

@@ -82,14 +82,17 @@ def _tried(name: str, look: Callable[[], Finding]) -> Finding:
 
 
 def _modes(provider: Provider) -> Finding:
+    if not (provider.takes_tokens or provider.signs_in):
+        message = "The provider isn't set up: it has no usable endpoints."
+        return Finding("active", State.FAILED, message, "flask oidc discover ISSUER")
     if not provider.active:
         message = "The provider is disabled, so no one can sign in with it."
         return Finding("active", State.WARNING, message, "flask oidc set active true")
     ways = [
         way
         for way, is_open in (
-            ("takes its access tokens", provider.takes_tokens),
-            ("leads users through its login", provider.signs_in),
+            ("accepts its access tokens", provider.takes_tokens),
+            ("signs users in with it", provider.signs_in),
         )
         if is_open
     ]

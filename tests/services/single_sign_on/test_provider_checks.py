@@ -8,6 +8,7 @@ from app.domain.values.errors import Refused
 from app.ports import Ports
 from app.services.identity.providers import known_providers
 from app.services.single_sign_on.provider_checks import check_provider, discover_provider
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.providers import set_up
 from tests.servers.http import Reply
 from tests.servers.own_provider import CONFIGURATION, OwnProvider, as_json
@@ -124,4 +125,14 @@ def test_unknown_provider_is_not_found(ports: Ports) -> None:
     assert [(problem.field, problem.code) for problem in refused.value.problems] == [
         ("provider", "NOT_FOUND")
     ]
-    assert states(ports) == {"active": State.WARNING}
+
+
+def test_provider_that_is_not_set_up_fails_and_a_disabled_one_warns(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    provider.describe()
+    save_provider(ports, OPERATOR, "default", ProviderUpdate({}, active=False))
+    assert states(ports)["active"] is State.WARNING
+    save_provider(ports, OPERATOR, "new", ProviderUpdate({"client_id": "shop"}))
+    [finding] = check_provider(ports, OPERATOR, "new")
+    assert (finding.state, finding.remedy) == (State.FAILED, "flask oidc discover ISSUER")
