@@ -24,6 +24,7 @@ _JSON_PART = re.compile(
 _MARKED = Markup('<span class="{}">{}</span>')
 _TIME = Markup('<time datetime="{}" title="{}">{}</time>')
 _BREAKS = re.compile(r"(?<=[_/@.?&])(?=[^/])")
+_IP_BREAKS = re.compile(r"(?<=:)(?=[^:])")
 _INITIALS = 2
 
 
@@ -153,6 +154,11 @@ def breakable(value: str) -> Markup:
     return Markup("<wbr>").join(escape(part) for part in _BREAKS.split(value))
 
 
+def breakable_ip(value: str) -> Markup:
+    """Return an IP address, which breaks after the colons of IPv6 alone."""
+    return Markup("<wbr>").join(escape(part) for part in _IP_BREAKS.split(value))
+
+
 def pretty_json(value: object) -> str:
     """A payload as people read it; text that is no JSON stays as it is."""
     if isinstance(value, (bytes, str)):
@@ -183,6 +189,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "initials": initials,
     "permission_label": permission_label,
     "breakable": breakable,
+    "breakable_ip": breakable_ip,
     "global_id": global_id,
     "capitalize_first": capitalize_first,
     "pretty_json": pretty_json,

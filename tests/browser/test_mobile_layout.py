@@ -1,6 +1,7 @@
 """What a phone's width must not take away: names, ticks beside what they mark, acts."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import Browser, FloatRect, Locator, Page, ViewportSize, expect
@@ -13,6 +14,7 @@ from app.services.shop.settings import update_shop
 from tests.browser.console import ADMIN, RunningShop
 from tests.builders.apps import make_app
 from tests.builders.people import make_group, make_user
+from tests.builders.sign_in_events import make_sign_in
 from tests.builders.webhooks import make_many_deliveries, make_webhook
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
@@ -21,6 +23,24 @@ PHONE = ViewportSize(width=390, height=844)
 IN_SIGHT = """(element) => {
   const { left, top, width, height } = element.getBoundingClientRect();
   return element.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+}"""
+TABLET = ViewportSize(width=768, height=1024)
+SPLIT_WORDS = """(table) => {
+  const found = new Set(), range = document.createRange();
+  const texts = document.createTreeWalker(table, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const node = texts.currentNode;
+    let line = null;
+    for (let at = 0; at < node.data.length; at++) {
+      range.setStart(node, at);
+      range.setEnd(node, at + 1);
+      const top = range.getClientRects()[0]?.top;
+      const isInside = at > 0 && /\\w/.test(node.data[at - 1]) && /\\w/.test(node.data[at]);
+      if (line !== null && top > line + 3 && isInside) found.add(node.data.trim());
+      line = top ?? null;
+    }
+  }
+  return [...found];
 }"""
 FREE_OF_THE_BAR = """() => document.activeElement.getBoundingClientRect().bottom
   <= document.querySelector('footer.lk-pages').getBoundingClientRect().top"""
@@ -144,3 +164,29 @@ def test_every_list_keeps_its_filters_behind_a_button(
         phone.goto(f"{small_shop.url}/console/{path}")
         expect(phone.get_by_role("button", name="Filters")).to_be_visible()
         expect(phone.get_by_role("button", name="Apply filters")).to_be_hidden()
+
+
+def test_emails_and_ip_addresses_break_at_no_letter_on_a_tablet(
+    browser: Browser, small_shop: RunningShop
+) -> None:
+    make_user(small_shop.ports, ADMIN, is_superuser=True)
+    email = "beatriz.lopes@northlight.example.com"
+    person = make_user(small_shop.ports, email, is_staff=True, first_name="Beatriz")
+    long_ago = small_shop.ports.clock.now() - timedelta(days=40)
+    make_sign_in(
+        small_shop.ports,
+        user_id=person,
+        name=email,
+        address="203.0.113.137",
+        attempts=200,
+        reason="INCORRECT_PASSWORD",
+        at=long_ago,
+        in_console=True,
+    )
+    context = browser.new_context(viewport=TABLET)
+    small_shop.sign_in(context, ADMIN)
+    page = context.new_page()
+    for path in ("sign-ins/", "audit/", "staff/", f"staff/{person}"):
+        page.goto(f"{small_shop.url}/console/{path}?since=90d")
+        assert page.locator("main").evaluate(SPLIT_WORDS) == [], path
+    context.close()

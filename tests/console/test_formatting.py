@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.formatting import breakable, exact, relative, tally
+from app.console.formatting import breakable, breakable_ip, exact, relative, tally
 from app.services.shop.sign_in_counts import BoundedCount
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -73,3 +73,16 @@ def test_bounded_count_says_how_far_it_was_counted(count: BoundedCount, words: s
 )
 def test_long_values_break_at_punctuation(value: str, shown: str) -> None:
     assert breakable(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("203.0.113.77", "203.0.113.77"),
+        ("2001:db8::17", "2001:<wbr>db8::<wbr>17"),
+        ("::1", "::<wbr>1"),
+        ("", ""),
+    ],
+)
+def test_ip_addresses_break_at_colons_alone(value: str, shown: str) -> None:
+    assert breakable_ip(value) == shown
