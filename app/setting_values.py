@@ -2,6 +2,7 @@
 
 import ipaddress
 import re
+import ssl
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
@@ -129,6 +130,25 @@ def mail_url(text: str) -> str:
     if parts.scheme == "file" and parts.netloc:
         raise ValueError("must look like file:/path/to/mails.txt, without a host")
     return with_scheme(text, "smtp", "smtps", "file", example=example)
+
+
+def authorities(text: str) -> str:
+    """Parse the path of a PEM file with certificates; return it."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(text)
+    except ssl.SSLError:
+        raise ValueError(f"{text!r} must be a file of PEM certificates") from None
+    except OSError as error:
+        raise ValueError(f"can't read {text!r}: {error.strerror}") from None
+    return text
+
+
+def proxy_url(text: str) -> str:
+    example = "http://proxy.example.com:3128 or https://user:password@proxy.example.com"
+    parts = urlsplit(text)
+    if not parts.hostname or parts.path.strip("/") or parts.query or parts.fragment:
+        raise ValueError(f"must look like {example}")
+    return with_scheme(text, "http", "https", example=example)
 
 
 def public_url(text: str) -> str:

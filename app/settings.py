@@ -28,6 +28,9 @@ class SettingsError(Misconfigured):
     """The settings cannot be used; ``problems`` names everything that is wrong with them."""
 
 
+_CONNECTION_SETTINGS = ("OUTGOING_CA_FILE", "SSL_CERT_FILE", "OUTGOING_PROXY")
+"""What applies to connections to other instances as well."""
+
 DEFAULT_DATABASE_URL = f"sqlite:///{_INSTANCE / 'latchkey.sqlite3'}"
 """SQLite in the folder ``instance`` beside ``wsgi.py``."""
 
@@ -68,6 +71,9 @@ class Settings:
     outgoing_allowed_networks: tuple[Network, ...] = _setting(
         _RULES.outgoing_allowed_networks, values.networks
     )
+    outgoing_ca_file: str = _setting("", values.authorities)
+    ssl_cert_file: str = _setting("", values.authorities)
+    outgoing_proxy: str = _setting("", values.proxy_url, secret=True)
     rate_limits: Mapping[str, Rates] = _setting({}, values.rate_limits)
     rate_limit_trusted_clients: tuple[Network, ...] = _setting((), values.networks)
     mail_url: str = _setting("", values.mail_url, secret=True)
@@ -139,11 +145,13 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
 class ClientSettings:
     """Settings of commands for other instances, independent of this installation.
 
-    ``token`` is LATCHKEY_TOKEN; saved logins are kept in ``folder``.
+    ``token`` is LATCHKEY_TOKEN; saved logins are kept in ``folder``. ``settings`` has
+    OUTGOING_CA_FILE, SSL_CERT_FILE and OUTGOING_PROXY alone.
     """
 
     token: str = field(repr=False)
     folder: Path
+    settings: Settings
 
 
 def load_client_settings(environment: Mapping[str, str] | None = None) -> ClientSettings:
@@ -153,7 +161,12 @@ def load_client_settings(environment: Mapping[str, str] | None = None) -> Client
     chosen = environment.get("XDG_CONFIG_HOME", "")
     # An address that does not begin at the root says nothing (XDG Base Directory Specification).
     config = Path(chosen) if chosen.startswith("/") else Path.home() / ".config"
-    return ClientSettings(environment.get("LATCHKEY_TOKEN", "").strip(), config / "latchkey")
+    connection = {name: text for name, text in environment.items() if name in _CONNECTION_SETTINGS}
+    return ClientSettings(
+        environment.get("LATCHKEY_TOKEN", "").strip(),
+        config / "latchkey",
+        _Reader(connection).settings(),
+    )
 
 
 def _written() -> dict[str, str]:

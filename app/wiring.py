@@ -24,6 +24,7 @@ from app.adapters.saved_logins import FileProfiles
 from app.adapters.schema_revisions import SchemaRevisions
 from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.throttle_sql import SqlThrottle
+from app.adapters.tls import TrustedAuthorities
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
 from app.domain.events.occurrence import Occurrence
@@ -78,7 +79,9 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
     """
     database = connect_database(settings.database_url, max_writers=max_writers)
     clock = SystemClock()
-    http = _LazyHttp(settings.outgoing_allowed_networks)
+    allowed = settings.outgoing_allowed_networks
+    http = _LazyHttp(allowed, settings, direct=allowed)
+    own_http = _LazyHttp(_LOOPBACK, settings, direct=_LOOPBACK)
     encryption = _LazyEncryption(settings.secret_key)
     return Ports(
         configuration=settings.configuration,
@@ -95,7 +98,7 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
         mailer=_mailer(settings),
         http=http,
         identity_provider=_LazyIdentityProvider(
-            DemoProviderHttp(http, _LazyHttp(_LOOPBACK)) if settings.development else http
+            DemoProviderHttp(http, own_http) if settings.development else http
         ),
         payloads=_LazyPayloads(settings),
         images=_LazyImages(),
@@ -149,7 +152,7 @@ def connect_installation() -> Installation:
 def connect_remote_access() -> RemoteAccess:
     """Return the ways to other instances; nothing of this installation is looked at."""
     client = load_client_settings()
-    http = _LazyHttp(_ALL_NETWORKS)
+    http = _LazyHttp(_ALL_NETWORKS, client.settings, direct=_LOOPBACK)
     profiles = FileProfiles(client.folder)
     return RemoteAccess(
         http=http,
@@ -187,8 +190,14 @@ def _mailer(settings: Settings) -> Mailer:
     host = urlsplit(settings.public_url).hostname or "localhost"
     sender = f"noreply@{host}"
     if settings.mail_file is None:
-        return SmtpMailer(settings.mail_url, sender)
+        return SmtpMailer(settings.mail_url, sender, _authorities(settings))
     return FileMailer(settings.mail_file, sender)
+
+
+def _authorities(settings: Settings) -> TrustedAuthorities:
+    return TrustedAuthorities(
+        replacing=settings.ssl_cert_file, additional=settings.outgoing_ca_file
+    )
 
 
 def _throttle(database: Database, redis_url: str) -> Throttle:
@@ -200,12 +209,26 @@ def _throttle(database: Database, redis_url: str) -> Throttle:
 
 
 class _LazyHttp:
-    def __init__(self, allowed: Collection[Network]) -> None:
+    """Calls ``allowed`` networks and public addresses, by OUTGOING_PROXY if that is set.
+
+    ``direct`` networks are called without the proxy.
+    """
+
+    def __init__(
+        self, allowed: Collection[Network], settings: Settings, *, direct: Collection[Network]
+    ) -> None:
         self._allowed = allowed
+        self._settings = settings
+        self._direct = direct
 
     @cached_property
     def _http(self) -> Http:
-        http: Http = load("app.adapters.http").GuardedHttp(self._allowed)
+        http: Http = load("app.adapters.http").GuardedHttp(
+            self._allowed,
+            _authorities(self._settings),
+            proxy=self._settings.outgoing_proxy,
+            direct=self._direct,
+        )
         return http
 
     def send(self, request: HttpRequest) -> HttpResponse:

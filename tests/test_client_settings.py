@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import load_client_settings
+from app.settings import SettingsError, load_client_settings
+from tests.servers.certificates import certificate_for
 
 
 def test_token_is_read_from_the_environment() -> None:
@@ -26,3 +27,32 @@ def test_relative_settings_folder_is_ignored(environment: dict[str, str]) -> Non
 
 def test_repr_shows_no_token() -> None:
     assert "a token" not in repr(load_client_settings({"LATCHKEY_TOKEN": "a token"}))
+
+
+def test_certificates_and_proxy_apply_to_other_instances_too(tmp_path: Path) -> None:
+    authority, _ = certificate_for(tmp_path, "shop.example")
+    chosen = load_client_settings(
+        {
+            "OUTGOING_CA_FILE": str(authority),
+            "OUTGOING_PROXY": "http://ann:a-secret@proxy.example:3128",
+            "APP_ENV": "production",  # this installation's own settings aren't checked
+        }
+    )
+    assert chosen.settings.outgoing_ca_file == str(authority)
+    assert chosen.settings.outgoing_proxy == "http://ann:a-secret@proxy.example:3128"
+    assert "a-secret" not in repr(chosen)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("OUTGOING_CA_FILE", "/nowhere/ca.pem"),
+        ("SSL_CERT_FILE", __file__),
+        ("OUTGOING_PROXY", "proxy.example:3128"),
+        ("OUTGOING_PROXY", "socks5://proxy.example"),
+        ("OUTGOING_PROXY", "http://proxy.example/path"),
+    ],
+)
+def test_unusable_connection_setting_is_named(name: str, text: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name}: "):
+        load_client_settings({name: text})

@@ -1,5 +1,6 @@
 """Which adapter stands behind each port."""
 
+import ssl
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,14 @@ from app.adapters.throttle_redis import RedisThrottle
 from app.adapters.throttle_sql import SqlThrottle
 from app.domain.deliveries.deliveries import Batch
 from app.ports import Ports
+from app.ports.http import CallFailed, HttpRequest
 from app.settings import Settings, SettingsError
-from app.wiring import connect
+from app.wiring import connect, connect_remote_access
+from tests.fakes.dns_resolver import resolve
+from tests.fakes.strict_http import LOOPBACK
+from tests.servers.certificates import certificate_for
+from tests.servers.http import Reply, http_server
+from tests.servers.proxy import http_proxy
 
 
 def connected(**settings: str) -> Ports:
@@ -50,3 +57,43 @@ def test_adapters_are_opened_on_first_use() -> None:
             mail_url="smtp://127.0.0.1:1",
         )
     )
+
+
+def test_operators_authorities_apply_to_calls_and_to_other_instances(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority, chain = certificate_for(tmp_path, "localhost")
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(chain)
+    with http_server(tls) as server:
+        url = server.answer("/", Reply(204)).replace("127.0.0.1", "localhost")
+        ours = Settings(
+            database_url="sqlite://",
+            outgoing_ca_file=str(authority),
+            outgoing_allowed_networks=LOOPBACK,
+        )
+        assert connect(ours).http.send(HttpRequest(url)).status == 204
+        with pytest.raises(CallFailed, match="trusted certificate"):
+            connect_remote_access().http.send(HttpRequest(url))
+        monkeypatch.setenv("OUTGOING_CA_FILE", str(authority))
+        assert connect_remote_access().http.send(HttpRequest(url)).status == 204
+
+
+def test_proxy_is_used_but_for_listed_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve(monkeypatch, lambda: "8.8.8.8")
+    with http_proxy() as proxy, http_server() as server:
+        direct = server.answer("/", Reply(204))
+        by_proxy = f"http://app.example:{server.url.rpartition(':')[2]}/"
+        ours = Settings(
+            database_url="sqlite://",
+            outgoing_proxy=proxy.url,
+            outgoing_allowed_networks=LOOPBACK,
+        )
+        http = connect(ours).http
+        assert http.send(HttpRequest(direct)).status == 204
+        assert http.send(HttpRequest(by_proxy, method="POST")).status == 204
+        assert proxy.targets == [by_proxy]
+        monkeypatch.setenv("OUTGOING_PROXY", proxy.url)
+        assert connect_remote_access().http.send(HttpRequest(direct)).status == 204
+        connect_remote_access().http.send(HttpRequest(by_proxy, method="POST"))
+        assert proxy.targets == [by_proxy, by_proxy]

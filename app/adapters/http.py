@@ -9,14 +9,16 @@ from urllib.parse import urlsplit
 
 import requests
 from requests.structures import CaseInsensitiveDict
-from requests.utils import check_header_validity
+from requests.utils import DEFAULT_CA_BUNDLE_PATH, check_header_validity
 from requests_hardened.ip_filter import InvalidIPAddress
 from urllib3.exceptions import ConnectTimeoutError, HTTPError
 from urllib3.response import BaseHTTPResponse
 from urllib3.util import Timeout
 
 from app.adapters.http_guard import GuardedAdapter
+from app.adapters.http_proxy import ProxyAdapter, is_direct
 from app.adapters.http_timeouts import Deadline, within
+from app.adapters.tls import TrustedAuthorities
 from app.domain.urls.delivery_targets import ALLOW_HINT
 from app.domain.urls.web_urls import MAX_URL_LENGTH, parse_web_url
 from app.domain.values.ip_addresses import Network
@@ -29,6 +31,7 @@ _POOL_SIZE = 16
 # A body is read as it comes: a few compressed bytes could become any number of others.
 _HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity"}
 
+_USUAL = TrustedAuthorities()
 _DEPTH = 6
 _RESETS = (ConnectionResetError, BrokenPipeError, SSLEOFError)
 
@@ -37,16 +40,27 @@ class GuardedHttp:
     """Connects to public addresses, and those in ``allowed`` networks.
 
     Ignores proxies and ``.netrc`` of the environment: a proxy would resolve the name again, and no
-    password is sent implicitly. ``authorities`` is a file of certificates to trust instead of the
-    usual ones.
+    password is sent implicitly. With ``proxy``, a URL, requests go through it, except those to
+    ``direct`` networks.
     """
 
-    def __init__(self, allowed: Sequence[Network] = (), authorities: str | None = None) -> None:
-        self._verify = authorities or True
+    def __init__(
+        self,
+        allowed: Sequence[Network] = (),
+        authorities: TrustedAuthorities = _USUAL,
+        *,
+        proxy: str = "",
+        direct: Sequence[Network] = (),
+    ) -> None:
+        context = authorities.client_context(usual=DEFAULT_CA_BUNDLE_PATH)
         self._adapters = {
-            scheme: GuardedAdapter(scheme=scheme, allowed=allowed, pool_size=_POOL_SIZE)
+            scheme: GuardedAdapter(
+                scheme=scheme, allowed=allowed, context=context, pool_size=_POOL_SIZE
+            )
             for scheme in ("http", "https")
         }
+        self._proxy = ProxyAdapter(proxy, context=context, pool_size=_POOL_SIZE) if proxy else None
+        self._direct = tuple(direct)
 
     def send(self, request: HttpRequest) -> HttpResponse:
         deadline = Deadline(request.timeout)
@@ -54,13 +68,18 @@ class GuardedHttp:
             prepared = _prepared(request)
             # Connecting is two steps, each of which may take that long.
             timeout = Timeout(connect=deadline.left() / 2, read=deadline.left())
-            adapter = self._adapters[urlsplit(prepared.url or "").scheme]
-            response = adapter.exchange(prepared, verify=self._verify, timeout=timeout)
+            response = self._adapter(prepared.url or "").exchange(prepared, timeout=timeout)
             try:
                 return _read(response, request)
             finally:
                 # A connection whose answer was read to its end is in the pool already.
                 response.close()
+
+    def _adapter(self, url: str) -> GuardedAdapter | ProxyAdapter:
+        parts = urlsplit(url)
+        if self._proxy is not None and not is_direct(parts.hostname or "", self._direct):
+            return self._proxy
+        return self._adapters[parts.scheme]
 
 
 def _prepared(request: HttpRequest) -> requests.PreparedRequest:
@@ -139,6 +158,9 @@ def _connection_fault(error: BaseException, host: str) -> CallFailed:
     if _is_reset(error):
         message = f"{host} closed the connection without a response."
         return CallFailed(CallFault.INTERRUPTED, message)
+    if isinstance(error, requests.exceptions.ProxyError):
+        message = f"The proxy set by OUTGOING_PROXY didn't connect to {host}."
+        return CallFailed(CallFault.UNREACHABLE, message)
     if isinstance(error, requests.exceptions.SSLError):
         message = f"{host} doesn't have a trusted certificate."
         return CallFailed(CallFault.CERTIFICATE, message)

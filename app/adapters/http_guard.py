@@ -1,6 +1,7 @@
 """Where a call may go: the address is checked after resolution, and pinned to what was checked."""
 
 import logging
+import ssl
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,8 +25,16 @@ logging.getLogger("requests_hardened.ip_filter").setLevel(logging.ERROR)
 class GuardedAdapter(IPFilterAdapter):  # type: ignore[misc] # it has no types
     """Lets public addresses pass, and of the others those in ``allowed`` networks."""
 
-    def __init__(self, *, scheme: str, allowed: Sequence[Network], pool_size: int) -> None:
+    def __init__(
+        self,
+        *,
+        scheme: str,
+        allowed: Sequence[Network],
+        context: ssl.SSLContext,
+        pool_size: int,
+    ) -> None:
         self._allowed = tuple(allowed)
+        self._context = context
         super().__init__(is_https_proto=scheme == "https")
         self.init_poolmanager(pool_size * 4, pool_size)
 
@@ -36,16 +45,14 @@ class GuardedAdapter(IPFilterAdapter):  # type: ignore[misc] # it has no types
         super().init_poolmanager(connections, maxsize, block=block, **pool_kwargs)
         self.poolmanager.pool_classes_by_scheme = {"http": TimedPool, "https": TimedSecurePool}
 
-    def exchange(
-        self, request: PreparedRequest, *, verify: bool | str, timeout: Timeout
-    ) -> BaseHTTPResponse:
+    def exchange(self, request: PreparedRequest, *, timeout: Timeout) -> BaseHTTPResponse:
         """Send without proxies, cookies and checks of the parent's types.
 
         Raises what the parent raises without a response; the body is still to be read.
         """
-        host, pool = self.build_connection_pool_key_attributes(request, verify)
+        host, pool = self.build_connection_pool_key_attributes(request, verify=True)
+        pool["ssl_context"] = self._context  # read once, for all connections
         connections: Any = self.poolmanager.connection_from_host(**host, pool_kwargs=pool)
-        self.cert_verify(connections, request.url, verify, None)
         try:
             response: BaseHTTPResponse = connections.urlopen(
                 method=request.method,

@@ -1,7 +1,6 @@
 """Handing mails over: by SMTP, or in development to a file and the console."""
 
 import smtplib
-import ssl
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from app.adapters.private_files import make_private_file
+from app.adapters.tls import TrustedAuthorities
 from app.domain.accounts.mail import RenderedMail
 from app.domain.urls.web_urls import ascii_host
 from app.ports.mail import MailUndeliverable
@@ -19,6 +19,7 @@ from app.ports.mail import MailUndeliverable
 _SEVEN_BITS = SMTP.clone(cte_type="7bit")
 """For any mail server: not all take eight bits, and smtplib asks only where it needs SMTPUTF8."""
 
+_USUAL_AUTHORITIES = TrustedAuthorities()
 _TIMEOUT = 20
 _PERMANENT = 500
 
@@ -26,8 +27,14 @@ _PERMANENT = 500
 class SmtpMailer:
     """SMTP with STARTTLS where the server offers it (``smtps://`` from the first byte)."""
 
-    def __init__(self, url: str, sender_address: str) -> None:
+    def __init__(
+        self,
+        url: str,
+        sender_address: str,
+        authorities: TrustedAuthorities = _USUAL_AUTHORITIES,
+    ) -> None:
         parts = urlsplit(url)
+        self._authorities = authorities
         self._tls = parts.scheme == "smtps"
         self._host = parts.hostname or "localhost"
         self._port = parts.port or (465 if self._tls else 25)
@@ -71,7 +78,7 @@ class SmtpMailer:
 
     @contextmanager
     def _connect(self) -> Iterator[smtplib.SMTP]:
-        context = ssl.create_default_context()
+        context = self._authorities.client_context()
         # Said in greeting: the sender's domain, not whatever this machine is called inside.
         name = _ascii(self._sender_address.rpartition("@")[2])
         if self._tls:

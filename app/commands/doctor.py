@@ -13,6 +13,7 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.values.check_results import Finding, State
 from app.domain.values.installation_errors import Misconfigured
 from app.services.operations.health_checks import run_checks
+from app.services.operations.proxy_checks import ProxySettings, check_proxies
 from app.web.installation import installation
 
 _COLUMNS = (
@@ -53,19 +54,9 @@ def _checks() -> Iterator[Finding]:
     kind = "development" if ports.configuration.development else "production"
     yield Finding("settings", State.FINE, f"All settings are valid ({kind}).")
     yield from run_checks(ports, OPERATOR)
-    yield _proxies()
+    yield from check_proxies(ports, OPERATOR, _proxy_settings())
 
 
-def _proxies() -> Finding:
-    trusted = installation().trusted_proxies
-    if trusted:
-        networks = ", ".join(str(network) for network in trusted)
-        return Finding("proxies", State.FINE, f"X-Forwarded-For is trusted from {networks}.")
-    if installation().ports.configuration.development:
-        return Finding("proxies", State.FINE, "X-Forwarded-For is ignored.")
-    return Finding(
-        "proxies",
-        State.WARNING,
-        "X-Forwarded-For is ignored. Behind a proxy, all clients share one IP address.",
-        "If there is a proxy, add its network to TRUSTED_PROXIES.",
-    )
+def _proxy_settings() -> ProxySettings:
+    web = installation()
+    return ProxySettings(web.trusted_proxies, web.graphql_body_max)

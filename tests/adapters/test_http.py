@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.adapters.http import GuardedHttp
+from app.adapters.tls import TrustedAuthorities
 from app.domain.values.version import VERSION
 from app.ports.http import CallFailed, CallFault, HttpRequest
 from tests.adapters.http_calls import fault_of
@@ -201,7 +202,7 @@ def test_url_host_is_used_for_sni_and_certificate(
     names: list[str | None] = []
     tls.sni_callback = lambda _socket, name, _context: names.append(name)
     resolve(monkeypatch, lambda: "127.0.0.1")
-    http = GuardedHttp(LOOPBACK, str(authority))
+    http = GuardedHttp(LOOPBACK, TrustedAuthorities(additional=str(authority)))
     with http_server(tls) as server:
         port = server.url.rpartition(":")[2]
         server.answer("/", Reply(204))

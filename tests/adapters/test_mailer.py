@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis.strategies import sampled_from, text
 
 from app.adapters.mailer import FileMailer, SmtpMailer
+from app.adapters.tls import TrustedAuthorities
 from app.domain.accounts.mail import RenderedMail
 from app.domain.values.text_rules import line_problem
 from app.ports.mail import MailUndeliverable
@@ -184,6 +185,18 @@ def test_mail_is_sent_encrypted(
         assert failure.value.permanent is False
         monkeypatch.setenv("SSL_CERT_FILE", str(authority))
         mailer.send(_rendered())
+
+    assert mailbox.encrypted == [True]
+
+
+def test_operators_own_authority_is_trusted(tmp_path: Path) -> None:
+    authority, chain = certificate_for(tmp_path, "localhost")
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(chain)
+    with smtp_server(tls=tls, from_the_start=True) as (mailbox, host):
+        url = f"smtps://{host.replace('127.0.0.1', 'localhost')}"
+        company = TrustedAuthorities(additional=str(authority))
+        SmtpMailer(url, "noreply@example.com", company).send(_rendered())
 
     assert mailbox.encrypted == [True]
 

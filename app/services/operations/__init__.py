@@ -1,6 +1,6 @@
 """Background and operator work that belongs to no other subject: mail, cleanup, health checks.
 
 The worker calls ``mail_sending`` (the emails that use cases put into the outbox; their templates
-are in ``app/templates/mail``), ``cleanup`` and ``worker_heartbeat``; ``health_checks`` and
-``environment_checks`` serve ``flask doctor`` and every start.
+are in ``app/templates/mail``), ``cleanup`` and ``worker_heartbeat``; ``health_checks``,
+``environment_checks`` and ``proxy_checks`` serve ``flask doctor``, the first also every start.
 """

@@ -1,0 +1,77 @@
+"""What ``flask doctor`` finds out about the proxies in front."""
+
+import ipaddress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.check_results import Finding, State
+from app.ports import Ports
+from app.services.operations.proxy_checks import ProxySettings, check_proxies
+from tests.builders.sign_in_events import make_sign_in
+from tests.servers.http import Received, Reply, http_server
+from tests.spec.server import running
+
+PROXIES = (ipaddress.ip_network("10.0.0.0/8"),)
+PROXY, CLIENT = "10.0.0.5", "203.0.113.7"
+BODY_MAX = 1024 * 1024
+
+
+def found(ports: Ports, subject: str, body_max: int = BODY_MAX) -> list[Finding]:
+    findings = check_proxies(ports, OPERATOR, ProxySettings(PROXIES, body_max))
+    return [finding for finding in findings if finding.subject == subject]
+
+
+def in_production(ports: Ports, public_url: str) -> Ports:
+    configuration = replace(ports.configuration, development=False, public_url=public_url)
+    return replace(ports, configuration=configuration)
+
+
+def test_trusted_proxy_that_forwards_no_client_addresses_is_a_warning(ports: Ports) -> None:
+    for _ in range(3):
+        make_sign_in(ports, address=PROXY)
+    [finding] = found(ports, "proxies")
+    assert finding.state is State.WARNING
+    assert PROXY in finding.message
+    assert "X-Forwarded-For" in finding.remedy
+
+
+@pytest.mark.parametrize("addresses", [[], [PROXY], [PROXY, PROXY, CLIENT], [CLIENT] * 3])
+def test_forwarded_addresses_are_healthy(ports: Ports, addresses: list[str]) -> None:
+    for address in addresses:
+        make_sign_in(ports, address=address)
+    [finding] = found(ports, "proxies")
+    assert finding == Finding("proxies", State.FINE, "X-Forwarded-For is trusted from 10.0.0.0/8.")
+
+
+def test_proxy_with_a_smaller_limit_than_ours_fails(ports: Ports) -> None:
+    def nginx(received: Received) -> Reply:
+        return Reply(413 if len(received.body) > 1000 else 200)
+
+    with http_server() as server:
+        server.routes["/graphql/"] = nginx
+        [finding] = found(in_production(ports, server.url), "request size")
+        assert finding.state is State.FAILED
+        assert "1,048,576 bytes" in finding.message
+        [finding] = found(in_production(ports, server.url), "request size", body_max=1000)
+        assert finding.state is State.FINE
+
+
+def test_largest_request_is_accepted_without_a_proxy(
+    ports: Ports, database_url: str, tmp_path: Path
+) -> None:
+    with running(tmp_path, database_url) as shop:
+        [finding] = found(in_production(ports, shop.url), "request size")
+        assert finding == Finding(
+            "request size", State.FINE, "PUBLIC_URL accepts 1,048,576 bytes."
+        )
+        [finding] = found(in_production(ports, shop.url), "request size", body_max=BODY_MAX + 1)
+        assert finding.state is State.FAILED
+
+
+def test_public_url_that_cannot_be_reached_from_here_is_a_warning(ports: Ports) -> None:
+    [finding] = found(in_production(ports, "http://127.0.0.1:1"), "request size")
+    assert finding.state is State.WARNING
+    assert "Can't connect to 127.0.0.1:1." in finding.message
