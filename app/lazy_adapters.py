@@ -1,0 +1,260 @@
+"""Adapters that are imported when they are first used, because few processes need them.
+
+Alembic, Redis, cryptography, the HTTP client and the GraphQL schema cost a command tenths of a
+second.
+"""
+
+import importlib
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache, cached_property
+from types import ModuleType
+
+from app.adapters.schema_revisions import SchemaRevisions
+from app.adapters.tls import TrustedAuthorities
+from app.domain.authorization.actor import Actor
+from app.domain.deliveries.deliveries import Batch
+from app.domain.events.occurrence import Occurrence
+from app.domain.keys.ring import PublicKey
+from app.domain.sign_in.rate_limits import Rates
+from app.domain.single_sign_on.provider_tokens import SignedToken
+from app.domain.values.ip_addresses import Network
+from app.domain.webhooks.webhooks import WebhookQuery
+from app.ports import (
+    Clock,
+    Encryption,
+    Http,
+    IdentityProvider,
+    Images,
+    KeyStore,
+    Payloads,
+    Queue,
+    RateLimiter,
+    Schema,
+    SignatureCheck,
+)
+from app.ports.http import HttpRequest, HttpResponse
+from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
+from app.ports.keys import KeyPair
+from app.settings import Settings
+
+
+@cache
+def load(module: str) -> ModuleType:
+    """Import ``module``, which few processes need."""
+    return importlib.import_module(module)
+
+
+def trusted_authorities(settings: Settings) -> TrustedAuthorities:
+    """Return the certificate authorities that outgoing connections trust."""
+    return TrustedAuthorities(
+        replacing=settings.ssl_cert_file, additional=settings.outgoing_ca_file
+    )
+
+
+class LazyHttp:
+    """Calls ``allowed`` networks and public addresses, by OUTGOING_PROXY if that is set.
+
+    ``direct`` networks are called without the proxy.
+    """
+
+    def __init__(
+        self, allowed: Collection[Network], settings: Settings, *, direct: Collection[Network]
+    ) -> None:
+        self._allowed = allowed
+        self._settings = settings
+        self._direct = direct
+
+    @cached_property
+    def _http(self) -> Http:
+        http: Http = load("app.adapters.http").GuardedHttp(
+            self._allowed,
+            trusted_authorities(self._settings),
+            proxy=self._settings.outgoing_proxy,
+            direct=self._direct,
+        )
+        return http
+
+    def send(self, request: HttpRequest) -> HttpResponse:
+        return self._http.send(request)
+
+
+class LazyEncryption:
+    def __init__(self, secret_key: str) -> None:
+        self._secret_key = secret_key
+
+    @cached_property
+    def _encryption(self) -> Encryption:
+        encryption: Encryption = load("app.adapters.encryption").AesEncryption(self._secret_key)
+        return encryption
+
+    def encrypt(self, purpose: str, text: str) -> str:
+        return self._encryption.encrypt(purpose, text)
+
+    def decrypt(self, purpose: str, encrypted: str) -> str:
+        return self._encryption.decrypt(purpose, encrypted)
+
+    def fingerprint(self, purpose: str, text: str) -> str:
+        return self._encryption.fingerprint(purpose, text)
+
+
+class LazyKeyStore:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _keys(self) -> KeyStore:
+        store = load("app.adapters.keys").RsaKeyStore
+        keys: KeyStore = store(self._settings.secret_key, self._settings.rsa_private_key)
+        return keys
+
+    def generate(self) -> KeyPair:
+        return self._keys.generate()
+
+    def fixed(self) -> KeyPair | None:
+        return self._keys.fixed()
+
+    def sign(self, key: KeyPair, claims: Mapping[str, object]) -> str:
+        return self._keys.sign(key, claims)
+
+    def sign_detached(self, key: KeyPair, body: bytes) -> str:
+        return self._keys.sign_detached(key, body)
+
+    def verify(self, keys: Mapping[str, PublicKey], token: str) -> Mapping[str, object]:
+        return self._keys.verify(keys, token)
+
+
+class LazySignatures:
+    @cached_property
+    def _signatures(self) -> SignatureCheck:
+        signatures: SignatureCheck = load("app.adapters.signatures").DetachedSignatures()
+        return signatures
+
+    def verify_detached(
+        self, keys: Mapping[str, PublicKey], signature: str, body: bytes
+    ) -> PublicKey:
+        return self._signatures.verify_detached(keys, signature, body)
+
+
+class LazyIdentityProvider:
+    def __init__(self, http: Http) -> None:
+        self._http = http
+
+    @cached_property
+    def _provider(self) -> IdentityProvider:
+        module = load("app.adapters.identity_provider")
+        provider: IdentityProvider = module.OpenIdProvider(self._http)
+        return provider
+
+    def authorization_url(self, sign_in: SignIn) -> str:
+        return self._provider.authorization_url(sign_in)
+
+    def exchange(
+        self, client: Client, *, code: str, redirect_uri: str, verifier: str
+    ) -> TokenResponse:
+        return self._provider.exchange(
+            client, code=code, redirect_uri=redirect_uri, verifier=verifier
+        )
+
+    def refresh(self, client: Client, refresh_token: str) -> TokenResponse:
+        return self._provider.refresh(client, refresh_token)
+
+    def fetch_keys(self, url: str) -> tuple[ProviderKey, ...]:
+        return self._provider.fetch_keys(url)
+
+    def verify(self, keys: Sequence[ProviderKey], token: str) -> SignedToken:
+        return self._provider.verify(keys, token)
+
+    def fetch_person(self, url: str, access_token: str) -> Mapping[str, object]:
+        return self._provider.fetch_person(url, access_token)
+
+    def fetch_status(self, url: str) -> int:
+        return self._provider.fetch_status(url)
+
+    def discover(self, issuer: str) -> Mapping[str, object]:
+        return self._provider.discover(issuer)
+
+
+class LazyRateLimiter:
+    def __init__(self, clock: Clock, redis_url: str) -> None:
+        self._clock = clock
+        self._redis_url = redis_url
+
+    @cached_property
+    def _limiter(self) -> RateLimiter:
+        connect_rate_limiter = load("app.adapters.rate_limiter").connect_rate_limiter
+        limiter: RateLimiter = connect_rate_limiter(self._clock, self._redis_url)
+        return limiter
+
+    def count(self, name: str, client: str, rates: Rates) -> int:
+        return self._limiter.count(name, client, rates)
+
+
+class LazyPayloads:
+    """Above the adapters, for webhooks' queries run on the GraphQL schema."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _payloads(self) -> Payloads:
+        payloads: Payloads = load("app.graphql.payloads").create_payloads(
+            tokens_max=self._settings.graphql_tokens_max,
+            depth_max=self._settings.graphql_depth_max,
+            aliases_max=self._settings.graphql_aliases_max,
+            cost_max=self._settings.graphql_cost_max,
+        )
+        return payloads
+
+    def check(self, query: str) -> WebhookQuery:
+        return self._payloads.check(query)
+
+    def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
+        return self._payloads.make(asking, actor, query, occurrence)
+
+
+class LazyImages:
+    @cached_property
+    def _images(self) -> Images:
+        images: Images = load("app.adapters.images").PillowImages()
+        return images
+
+    def crop_squares(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
+        return self._images.crop_squares(data, sizes)
+
+
+class LazyQueue:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _queue(self) -> Queue:
+        connect_queue = load("app.adapters.queue").connect_queue
+        queue: Queue = connect_queue(self._settings.redis_url, self._settings.queue_file)
+        return queue
+
+    def put(self, batch: Batch) -> None:
+        self._queue.put(batch)
+
+    def take(self, patience: float) -> Batch | None:
+        return self._queue.take(patience)
+
+    def size(self) -> int:
+        return self._queue.size()
+
+    def close(self) -> None:
+        self._queue.close()
+
+
+class LazySchema(SchemaRevisions):
+    """Alembic is loaded to change the tables, not to read which revision they are at."""
+
+    @cached_property
+    def _schema(self) -> Schema:
+        schema: Schema = load("app.adapters.schema").AlembicSchema(self.url)
+        return schema
+
+    def upgrade(self) -> None:
+        self._schema.upgrade()
+
+    def revise(self, message: str, name: str) -> None:
+        self._schema.revise(message, name)
