@@ -16,10 +16,11 @@ _HEAD = """\
 Printed from the commands themselves; `make docs` regenerates it and `docs/latchkey.1`
 (`man ./docs/latchkey.1`).
 
-Every command accepts `-h`, `-V`, `--json` and `--short`. Data goes to standard output, messages to
-standard error. Tables and colours are for terminals; `NO_COLOR` disables colours. In a pipe, the
-output is one line per item with tabs between columns. Commands never prompt there, nor with
-`--no-input`. Only `flask --help`, which lists all commands, has no `-h`.
+Every command accepts `-h`, `-V`, `--json` and `--short`. Commands that list or show something
+accept `--fields`, with the names of `--json`. Data goes to standard output, messages to standard
+error. Tables and colours are for terminals; `NO_COLOR` disables colours. In a pipe, the output is
+one line per item with tabs between columns. Commands never prompt there, nor with `--no-input`.
+Only `flask --help`, which lists all commands, has no `-h`.
 
 The output of `--json` is always valid JSON: an empty list is `[]`, and a command that fails or is
 ended by Ctrl-C prints `{"errors": [{"code", "message", "field"}]}` on one line. Commands that run

@@ -12,6 +12,7 @@ from app.commands.app_output import ALL_COLUMNS, MAX_KEY
 from app.commands.public_url import base_url
 from app.commands.terminal.choices import Id
 from app.commands.terminal.command import Group, standalone
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output, visible
 from app.commands.terminal.permissions import permission_option
 from app.commands.terminal.prompts import confirm_action, yes_option
@@ -118,6 +119,7 @@ def install(
 
 
 @installations.command("list", examples=[("flask app installations list --json", "for a script")])
+@fields_option(_COLUMNS)
 def list_() -> None:
     """List pending and failed installations."""
     open_installations = list_installations(installation().ports, OPERATOR)

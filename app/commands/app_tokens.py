@@ -10,6 +10,7 @@ from app.commands.app_output import MAX_KEY, app_key
 from app.commands.terminal.choices import Id
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.permissions import permission_option
 from app.commands.terminal.prompts import ask_secret, no_input_option
@@ -88,6 +89,7 @@ def create_token(
 
 @tokens.command("list", examples=[("flask app token list Warehouse", "all tokens of the app")])
 @click.argument("app")
+@fields_option(_COLUMNS)
 def list_tokens(app: str) -> None:
     """List an app's tokens. Expired tokens are listed for 30 days."""
     ports = installation().ports

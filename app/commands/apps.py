@@ -8,6 +8,7 @@ from app.commands.app_installations import install, installations
 from app.commands.app_output import ALL_COLUMNS, COLUMNS, NO_APP, app_key
 from app.commands.app_tokens import tokens
 from app.commands.terminal.command import Group
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.permissions import permission_option
@@ -79,6 +80,7 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
     help="Only active or only inactive apps.",
 )
 @page_options
+@fields_option(ALL_COLUMNS)
 def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> None:
     """List apps, oldest first."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())
@@ -92,6 +94,7 @@ def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> Non
 
 @command.command("show", examples=[("flask app show Warehouse", "one app")])
 @click.argument("app")
+@fields_option(ALL_COLUMNS)
 def show(app: str) -> None:
     """Show an app with the details from its manifest."""
     output().one(_find_app(installation().ports, app), ALL_COLUMNS)

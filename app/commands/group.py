@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from app.commands.terminal.command import Group
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.permissions import PermissionType, permission_option
@@ -66,6 +67,7 @@ def create(name: str, *, permissions: tuple[Permission, ...]) -> None:
 @command.command("list", examples=[("flask group list --json", "for a script")])
 @click.option("--search", default="", help="Only names that contain this text.")
 @page_options
+@fields_option(_COLUMNS)
 def list_(*, search: str, limit: int, after: str) -> None:
     """List groups by name."""
     request = PageRequest(limit, cursor=read_cursor(after, "after") if after else ())

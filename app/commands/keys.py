@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from app.commands.terminal.command import Group
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.keys.ring import SigningKey
@@ -36,6 +37,7 @@ _EMPTY = "No signing keys."
 
 
 @command.command("list", examples=[("flask keys list --json", "for a script")])
+@fields_option(_COLUMNS)
 def list_() -> None:
     """List the next, active and retired keys that can still verify tokens."""
     output().rows(list_keys(installation().ports, OPERATOR), _COLUMNS, empty=_EMPTY)

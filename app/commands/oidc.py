@@ -10,6 +10,7 @@ from app.commands.public_url import base_url
 from app.commands.terminal.choices import Word, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, Displayable, output
 from app.commands.terminal.prompts import ask_secret, may_ask, yes_option
 from app.commands.terminal.text_options import read_secret
@@ -92,6 +93,7 @@ _CHECK_COLUMNS = (
 )
 @_provider
 @click.option("--all", "everyone", is_flag=True, help="Show all providers.")
+@fields_option(_COLUMNS)
 def show(provider: str, *, everyone: bool) -> None:
     """Show a provider's settings. Secrets are never shown."""
     plugins = _plugins()

@@ -8,6 +8,7 @@ import click
 
 from app.commands.terminal.choices import Word, read_switch
 from app.commands.terminal.command import Group
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, Displayable, output
 from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
@@ -65,6 +66,7 @@ _LIST = "\n".join(
 
 
 @command.command("show", examples=[("flask shop show --json", "for a script")])
+@fields_option(_COLUMNS)
 def show() -> None:
     """Show every setting."""
     output().one(show_settings(installation().ports, OPERATOR), _COLUMNS)

@@ -9,6 +9,7 @@ import click
 
 from app.commands.terminal.choices import Word
 from app.commands.terminal.command import Group
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.time_options import read_moment
@@ -88,6 +89,7 @@ def _words(choices: type[StrEnum]) -> Word:
     help="Only attempts whose name, email, app or IP address contains this text.",
 )
 @page_options
+@fields_option(_COLUMNS)
 def list_(  # noqa: PLR0913 - one for each option
     *,
     result: str | None,

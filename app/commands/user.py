@@ -7,6 +7,7 @@ import sys
 import click
 
 from app.commands.terminal.command import Group
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.permissions import permission_option
@@ -123,6 +124,7 @@ def create(  # noqa: PLR0913 - one for each option
 )
 @click.option("--search", default="", help="Only emails and names that start with this text.")
 @page_options
+@fields_option(ALL_COLUMNS)
 def list_(
     *, is_staff: bool | None, is_active: bool | None, search: str, limit: int, after: str
 ) -> None:
@@ -146,6 +148,7 @@ def list_(
 
 @command.command("show", examples=[("flask user show ann@example.com", "one person")])
 @click.argument("email")
+@fields_option(ALL_COLUMNS)
 def show(email: str) -> None:
     """Show a person with all their permissions."""
     output().one(find_user(installation().ports, OPERATOR, email), ALL_COLUMNS)

@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Generic, TextIO, TypeVar
+from typing import Any, Generic, TextIO, TypeVar
 
 import click
 
 from app.commands.terminal.tables import Heading, print_fields, print_table
 
 Row = TypeVar("Row")
+_SELECTED = f"{__name__}.selected"
 _BEYOND_ASCII = re.compile(r"[^\n -~]")
 
 Displayable = str | int | float | bool | datetime | None | Iterable[object] | Mapping[str, object]
@@ -58,9 +59,12 @@ class Output:
     """Where the result of the running command goes."""
 
     form: Form
+    selected: tuple[Column[Any], ...] = ()
+    """The columns that ``--fields`` selects; without it, each method's ``columns`` are shown."""
 
     def rows(self, rows: Sequence[Row], columns: Sequence[Column[Row]], *, empty: str) -> None:
         """Print a list; ``empty`` goes to standard error if there are no rows."""
+        columns = self.selected or columns
         if self.form is Form.JSON:
             _write_json([_as_json(row, columns) for row in rows])
         elif not rows:
@@ -81,6 +85,7 @@ class Output:
 
     def one(self, row: Row, columns: Sequence[Column[Row]]) -> None:
         """Show a single thing."""
+        columns = self.selected or columns
         if self.form is Form.JSON:
             _write_json(_as_json(row, columns))
         elif self.form is Form.SHORT:
@@ -96,6 +101,7 @@ class Output:
 
         Ends the command without an error if the pipe is closed.
         """
+        columns = self.selected or columns
         is_json = self.form is Form.JSON
         write(
             json_text(_as_json(row, columns)) if is_json else self._as_line(row, columns),
@@ -128,7 +134,8 @@ def output() -> Output:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    return Output(form_of(click.get_current_context()))
+    context = click.get_current_context()
+    return Output(form_of(context), context.meta.get(_SELECTED, ()))
 
 
 def write(text: object, *, err: bool = False, or_end: bool = False) -> None:
@@ -164,6 +171,11 @@ def choose_form(context: click.Context, form: Form) -> None:
     if context.meta.get(__name__, form) is not form:
         raise click.UsageError("Use either --json or --short, not both.", context)
     context.meta[__name__] = form
+
+
+def choose_columns(context: click.Context, columns: Sequence[Column[Any]]) -> None:
+    """Remember the columns that ``--fields`` asked for."""
+    context.meta[_SELECTED] = tuple(columns)
 
 
 def visible(text: str) -> str:

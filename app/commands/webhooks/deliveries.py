@@ -9,6 +9,7 @@ from itertools import islice
 
 import click
 
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.time_options import read_moment
 from app.commands.webhooks.fields import complete_event, event_names
@@ -81,6 +82,7 @@ status_option = click.option(
     is_flag=True,
     help="Keep printing new deliveries until Ctrl-C. With --json, one object per line.",
 )
+@fields_option(_WITH_PAYLOAD)
 def deliveries(  # noqa: PLR0913 - one for each option
     webhook: str | None,
     status: str | None,

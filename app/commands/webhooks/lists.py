@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.webhooks.instance_option import instance, webhook_command
@@ -35,6 +36,7 @@ _EVENTS = (
     default=None,
     help="Only enabled or only disabled webhooks.",
 )
+@fields_option(WEBHOOK)
 def list_(*, app: str | None, is_active: bool | None) -> None:
     """List the webhooks of all apps."""
     chosen = instance()
@@ -51,12 +53,14 @@ def list_(*, app: str | None, is_active: bool | None) -> None:
     "show", examples=[("flask webhook show hook --json", "everything, the query included")]
 )
 @click.argument("webhook")
+@fields_option(WEBHOOK)
 def show(webhook: str) -> None:
     """Show a webhook with its query. Its secret isn't shown."""
     output().one(find_webhook(instance(), webhook), WEBHOOK)
 
 
 @webhook_command("events", examples=[("flask webhook events --short", "names only")])
+@fields_option(_EVENTS)
 def events() -> None:
     """List the events webhooks can subscribe to.
 

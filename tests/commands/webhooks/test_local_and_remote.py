@@ -16,6 +16,7 @@ CASES = {
     "list": ("list",),
     "list-of-an-app": ("list", "--app", "Bookkeeping"),
     "list-of-nothing": ("list", "--inactive"),
+    "list-of-fields": ("list", "--fields", "name,hasSecret,appId"),
     "show": ("show", "asking"),
     "show-nothing": ("show", "nothing"),
     "events": ("events",),
