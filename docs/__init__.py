@@ -9,8 +9,10 @@ from app.graphql.schema import schema
 from docs.access import printed_access
 from docs.asvs import printed_requirements
 from docs.commands import printed_commands
+from docs.events import printed_events
 from docs.limits import printed_limits
 from docs.manual import printed_manual
+from docs.webhooks import printed_webhooks
 
 FOLDER = Path(__file__).parent
 
@@ -25,6 +27,8 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "access.md": printed_access,
     "commands.md": printed_commands,
     "limits.md": printed_limits,
+    "reference/events.md": printed_events,
+    "reference/webhooks.md": printed_webhooks,
     "latchkey.1": printed_manual,
     "security/asvs.md": printed_requirements,
 }

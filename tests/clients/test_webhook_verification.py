@@ -15,6 +15,7 @@ import requests
 from cryptography.hazmat.primitives.asymmetric import rsa
 from standardwebhooks import WebhookVerificationError
 
+from docs.webhooks import sample_headers
 from tests.clients.conftest import Shop
 from tests.clients.verify.key_set import verify_with_key_set
 from tests.clients.verify.secret import verify_with_secret
@@ -190,6 +191,15 @@ def _compare(cases: list[Case], verdicts: list[str]) -> None:
     assert found == expected, verdicts
 
 
+def test_reference_lists_the_headers_of_a_delivery(recording: Recording) -> None:
+    transport = {"host", "content-length", "user-agent", "accept", "accept-encoding"}
+    for received, secrets in ((recording.plain, ()), (recording.secret, (SECRET,))):
+        listed = {name.lower() for name in sample_headers(secrets)}
+        assert received.headers.keys() == listed | transport
+    assert recording.plain.headers["user-agent"].startswith("Latchkey/")
+    assert recording.plain.headers["accept-encoding"] == "identity"
+
+
 def test_node_program_verifies_deliveries(check: Callable[..., None]) -> None:
     check(node(), PROGRAMS / "verify.mjs", schemes=("jws", "hmac", "standard", "app-sdk"))
 
@@ -222,6 +232,7 @@ def test_go_program_verifies_deliveries(check: Callable[..., None], tmp_path: Pa
 
 
 def test_python_functions_verify_deliveries(recording: Recording) -> None:
+    """Those of ``key_set.py``, ``secret.py`` and ``standard.py``."""
     key_set = jwt.PyJWKClient(f"{recording.shop_url}/.well-known/jwks.json")
     verifiers: Mapping[str, Callable[[bytes, dict[str, str], str], None]] = {
         "jws": lambda body, headers, _secret: verify_with_key_set(body, headers, key_set),
