@@ -11,8 +11,10 @@ from app.console.view import mount_console
 from app.demo_provider import make_demo_provider
 from app.graphql.server.endpoint import GraphqlEndpoint
 from app.graphql.view import create_endpoint
+from app.health import make_health
 from app.ports import Ports
 from app.settings import Settings, load_settings
+from app.web.access_log import make_access_log
 from app.web.converters import register_converters
 from app.web.dispatch import Dispatch
 from app.web.errors import register_errors
@@ -20,12 +22,8 @@ from app.web.headers import NOTHING_MAY_RUN, security_headers
 from app.web.installation import Installation, install, installation_of
 from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
-from app.web.request_hooks import (
-    add_request_hook,
-    install_request_hooks,
-    log_request,
-    request_hooks,
-)
+from app.web.readiness import Readiness
+from app.web.request_hooks import add_request_hook, install_request_hooks, request_hooks
 from app.web.server import THREADS, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
 from app.wiring import connect, demo_provider_key, make_installation, page_counts
@@ -53,6 +51,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     set_up_logs(level=chosen.log_level, development=chosen.development)
     register_errors(app)
     _add_headers(app, installation)
+    app.register_blueprint(make_health(Readiness(installation.ports)))
     app.register_blueprint(wellknown.blueprint)
     app.register_blueprint(backchannel.blueprint)
     app.register_blueprint(media.blueprint)
@@ -62,7 +61,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     _mount_graphql(app, create_endpoint(installation))
     install_request_hooks(app, installation)
     if chosen.access_log:
-        add_request_hook(app, log_request)
+        add_request_hook(app, make_access_log(chosen.access_log_sample))
     limit_pages(app, set_up_limits(app, page_counts(installation.ports, chosen)))
     return app
 

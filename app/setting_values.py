@@ -45,6 +45,16 @@ def positive(text: str) -> int:
     return number
 
 
+def share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise ValueError(f"must be a number from 0 to 1, got {text!r}")
+    return number
+
+
 def days(text: str) -> int:
     number = positive(text)
     if number > _MAX_DAYS:

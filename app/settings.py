@@ -90,6 +90,7 @@ class Settings:
     upload_max: int = _setting(5 * 1024 * 1024, values.positive)
     log_level: str = _setting("INFO", values.one_of(*_LOG_LEVELS))
     access_log: bool = _setting(default=False, read=values.flag)
+    access_log_sample: float = _setting(1.0, values.share)
 
     @property
     def mail_file(self) -> Path | None:

@@ -12,4 +12,4 @@ def nothing() -> str:
     return ""
 
 
-server = Server(app, max_size=1024, max_marked_size=1024, on_refusal=lambda *_: None)
+server = Server(app, max_size=1024, max_marked_size=1024, on_refusal=lambda *_: ())

@@ -81,6 +81,7 @@ def test_every_setting_can_be_set() -> None:
             "UPLOAD_MAX": "2000",
             "LOG_LEVEL": "debug",
             "ACCESS_LOG": "on",
+            "ACCESS_LOG_SAMPLE": "0.25",
         }
     )
     assert settings.database_url == "postgresql://shop:secret@db/shop"
@@ -95,6 +96,7 @@ def test_every_setting_can_be_set() -> None:
     assert (settings.graphql_body_max, settings.upload_max) == (1000, 2000)
     assert settings.log_level == "DEBUG"
     assert settings.access_log
+    assert settings.access_log_sample == 0.25
     configuration = settings.configuration
     assert not configuration.development
     assert configuration.issuer == "https://shop.example.com/graphql/"
@@ -143,6 +145,9 @@ def test_every_setting_can_be_set() -> None:
         ("GRAPHQL_BODY_MAX", "1 MiB"),
         ("UPLOAD_MAX", "0"),
         ("LOG_LEVEL", "LOUD"),
+        ("ACCESS_LOG_SAMPLE", "1.1"),
+        ("ACCESS_LOG_SAMPLE", "nan"),
+        ("ACCESS_LOG_SAMPLE", "half"),
     ],
 )
 def test_invalid_setting_is_named(name: str, value: str) -> None:

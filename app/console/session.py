@@ -21,6 +21,7 @@ from app.services.console.console_sessions import (
 )
 from app.services.identity.identify import Visitor
 from app.web.caller import visitor_from
+from app.web.http_request import note_actor
 from app.web.installation import installation
 
 IDLE = timedelta(minutes=30)
@@ -198,4 +199,7 @@ def _load(token: str) -> ConsoleUser | None:
     if idle > IDLE.total_seconds() or present >= by.until:
         return None
     found = find_console_caller(ports(), visitor_here(), token, int(session.get("user", 0)))
-    return None if found is None else ConsoleUser(token, found, by)
+    if found is None:
+        return None
+    note_actor(found.actor)
+    return ConsoleUser(token, found, by)

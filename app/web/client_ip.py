@@ -52,8 +52,13 @@ def is_forwarded_by_stranger(
     """
     if not (forwarded_for or "").strip():
         return False
+    return not is_trusted_proxy(peer, trusted)
+
+
+def is_trusted_proxy(peer: str | None, trusted: Sequence[Network]) -> bool:
+    """Return whether ``peer``, the other end of the socket, is one of ``trusted``."""
     seen = _parse_hop(peer or "")
-    return seen is None or not _is_in(seen, trusted)
+    return seen is not None and _is_in(seen, trusted)
 
 
 def _is_in(address: Address, networks: Sequence[Network]) -> bool:

@@ -10,78 +10,83 @@ front of both responds (which refuses bodies that are too large or too slow). Fo
             span.set_attribute("http.response.status_code", request.status)
 
     add_request_hook(app, trace)
+
+Every response has the request's ID in ``X-Request-ID``, with or without hooks.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack
 from http import HTTPStatus
 from typing import Any
 
-import structlog
-from flask import Flask
+from flask import Flask, request
 from werkzeug.datastructures import EnvironHeaders
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
+from werkzeug.routing import RequestRedirect
 from werkzeug.wsgi import ClosingIterator, get_path_info
 
 from app.ports import Ports
-from app.web.client_ip import client_address
+from app.web.client_ip import client_address, is_trusted_proxy
 from app.web.dispatch import Application, StartResponse
+from app.web.http_request import CURRENT_REQUEST, UNMATCHED, HttpRequest, current_request
 from app.web.installation import Installation
 from app.web.logs import REQUEST_ID
 
 EXTENSION = "latchkey.request_hooks"
+ID_HEADER = "X-Request-ID"
+ID_KEY = "latchkey.request_id"
+"""Where the WSGI environment has the ID, for a response that no application made."""
 
 _ID_BYTES = 8
-_log = structlog.get_logger(__name__)
-
-
-@dataclass(slots=True)
-class HttpRequest:
-    """One request as a hook sees it.
-
-    ``id`` is in the log lines of the request and in the answer to an unexpected fault. ``path``
-    has no query string, which can hold secrets. ``status`` and ``seconds`` are set once the
-    response has been handed to the server.
-    """
-
-    id: str
-    method: str
-    path: str
-    client_ip: str | None
-    headers: EnvironHeaders
-    status: int = 0
-    seconds: float = 0.0
-
+_GIVEN_ID = re.compile(r"[A-Za-z0-9._:=+/@-]{1,128}")
+"""Forms of IDs that proxies send: UUIDs, hexadecimal, Amazon's ``Root=1-…``."""
 
 RequestHook = Callable[[HttpRequest], AbstractContextManager[object]]
 """Entered before the request is handled, left after its response. What it raises fails it."""
+
+RouteOf = Callable[[str, str], str]
+"""Returns the route of a method and path."""
 
 
 class RequestHooks:
     """The hooks of one application, around its outermost WSGI application."""
 
-    def __init__(self, application: Application, installation: Installation) -> None:
+    def __init__(
+        self, application: Application, installation: Installation, route_of: RouteOf | None = None
+    ) -> None:
         self._application = application
         self._installation = installation
+        self._route_of = route_of or (lambda _method, _path: UNMATCHED)
         self.hooks: list[RequestHook] = []
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        request_id = _new_id(self._installation.ports)
+        request_id = environ[ID_KEY] = self._id_of(environ)
         outer = REQUEST_ID.set(request_id)
         try:
-            if not self.hooks:
-                return self._application(environ, start_response)
-            return self._run(environ, start_response, request_id)
+            if self.hooks:
+                return self._run(environ, start_response, request_id)
+
+            def start(line: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+                return start_response(line, [*headers, (ID_HEADER, request_id)], *exc_info)
+
+            return self._application(environ, start)
         finally:
             REQUEST_ID.reset(outer)
 
-    def refused(self, environ: dict[str, Any], status: HTTPStatus) -> None:
-        """Show the hooks a request that was refused before it reached the application."""
+    def refused(self, environ: dict[str, Any], status: HTTPStatus) -> list[tuple[str, str]]:
+        """Show the hooks a request that was refused before it reached the application.
+
+        Returns the headers that its response gets.
+        """
+        request_id = self._id_of(environ)
         if self.hooks:
-            request, stack = self._enter(environ, _new_id(self._installation.ports))
+            request, stack = self._enter(environ, request_id)
+            request.route = self._route_of(request.method, request.path)
             request.status = status
             stack.close()
+        return [(ID_HEADER, request_id)]
 
     def _run(
         self, environ: dict[str, Any], start_response: StartResponse, request_id: str
@@ -90,18 +95,33 @@ class RequestHooks:
 
         def start(line: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
             request.status = int(line[:3])
-            return start_response(line, headers, *exc_info)
+            return start_response(line, [*headers, (ID_HEADER, request_id)], *exc_info)
 
+        outer = CURRENT_REQUEST.set(request)
         try:
             result = self._application(environ, start)
         except BaseException:
             request.status = HTTPStatus.INTERNAL_SERVER_ERROR
             stack.close()
             raise
+        finally:
+            CURRENT_REQUEST.reset(outer)
         if isinstance(result, list):
+            request.bytes_sent = sum(map(len, result))
             stack.close()
             return result
-        return ClosingIterator(result, stack.close)
+        return ClosingIterator(
+            _counted(result, request), [getattr(result, "close", _nothing), stack.close]
+        )
+
+    def _id_of(self, environ: dict[str, Any]) -> str:
+        """Return the ID that a trusted proxy gave the request, or a new one."""
+        given: str | None = environ.get("HTTP_X_REQUEST_ID")
+        if given is not None and _GIVEN_ID.fullmatch(given):
+            peer = environ.get("REMOTE_ADDR")
+            if is_trusted_proxy(peer, self._installation.trusted_proxies):
+                return given
+        return _new_id(self._installation.ports)
 
     def _enter(self, environ: dict[str, Any], request_id: str) -> tuple[HttpRequest, ExitStack]:
         """Enter the hooks; they are left, in reverse order, when the stack is closed."""
@@ -125,9 +145,10 @@ class RequestHooks:
 
 def install_request_hooks(app: Flask, installation: Installation) -> None:
     """Put the hooks around ``app``; whatever is mounted on it later has to be inside."""
-    hooks = RequestHooks(app.wsgi_app, installation)
+    hooks = RequestHooks(app.wsgi_app, installation, lambda *asked: _match(app, *asked))
     app.extensions[EXTENSION] = hooks
     app.wsgi_app = hooks  # type: ignore[method-assign]
+    app.before_request(_note_route)
 
 
 def request_hooks(app: Flask) -> RequestHooks:
@@ -146,19 +167,31 @@ def current_request_id(ports: Ports) -> str:
     return REQUEST_ID.get() or _new_id(ports)
 
 
-@contextmanager
-def log_request(request: HttpRequest) -> Iterator[None]:
-    """Write a line for the request: the hook behind ``ACCESS_LOG``."""
-    yield
-    _log.info(
-        "request",
-        method=request.method,
-        path=request.path,
-        status=request.status,
-        milliseconds=round(request.seconds * 1000, 1),
-        client_ip=request.client_ip,
-        request_id=request.id,
-    )
+def _note_route() -> None:
+    noted = current_request()
+    if noted is not None and request.url_rule is not None:
+        noted.route = request.url_rule.rule
+
+
+def _match(app: Flask, method: str, path: str) -> str:
+    routes = app.url_map.bind("")
+    try:
+        return routes.match(path, method, return_rule=True)[0].rule
+    except MethodNotAllowed as refused:
+        other = next(iter(refused.valid_methods or ()), None)
+        return UNMATCHED if other is None else _match(app, other, path)
+    except (HTTPException, RequestRedirect):
+        return UNMATCHED
+
+
+def _counted(chunks: Iterable[bytes], request: HttpRequest) -> Iterator[bytes]:
+    for chunk in chunks:
+        request.bytes_sent += len(chunk)
+        yield chunk
+
+
+def _nothing() -> None:
+    pass
 
 
 def _stop_clock(request: HttpRequest, started: float) -> None:

@@ -31,6 +31,7 @@ from app.web.request_bodies import (
     Room,
     TooLarge,
 )
+from app.web.request_hooks import ID_HEADER, ID_KEY
 from app.web.rsgi import Exchange, Headers, Scope, environ_of
 
 THREADS = 16
@@ -47,8 +48,10 @@ _MARKS_OF_LARGE = ("authorization", "authorization-bearer", "cookie", "graphql-r
 _CLOSE = ("Connection", "close")
 _FORWARDED_FOR = "x-forwarded-for"
 
-OnRefusal = Callable[[dict[str, Any], HTTPStatus], None]
-"""Gets the WSGI environment and the status of a request that the application never sees."""
+OnRefusal = Callable[[dict[str, Any], HTTPStatus], Iterable[tuple[str, str]]]
+"""Gets the WSGI environment and the status of a request that the application never sees.
+
+Returns headers for its response."""
 
 _log = structlog.get_logger(__name__)
 
@@ -118,8 +121,8 @@ class Server:
             self._room.give_back(incoming.taken)
 
     def _refuse(self, scope: Scope, exchange: Exchange, refusal: Refused) -> None:
-        self._on_refusal(environ_of(scope, BytesIO()), refusal.status)
-        exchange.response_bytes(refusal.status, [_CLOSE, *refusal.headers], refusal.body)
+        more = self._on_refusal(environ_of(scope, BytesIO()), refusal.status)
+        exchange.response_bytes(refusal.status, [_CLOSE, *refusal.headers, *more], refusal.body)
 
     async def _run(
         self,
@@ -149,8 +152,9 @@ class Server:
             nonlocal status, headers
             status, headers = int(line[:3]), [*fields, *extra]
 
+        environ = environ_of(scope, body)
         try:
-            result = self._application(environ_of(scope, body), start_response)
+            result = self._application(environ, start_response)
             try:
                 content = self._content(result)
             finally:
@@ -158,7 +162,8 @@ class Server:
                     result.close()
         except Exception:  # noqa: BLE001 - whatever it is, this thread goes on
             _log.exception("server.fault", path=scope.path)
-            exchange.response_bytes(HTTPStatus.INTERNAL_SERVER_ERROR, [_CLOSE], b"")
+            named = [(ID_HEADER, environ[ID_KEY])] if ID_KEY in environ else []
+            exchange.response_bytes(HTTPStatus.INTERNAL_SERVER_ERROR, [_CLOSE, *named], b"")
             return
         if isinstance(content, bytes):
             exchange.response_bytes(status, headers, content)

@@ -49,10 +49,15 @@ def application(environ: dict[str, Any], start_response: StartResponse, /) -> It
     return [orjson.dumps({**shown, **seen, "body": body.decode()})]
 
 
+def _note_refusal(environ: dict[str, Any], status: int) -> list[tuple[str, str]]:
+    refused.append((environ["PATH_INFO"], status))
+    return [("X-Refused", str(status))]
+
+
 server = Server(
     application,
     max_size=MOST,
-    on_refusal=lambda environ, status: refused.append((environ["PATH_INFO"], status)),
+    on_refusal=_note_refusal,
     max_marked_size=2 * MOST,
     deadlines=Deadlines(whole=2.0, silence=1.0),
 )

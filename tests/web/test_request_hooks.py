@@ -18,8 +18,9 @@ from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from app.web.dispatch import Application, StartResponse
+from app.web.http_request import HttpRequest
 from app.web.logs import set_up_logs
-from app.web.request_hooks import HttpRequest, RequestHooks, add_request_hook, request_hooks
+from app.web.request_hooks import RequestHooks, add_request_hook, request_hooks
 from app.wiring import make_installation
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -182,22 +183,99 @@ def test_hook_sees_an_application_error_as_a_fault(ports: Ports) -> None:
     assert [seen.status for seen in recorder.left] == [500]
 
 
-@pytest.mark.parametrize("enabled", [True, False])
-def test_access_log_has_a_line_for_each_request(
-    ports: Ports, capsys: pytest.CaptureFixture[str], enabled: bool
+@pytest.mark.parametrize("hooked", [True, False])
+@pytest.mark.parametrize(
+    ("method", "target"),
+    [
+        ("POST", "/graphql/"),
+        ("GET", "/console/sign-in"),
+        ("GET", "/console/assets/console.css"),
+        ("GET", "/healthz"),
+        ("GET", "/nothing"),
+        ("GET", "/broken"),
+    ],
+)
+def test_every_response_has_the_id(
+    application: Flask, method: str, target: str, hooked: bool
 ) -> None:
-    settings = Settings(app_env="production", access_log=enabled, public_url="https://shop.test")
-    client = create_app(ports, settings).test_client()
-    target, environ = "/.well-known/jwks.json?secret=x", {"REMOTE_ADDR": CLIENT}
-    client.get(target, environ_base=environ, buffered=True)
-    lines = [orjson.loads(line) for line in capsys.readouterr().err.splitlines()]
-    requests = [line for line in lines if line["event"] == "request"]
-    assert len(requests) == enabled
-    for line in requests:
-        assert (line["method"], line["path"]) == ("GET", "/.well-known/jwks.json")
-        assert (line["status"], line["client_ip"]) == (200, CLIENT)
-        assert ID.fullmatch(line["request_id"])
-        assert line["milliseconds"] >= 0
+    if hooked:
+        add_request_hook(application, Recorder())
+    response = application.test_client().open(target, method=method, buffered=True)
+    assert ID.fullmatch(response.headers["X-Request-ID"])
+
+
+@pytest.mark.parametrize(
+    ("given", "is_used"),
+    [
+        ("0b6f8f0e-6d3c-4a5e-9b1e-2f6f9a3a9d11", True),
+        ("Root=1-67891233-abcdef012345678912345678", True),
+        ("x" * 128, True),
+        ("x" * 129, False),
+        ("with space", False),
+        ('"quoted"', False),
+        ("é", False),
+        ("", False),
+    ],
+)
+def test_id_of_a_trusted_proxy_is_used(
+    application: Flask, recorder: Recorder, given: str, is_used: bool
+) -> None:
+    response = application.test_client().get(
+        "/broken",
+        headers={"X-Request-ID": given},
+        environ_base={"REMOTE_ADDR": PROXY},
+        buffered=True,
+    )
+    named = response.headers["X-Request-ID"]
+    assert (named == given) is is_used
+    assert recorder.left[0].id == named
+    assert response.get_json()["errors"][0]["extensions"] == {"requestId": named}
+
+
+def test_id_of_an_unknown_proxy_is_not_used(application: Flask) -> None:
+    response = application.test_client().get(
+        "/nothing", headers={"X-Request-ID": "theirs"}, environ_base={"REMOTE_ADDR": CLIENT}
+    )
+    assert ID.fullmatch(response.headers["X-Request-ID"])
+    assert "requestId" not in response.get_data(as_text=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "route"),
+    [
+        ("POST", "/graphql/", "/graphql/"),
+        ("GET", "/graphql/", "/graphql/"),
+        ("GET", "/media/avatars/secret-name", "/media/avatars/<slug:file>"),
+        ("GET", "/console/none/at-all", "/console/<path:address>"),
+        ("GET", "/not/here", "unmatched"),
+    ],
+)
+def test_route_is_a_pattern(
+    application: Flask, recorder: Recorder, method: str, target: str, route: str
+) -> None:
+    environ = application.test_client().open(target, method=method, buffered=True).request.environ
+    request_hooks(application).refused(environ, HTTPStatus.REQUEST_TIMEOUT)
+    assert [seen.route for seen in recorder.left] == [route, route]
+
+
+def test_bytes_of_a_streamed_response_are_counted(ports: Ports) -> None:
+    closed = []
+
+    class Streamed:
+        def __iter__(self) -> Iterator[bytes]:
+            return iter([b"a", b"bc"])
+
+        def close(self) -> None:
+            closed.append(True)
+
+    def streaming(environ: dict[str, Any], start: StartResponse, /) -> Iterable[bytes]:
+        start("200 OK", [])
+        return Streamed()
+
+    hooks, recorder = _hooks_around(streaming, ports)
+    Client(hooks).get("/", buffered=True)
+    assert [seen.bytes_sent for seen in recorder.left] == [3]
+    assert closed == [True]
 
 
 def _hooks_around(application: Application, ports: Ports) -> tuple[RequestHooks, Recorder]:

@@ -129,11 +129,13 @@ def test_silent_body_ends_at_its_idle_deadline(port: int) -> None:
 
 def test_refusal_is_reported(port: int) -> None:
     head = request("Content-Length: 100", line="POST /silent HTTP/1.1")
-    assert exchange(port, head).startswith(b"HTTP/1.1 408 ")
+    refusal = exchange(port, head)
+    assert refusal.startswith(b"HTTP/1.1 408 ")
+    assert b"x-refused: 408" in refusal.lower()
     forwarded = request("X-Forwarded-For: é", line="POST /forwarded HTTP/1.1")
     assert exchange(port, forwarded).startswith(b"HTTP/1.1 400 ")
     refused = environ(port, request())["refused"]
-    assert [refusal for refusal in refused if refusal[0] != "/"] == [
+    assert [entry for entry in refused if entry[0] != "/"] == [
         ["/silent", 408],
         ["/forwarded", 400],
     ]

@@ -29,6 +29,7 @@ from app.services.identity.identify import identify as identify_caller
 from app.web.caller import visitor_from
 from app.web.cors import cors_headers, preflight_headers
 from app.web.headers import Headers, data_headers
+from app.web.http_request import current_request
 from app.web.installation import Installation
 
 Environ = dict[str, Any]
@@ -113,6 +114,9 @@ class GraphqlEndpoint:
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         method: str = environ["REQUEST_METHOD"]
+        request = current_request()
+        if request is not None:
+            request.route = environ["PATH_INFO"]
         response = self._by_method.get(method, self._refuse_method)(environ)
         start_response(
             f"{response.status.value} {response.status.phrase}",

@@ -31,6 +31,7 @@ class Operation:
     """An operation that can be executed.
 
     ``is_introspection``: its answer depends on nothing but document, variables and schema.
+    ``root_fields`` are the different names at its root, in no particular order.
     """
 
     schema: GraphQLSchema
@@ -39,6 +40,7 @@ class Operation:
     fragments: dict[str, FragmentDefinitionNode]
     is_mutation: bool
     is_introspection: bool
+    root_fields: tuple[str, ...] = ()
     _loads: dict[tuple[object, ...], Load] = field(default_factory=dict)
     _page_variables: tuple[str, ...] | None = None
 
@@ -108,6 +110,7 @@ class Document:
             )
         if root is None:
             raise GraphQLError(f"The schema has no {kind.value} operations.", node)
+        names = tuple(dict.fromkeys(self._root_fields(node.selection_set)))
         return Operation(
             schema=self._schema,
             root_type=root,
@@ -115,7 +118,8 @@ class Document:
             fragments=self._fragments,
             is_mutation=kind is OperationType.MUTATION,
             is_introspection=kind is OperationType.QUERY
-            and all(name.startswith("__") for name in self._root_fields(node.selection_set)),
+            and all(name.startswith("__") for name in names),
+            root_fields=names,
         )
 
     def _root_fields(self, root: SelectionSetNode) -> Iterator[str]:

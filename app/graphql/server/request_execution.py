@@ -1,5 +1,6 @@
 """Turns a parsed request into outcomes: identify the caller, admit it, execute."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,11 +32,13 @@ from app.graphql.server.responses import (
     executed,
     faulty,
     malformed,
+    note_operation,
     refused,
     refused_as,
 )
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
+from app.web.http_request import note_actor
 
 Identify = Callable[[Ports, Visitor], Identity]
 
@@ -75,17 +78,21 @@ class Exchange:
         try:
             identity = self._identify(self._ports, visitor)
         except DatabaseUnavailable:
+            note_operation((), UNAVAILABLE)
             return [UNAVAILABLE] * len(entries)
         self._record_activity(identity)
+        note_actor(identity.actor)
         context = self._admit(identity, visitor)
         if context is None:
             self._ports.activity.count_rejection()
+            note_operation((), CLOSED)
             return [CLOSED] * len(entries)
         outcomes = []
         changed = False
         context = _with_limited_hasher(context)
         for plan in self._plan(entries):
             if isinstance(plan, Outcome):
+                note_operation((), plan)
                 outcomes.append(plan)
                 continue
             try:
@@ -179,6 +186,12 @@ class Exchange:
         return Plan(entry, operation, variables)
 
     def _answer(self, plan: Plan, context: RequestContext) -> Outcome:
+        started = time.perf_counter()
+        outcome = self._execute(plan, context)
+        note_operation(plan.operation.root_fields, outcome, time.perf_counter() - started)
+        return outcome
+
+    def _execute(self, plan: Plan, context: RequestContext) -> Outcome:
         try:
             if context.actor.fault is TokenFault.EXPIRED:
                 result = refuse(plan.operation, plan.variables, TokenFault.EXPIRED)

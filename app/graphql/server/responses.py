@@ -21,6 +21,7 @@ from app.graphql.errors import (
     describe_request_error,
 )
 from app.ports import Ports
+from app.web.http_request import OperationOutcome, OperationRun, current_request
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,14 @@ class Outcome:
     body: bytes
     rejects_credential: bool = False
     is_executed: bool = True
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the response reports errors; they come first in it."""
+        return self.body.startswith(_ERRORS)
+
+
+_ERRORS = b'{"errors":'
 
 
 def executed(
@@ -105,3 +114,24 @@ def joined(outcomes: Sequence[Outcome]) -> Outcome:
         rejects_credential=any(outcome.rejects_credential for outcome in outcomes),
         is_executed=all(outcome.is_executed for outcome in outcomes),
     )
+
+
+def note_operation(root_fields: tuple[str, ...], outcome: Outcome, seconds: float = 0.0) -> None:
+    """Note an operation of the current request for its log line and metrics."""
+    request = current_request()
+    if request is not None:
+        request.operations.append(
+            OperationRun(root_fields, _result(root_fields, outcome), seconds)
+        )
+
+
+def _result(root_fields: tuple[str, ...], outcome: Outcome) -> OperationOutcome:
+    if outcome is UNAVAILABLE:
+        return OperationOutcome.UNAVAILABLE
+    if outcome is CLOSED:
+        return OperationOutcome.CLOSED
+    if outcome.status is HTTPStatus.INTERNAL_SERVER_ERROR:
+        return OperationOutcome.FAULT
+    if not root_fields:
+        return OperationOutcome.REFUSED
+    return OperationOutcome.ERROR if outcome.has_errors else OperationOutcome.OK

@@ -1,0 +1,36 @@
+"""``GET /healthz`` and ``GET /readyz``, for process managers and load balancers.
+
+They say no reasons: everyone can ask them. ``OPERATIONS_PORT`` has the reasons.
+"""
+
+from http import HTTPStatus
+
+from flask import Blueprint, Response
+
+from app.web.readiness import Readiness, is_ready
+
+HEALTHY, READY = "/healthz", "/readyz"
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+def make_health(readiness: Readiness) -> Blueprint:
+    """Return the blueprint of both probes."""
+    blueprint = Blueprint("health", __name__)
+
+    @blueprint.get(HEALTHY)
+    def healthy() -> Response:
+        """Answer while the process can answer anything, without asking anything else."""
+        return _answer("ok", HTTPStatus.OK)
+
+    @blueprint.get(READY)
+    def ready() -> Response:
+        """Answer 200 while requests can be served: database, tables, keys, Redis."""
+        if is_ready(readiness.findings()):
+            return _answer("ready", HTTPStatus.OK)
+        return _answer("not ready", HTTPStatus.SERVICE_UNAVAILABLE)
+
+    return blueprint
+
+
+def _answer(status: str, code: HTTPStatus) -> Response:
+    return Response(f'{{"status":"{status}"}}', code, _NO_STORE, content_type="application/json")

@@ -1,0 +1,120 @@
+"""The probes of load balancers: quick, without reasons, never counted."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from threading import Event, Thread
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.check_results import State
+from app.factory import create_app
+from app.ports import Ports
+from app.services.operations.readiness import check_readiness
+from app.settings import Settings
+from app.web.readiness import Readiness, is_ready
+from app.wiring import connect
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+NEWER = "9999_of_a_newer_version"
+
+
+@pytest.fixture
+def ports(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    made = fake_ports(sqlite_url, clock)
+    yield made
+    made.database.close()
+
+
+@pytest.fixture
+def application(ports: Ports) -> Flask:
+    return create_app(ports, Settings())
+
+
+def set_revision(ports: Ports, revision: str) -> None:
+    with ports.database.transaction() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = :to"), {"to": revision})
+
+
+@pytest.mark.parametrize(
+    ("path", "body"), [("/healthz", b'{"status":"ok"}'), ("/readyz", b'{"status":"ready"}')]
+)
+def test_probe_of_a_running_installation(application: Flask, path: str, body: bytes) -> None:
+    client = application.test_client()
+    client.set_cookie("latchkey", "something")
+    response = client.get(path)
+    assert (response.status_code, response.data) == (200, body)
+    assert response.content_type == "application/json"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert "Set-Cookie" not in response.headers
+    assert client.head(path).status_code == 200
+    assert client.post(path).status_code == 405
+
+
+def test_probes_have_no_rate_limit(application: Flask) -> None:
+    client = application.test_client()
+    assert {client.get("/readyz").status_code for _ in range(300)} == {200}
+
+
+def test_alive_without_a_database(clock: FakeClock) -> None:
+    ports = connect(Settings(database_url="postgresql://nobody@127.0.0.1:1/none"))
+    client = create_app(ports, Settings()).test_client()
+    assert client.get("/healthz").status_code == 200
+    response = client.get("/readyz")
+    assert (response.status_code, response.data) == (503, b'{"status":"not ready"}')
+    [finding] = check_readiness(ports, OPERATOR)
+    assert (finding.subject, finding.state) == ("database", State.FAILED)
+    assert "127.0.0.1" in finding.message
+
+
+def test_not_ready_without_redis(ports: Ports) -> None:
+    url = "redis://127.0.0.1:1/0"
+    without = connect(Settings(database_url="sqlite://", redis_url=url)).throttle
+    findings = check_readiness(replace(ports, throttle=without), OPERATOR)
+    assert [finding.state for finding in findings] == [State.FINE, State.FINE, State.FAILED]
+    assert findings[-1].subject == "login throttle"
+
+
+@pytest.mark.parametrize(
+    ("revision", "ready"), [("0001_base", False), (NEWER, True)], ids=["older", "newer"]
+)
+def test_older_tables_are_not_ready(ports: Ports, revision: str, ready: bool) -> None:
+    set_revision(ports, revision)
+    findings = check_readiness(ports, OPERATOR)
+    assert is_ready(findings) is ready
+    if not ready:
+        assert [finding.subject for finding in findings] == ["schema"]
+
+
+def test_database_without_tables_is_not_ready() -> None:
+    [finding] = check_readiness(connect(Settings(database_url="sqlite://")), OPERATOR)
+    assert (finding.subject, finding.remedy) == ("schema", "Run `flask db upgrade`.")
+
+
+def test_readiness_is_checked_once_a_second(ports: Ports) -> None:
+    readiness = Readiness(ports)
+    first = readiness.findings()
+    set_revision(ports, "0001_base")
+    assert readiness.findings() is first
+
+
+def test_hanging_check_holds_up_one_probe(ports: Ports) -> None:
+    began, go_on = Event(), Event()
+
+    class Hanging:
+        def __getattr__(self, name: str) -> object:
+            began.set()
+            assert go_on.wait(10)
+            return getattr(ports.database, name)
+
+    readiness = Readiness(replace(ports, database=Hanging()))  # type: ignore[arg-type]
+    thread = Thread(target=readiness.findings)
+    thread.start()
+    assert began.wait(10)
+    assert not is_ready(readiness.findings())
+    go_on.set()
+    thread.join()
+    assert is_ready(readiness.findings())
