@@ -18,7 +18,7 @@ import app as latchkey
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.interruptions import exit_at_once
 from app.commands.terminal.lazy_group import LazyGroup
-from app.commands.terminal.output import write_errors
+from app.commands.terminal.output import write, write_errors
 
 COMMANDS = {
     "serve": "app.commands.serve:command",
@@ -64,9 +64,11 @@ SECTIONS = {
 }
 """What ``flask --help`` says of each command, so that it imports none of them."""
 
-_HELP = (
-    "Run and manage a Latchkey shop. `flask COMMAND --help` describes a command, with examples."
-)
+_HELP = """Run and manage a Latchkey shop. `flask COMMAND --help` describes a command.
+
+Settings come from the environment, from .env in the current folder or the nearest folder above,
+and from .env in the folder of wsgi.py; the first that has a setting wins.
+"""
 
 
 class Commands(LazyGroup):
@@ -139,6 +141,12 @@ def is_searched() -> bool:
     return context.parent is None and isinstance(context.command, FlaskGroup)
 
 
+def is_command() -> bool:
+    """Whether a command of Flask's own is loading the application."""
+    context = click.get_current_context(silent=True)
+    return context is not None and isinstance(context.find_root().command, FlaskGroup)
+
+
 def make_command_app() -> Flask:
     """Return an application for commands alone, which reads the settings when one asks for them.
 
@@ -158,7 +166,14 @@ def make_command_app() -> Flask:
 
 @cache
 def _installation() -> object:
+    name_settings_files()
     return latchkey.connect_installation()
+
+
+def name_settings_files() -> None:
+    """Name the settings files that aren't beside ``wsgi.py``, once for all of a command."""
+    for file in latchkey.unexpected_settings_files():
+        write(f"Settings read from {file}.", err=True)
 
 
 @cache

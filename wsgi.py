@@ -22,6 +22,8 @@ def _make_app() -> Flask:
     """Return the application, or one with commands only when ``flask`` looks for a command."""
     if cli.is_searched():
         return cli.make_command_app()
+    if cli.is_command():
+        cli.name_settings_files()
     try:
         app: Flask = latchkey.create_app()
     except Misconfigured as error:

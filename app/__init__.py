@@ -25,6 +25,7 @@ _MODULES = {
     "run_worker": "app.factory",
     "connect_installation": "app.wiring",
     "connect_remote_access": "app.wiring",
+    "unexpected_settings_files": "app.settings",
 }
 
 

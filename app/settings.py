@@ -2,13 +2,14 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from dotenv import dotenv_values
+from dotenv import dotenv_values, find_dotenv
+from flask.helpers import get_load_dotenv
 
 from app import setting_values as values
 from app.domain.sign_in.rate_limits import RateLimitPolicy, Rates
@@ -18,7 +19,11 @@ from app.ports.configuration import Configuration
 
 Value = TypeVar("Value")
 
-_INSTANCE = Path(__file__).parent.parent / "instance"
+_PROJECT = Path(__file__).parent.parent
+"""The folder of ``wsgi.py``."""
+
+_INSTANCE = _PROJECT / "instance"
+_FILE_SHOWN = "LATCHKEY_SETTINGS_FILE_SHOWN"
 DEVELOPMENT_SECRET = "latchkey-development-secret-never-for-production"  # noqa: S105
 _MIN_SECRET_LENGTH = 32
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -135,11 +140,45 @@ class Settings:
 
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
-    """The settings of ``environment`` (default: ``.env`` under the process's own environment).
+    """The settings of ``environment`` (default: the process's own, over ``settings_files``).
 
-    Raises ``SettingsError`` naming every setting that is wrong, not only the first.
+    Raises ``SettingsError`` naming every setting that is wrong, not only the first; and without
+    ``environment``, when nothing says which installation is meant.
     """
-    return _Reader(_written() if environment is None else environment).settings()
+    if environment is not None:
+        return _Reader(environment).settings()
+    files = settings_files()
+    environment = _environment(files)
+    settings = _Reader(environment).settings()
+    _require_choice(files, environment)
+    return settings
+
+
+def settings_files() -> tuple[Path, ...]:
+    """Return the ``.env`` files that exist; a setting in an earlier one wins.
+
+    They are that of the current folder or the nearest folder above it, where Flask's command looks
+    too, and that beside ``wsgi.py``. None are read if ``FLASK_SKIP_DOTENV`` is set.
+    """
+    if not get_load_dotenv():
+        return ()
+    nearest = find_dotenv(usecwd=True)
+    files = [Path(nearest)] if nearest else []
+    beside = _PROJECT / ".env"
+    if beside.is_file() and not any(file.samefile(beside) for file in files):
+        files.append(beside)
+    return tuple(files)
+
+
+def unexpected_settings_files() -> tuple[Path, ...]:
+    """Return the files that aren't beside ``wsgi.py``, the first time that this is called.
+
+    Neither later calls nor the processes that this one starts return them again.
+    """
+    if os.environ.get(_FILE_SHOWN):
+        return ()
+    os.environ[_FILE_SHOWN] = "1"
+    return tuple(file for file in settings_files() if not file.parent.samefile(_PROJECT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +197,7 @@ class ClientSettings:
 def load_client_settings(environment: Mapping[str, str] | None = None) -> ClientSettings:
     """The part of the environment that is about the person at the shell."""
     if environment is None:
-        environment = _written()
+        environment = _environment(file for file in settings_files() if os.access(file, os.R_OK))
     chosen = environment.get("XDG_CONFIG_HOME", "")
     # An address that does not begin at the root says nothing (XDG Base Directory Specification).
     config = Path(chosen) if chosen.startswith("/") else Path.home() / ".config"
@@ -170,9 +209,40 @@ def load_client_settings(environment: Mapping[str, str] | None = None) -> Client
     )
 
 
-def _written() -> dict[str, str]:
-    written = {name: value for name, value in dotenv_values(".env").items() if value}
+def _environment(files: Iterable[Path]) -> dict[str, str]:
+    """Return what the files say, the first above the others, under the process's environment.
+
+    Raises ``SettingsError`` for a file that can't be read.
+    """
+    written: dict[str, str] = {}
+    for file in reversed(tuple(files)):
+        try:
+            values = dotenv_values(file)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it isn't UTF-8 text"
+            raise SettingsError((f"Can't read {file}: {reason}.",)) from error
+        written |= {name: value or "" for name, value in values.items()}
     return {**written, **os.environ}
+
+
+def _require_choice(files: Iterable[Path], environment: Mapping[str, str]) -> None:
+    """Raise ``SettingsError`` where the defaults would be a surprise.
+
+    That is outside the project's folder, without a settings file and without the settings that
+    choose an installation.
+    """
+    is_chosen = any(environment.get(name, "").strip() for name in ("DATABASE_URL", "APP_ENV"))
+    names = {setting.name.upper() for setting in fields(Settings)}
+    if is_chosen or Path.cwd().resolve().is_relative_to(_PROJECT.resolve()):
+        return
+    for file in files:
+        if file.parent.samefile(_PROJECT) or names & dotenv_values(file).keys():
+            return
+    message = (
+        f"No settings found. Set DATABASE_URL or APP_ENV, add a .env file in {Path.cwd()} or "
+        f"{_PROJECT}, or work in {_PROJECT} to use the development database there."
+    )
+    raise SettingsError((message,))
 
 
 class _Reader:

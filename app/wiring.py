@@ -4,6 +4,7 @@ Most adapters are imported like any module; ``lazy_adapters`` imports the others
 """
 
 import atexit
+from dataclasses import replace
 from functools import cache, partial
 from ipaddress import ip_network
 from urllib.parse import urlsplit
@@ -43,7 +44,13 @@ from app.ports import (
 )
 from app.ports.demo_provider import DemoProviderKey
 from app.remote import instance, sign_in
-from app.settings import Settings, SettingsError, load_client_settings, load_settings
+from app.settings import (
+    Settings,
+    SettingsError,
+    load_client_settings,
+    load_settings,
+    settings_files,
+)
 from app.web.installation import CountStore, Installation
 from app.web.remote_instances import RemoteAccess
 
@@ -127,7 +134,7 @@ def connect_installation() -> Installation:
     settings = load_settings()
     ports = connect(settings)
     atexit.register(ports.database.close)
-    return make_installation(ports, settings)
+    return replace(make_installation(ports, settings), settings_files=settings_files())
 
 
 def connect_remote_access() -> RemoteAccess:

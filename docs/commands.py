@@ -27,6 +27,11 @@ ended by Ctrl-C prints `{"errors": [{"code", "message", "field"}]}` on one line.
 until Ctrl-C (`webhook listen`, `webhook deliveries --follow`) print one object per line, with
 errors last. Commands that change several items report the result of each, however they end.
 
+Settings come from the environment, from `.env` in the current folder or the nearest folder above
+it, and from `.env` in the folder of `wsgi.py`; the first that has a setting wins. Commands name a
+file that isn't in the folder of `wsgi.py` on standard error. Outside that folder, commands stop
+with exit code 1 if there is no settings file and neither `DATABASE_URL` nor `APP_ENV` is set.
+
 Closing a pipe early, for example with `head`, changes neither what a command does nor how it ends.
 
 """

@@ -39,7 +39,9 @@ names.
 .B NO_COLOR
 Tables without colours.
 .PP
-Settings come from the environment and from the file .env; .env.example explains each.
+Settings come from the environment, from .env in the current folder or the nearest folder above it,
+and from .env in the folder of wsgi.py; the first that has a setting wins.
+.env.example explains each.
 """
 _COMMON = {
     "-h, --help": "Show what a command does, with examples.",

@@ -7,7 +7,13 @@ import pytest
 from app.domain.sign_in.rate_limits import Rate
 from app.domain.values.installation_errors import Misconfigured
 from app.domain.values.service_headers import HeaderNames
-from app.settings import DEVELOPMENT_SECRET, Settings, SettingsError, load_settings
+from app.settings import (
+    DEVELOPMENT_SECRET,
+    Settings,
+    SettingsError,
+    load_settings,
+    settings_files,
+)
 
 PRODUCTION = {
     "APP_ENV": "production",
@@ -255,6 +261,48 @@ def test_environment_overrides_the_file(tmp_path: Path, monkeypatch: pytest.Monk
     settings = load_settings()
     assert (settings.vendor, settings.log_level) == ("fromprocess", "ERROR")
     assert settings.upload_max == Settings().upload_max
+
+
+def test_file_of_the_current_folder_wins_over_the_one_beside_wsgi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, inner = tmp_path / "project", tmp_path / "work" / "inner"
+    project.mkdir()
+    inner.mkdir(parents=True)
+    (project / ".env").write_text("VENDOR=beside\nLOG_LEVEL=ERROR\nUPLOAD_MAX=7\n")
+    (inner.parent / ".env").write_text("VENDOR=nearest\nUPLOAD_MAX=\n")
+    monkeypatch.setattr("app.settings._PROJECT", project)
+    monkeypatch.chdir(inner)
+    settings = load_settings()
+    assert (settings.vendor, settings.log_level) == ("nearest", "ERROR")
+    assert settings.upload_max == Settings().upload_max
+    assert settings_files() == (inner.parent / ".env", project / ".env")
+    monkeypatch.setenv("FLASK_SKIP_DOTENV", "1")
+    monkeypatch.setenv("APP_ENV", "development")
+    assert settings_files() == ()
+    assert load_settings().vendor == Settings().vendor
+
+
+def test_file_without_a_setting_chooses_no_installation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_text("COLOUR=red\nDATABASE_URL_OF_OTHERS=x\n")
+    monkeypatch.chdir(tmp_path)
+    for name in ("DATABASE_URL", "APP_ENV"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("app.settings._PROJECT", tmp_path / "project")
+    (tmp_path / "project").mkdir()
+    with pytest.raises(SettingsError, match="No settings found"):
+        load_settings()
+    (tmp_path / ".env").write_text("VENDOR=nearest\n")
+    assert load_settings().vendor == "nearest"
+
+
+def test_file_that_is_not_text_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".env").write_bytes(b"VENDOR=\xff\xfe\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingsError, match="isn't UTF-8 text"):
+        load_settings()
 
 
 def test_single_rate_limits_can_be_changed() -> None:

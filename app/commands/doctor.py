@@ -52,7 +52,9 @@ def _checks() -> Iterator[Finding]:
             yield Finding("settings", State.FAILED, problem, remedy)
         return
     kind = "development" if ports.configuration.development else "production"
-    yield Finding("settings", State.FINE, f"All settings are valid ({kind}).")
+    files = " and ".join(map(str, installation().settings_files))
+    source = f" Read from {files}." if files else ""
+    yield Finding("settings", State.FINE, f"All settings are valid ({kind}).{source}")
     yield from run_checks(ports, OPERATOR)
     yield from check_proxies(ports, OPERATOR, _proxy_settings())
 

@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from flask import Flask, current_app
 
@@ -25,6 +26,7 @@ class CountStore:
 class Installation:
     """One installation as its HTTP edges see it; sizes are in bytes.
 
+    ``settings_files`` are the ``.env`` files that were read for a command, the first above others.
     ``factory`` makes it from the settings; ``.env.example`` explains each name.
     """
 
@@ -42,6 +44,7 @@ class Installation:
     graphql_values_max: int
     graphql_body_max: int
     upload_max: int
+    settings_files: tuple[Path, ...] = ()
 
 
 def install(app: Flask, installation: Installation) -> None:
