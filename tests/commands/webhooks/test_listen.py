@@ -1,6 +1,7 @@
 """Deliveries as they come, forwarded as they were signed; and what a signature is worth."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -146,8 +147,54 @@ def test_failed_forwarding_is_reported_and_listening_continues(
             happen(shops.local)
         result = listening.result()
     assert result.exit_code == 0
-    assert len(result.stdout.splitlines()) == 2
-    assert result.stderr.count("was not forwarded: Can't connect to 127.0.0.1:1.") == 2
+    assert [line.split()[3:5] for line in result.stdout.splitlines()] == [
+        ["-->", "PRODUCT_UPDATED"],
+        ["<--", "[failed]"],
+    ] * 2
+    assert result.stderr.splitlines()[1:] == [
+        "Error: Not forwarded to http://127.0.0.1:1/: Can't connect to 127.0.0.1:1."
+    ]
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_event_is_a_line_out_and_a_line_back(
+    shops: Shops, receiver: HttpServer, verbose: bool
+) -> None:
+    receiver.answer("/local", Reply(422, b'{"error": "no such\x1b[2J size"}'))
+    want(shops.local, receiver)
+    words = [*("webhook", "listen", "--webhook", "hook", "--count", "1", "--interval", "0.1")]
+    words += ["--forward-to", f"{receiver.url}/local", *(["--verbose"] if verbose else [])]
+    with ThreadPoolExecutor(1) as other:
+        listening = other.submit(
+            lambda: run(shops.local, *words, remote_access=shops.remote_access)
+        )
+        while not listening.done():
+            happen(shops.local)
+    lines = listening.result().stdout.splitlines()
+    sent = next(place for place, line in enumerate(lines) if "-->" in line)
+    back = next(place for place, line in enumerate(lines) if "<--" in line)
+    time = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"
+    assert re.fullmatch(rf"{time} --> PRODUCT_UPDATED \[\w+=*\] hook", lines[sent])
+    url = re.escape(f"{receiver.url}/local")
+    assert re.fullmatch(rf"{time} <-- \[422\] POST {url} \[\w+=*\] \d+ ms", lines[back])
+    payload, response = "".join(lines[sent + 1 : back]), lines[back + 1 :]
+    assert (json.loads(payload or "null") is not None) is verbose
+    assert response == (['    {"error": "no such\\x1b[2J size"}'] if verbose else [])
+
+
+def test_answer_of_the_webhook_itself_is_shown(shops: Shops, receiver: HttpServer) -> None:
+    want(shops.local, receiver)
+    words = ("webhook", "listen", "--webhook", "hook", "--count", "2", "--interval", "0.1")
+    with ThreadPoolExecutor(1) as other:
+        listening = other.submit(
+            lambda: run(shops.local, *words, remote_access=shops.remote_access)
+        )
+        while not listening.done():
+            happen(shops.local)
+    # The first was answered before the second was sent.
+    sent, back = listening.result().stdout.splitlines()[:2]
+    assert "--> PRODUCT_UPDATED" in sent
+    assert f"<-- [204] POST {receiver.url}/app" in back
 
 
 def test_listening_survives_an_outage_of_the_instance(ports: Ports, tmp_path: Path) -> None:
