@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 import click
 
+from app.commands.access_warnings import (
+    access_lost,
+    closing_warning,
+    mode_warning,
+    restricted_mode,
+)
 from app.commands.terminal.choices import Word, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.output import Column, Displayable, output
+from app.commands.terminal.output import Column, Displayable, Form, output
 from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.settings import (
@@ -19,8 +26,8 @@ from app.domain.shop.settings import (
     SettingKind,
     SettingValue,
     ShopSettings,
-    ShopUpdate,
 )
+from app.services.shop.impact import show_impact
 from app.services.shop.settings import show_settings, update_shop
 from app.web.installation import installation
 
@@ -38,10 +45,6 @@ command = Group(
 
 _SWITCHES = (SettingKind.SWITCH, SettingKind.LOGIN_MODE)
 _SETTINGS = {setting.option: setting for setting in SETTINGS}
-_MODE_WARNINGS = {
-    PasswordLoginMode.CUSTOMERS_ONLY: "Staff who sign in with a password lose their permissions.",
-    PasswordLoginMode.DISABLED: "No one can sign in with a password.",
-}
 
 
 def _column(setting: Setting) -> Column[ShopSettings]:
@@ -53,7 +56,8 @@ def _column(setting: Setting) -> Column[ShopSettings]:
     return Column(setting.api_name, setting.label, read, short=is_short)
 
 
-_COLUMNS = tuple(_column(setting) for setting in SETTINGS)
+Columns = tuple[Column[ShopSettings], ...]
+_COLUMNS: Columns = tuple(_column(setting) for setting in SETTINGS)
 _VALUES = {
     SettingKind.SWITCH: " (true or false)",
     SettingKind.LOGIN_MODE: f" ({', '.join(PasswordLoginMode)})",
@@ -75,6 +79,8 @@ def show() -> None:
 @command.command(
     "set",
     help="Change a setting. It applies from the next request in every process.\n\n"
+    "On a terminal, asks before a change that takes access from people, and counts them; --json "
+    "prints the counts as accessLost.\n\n"
     f"\b\nSettings:\n{_LIST}",
     examples=[
         ("flask shop set password-login-mode CUSTOMERS_ONLY", "staff sign in with SSO only"),
@@ -90,21 +96,25 @@ def show() -> None:
 @click.option("--yes", is_flag=True, help="Don't ask before a change that locks people out.")
 @click.option("--no-input", is_flag=True, help="Never prompt.")
 def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
+    ports = installation().ports
     update = _SETTINGS[setting].update(_parse(_SETTINGS[setting], value))
-    warning = _warning(update)
+    warning, columns = closing_warning(update), _COLUMNS
+    mode = restricted_mode(update)
+    if mode is not None:
+        impact = show_impact(ports, OPERATOR)
+        warning = mode_warning(impact, mode)
+        columns = _with_access_lost(columns, access_lost(impact, mode))
     # The contract runs this command without --yes from scripts: only a terminal is asked.
     if warning and sys.stdin.isatty() and not (yes or no_input):
         click.confirm(f"{warning} Continue?", abort=True, err=True)
-    output().one(update_shop(installation().ports, OPERATOR, update), _COLUMNS)
+    output().one(update_shop(ports, OPERATOR, update), columns)
 
 
-def _warning(update: ShopUpdate) -> str:
-    """Return a warning about the people who lose access; empty if there are none."""
-    if update.allow_storefront_traffic is False:
-        return "Customers and anonymous callers get an error at once."
-    if isinstance(update.password_login_mode, PasswordLoginMode):
-        return _MODE_WARNINGS.get(update.password_login_mode, "")
-    return ""
+def _with_access_lost(columns: Columns, numbers: Mapping[str, object]) -> Columns:
+    """Add the numbers where JSON was asked for; people were told when they were asked."""
+    if output().form is not Form.JSON:
+        return columns
+    return (*columns, Column("accessLost", "Access lost", lambda _shop: numbers))
 
 
 def _parse(setting: Setting, value: str) -> SettingValue:

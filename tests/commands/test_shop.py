@@ -6,6 +6,8 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
 from app.services.authorization.shop_state import load_shop_state
 from tests.builders.audit import trail
+from tests.builders.people import make_staff, make_user
+from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import close_storefront, set_mode
 from tests.commands.shell import run, run_json
 
@@ -42,6 +44,21 @@ def test_operator_sets_any_mode_in_any_spelling(ports: Ports, mode: PasswordLogi
     shown = run_json(ports, "shop", "set", "password-login-mode", mode.value.lower())
     assert shown["passwordLoginMode"] == mode.value
     assert load_shop_state(ports).switches.password_login_mode is mode
+
+
+def test_restricting_password_login_counts_who_loses_access(ports: Ports) -> None:
+    make_provider(ports)
+    make_staff(ports, "tom@example.com")
+    link_identity(ports, make_staff(ports, "ines@example.com"))
+    make_user(ports, "carla@example.com")
+    change = ("shop", "set", "password-login-mode")
+    limited = run_json(ports, *change, "CUSTOMERS_ONLY")
+    assert limited["accessLost"] == {"staff": 1, "customers": 0, "moreCustomers": False}
+    disabled = run_json(ports, *change, "DISABLED")
+    assert disabled["accessLost"] == {"staff": 1, "customers": 1, "moreCustomers": False}
+    unchanged = run_json(ports, *change, "DISABLED")
+    assert unchanged["accessLost"] == {"staff": 0, "customers": 0, "moreCustomers": False}
+    assert "accessLost" not in run_json(ports, *change, "ENABLED")
 
 
 def test_change_is_recorded_as_the_operator_s(ports: Ports) -> None:

@@ -11,7 +11,8 @@ from app.ports import Ports
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.identify import identify
 from tests.builders.apps import make_app
-from tests.builders.people import make_group, visit
+from tests.builders.people import make_group, make_staff, make_user, visit
+from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import set_mode
 from tests.commands.real_installation import Installation
 from tests.commands.terminal import ESCAPE, INTERRUPT, run_in_terminal
@@ -97,6 +98,22 @@ def test_what_locks_people_out_is_asked_first(
     done = answer == "y"
     assert f"ended with {0 if done else 1}" in shown
     assert mode(ports) is (PasswordLoginMode.DISABLED if done else PasswordLoginMode.ENABLED)
+
+
+def test_confirmation_counts_who_loses_access(ports: Ports, installed: Installation) -> None:
+    make_provider(ports)
+    link_identity(ports, make_staff(ports, "ines@example.com"))
+    for name in ("tom", "tim"):
+        make_staff(ports, f"{name}@example.com", Permission.MANAGE_SETTINGS)
+    make_user(ports, "carla@example.com")
+    shown = run_in_terminal(installed, *CLOSE, answers=[("Continue?", "n")])
+    question = " ".join(shown.split())
+    assert "2 of 3 staff have no other way to sign in. 1 of 1 customers has no other" in question
+    assert "No one could undo this in the console" in question
+    limited = (*CLOSE[:-1], "CUSTOMERS_ONLY")
+    shown = run_in_terminal(installed, *limited, answers=[("Continue?", "y")])
+    assert "2 of 3 staff have no SSO identity and will lose staff access." in shown
+    assert "Continue?" not in run_in_terminal(installed, *limited)
 
 
 @pytest.mark.parametrize("answered", ["--yes", "--no-input"])
