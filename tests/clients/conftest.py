@@ -23,21 +23,26 @@ from tests.spec.server import SECRET, Server, environment, running
 FOLDER = ROOT / "tests" / "clients"
 ADMIN, CUSTOMER = "admin@example.com", "customer@example.com"
 PASSWORD = "a sentence that opens the shop"
+LIFETIME = "3"
+"""Seconds of an access token of the brief shop; @saleor/auth-sdk counts the last two as none."""
+
 DEFAULT_VENDOR = Settings().vendor
 LOOPBACK = "127.0.0.1"
 
 
 @dataclass(slots=True)
 class Shop:
-    """A running server and its people."""
+    """A running server and its people; ``mail`` is the file that gets its emails."""
 
     server: Server
+    mail: Path
     tokens: dict[str, str] = field(default_factory=dict)
 
     @property
     def settings(self) -> dict[str, str]:
         """The environment of its processes; other tests run with another vendor."""
-        return environment(self.server.database_url, VENDOR=DEFAULT_VENDOR)
+        mail_url = f"file:{self.mail}"
+        return environment(self.server.database_url, VENDOR=DEFAULT_VENDOR, MAIL_URL=mail_url)
 
     def operate(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run ``flask WORDS`` to its end."""
@@ -72,45 +77,79 @@ mutation SignIn($email: String!) {{
 }}"""
 
 
-@pytest.fixture(scope="module")
-def _running_shop(
-    tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path
-) -> Iterator[Shop]:
-    folder = tmp_path_factory.mktemp("clients")
+@contextmanager
+def running_shop(folder: Path, migrated_file: Path, **settings: str) -> Iterator[Shop]:
+    """Run a shop with an administrator and a customer, in ``folder``."""
     copied = folder / "shop.sqlite3"
-    copied.write_bytes(_migrated_file.read_bytes())
+    copied.write_bytes(migrated_file.read_bytes())
     url = f"sqlite:///{copied}"
     ports = connect(Settings(database_url=url, secret_key=SECRET))
     make_user(ports, ADMIN, password=PASSWORD, is_staff=True, is_superuser=True)
     make_user(ports, CUSTOMER, password=PASSWORD)
     ports.database.close()
-    with running(folder, url, VENDOR=DEFAULT_VENDOR) as server:
-        yield Shop(server)
+    with running(folder, url, VENDOR=DEFAULT_VENDOR, **settings) as server:
+        yield Shop(server, folder / "mails.txt")
 
 
-@pytest.fixture
-def shop(_running_shop: Shop) -> Iterator[Shop]:
-    """The running shop; the test fails if the server logs a traceback or a secret."""
-    ports = connect(Settings(database_url=_running_shop.server.database_url, secret_key=SECRET))
+@contextmanager
+def watched(shop: Shop) -> Iterator[Shop]:
+    """Fail if the server logs a traceback or a secret during the block."""
+    ports = connect(Settings(database_url=shop.server.database_url, secret_key=SECRET))
     ports.throttle.unblock(LOOPBACK)  # another program's incorrect password would delay this one
     ports.database.close()
-    yield _running_shop
-    faults = _running_shop.server.new_errors()
+    yield shop
+    faults = shop.server.new_errors()
     if faults:
         pytest.fail(f"The server logged a fault:\n{faults}", pytrace=False)
 
 
-def run_client(program: str, *arguments: str) -> None:
-    """Run a program of this folder to its end; it fails if an assertion of it does."""
+@pytest.fixture(scope="module")
+def _running_shop(
+    tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path
+) -> Iterator[Shop]:
+    with running_shop(tmp_path_factory.mktemp("clients"), _migrated_file) as shop:
+        yield shop
+
+
+@pytest.fixture
+def shop(_running_shop: Shop) -> Iterator[Shop]:
+    """A running shop with the default settings."""
+    with watched(_running_shop):
+        yield _running_shop
+
+
+@pytest.fixture(scope="module")
+def _running_brief_shop(
+    tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path
+) -> Iterator[Shop]:
+    folder = tmp_path_factory.mktemp("brief")
+    with running_shop(folder, _migrated_file, JWT_TTL_ACCESS=LIFETIME) as shop:
+        yield shop
+
+
+@pytest.fixture
+def brief_shop(_running_brief_shop: Shop) -> Iterator[Shop]:
+    """A running shop whose access tokens expire after some seconds."""
+    with watched(_running_brief_shop):
+        yield _running_brief_shop
+
+
+def run_client(program: str, shop: Shop, *arguments: str) -> str:
+    """Run a program of this folder to its end; it fails if an assertion of it does.
+
+    Returns what it printed.
+    """
     done = subprocess.run(
-        [node(), program, *arguments],
+        [node(), *program.split(), *arguments],
         cwd=FOLDER,
+        env={"API_URL": shop.server.issuer},
         capture_output=True,
         text=True,
         timeout=3 * PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.fixture

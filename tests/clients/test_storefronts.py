@@ -1,15 +1,59 @@
-"""Storefronts' libraries work with the default settings."""
+"""Storefronts sign in, refresh expired tokens and sign out, and follow the emailed links."""
 
-from tests.clients.conftest import CUSTOMER, PASSWORD, Shop, run_client
+import re
+import time
+
+import pytest
+
+from tests.clients.conftest import ADMIN, CUSTOMER, PASSWORD, Shop, run_client
+from tests.servers.sandbox import PATIENCE
+
+NEW_CUSTOMER = "new@example.com"
+_LINK = re.compile(r"http://localhost:3000/\S+")
 
 
-def test_auth_sdk_signs_in_refreshes_and_signs_out(shop: Shop) -> None:
-    run_client("storefront.mjs", shop.server.issuer, CUSTOMER, PASSWORD)
+@pytest.mark.parametrize("program", ["checks/auth-sdk.mjs", "checks/fetch.mjs", "sdk/check.mjs"])
+def test_client_refreshes_expired_tokens_and_signs_out(brief_shop: Shop, program: str) -> None:
+    run_client(program, brief_shop, CUSTOMER, PASSWORD)
 
 
-def test_sdk_signs_in_refreshes_and_signs_in_by_itself(shop: Shop) -> None:
-    run_client("sdk/account.mjs", shop.server.issuer, CUSTOMER, PASSWORD)
+def test_graphql_clients_work_with_the_default_settings(shop: Shop) -> None:
+    run_client("checks/queries.mjs", shop, CUSTOMER, PASSWORD)
 
 
-def test_graphql_clients_query_and_verify_tokens(shop: Shop) -> None:
-    run_client("queries.mjs", shop.server.issuer, CUSTOMER, PASSWORD)
+def test_registration_and_password_reset_follow_emailed_links(shop: Shop) -> None:
+    program = "checks/account-links.mjs"
+    with shop.worker():
+        run_client(program, shop, "register", NEW_CUSTOMER)
+        [confirmation] = links(shop, 1)
+        run_client(program, shop, "confirm", confirmation, NEW_CUSTOMER)
+        run_client(program, shop, "forget", NEW_CUSTOMER)
+        [_, reset] = links(shop, 2)
+        run_client(program, shop, "reset", reset, NEW_CUSTOMER)
+
+
+def links(shop: Shop, number: int) -> list[str]:
+    """Wait for that many links in the shop's emails."""
+    deadline = time.monotonic() + PATIENCE
+    found: list[str] = []
+    while len(found) < number and time.monotonic() < deadline:
+        time.sleep(0.05)
+        found = _LINK.findall(shop.mail.read_text()) if shop.mail.exists() else []
+    return found
+
+
+def test_clients_can_tell_that_the_storefront_is_closed(shop: Shop) -> None:
+    run_client("checks/closed.mjs", shop, ADMIN, CUSTOMER, PASSWORD)
+
+
+def test_clients_can_tell_that_password_login_is_disabled(shop: Shop) -> None:
+    set_login_mode(shop, "DISABLED")
+    try:
+        run_client("checks/disabled.mjs", shop, CUSTOMER, PASSWORD)
+    finally:
+        set_login_mode(shop, "ENABLED")
+
+
+def set_login_mode(shop: Shop, mode: str) -> None:
+    done = shop.operate("shop", "set", "password-login-mode", mode, "--yes")
+    assert done.returncode == 0, done.stderr

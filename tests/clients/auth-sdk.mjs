@@ -1,0 +1,45 @@
+// A storefront that signs in with @saleor/auth-sdk.
+
+// --8<-- [start:client]
+import { createSaleorAuthClient } from '@saleor/auth-sdk';
+
+const apiUrl = process.env.API_URL; // such as https://shop.example.com/graphql/
+
+// The refresh token is kept in localStorage, the access token in memory.
+export const auth = createSaleorAuthClient({ saleorApiUrl: apiUrl });
+// --8<-- [end:client]
+
+// --8<-- [start:sign-in]
+export async function signIn(email, password) {
+  const { data } = await auth.signIn({ email, password });
+  return data.tokenCreate.errors; // empty after a success
+}
+// --8<-- [end:sign-in]
+
+// --8<-- [start:query]
+// The client adds the access token, and gets a new one when it has expired.
+export async function currentUser() {
+  const response = await auth.fetchWithAuth(apiUrl, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ query: '{ me { email firstName } }' }),
+  });
+  const { data } = await response.json();
+  return data.me; // null for a visitor
+}
+// --8<-- [end:query]
+
+// --8<-- [start:sign-out]
+export function signOut() {
+  auth.signOut(); // removes the tokens from this browser
+}
+// --8<-- [end:sign-out]
+
+// --8<-- [start:reset]
+// The page https://shop.example.com/reset?email=…&token=… after the customer chose a password.
+export async function resetPassword(pageUrl, password) {
+  const { email, token } = Object.fromEntries(new URL(pageUrl).searchParams);
+  const { data } = await auth.resetPassword({ email, token, password });
+  return data.setPassword.errors; // empty after a success, which signs in too
+}
+// --8<-- [end:reset]
