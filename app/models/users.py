@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlalchemy import Index, String, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.models.metadata import HasMetadata
 from app.models.record import BigKey, Record, partial_index
 
@@ -58,6 +59,9 @@ class UserRecord(HasMetadata, Record):
     first_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
     last_name: Mapped[str] = mapped_column(String(256), default="", server_default="")
     time_zone: Mapped[str | None] = mapped_column(String(64))
+    language_code: Mapped[str] = mapped_column(
+        String(35), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE
+    )
     is_staff: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_superuser: Mapped[bool] = mapped_column(default=False, server_default=false())
     is_active: Mapped[bool] = mapped_column(default=True, server_default=true())

@@ -206,3 +206,92 @@ def test_payload_of_an_event_shows_addresses_and_metadata(ports: Ports, api: Api
     shown = api.run(dry_run, token, id=to_global_id("User", key), text=query)
     user = {"addresses": [{"city": "WROCŁAW"}], "metadata": [], "privateMetadata": []}
     assert (orjson.loads(shown["payload"]), shown["errors"]) == ({"user": user}, [])
+
+
+RULES = """query ($country: CountryCode!, $area: String) {
+  addressValidationRules(countryCode: $country, countryArea: $area) {
+    countryCode countryName addressFormat addressLatinFormat allowedFields requiredFields
+    upperFields countryAreaType countryAreaChoices { raw verbose } cityType
+    cityChoices { raw verbose } cityAreaType cityAreaChoices { raw verbose } postalCodeType
+    postalCodeMatchers postalCodeExamples postalCodePrefix
+  }
+}"""
+
+
+def test_anyone_reads_the_rules_of_a_country(api: ApiClient) -> None:
+    rules = api.run(RULES, country="PL")
+    assert rules == {
+        "countryCode": "PL",
+        "countryName": "POLAND",
+        "addressFormat": "%N%n%O%n%A%n%Z %C",
+        "addressLatinFormat": "%N%n%O%n%A%n%Z %C",
+        "allowedFields": [
+            "city",
+            "companyName",
+            "name",
+            "postalCode",
+            "streetAddress1",
+            "streetAddress2",
+        ],
+        "requiredFields": ["city", "postalCode", "streetAddress1"],
+        "upperFields": ["city"],
+        "countryAreaType": "province",
+        "countryAreaChoices": [],
+        "cityType": "city",
+        "cityChoices": [],
+        "cityAreaType": "suburb",
+        "cityAreaChoices": [],
+        "postalCodeType": "postal",
+        "postalCodeMatchers": [r"^\d{2}-\d{3}$"],
+        "postalCodeExamples": rules["postalCodeExamples"],
+        "postalCodePrefix": "",
+    }
+    assert "00-950" in rules["postalCodeExamples"]
+
+
+def test_rules_of_an_area_add_its_cities_and_postal_codes(api: ApiClient) -> None:
+    china = api.run(RULES, country="CN", area="Anhui Sheng")
+    assert {"raw": "安庆市", "verbose": "Anqing Shi"} in china["cityChoices"]
+    california = api.run(RULES, country="US", area="CA")
+    assert len(california["postalCodeMatchers"]) == 2
+    unknown = api.run(RULES, country="US", area="Nowhere")
+    assert unknown == api.run(RULES, country="US")
+    assert {"raw": "CA", "verbose": "California"} in unknown["countryAreaChoices"]
+
+
+def test_every_country_has_rules(api: ApiClient) -> None:
+    countries = api.run('{ __type(name: "CountryCode") { enumValues { name } } }')["enumValues"]
+    for country in countries:
+        rules = api.run(RULES, country=country["name"])
+        assert rules["countryName"], country
+        assert "streetAddress1" in rules["allowedFields"], country
+
+
+def test_managers_of_customers_send_default_addresses(ports: Ports, api: ApiClient) -> None:
+    token = sign_in(ports, make_staff(ports, "boss@example.com", Permission.MANAGE_USERS)).access
+    shown = """errors { field code } user { id
+      defaultShippingAddress { id city } defaultBillingAddress { id city } }"""
+    create = (
+        f"mutation ($input: UserCreateInput!) {{ customerCreate(input: $input) {{ {shown} }} }}"
+    )
+    update = f"""mutation ($id: ID!, $input: CustomerInput!) {{
+      customerUpdate(id: $id, input: $input) {{ {shown} }} }}"""
+    new = {"email": "jo@example.com", "defaultShippingAddress": POLISH}
+    made = api.run(create, token, input=new)
+    assert made["errors"] == []
+    user = made["user"]
+    assert user["defaultShippingAddress"]["city"] == "WROCŁAW"
+    assert user["defaultBillingAddress"] is None
+    moved = {
+        "defaultShippingAddress": {"city": "Kraków"},
+        "defaultBillingAddress": {**POLISH, "skipValidation": True, "postalCode": "?"},
+    }
+    changed = api.run(update, token, id=user["id"], input=moved)
+    shipping = {"id": user["defaultShippingAddress"]["id"], "city": "KRAKÓW"}
+    assert changed["user"]["defaultShippingAddress"] == shipping
+    assert changed["user"]["defaultBillingAddress"]["city"] == "Wrocław"
+    invalid = {"defaultBillingAddress": {**POLISH, "postalCode": "?"}, "firstName": "Jo"}
+    refused = api.run(update, token, id=user["id"], input=invalid)
+    assert refused == {"errors": [{"field": "postalCode", "code": "INVALID"}], "user": None}
+    find = "query ($id: ID) { user(id: $id) { firstName } }"
+    assert api.run(find, token, id=user["id"]) == {"firstName": ""}

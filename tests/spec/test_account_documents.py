@@ -133,6 +133,11 @@ DOCUMENTS = {
         ERRORS,
     ),
     "delete": mutation(TOKEN, "accountDelete(token: $token)", f"{ERRORS} {USER}"),
+    "language": mutation(
+        "$input: AccountInput!",
+        "accountUpdate(input: $input)",
+        f"{ERRORS} user {{ languageCode }}",
+    ),
     "update": mutation(
         "$input: AccountInput!", "accountUpdate(input: $input)", f"{ERRORS} {USER}"
     ),
@@ -295,3 +300,21 @@ def test_me_shows_what_signing_in_shows(client: Client, shop: RecordedShop) -> N
     query = "{ user: me { ...UserDetailsFragment } }"
     document = query + re.sub(r"\nfragment AccountErrorFragment.*", "", FRAGMENTS)
     assert client.run(document, begun["token"]).data == {"user": begun["user"]}
+
+
+def test_customer_keeps_a_language(client: Client, shop: RecordedShop) -> None:
+    access = shop.access("customer")
+    updated = run(client, "language", access, input={"languageCode": "PL"})
+    assert updated["user"] == {"languageCode": "PL"}
+    assert client.run("{ me { languageCode } }", access).data == {"me": {"languageCode": "PL"}}
+
+
+def test_form_for_addresses_is_built_by_the_rules_of_a_country(client: Client) -> None:
+    query = """query ($countryCode: CountryCode!, $countryArea: String, $city: String) {
+      addressValidationRules(
+        countryCode: $countryCode, countryArea: $countryArea, city: $city, cityArea: null
+      ) { requiredFields countryAreaChoices { raw verbose } postalCodeExamples }
+    }"""
+    rules = client.run(query, countryCode="US", countryArea="CA").data["addressValidationRules"]
+    assert set(rules["requiredFields"]) == {"city", "countryArea", "postalCode", "streetAddress1"}
+    assert ADDRESS["countryArea"] in [one["raw"] for one in rules["countryAreaChoices"]]

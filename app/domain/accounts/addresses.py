@@ -105,6 +105,15 @@ class AddressChange:
         return AddressDetails(**values)
 
 
+@dataclass(frozen=True, slots=True)
+class DefaultAddresses:
+    """Changes of a user's default addresses; ``ABSENT`` keeps one."""
+
+    shipping: AddressChange | Absent = ABSENT
+    billing: AddressChange | Absent = ABSENT
+
+
+NO_ADDRESSES = DefaultAddresses()
 NO_DETAILS = AddressDetails()
 
 

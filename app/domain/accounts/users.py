@@ -5,6 +5,9 @@ from datetime import datetime
 
 from app.domain.authorization.permissions import Permission
 
+DEFAULT_LANGUAGE = "EN"
+"""The language of people who haven't chosen one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -23,6 +26,7 @@ class User:
     superuser), less what the login mode takes from the session that is looking; ``is_staff`` is
     false in a session that works as a customer's (contract, "Modes, precisely"). ``avatar`` names
     the picture, empty without one; ``time_zone`` is an IANA name, ``None`` for UTC.
+    ``language_code`` is one of ``LANGUAGE_NAMES``.
     """
 
     id: int
@@ -40,3 +44,4 @@ class User:
     groups: tuple[Group, ...] = ()
     avatar: str = ""
     time_zone: str | None = None
+    language_code: str = DEFAULT_LANGUAGE

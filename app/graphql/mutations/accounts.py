@@ -5,10 +5,9 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.accounts.addresses import AddressChange
 from app.domain.values.unset import ABSENT, Absent
 from app.graphql.context import RequestContext
-from app.graphql.mutations.addresses import AddressInput, address_change
+from app.graphql.mutations.addresses import AddressInput, sent_address
 from app.graphql.mutations.metadata import MetadataInput, pairs
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.accounts.account_confirmation import confirm_account
@@ -18,6 +17,7 @@ from app.services.accounts.email_changes import confirm_email_change, request_em
 from app.services.accounts.registration import NewAccount, register_account
 
 _USER = "app.graphql.types.users.User"
+_LANGUAGE = "app.graphql.types.languages.LanguageCodeEnum"
 _UNUSED = "Accepted but ignored."
 
 
@@ -26,6 +26,7 @@ class AccountRegisterInput(graphene.InputObjectType):
 
     first_name = graphene.String()
     last_name = graphene.String()
+    language_code = graphene.InputField(_LANGUAGE, description="The user's language; default EN.")
     email = graphene.NonNull(graphene.String)
     password = graphene.NonNull(graphene.String)
     redirect_url = graphene.String(
@@ -43,6 +44,7 @@ class AccountInput(graphene.InputObjectType):
 
     first_name = graphene.String()
     last_name = graphene.String()
+    language_code = graphene.InputField(_LANGUAGE, description="The user's language.")
     default_shipping_address = graphene.InputField(
         AddressInput, description="Changes the default shipping address, or adds it."
     )
@@ -181,6 +183,7 @@ class AccountMutations(graphene.ObjectType):
             last_name=input.get("last_name") or "",
             redirect_url=input.get("redirect_url") or "",
             metadata=pairs(input.get("metadata") or []),
+            language_code=language(input),
         )
         needed = register_account(context.ports, context.actor, new)
         return AccountRegister(requires_confirmation=needed)
@@ -212,9 +215,10 @@ class AccountMutations(graphene.ObjectType):
         details = Details(
             _name(input, "first_name"),
             _name(input, "last_name"),
-            _address(input, "default_shipping_address"),
-            _address(input, "default_billing_address"),
+            sent_address(input, "default_shipping_address"),
+            sent_address(input, "default_billing_address"),
             pairs(input.get("metadata") or []),
+            language(input),
         )
         if customer_id is None:
             return AccountUpdate(user=update_account(context.ports, context.actor, details))
@@ -268,11 +272,12 @@ class AccountMutations(graphene.ObjectType):
         return AccountDelete(user=delete_account(context.ports, context.actor, token=token))
 
 
+def language(input: dict[str, Any]) -> str | Absent:
+    """A language that was sent; null leaves it as it is."""
+    code = input.get("language_code")
+    return ABSENT if code is None else code.value
+
+
 def _name(input: dict[str, Any], field: str) -> str | Absent:
     """A name that was sent, null clearing it; or that it was left out."""
     return input[field] or "" if field in input else ABSENT
-
-
-def _address(input: dict[str, Any], field: str) -> AddressChange | Absent:
-    """An address that was sent; null leaves it as it is."""
-    return address_change(input[field]) if input.get(field) else ABSENT

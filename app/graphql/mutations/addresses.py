@@ -6,6 +6,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.accounts.addresses import MAX_LENGTHS, AddressChange, AddressKind
+from app.domain.values.unset import ABSENT, Absent
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.accounts.addresses import (
@@ -252,6 +253,11 @@ def address_change(input: dict[str, Any]) -> AddressChange:
     if values.get("country"):
         values["country"] = values["country"].value
     return AddressChange(**values, skips_validation=bool(input.get("skip_validation")))
+
+
+def sent_address(input: dict[str, Any], field: str) -> AddressChange | Absent:
+    """An address that was sent; null leaves it as it is."""
+    return address_change(input[field]) if input.get(field) else ABSENT
 
 
 def _shown(changed: ChangedAddress) -> dict[str, object]:

@@ -5,7 +5,10 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.accounts.addresses import DefaultAddresses
 from app.graphql.context import RequestContext
+from app.graphql.mutations.accounts import language
+from app.graphql.mutations.addresses import AddressInput, sent_address
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.people.customers import (
     NewCustomer,
@@ -16,6 +19,7 @@ from app.services.people.customers import (
 from app.services.people.user_details import Details
 
 _USER = "app.graphql.types.users.User"
+_LANGUAGE = "app.graphql.types.languages.LanguageCodeEnum"
 _NO_TYPES = "Not supported: any ID is refused."
 _DETAILS = ("first_name", "last_name", "email", "is_active", "is_confirmed")
 
@@ -27,6 +31,15 @@ class UserCreateInput(graphene.InputObjectType):
     last_name = graphene.String()
     email = graphene.String()
     is_active = graphene.Boolean()
+    language_code = graphene.InputField(
+        _LANGUAGE, description="The customer's language; default EN."
+    )
+    default_shipping_address = graphene.InputField(
+        AddressInput, description="The default shipping address."
+    )
+    default_billing_address = graphene.InputField(
+        AddressInput, description="The default billing address."
+    )
     customer_type = graphene.ID(description=_NO_TYPES)
     redirect_url = graphene.String(
         description="URL of the invitation link. No email is sent without it."
@@ -42,6 +55,13 @@ class CustomerInput(graphene.InputObjectType):
     email = graphene.String()
     is_active = graphene.Boolean()
     is_confirmed = graphene.Boolean()
+    language_code = graphene.InputField(_LANGUAGE, description="The customer's language.")
+    default_shipping_address = graphene.InputField(
+        AddressInput, description="Changes the default shipping address, or adds it."
+    )
+    default_billing_address = graphene.InputField(
+        AddressInput, description="Changes the default billing address, or adds it."
+    )
     customer_type = graphene.ID(description=_NO_TYPES)
 
 
@@ -102,6 +122,8 @@ class CustomerMutations(graphene.ObjectType):
             is_active=input.get("is_active") is not False,
             redirect_url=input.get("redirect_url") or "",
             customer_type=input.get("customer_type"),
+            language_code=language(input),
+            addresses=_addresses(input),
         )
         return CustomerCreate(user=create_customer(context.ports, context.actor, new))
 
@@ -111,9 +133,14 @@ class CustomerMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, input: dict[str, Any], id: str | None = None
     ) -> CustomerUpdate:
         context: RequestContext = info.context
-        details = Details(**{name: input[name] for name in _DETAILS if name in input})
+        values = {name: input[name] for name in _DETAILS if name in input}
         user = update_customer(
-            context.ports, context.actor, id, details, customer_type=input.get("customer_type")
+            context.ports,
+            context.actor,
+            id,
+            Details(**values, language_code=language(input)),
+            customer_type=input.get("customer_type"),
+            addresses=_addresses(input),
         )
         return CustomerUpdate(user=user)
 
@@ -124,3 +151,10 @@ class CustomerMutations(graphene.ObjectType):
     ) -> CustomerDelete:
         context: RequestContext = info.context
         return CustomerDelete(user=delete_customer(context.ports, context.actor, id))
+
+
+def _addresses(input: dict[str, Any]) -> DefaultAddresses:
+    return DefaultAddresses(
+        sent_address(input, "default_shipping_address"),
+        sent_address(input, "default_billing_address"),
+    )

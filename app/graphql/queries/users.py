@@ -5,6 +5,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.accounts.address_rules import AddressRules
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.directory import UserFilter, UserSort
 from app.domain.accounts.users import User
@@ -12,7 +13,7 @@ from app.domain.values.errors import TokenRejected
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
-from app.services.accounts.addresses import show_address
+from app.services.accounts.addresses import show_address, show_address_rules
 from app.services.people.directory import list_customers, list_staff, show_user
 
 _USER = "app.graphql.types.users.User"
@@ -67,6 +68,16 @@ class UserQueries(graphene.ObjectType):
             "An address of the caller's or, with MANAGE_USERS, of a customer; null for others."
         ),
     )
+    address_validation_rules = graphene.Field(
+        "app.graphql.types.addresses.AddressValidationData",
+        country_code=graphene.Argument(
+            graphene.NonNull("app.graphql.types.addresses.CountryCode"), description="The country."
+        ),
+        country_area=graphene.String(description="A state or province, for what's inside it."),
+        city=graphene.String(description="A city of that area, for what's inside it."),
+        city_area=graphene.String(description="A district of that city."),
+        description="Which fields an address has in a country, for forms. Anyone can call it.",
+    )
     customers = graphene.Field(
         UserCountableConnection,
         search=graphene.String(description=f"{_SEARCH} Can't be combined with `sortBy`."),
@@ -103,6 +114,25 @@ class UserQueries(graphene.ObjectType):
     def resolve_address(_root: object, info: GraphQLResolveInfo, id: str) -> Address | None:
         context: RequestContext = info.context
         return show_address(context.ports, context.actor, id)
+
+    @staticmethod
+    def resolve_address_validation_rules(
+        _root: object,
+        info: GraphQLResolveInfo,
+        country_code: Any,
+        country_area: str | None = None,
+        city: str | None = None,
+        city_area: str | None = None,
+    ) -> AddressRules:
+        context: RequestContext = info.context
+        return show_address_rules(
+            context.ports,
+            context.actor,
+            country_code.value,
+            country_area=country_area or "",
+            city=city or "",
+            city_area=city_area or "",
+        )
 
     @staticmethod
     def resolve_customers(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[User]:

@@ -67,5 +67,48 @@ class Address(graphene.ObjectType):
         return self.phone or None
 
 
+class ChoiceValue(graphene.ObjectType):
+    """A value of an address's field."""
+
+    raw = graphene.String(description="The value to send.")
+    verbose = graphene.String(description="How to show it.")
+
+
+def _text(description: str) -> graphene.NonNull:
+    return graphene.NonNull(graphene.String, description=description)
+
+
+def _texts(description: str) -> graphene.NonNull:
+    of_texts = graphene.List(graphene.NonNull(graphene.String))
+    return graphene.NonNull(of_texts, description=description)
+
+
+def _choices(description: str) -> graphene.NonNull:
+    of_choices = graphene.List(graphene.NonNull(ChoiceValue))
+    return graphene.NonNull(of_choices, description=description)
+
+
+class AddressValidationData(graphene.ObjectType):
+    """The rules for addresses of a country, for building a form."""
+
+    country_code = _text("The country's code of ISO 3166-1.")
+    country_name = _text("The country's name in capitals.")
+    address_format = _text("The order of lines: %A is the street, %C the city, %n a new line, …")
+    address_latin_format = _text("The same for addresses in Latin letters.")
+    allowed_fields = _texts("Fields of `AddressInput` that the country's addresses have.")
+    required_fields = _texts("Fields that must not be empty.")
+    upper_fields = _texts("Fields that are written in capitals.")
+    country_area_type = _text("What to call `countryArea`: state, province, …")
+    country_area_choices = _choices("Values of `countryArea`; empty if any text is valid.")
+    city_type = _text("What to call `city`: city, suburb, …")
+    city_choices = _choices("Values of `city` in the requested `countryArea`.")
+    city_area_type = _text("What to call `cityArea`: suburb, district, …")
+    city_area_choices = _choices("Values of `cityArea` in the requested `city`.")
+    postal_code_type = _text("What to call `postalCode`: postal, zip, pin, …")
+    postal_code_matchers = _texts("Regular expressions, all of which a postal code must match.")
+    postal_code_examples = _texts("Valid postal codes.")
+    postal_code_prefix = _text("What is written before a postal code.")
+
+
 def _name(code: str) -> str:
     return domain.country_name(code)

@@ -89,6 +89,10 @@ class User(graphene.ObjectType):
     )
     is_active = graphene.NonNull(graphene.Boolean)
     is_confirmed = graphene.NonNull(graphene.Boolean)
+    language_code = graphene.NonNull(
+        "app.graphql.types.languages.LanguageCodeEnum",
+        description="The language to address the user in; EN unless chosen.",
+    )
     user_permissions = graphene.List(
         graphene.NonNull(UserPermission), description="The user's effective permissions."
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.addresses import AddressChange, AddressKind
+from app.domain.accounts.addresses import AddressChange, DefaultAddresses
 from app.domain.accounts.names import name_problems
 from app.domain.accounts.time_zones import time_zone_problem
 from app.domain.accounts.users import User
@@ -18,7 +18,7 @@ from app.domain.values.metadata import MetadataChange, changed_metadata, read_me
 from app.domain.values.unset import ABSENT, Absent, present
 from app.models import UserRecord
 from app.ports import Ports
-from app.services.accounts.stored_addresses import save_default
+from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, part, requires
 from app.services.identity.users import load_caller, load_user
@@ -28,9 +28,9 @@ from app.services.sign_in.reauthentication import own_id
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """New names, default addresses and keys of public metadata.
+    """New names, default addresses, keys of public metadata and language.
 
-    ``ABSENT`` keeps a name or an address; other keys of the metadata stay.
+    ``ABSENT`` keeps a name, an address or the language; other keys of the metadata stay.
     """
 
     first_name: str | Absent = ABSENT
@@ -38,6 +38,7 @@ class Details:
     shipping_address: AddressChange | Absent = ABSENT
     billing_address: AddressChange | Absent = ABSENT
     metadata: tuple[tuple[str, str], ...] = ()
+    language_code: str | Absent = ABSENT
 
 
 @account_owner_only
@@ -103,19 +104,21 @@ def add_user_updated(ports: Ports, actor: Actor, session: Session, user: UserRec
 def _update(
     ports: Ports, actor: Actor, session: Session, user: UserRecord, details: Details
 ) -> None:
-    names = {
+    values = {
         "first_name": present(details.first_name, user.first_name),
         "last_name": present(details.last_name, user.last_name),
+        "language_code": present(details.language_code, user.language_code),
     }
-    problems = name_problems(names["first_name"], names["last_name"])
+    problems = name_problems(values["first_name"], values["last_name"])
     refuse_any(*problems)
     after: dict[str, object] = {
-        name: value for name, value in names.items() if getattr(user, name) != value
+        name: value for name, value in values.items() if getattr(user, name) != value
     }
     before: dict[str, object] = {name: getattr(user, name) for name in after}
     for name, value in after.items():
         setattr(user, name, value)
-    after |= _save_addresses(actor, session, user, details)
+    addresses = DefaultAddresses(details.shipping_address, details.billing_address)
+    after |= save_defaults(actor, session, user.id, addresses)
     keys = _save_metadata(session, user, details)
     if keys:
         after["metadata"] = keys
@@ -124,24 +127,6 @@ def _update(
         add_user_updated(ports, actor, session, user)
         change = Change("account.update", "User", user.id, user.email, before, after)
         record(ports, actor, session, change)
-
-
-def _save_addresses(
-    actor: Actor, session: Session, user: UserRecord, details: Details
-) -> dict[str, object]:
-    """Write the default addresses that were sent; return their keys for the audit log."""
-    saved: dict[str, object] = {}
-    for kind, change in (
-        (AddressKind.SHIPPING, details.shipping_address),
-        (AddressKind.BILLING, details.billing_address),
-    ):
-        if isinstance(change, Absent):
-            continue
-        if change.skips_validation and not actor.holds(Permission.MANAGE_USERS):
-            raise PermissionDenied(Permission.MANAGE_USERS)
-        stored = save_default(session, user.id, change, kind)
-        saved[f"default_{kind.value.lower()}_address"] = stored.id
-    return saved
 
 
 def _save_metadata(session: Session, user: UserRecord, details: Details) -> list[str]:

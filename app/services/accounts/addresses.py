@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.address_rules import AddressRules, address_rules
 from app.domain.accounts.addresses import (
     NO_DETAILS,
     Address,
@@ -56,6 +57,20 @@ def addresses_of_users(
             raise PermissionDenied(*account_readers(user))
     with ports.database.reading() as session:
         return addresses_by_user(session, [user.id for user in users])
+
+
+@public
+def show_address_rules(
+    _ports: Ports,
+    _actor: Actor,
+    country: str,
+    *,
+    country_area: str = "",
+    city: str = "",
+    city_area: str = "",
+) -> AddressRules:
+    """Return what an address of that country needs (`addressValidationRules`)."""
+    return address_rules(country, country_area=country_area, city=city, city_area=city_area)
 
 
 @users_or(Permission.MANAGE_USERS)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.mail import Mail, MailKind
 from app.domain.accounts.names import name_problems
+from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmationRequested, CustomerCreated
 from app.domain.passwords.email_links import LinkPurpose, format_lifetime
@@ -17,6 +18,7 @@ from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, refuse_any
 from app.domain.values.metadata import metadata_problems
+from app.domain.values.unset import ABSENT, Absent, present
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -41,6 +43,7 @@ class NewAccount:
     last_name: str = ""
     redirect_url: str = ""
     metadata: tuple[tuple[str, str], ...] = ()
+    language_code: str | Absent = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,7 @@ def _create(
         first_name=new.first_name,
         last_name=new.last_name,
         public_metadata=dict(new.metadata),
+        language_code=present(new.language_code, DEFAULT_LANGUAGE),
         is_confirmed=False,
         is_active=True,
         date_joined=now,

@@ -14,9 +14,14 @@ from app.domain.accounts.addresses import (
     AddressChange,
     AddressDetails,
     AddressKind,
+    DefaultAddresses,
     checked_address,
     details_of,
 )
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import PermissionDenied
+from app.domain.values.unset import Absent
 from app.models import AddressRecord, UserRecord
 from app.models.json_arrays import json_array_text, json_object
 from app.services.authorization.register import part
@@ -127,6 +132,28 @@ def save_default(
         stored.validation_skipped = skipped
         session.flush()
     return stored
+
+
+@part
+def save_defaults(
+    actor: Actor, session: Session, user_id: int, addresses: DefaultAddresses
+) -> dict[str, object]:
+    """Write the default addresses that were sent; return their keys for the audit log.
+
+    The user's row is locked. Refuses as ``checked_address`` does; only MANAGE_USERS skips it.
+    """
+    saved: dict[str, object] = {}
+    for kind, change in (
+        (AddressKind.SHIPPING, addresses.shipping),
+        (AddressKind.BILLING, addresses.billing),
+    ):
+        if isinstance(change, Absent):
+            continue
+        if change.skips_validation and not actor.holds(Permission.MANAGE_USERS):
+            raise PermissionDenied(Permission.MANAGE_USERS)
+        stored = save_default(session, user_id, change, kind)
+        saved[f"default_{kind.value.lower()}_address"] = stored.id
+    return saved
 
 
 @part

@@ -96,6 +96,7 @@ USER_COLUMNS = (
     _GROUPS.label("user_groups"),
     UserRecord.avatar.label("user_avatar"),
     UserRecord.time_zone.label("user_time_zone"),
+    UserRecord.language_code.label("user_language_code"),
 )
 """What ``read_user`` expects in a row."""
 
@@ -235,6 +236,7 @@ def read_user(row: NamedRow) -> User:
         groups=groups,
         avatar=row.user_avatar,
         time_zone=row.user_time_zone,
+        language_code=row.user_language_code,
     )
 
 

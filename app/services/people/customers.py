@@ -4,18 +4,21 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.addresses import NO_ADDRESSES, DefaultAddresses
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.names import name_problems
 from app.domain.accounts.staff import deletion_problem
-from app.domain.accounts.users import User
+from app.domain.accounts.users import DEFAULT_LANGUAGE, User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerDeleted, CustomerUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
+from app.domain.values.unset import ABSENT, Absent, present
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import redirect_refusal
+from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires
 from app.services.identity.users import load_user, snapshot_of
@@ -38,6 +41,8 @@ class NewCustomer:
     is_active: bool = True
     redirect_url: str = ""
     customer_type: str | None = None
+    language_code: str | Absent = ABSENT
+    addresses: DefaultAddresses = NO_ADDRESSES
 
 
 @requires(Permission.MANAGE_USERS)
@@ -45,7 +50,7 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
     """Add a customer (`customerCreate`), who can sign in once they have chosen a password.
 
     Refuses REQUIRED, INVALID and UNIQUE on ``email``, INVALID on names and ``redirectUrl``,
-    NOT_FOUND on ``customerType``.
+    NOT_FOUND on ``customerType``, and what ``checked_address`` does.
     """
     email = normalize_email(new.email)
     problems = [email_problem(email), *name_problems(new.first_name, new.last_name)]
@@ -53,9 +58,13 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
         problems.append(redirect_refusal(ports, new.redirect_url))
     problems.append(_type_problem(new.customer_type))
     refuse_any(*problems)
-    new_user = NewUser(email, new.first_name, new.last_name, is_active=new.is_active)
+    language = present(new.language_code, DEFAULT_LANGUAGE)
+    new_user = NewUser(
+        email, new.first_name, new.last_name, is_active=new.is_active, language_code=language
+    )
     with emails_unique(ports, email), ports.database.transaction() as session:
         user = store_user(ports, actor, session, new_user)
+        save_defaults(actor, session, user.id, new.addresses)
         if new.redirect_url and user.is_active:
             invite(ports, actor, session, user, new.redirect_url)
         return load_user(session, user.id)
@@ -69,11 +78,12 @@ def update_customer(
     details: Details,
     *,
     customer_type: str | None = None,
+    addresses: DefaultAddresses = NO_ADDRESSES,
 ) -> User:
     """Change a customer (`customerUpdate`); a deactivated one is signed out everywhere.
 
     Refuses REQUIRED and NOT_FOUND on ``id``; REQUIRED, INVALID and UNIQUE on ``details``;
-    NOT_FOUND on ``customerType``.
+    NOT_FOUND on ``customerType``; and what ``checked_address`` does.
     """
     key = _key(customer_id)
     problems = [*detail_problems(details), _type_problem(customer_type)]
@@ -85,6 +95,7 @@ def update_customer(
             raise Refused(_MISSING)
         changed = Changed({}, {})
         change_details(ports, actor, session, user, details, changed)
+        changed.after.update(save_defaults(actor, session, key, addresses))
         active = details.is_active
         if isinstance(active, bool) and active is not user.is_active:
             changed.note("is_active", user.is_active, active)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.names import name_problems
-from app.domain.accounts.users import User
+from app.domain.accounts.users import DEFAULT_LANGUAGE, User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import grant_problem, holds_all_permissions
 from app.domain.authorization.permissions import Permission
@@ -45,6 +45,7 @@ class NewUser:
     groups: frozenset[int] = frozenset()
     password: str | None = field(default=None, repr=False)
     is_active: bool = True
+    language_code: str = DEFAULT_LANGUAGE
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -112,6 +113,7 @@ def store_user(
         is_staff=_is_staff(new),
         is_superuser=new.is_superuser,
         is_active=new.is_active,
+        language_code=new.language_code,
         date_joined=now,
         updated_at=now,
     )

@@ -33,6 +33,7 @@ class Details:
     email: str | Absent | None = ABSENT
     is_active: bool | Absent | None = ABSENT
     is_confirmed: bool | Absent | None = ABSENT
+    language_code: str | Absent = ABSENT
 
     @property
     def wanted_email(self) -> str | None:
@@ -86,6 +87,7 @@ def change_details(
         "first_name": details.first_name,
         "last_name": details.last_name,
         "email": ABSENT if details.wanted_email is None else details.wanted_email,
+        "language_code": details.language_code,
     }
     old_email = user.email
     for name, value in values.items():

@@ -30,6 +30,7 @@ QUERIES = {
     "me": Row(SIGNED_IN, ""),
     "user": Row(HIDDEN, 'id: "$customer"', (USERS, ORDERS)),
     "user of the staff": Row(HIDDEN, 'id: "$staff"', (STAFFERS,)),
+    "addressValidationRules": Row(EVERYBODY, "countryCode: US"),
     "address": Row(Rule("- o o + - + o +", (Caller.USER,)), 'id: "$address"', (USERS,)),
     "customers": Row(HOLDERS, "first: 1", (USERS, ORDERS)),
     "staffUsers": Row(HOLDERS, "first: 1", (STAFFERS,)),

@@ -1,0 +1,15 @@
+"""Languages of users."""
+
+import graphene
+
+from app.domain.accounts.languages import LANGUAGE_NAMES
+
+LanguageCodeEnum = graphene.Enum(
+    "LanguageCodeEnum",
+    [(code, code) for code in LANGUAGE_NAMES],
+    description=lambda code: (
+        "A language, perhaps with its script and country."
+        if code is None
+        else f"{LANGUAGE_NAMES[code.value]}."
+    ),
+)
