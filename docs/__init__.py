@@ -7,6 +7,7 @@ from graphql import print_schema
 
 from app.graphql.schema import schema
 from docs.access import printed_access
+from docs.apps import printed_apps
 from docs.asvs import printed_requirements
 from docs.commands import printed_commands
 from docs.events import printed_events
@@ -27,6 +28,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "access.md": printed_access,
     "commands.md": printed_commands,
     "limits.md": printed_limits,
+    "guides/apps.md": printed_apps,
     "reference/events.md": printed_events,
     "reference/webhooks.md": printed_webhooks,
     "latchkey.1": printed_manual,

@@ -1,7 +1,7 @@
 """Printed parts of pages that are otherwise written by hand."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 _END = "<!-- end of the printed part -->"
@@ -10,8 +10,8 @@ _PART = re.compile(
 )
 
 
-def with_printed_parts(page: Path, parts: Mapping[str, Callable[[], str]]) -> str:
-    """Return the text of ``page`` with each of ``parts`` printed anew between its two comments.
+def with_printed_parts(page: Path, parts: Mapping[str, str]) -> str:
+    """Return the text of ``page`` with each of ``parts`` between its two comments.
 
     Raises ``ValueError`` unless the page has each of them once.
     """
@@ -20,7 +20,7 @@ def with_printed_parts(page: Path, parts: Mapping[str, Callable[[], str]]) -> st
     if sorted(names) != sorted(parts):
         raise ValueError(f"{page.name} has the printed parts {names}, not {sorted(parts)}")
     return _PART.sub(
-        lambda found: f"{found['start']}\n{parts[found['name']]()}\n{found['end']}", text
+        lambda found: f"{found['start']}\n{parts[found['name']]}\n{found['end']}", text
     )
 
 

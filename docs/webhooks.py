@@ -52,10 +52,10 @@ _STATUSES = range(200, 600)
 def printed_webhooks() -> str:
     """The page with its printed parts."""
     parts = {
-        "headers": _headers_table,
-        "schedule": _schedule_table,
-        "answers": _answers_table,
-        "limits": _limits_table,
+        "headers": _headers_table(),
+        "schedule": _schedule_table(),
+        "answers": _answers_table(),
+        "limits": _limits_table(),
     }
     return with_printed_parts(PAGE, parts)
 

@@ -2,8 +2,7 @@
 //
 // The file for its tokens is its argument. Requests to its webhook are listed under /_test/received.
 
-import { createServer } from 'node:http';
-
+// --8<-- [start:setup]
 import { FileAPL } from '@saleor/app-sdk/APL/file';
 import {
   createAppRegisterHandler,
@@ -12,48 +11,70 @@ import {
   SaleorAsyncWebhook,
 } from '@saleor/app-sdk/handlers/fetch-api';
 
+// Keeps the token of each shop. A file is enough for one server; the SDK has stores for more.
 const apl = new FileAPL({ fileName: process.argv[2] });
-const received = [];
-const QUERY = 'subscription { event { ... on ProductCreated { product { id name } } } }';
+// --8<-- [end:setup]
 
+const received = [];
+
+// --8<-- [start:webhook]
 const productCreated = new SaleorAsyncWebhook({
   name: 'Product created',
   webhookPath: 'api/webhooks/product-created',
   event: 'PRODUCT_CREATED',
-  query: QUERY,
+  query: 'subscription { event { ... on ProductCreated { product { id name } } } }',
   isActive: true,
   apl,
 });
 
+// The handler runs only for requests that the shop signed.
+const onProductCreated = productCreated.createHandler((request, { payload, event }) => {
+  received.push({ payload, event, headers: request.headers });
+  return new Response('OK');
+});
+// --8<-- [end:webhook]
+
+// --8<-- [start:manifest]
+const manifest = createManifestHandler({
+  manifestFactory: ({ appBaseUrl, schemaVersion }) => ({
+    id: 'example.app',
+    name: 'Example',
+    version: '1.0.0',
+    about: `For version ${schemaVersion.join('.')}`,
+    permissions: ['MANAGE_PRODUCTS'],
+    appUrl: appBaseUrl,
+    tokenTargetUrl: `${appBaseUrl}/api/register`,
+    requiredSaleorVersion: '^3.20',
+    extensions: [],
+    webhooks: [productCreated.getWebhookManifest(appBaseUrl)],
+  }),
+});
+
+// Takes the token in the handshake, checks it with the shop, and stores it.
+const register = createAppRegisterHandler({ apl });
+// --8<-- [end:manifest]
+
+// --8<-- [start:protected]
+// For the app's pages in the dashboard: runs only with a valid extension token whose person and app
+// both have the permission.
+const currentUser = createProtectedHandler(
+  (_request, { user }) => Response.json(user),
+  apl,
+  ['MANAGE_PRODUCTS'],
+);
+// --8<-- [end:protected]
+
+// --8<-- [start:server]
+import { createServer } from 'node:http';
+
 const routes = {
-  '/api/manifest': createManifestHandler({
-    manifestFactory: ({ appBaseUrl, schemaVersion }) => ({
-      id: 'example.app',
-      name: 'Example',
-      version: '1.0.0',
-      about: `For version ${schemaVersion.join('.')}`,
-      permissions: ['MANAGE_PRODUCTS'],
-      appUrl: appBaseUrl,
-      tokenTargetUrl: `${appBaseUrl}/api/register`,
-      requiredSaleorVersion: '^3.20',
-      extensions: [],
-      webhooks: [productCreated.getWebhookManifest(appBaseUrl)],
-    }),
-  }),
-  '/api/register': createAppRegisterHandler({ apl }),
-  '/api/protected': createProtectedHandler(
-    (_request, { user }) => Response.json(user),
-    apl,
-    ['MANAGE_PRODUCTS'],
-  ),
-  '/api/webhooks/product-created': productCreated.createHandler((_request, context) => {
-    received.push({ payload: context.payload, event: context.event, headers: _request.headers });
-    return new Response('OK');
-  }),
-  '/_test/received': () =>
-    Response.json(received.map((one) => ({ ...one, headers: Object.fromEntries(one.headers) }))),
+  '/api/manifest': manifest,
+  '/api/register': register,
+  '/api/protected': currentUser,
+  '/api/webhooks/product-created': onProductCreated,
 };
 
+// The handlers take a Request and return a Response. Next.js has its own set of handlers.
 const server = createServer(async (incoming, outgoing) => {
   const chunks = [];
   for await (const chunk of incoming) chunks.push(chunk);
@@ -68,6 +89,10 @@ const server = createServer(async (incoming, outgoing) => {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.end(Buffer.from(await response.arrayBuffer()));
 });
+// --8<-- [end:server]
+
+routes['/_test/received'] = () =>
+  Response.json(received.map((one) => ({ ...one, headers: Object.fromEntries(one.headers) })));
 
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));
 process.stdin.resume().on('end', () => process.exit());

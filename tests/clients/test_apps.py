@@ -1,12 +1,18 @@
-"""Apps built with @saleor/app-sdk work with the default settings."""
+"""Apps, built with @saleor/app-sdk and without, work with the default settings."""
 
 import json
+import subprocess
+import threading
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
 import requests
+from werkzeug.serving import make_server
 
 from app.domain.values.ids import to_global_id
+from tests.clients import plain_app
 from tests.clients.conftest import ADMIN, Shop
 from tests.servers.sandbox import PATIENCE
 
@@ -15,12 +21,40 @@ mutation Create($input: ProductCreateInput!) {
   productCreate(input: $input) { product { id } errors { field code } }
 }"""
 TOKEN = "query Token($id: ID!) { app(id: $id) { accessToken } }"
+APP = """
+query App($id: ID!) {
+  app(id: $id) {
+    name permissions { code }
+    extensions { label mountName url accessToken }
+    webhooks { name isActive }
+  }
+}"""
+DELETE = "mutation Delete($id: ID!) { appDelete(id: $id) { errors { code } } }"
 
 
-def install(shop: Shop, app_url: str) -> str:
-    """Install the app with the command line; its global ID."""
+@pytest.fixture
+def plain_app_url(shop: Shop) -> Iterator[str]:
+    """The app of ``plain_app.py``, which serves ``manifest.json`` to the running shop."""
+    server = make_server("127.0.0.1", 0, plain_app.app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    plain_app.app.config["SHOPS"] = [shop.server.issuer]
+    plain_app.received.clear()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def install(shop: Shop, app_url: str) -> subprocess.CompletedProcess[str]:
+    """Install the app with the command line."""
     words = ("app", "install", f"{app_url}/api/manifest", "--yes", "--json")
-    done = shop.operate(*words, "--served-at", shop.server.url)
+    return shop.operate(*words, "--served-at", shop.server.url)
+
+
+def installed(shop: Shop, app_url: str) -> str:
+    """Install the app; its global ID."""
+    done = install(shop, app_url)
     assert done.returncode == 0, done.stderr
     return to_global_id("App", json.loads(done.stdout)["id"])
 
@@ -32,19 +66,25 @@ def received(app_url: str) -> list[dict[str, Any]]:
     return deliveries
 
 
+def create_product(shop: Shop, name: str, has_arrived: Callable[[], object]) -> None:
+    """Create a product, and run the worker until the app has been told."""
+    with shop.worker():
+        shop.run(CREATE, input={"name": name, "price": "9.50"})
+        deadline = time.monotonic() + 3 * PATIENCE
+        while not has_arrived() and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
 def test_app_is_installed_and_verifies_what_it_receives(shop: Shop, app_url: str) -> None:
-    identity = install(shop, app_url)
+    identity = installed(shop, app_url)
     check_deliveries(shop, app_url)
     check_the_dashboards_token(shop, app_url, identity)
+    shop.run(DELETE, id=identity)
 
 
 def check_deliveries(shop: Shop, app_url: str) -> None:
     """The app accepts what the shop signed, and nothing else."""
-    with shop.worker():
-        shop.run(CREATE, input={"name": "Mug", "price": "9.50"})
-        deadline = time.monotonic() + 3 * PATIENCE
-        while not received(app_url) and time.monotonic() < deadline:
-            time.sleep(0.05)
+    create_product(shop, "Mug", lambda: received(app_url))
     [delivery] = received(app_url)
     assert delivery["payload"]["product"]["name"] == "Mug"
     assert delivery["event"] == "product_created"
@@ -65,3 +105,55 @@ def check_the_dashboards_token(shop: Shop, app_url: str, identity: str) -> None:
     changed = {**headers, "authorization-bearer": token[:-6] + "AAAAAA"}
     refused = requests.post(f"{app_url}/api/protected", headers=changed, timeout=PATIENCE)
     assert refused.status_code in (401, 403)
+
+
+def test_app_without_sdk_is_installed_and_verifies_what_it_receives(
+    shop: Shop, plain_app_url: str
+) -> None:
+    identity = installed(shop, plain_app_url)
+    shown = shop.run(APP, id=identity)["app"]
+    assert shown["name"] == "Stock notes"
+    assert shown["permissions"] == [{"code": "MANAGE_PRODUCTS"}]
+    assert [extension["label"] for extension in shown["extensions"]] == ["Notes"]
+    assert shown["webhooks"] == [{"name": "Product created", "isActive": True}]
+    check_plain_deliveries(shop, plain_app_url)
+    check_the_page(shop, plain_app_url, shown["extensions"][0]["accessToken"])
+    shop.run(DELETE, id=identity)
+
+
+def check_plain_deliveries(shop: Shop, app_url: str) -> None:
+    create_product(shop, "Jug", lambda: plain_app.received)
+    [delivery] = plain_app.received
+    assert delivery["product"]["name"] == "Jug"
+    webhook = f"{app_url}/api/webhooks/product-created"
+    for headers in (
+        {},
+        {"Saleor-Api-Url": shop.server.issuer},
+        {"Saleor-Api-Url": shop.server.issuer, "Saleor-Signature": "e30..e30"},
+    ):
+        refused = requests.post(webhook, data=b"{}", headers=headers, timeout=PATIENCE)
+        assert refused.status_code == 401
+    assert plain_app.received == [delivery]
+
+
+def check_the_page(shop: Shop, app_url: str, token: str) -> None:
+    """The app's page knows the person, and what both of them can do."""
+    headers = {"Saleor-Api-Url": shop.server.issuer, "Authorization-Bearer": token}
+    answer = requests.post(f"{app_url}/api/notes", headers=headers, timeout=PATIENCE)
+    assert answer.json() == {"email": ADMIN, "permissions": ["MANAGE_PRODUCTS"]}
+    for wrong in (f"{token[:-6]}AAAAAA", "", shop.tokens["admin"]):
+        headers["Authorization-Bearer"] = wrong
+        refused = requests.post(f"{app_url}/api/notes", headers=headers, timeout=PATIENCE)
+        assert refused.status_code in (401, 403)
+
+
+def test_refusal_in_plain_text_is_shown_and_leaves_no_app(shop: Shop, plain_app_url: str) -> None:
+    plain_app.app.config["SHOPS"] = []
+    done = install(shop, plain_app_url)
+    assert done.returncode != 0
+    refusal = "HTTP 403. It answered: This shop has no subscription to Stock notes."
+    assert refusal in done.stderr
+    listed = json.loads(shop.operate("app", "installations", "list", "--json").stdout)
+    assert refusal in listed[0]["message"]
+    apps = json.loads(shop.operate("app", "list", "--json").stdout)
+    assert "Stock notes" not in [app["name"] for app in apps]

@@ -1,0 +1,99 @@
+"""The parts of the guide to apps that are printed from the code: every field of a manifest."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from typing_extensions import override
+
+from app.domain.apps.manifests import read_manifest
+from docs.parts import table, with_printed_parts
+
+PAGE = Path(__file__).parent / "guides" / "apps.md"
+
+_REQUIRED = "required"
+_APP: Mapping[str, tuple[str, str]] = {
+    "id": (_REQUIRED, "Identifier of the app, unique in a shop, such as `example.stock-notes`."),
+    "name": (_REQUIRED, "Name of the app. The shop can install it under another name."),
+    "version": (_REQUIRED, "Version of the app."),
+    "permissions": ("", "The permissions that it asks for. `MANAGE_APPS` is refused."),
+    "tokenTargetUrl": ("", "Where the handshake is sent. Without it the app gets no token."),
+    "appUrl": ("", "The app's page. Paths of extensions are relative to it."),
+    "webhooks": ("", "See below."),
+    "extensions": ("", "See below."),
+    "about": ("", "What the app does. Shown before it is installed."),
+    "author": ("", "Who publishes it."),
+    "audience": ("", "Extension tokens then carry `aud: custom:AUDIENCE`."),
+    "homepageUrl": ("", "Its home page."),
+    "supportUrl": ("", "Its support page."),
+    "dataPrivacyUrl": ("", "Its privacy policy."),
+    "requiredSaleorVersion": ("", "API versions that it works with, in npm's syntax: `^3.20`."),
+    "requiredLatchkeyVersion": ("", "The same; both must fit."),
+}
+_WEBHOOK: Mapping[str, tuple[str, str]] = {
+    "name": (_REQUIRED, "Name of the webhook."),
+    "targetUrl": (_REQUIRED, "Endpoint URL, in full."),
+    "query": (_REQUIRED, "Subscription query: events and payload."),
+    "identifier": ("", "Unique in the app; `webhookUpdate` finds the webhook by it."),
+    "isActive": ("", "`false` installs it disabled. Default: `true`."),
+    "asyncEvents": ("", "Events. Default: those of the query."),
+    "syncEvents": ("", "Refused unless empty: synchronous events aren't sent."),
+    "customHeaders": ("", "An object of headers for each delivery."),
+}
+_EXTENSION: Mapping[str, tuple[str, str]] = {
+    "label": (_REQUIRED, "Text of the entry."),
+    "mount": (_REQUIRED, "Where it appears, such as `PRODUCT_DETAILS_MORE_ACTIONS`. Any name."),
+    "url": (_REQUIRED, "A path below `appUrl`, or a full URL. With `APP_PAGE` a path."),
+    "target": ("", "How it opens: `POPUP` (default), `APP_PAGE`, `NEW_TAB`, `WIDGET`."),
+    "permissions": ("", "What people need to see it; a part of the app's permissions."),
+    "identifier": ("", "Unique in the app."),
+    "options": (
+        "",
+        "An object for the dashboard. With `method: POST` in it, `url` needs `appUrl`'s origin.",
+    ),
+    "settings": ("", "The older name of `options`."),
+}
+
+
+class _ReadKeys(dict[str, object]):
+    """A JSON object that remembers which of its members are asked for."""
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        super().__init__(values)
+        self.read: set[str] = set()
+
+    @override
+    def get(self, key: str, default: object = None) -> object:
+        self.read.add(key)
+        return super().get(key, default)
+
+    @override
+    def __contains__(self, key: object) -> bool:
+        self.read.add(str(key))
+        return super().__contains__(key)
+
+
+def printed_apps() -> str:
+    """The guide with its printed parts; raises ``ValueError`` if a table isn't what is read."""
+    webhook = _ReadKeys({"name": "a", "targetUrl": "https://a.example/", "query": "a"})
+    extension = _ReadKeys({"label": "a", "mount": "a", "url": "/a"})
+    lists: dict[str, object] = {"webhooks": [webhook], "extensions": [extension]}
+    app = _ReadKeys(
+        {"id": "a", "name": "a", "version": "1", "appUrl": "https://a.example/"} | lists
+    )
+    read_manifest(app, "latchkey")
+    extension_without_options = _ReadKeys({**extension, "options": {}})
+    read_manifest(_ReadKeys({**app, "extensions": [extension_without_options]}), "latchkey")
+    extension.read |= extension_without_options.read
+    parts = {
+        "manifest": _table(_APP, app),
+        "manifest-webhook": _table(_WEBHOOK, webhook),
+        "manifest-extension": _table(_EXTENSION, extension),
+    }
+    return with_printed_parts(PAGE, parts)
+
+
+def _table(meanings: Mapping[str, tuple[str, str]], keys: _ReadKeys) -> str:
+    if keys.read != meanings.keys():
+        raise ValueError(f"read or described alone: {keys.read ^ meanings.keys()}")
+    rows = ((f"`{name}`", kind, meaning) for name, (kind, meaning) in meanings.items())
+    return table(("field", "", "meaning"), rows)
