@@ -38,11 +38,17 @@ def not_negative(text: str) -> int:
     return int(text)
 
 
-def positive(text: str) -> int:
-    number = not_negative(text)
-    if number < 1:
-        raise ValueError("must be at least 1")
-    return number
+def at_least(least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        number = not_negative(text)
+        if number < least:
+            raise ValueError(f"must be at least {least}")
+        return number
+
+    return parse
+
+
+positive = at_least(1)
 
 
 def share(text: str) -> float:

@@ -15,7 +15,7 @@ from app import setting_values as values
 from app.domain.sign_in.rate_limits import RateLimitPolicy, Rates
 from app.domain.values.installation_errors import Misconfigured
 from app.domain.values.ip_addresses import Network
-from app.ports.configuration import Configuration
+from app.ports.configuration import MIN_CONNECTIONS, Configuration
 
 Value = TypeVar("Value")
 
@@ -58,6 +58,10 @@ class Settings:
 
     app_env: str = _setting("development", values.one_of("development", "production"))
     database_url: str = _setting(DEFAULT_DATABASE_URL, values.database_url, secret=True)
+    database_connections: int = _setting(
+        _RULES.database_connections, values.at_least(MIN_CONNECTIONS)
+    )
+    database_transaction_pooling: bool = _setting(_RULES.database_transaction_pooling, values.flag)
     redis_url: str = _setting("", values.redis_url, secret=True)
     secret_key: str = _setting(DEVELOPMENT_SECRET, str, secret=True)
     rsa_private_key: str = _setting("", values.pem, secret=True)
@@ -130,6 +134,8 @@ class Settings:
             jwt_ttl_access=self.jwt_ttl_access,
             jwt_ttl_refresh=self.jwt_ttl_refresh,
             single_use_refresh_tokens=self.single_use_refresh_tokens,
+            database_connections=self.database_connections,
+            database_transaction_pooling=self.database_transaction_pooling,
             sends_mail=self.mail_file is None,
             reset_password_lock_time=self.reset_password_lock_time,
             sign_in_log_days=self.sign_in_log_days,

@@ -65,7 +65,12 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
     ``max_writers`` is how many transactions a server's process has open at once (0: any number).
     Raises ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
     """
-    database = connect_database(settings.database_url, max_writers=max_writers)
+    database = connect_database(
+        settings.database_url,
+        connections=settings.database_connections,
+        transaction_pooling=settings.database_transaction_pooling,
+        max_writers=max_writers,
+    )
     clock = SystemClock()
     allowed = settings.outgoing_allowed_networks
     http = LazyHttp(allowed, settings, direct=allowed)

@@ -17,8 +17,10 @@ from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
 from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
 from app.ports import NamedRow
+from app.ports.configuration import Configuration
 
 _PING_AFTER_SECONDS = 1.0
+_CONNECTIONS = Configuration().database_connections
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,17 +186,25 @@ def _naming(statement: Select[*tuple[object, ...]]) -> Callable[[Sequence[object
 def connect_database(
     url: str,
     *,
-    pool_size: int = 8,
+    connections: int = _CONNECTIONS,
+    transaction_pooling: bool = False,
     ping_after: float = _PING_AFTER_SECONDS,
     max_writers: int = 0,
 ) -> SqlDatabase:
     """Return the database at ``url``; connects on first use.
 
-    ``ping_after`` is after how many idle seconds a server's connection is checked before use.
+    ``connections`` is how many are open at most, and ``transaction_pooling`` whether a pooler in
+    front shares servers between them; SQLite ignores both. ``ping_after`` is after how many idle
+    seconds a server's connection is checked before use.
     ``max_writers`` bounds concurrent transactions, to leave threads for reads; 0 for no limit.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
         return SqlDatabase(*sqlite_engines(parsed), max_writers)
-    engines = postgresql_engines(parsed, pool_size=pool_size, ping_after=ping_after)
+    engines = postgresql_engines(
+        parsed,
+        connections=connections,
+        transaction_pooling=transaction_pooling,
+        ping_after=ping_after,
+    )
     return SqlDatabase(*engines, max_writers)

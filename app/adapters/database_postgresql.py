@@ -15,18 +15,24 @@ _READ_LOCK_SECONDS = 2
 """Only changes of the tables themselves make a read wait."""
 
 
-def postgresql_engines(url: URL, *, pool_size: int, ping_after: float) -> tuple[Engine, Engine]:
-    """One engine for transactions, and one whose statements commit by themselves."""
+def postgresql_engines(
+    url: URL, *, connections: int, transaction_pooling: bool, ping_after: float
+) -> tuple[Engine, Engine]:
+    """One engine for transactions, and one whose statements commit by themselves.
+
+    Each opens at most half of ``connections``, and keeps half of those open. With
+    ``transaction_pooling`` a connection isn't one session of the server (PgBouncer).
+    """
     url = url.set(drivername="postgresql+psycopg")
+    size = max(connections // 4, 1)
     # What a statement was run with, a password's hash say, stays out of errors and so of logs.
-    pool = {"pool_size": pool_size, "max_overflow": pool_size, "hide_parameters": True}
-    writing = create_engine(
-        url, connect_args=_arguments(url, lock_seconds=_WRITE_LOCK_SECONDS), **pool
-    )
+    pool = {"pool_size": size, "max_overflow": size, "hide_parameters": True}
+    arguments = _pooled_arguments if transaction_pooling else _session_arguments
+    writing = create_engine(url, connect_args=arguments(url, _WRITE_LOCK_SECONDS), **pool)
     reading = create_engine(
         url,
         isolation_level="AUTOCOMMIT",
-        connect_args=_arguments(url, lock_seconds=_READ_LOCK_SECONDS),
+        connect_args=arguments(url, _READ_LOCK_SECONDS),
         **pool,
     )
     for engine in (writing, reading):
@@ -34,7 +40,13 @@ def postgresql_engines(url: URL, *, pool_size: int, ping_after: float) -> tuple[
     return writing, reading
 
 
-def _arguments(url: URL, *, lock_seconds: int) -> dict[str, object]:
+def _pooled_arguments(url: URL, _lock_seconds: int) -> dict[str, object]:
+    """A deadline for connecting; what is set or prepared on one server isn't there on another."""
+    deadline = {} if "connect_timeout" in url.query else {"connect_timeout": _CONNECT_SECONDS}
+    return {"prepare_threshold": None, **deadline}
+
+
+def _session_arguments(url: URL, lock_seconds: int) -> dict[str, object]:
     """Deadlines for connecting and for waiting for locks, unless the URL sets its own."""
     options = {
         "connect_timeout": _CONNECT_SECONDS,

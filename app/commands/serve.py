@@ -19,7 +19,9 @@ from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.version import VERSION
+from app.ports import Ports
 from app.services.demo.identity_provider import set_up_demo_provider
+from app.services.operations.capacity import database_capacity
 from app.services.operations.health_checks import require_ready
 from app.services.outbox.base_url import save_base_url
 from app.web.installation import installation
@@ -75,7 +77,9 @@ _PLAYGROUND = Column[_Served]("playground", "Playground", lambda served: served.
     help="The port to listen on.",
 )
 @click.option(
-    "--workers", type=click.IntRange(1), help="Server processes. Default: number of CPUs."
+    "--workers",
+    type=click.IntRange(1),
+    help="Server processes. Default: number of CPUs, or as many as the database can take.",
 )
 @click.option("--no-worker", is_flag=True, help="Don't run the background worker.")
 def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> None:
@@ -90,8 +94,8 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     _wait_for_port(out, host, port)
     save_base_url(ports, OPERATOR, _address(host, port))
     set_up_demo_provider(ports, OPERATOR)
+    count = _server_processes(ports, out, workers, own_worker=not no_worker)
     ports.database.close()  # from here on, the processes below have connections of their own
-    count = workers or _processors()
     programs = [Program("server", _server(host, port, count))]
     if not no_worker:
         programs.append(Program("worker", _worker()))
@@ -110,6 +114,31 @@ def _processors() -> int:
     """Return the number of CPUs that this process can use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _server_processes(ports: Ports, out: Output, asked: int | None, *, own_worker: bool) -> int:
+    """Return how many server processes to start: those asked for, or one for each CPU.
+
+    Fails when the database can't take as many connections as the processes asked for can open.
+    """
+    count = asked or _processors()
+    capacity = database_capacity(ports, OPERATOR)
+    most = count if capacity is None else capacity.processes - own_worker
+    if capacity is None or count <= most:
+        return count
+    wanted = (count + own_worker) * capacity.per_process
+    worker = " and a background worker" if own_worker else ""
+    message = (
+        f"{count} server processes{worker} can open {wanted} database connections "
+        f"({capacity.per_process} each), but the database accepts {capacity.accepted}."
+    )
+    if asked is None and most >= 1:
+        out.say(f"{message} Starting {most}.")
+        return most
+    raise click.ClickException(
+        f"{message} Lower --workers or DATABASE_CONNECTIONS, or raise PostgreSQL's "
+        "max_connections."
+    )
 
 
 def _server(host: str, port: int, workers: int) -> list[str]:

@@ -6,6 +6,9 @@ from app.domain.sign_in.rate_limits import RateLimitPolicy
 from app.domain.values.ip_addresses import Network
 from app.domain.values.service_headers import PLATFORM, HeaderNames
 
+MIN_CONNECTIONS = 4
+"""One to keep and one more, in each of a process's two pools."""
+
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
@@ -16,6 +19,8 @@ class Configuration:
     ``vendor`` is the word that our header names, scopes and plugin ID begin with;
     ``platform_headers`` sends the platform's names beside ours. ``token_owner`` is the ``owner``
     claim of the tokens we issue: existing clients refresh only those that have theirs.
+    ``database_connections`` is how many a process opens to PostgreSQL at most;
+    ``database_transaction_pooling`` says that a pooler in front shares them per transaction.
     """
 
     vendor: str = "latchkey"
@@ -29,6 +34,8 @@ class Configuration:
     sign_in_log_days: int = 90
     allowed_client_hosts: tuple[str, ...] = ()
     single_use_refresh_tokens: bool = False
+    database_connections: int = 16
+    database_transaction_pooling: bool = False
     sends_mail: bool = True
     outgoing_allowed_networks: tuple[Network, ...] = ()
     rate_limits: RateLimitPolicy = field(default_factory=RateLimitPolicy)

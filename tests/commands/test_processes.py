@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
+import psycopg
 import pytest
 
 from tests.commands.real_installation import (
@@ -44,6 +45,27 @@ def served(installed: Installation, port: int) -> Iterator[ForkedCommand]:
         yield process
     finally:
         end(process)
+
+
+def test_more_processes_than_the_database_can_take_are_refused(
+    postgresql_url: str, tmp_path: Path
+) -> None:
+    installed = Installation(tmp_path, {"DATABASE_URL": postgresql_url})
+    with psycopg.connect(postgresql_url, autocommit=True) as connection:
+        name = connection.info.dbname
+        connection.execute(f"ALTER DATABASE {name} CONNECTION LIMIT 40".encode())
+    process = installed.start("serve", "--port", str(free_port()), "--workers", "2")
+    try:
+        wait_until(lambda: process.poll() is not None, "it refuses")
+    finally:
+        end(process)
+        with psycopg.connect(postgresql_url, autocommit=True) as connection:
+            connection.execute(f"ALTER DATABASE {name} CONNECTION LIMIT -1".encode())
+    assert process.poll() == 1
+    assert (
+        "2 server processes and a background worker can open 48 database connections (16 each), "
+        "but the database accepts 40."
+    ) in " ".join(installed.output.split())
 
 
 def one(pids: dict[int, str], word: str) -> int:
