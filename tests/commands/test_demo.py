@@ -1,6 +1,9 @@
 """``flask demo``."""
 
+import json
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER
@@ -10,7 +13,9 @@ from app.services.demo.shop import is_in_use
 from app.services.sign_in.password_login import create_token
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
+from tests.commands.real_installation import Installation, end, wait_until
 from tests.commands.shell import run, run_json
+from tests.servers.http import Reply, http_server
 
 
 class InterruptedRandomness:
@@ -66,6 +71,29 @@ def test_interruption_shows_no_password_and_the_next_time_shows_all(ports: Ports
     assert [row["role"] for row in shown] == ["superuser", "manager", "support", "customer", "app"]
     create_token(ports, NOBODY, email=shown[0]["name"], password=shown[0]["secret"])
     assert run_json(ports, "demo", "--once") == []
+
+
+def test_existing_webhooks_receive_no_demo_events(sqlite_url: str, tmp_path: Path) -> None:
+    options = {"DATABASE_URL": sqlite_url, "OUTGOING_ALLOWED_NETWORKS": "127.0.0.0/8"}
+    installed = Installation(tmp_path, options)
+    with http_server() as receiver, ExitStack() as cleanup:
+        url = receiver.answer("/hook", Reply(200))
+        names = ("MANAGE_USERS", "MANAGE_STAFF", "MANAGE_ORDERS", "MANAGE_PRODUCTS")
+        permissions = [word for name in names for word in ("--permission", name)]
+        for command in (
+            ("app", "create", "Mailer", *permissions),
+            ("webhook", "create", "--target-url", url, "--event", "ANY_EVENTS", "--no-input"),
+        ):
+            assert installed.run(*command).returncode == 0
+        cleanup.callback(end, installed.start("worker"))
+        filled = installed.run("demo", "--yes", "--json")
+        assert filled.returncode == 0, filled.stderr
+        assert json.loads(filled.stdout)
+        # Events are sent in their order: this one is behind all of the demo's.
+        assert installed.run("group", "create", "Editors").returncode == 0
+        wait_until(lambda: bool(receiver.calls("/hook")), "the webhook is called")
+        received = [call.headers["latchkey-event"] for call in receiver.calls("/hook")]
+    assert received == ["permission_group_created"]
 
 
 def test_outside_development_it_takes_a_yes(ports: Ports) -> None:

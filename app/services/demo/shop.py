@@ -13,7 +13,6 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal, part
-from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.activity import block_guesser, write_traces
 from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, made_apps
 from app.services.demo.deliveries import past_deliveries, write_deliveries
@@ -49,7 +48,7 @@ def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], Non
 
     Safe to repeat: existing people don't change, and a completed shop only gets back people and
     products. An interrupted run is completed: no sign-in works until all were passed to ``tell``.
-    Waiting events are delivered on the way, as by the worker.
+    No webhook receives the events: the demo's own get their past deliveries, and no others any.
     """
     past = Past(ports, ports.clock.now())
     is_new = not is_filled(ports)
@@ -59,10 +58,6 @@ def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], Non
         happenings += [*made_apps(), *installations(), *new_prices(), *sales()]
     for happening in sorted(happenings, key=lambda happening: happening.hours_ago, reverse=True):
         happening.happen(past)
-    if is_new:
-        # Nobody listens yet, so that nothing of the past is ever sent.
-        while fan_out_events(ports, actor):
-            pass
     _finish(past, tell, is_new=is_new)
 
 

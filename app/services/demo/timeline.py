@@ -1,15 +1,17 @@
 """When things happened in the demo shop, and who did them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import Select, event, select
+from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
-from app.models import UserRecord
-from app.ports import Ports
+from app.models import OutboxEventRecord, UserRecord
+from app.ports import Database, NamedRow, Ports
 
 DAY = 24.0
 """Hours."""
@@ -35,8 +37,45 @@ class _StoppedClock:
 
 
 @dataclass(frozen=True, slots=True)
+class _SilentDatabase:
+    """A database whose new events are closed from the start, so that no webhook receives them.
+
+    The worker of a shop in use would deliver them to its webhooks.
+    """
+
+    database: Database
+    now: datetime
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        with self.database.transaction() as session:
+            event.listen(session, "before_flush", self._close_events)
+            yield session
+
+    def reading(self) -> AbstractContextManager[Session]:
+        return self.database.reading()
+
+    def read(
+        self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
+    ) -> Sequence[NamedRow]:
+        return self.database.read(statement, parameters)
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.database.in_transaction
+
+    def close(self) -> None:
+        self.database.close()
+
+    def _close_events(self, session: Session, *_details: object) -> None:
+        for added in session.new:
+            if isinstance(added, OutboxEventRecord):
+                added.closed_at = self.now
+
+
+@dataclass(frozen=True, slots=True)
 class Past:
-    """The time before ``now``, in hours ago."""
+    """The time before ``now``, in hours ago. What happened then is never sent to any webhook."""
 
     ports: Ports
     now: datetime
@@ -51,7 +90,11 @@ class Past:
 
     def at(self, hours_ago: float) -> Ports:
         """The ports as they were then: a use case that gets them writes that time down."""
-        return replace(self.ports, clock=_StoppedClock(self.moment(hours_ago)))
+        return replace(
+            self.ports,
+            clock=_StoppedClock(self.moment(hours_ago)),
+            database=_SilentDatabase(self.ports.database, self.now),
+        )
 
     def staff(self, email: str) -> Actor:
         """Return a staff member as the actor, ``MAKER`` if the email is unknown.
