@@ -26,6 +26,8 @@ PASSWORD = "a sentence that opens the shop"
 LIFETIME = "3"
 """Seconds of an access token of the brief shop; @saleor/auth-sdk counts the last two as none."""
 
+NEXTJS = "--import ./nextjs/stand-in/register.mjs checks/nextjs.mjs"
+
 DEFAULT_VENDOR = Settings().vendor
 LOOPBACK = "127.0.0.1"
 

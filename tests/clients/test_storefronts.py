@@ -5,20 +5,25 @@ import time
 
 import pytest
 
-from tests.clients.conftest import ADMIN, CUSTOMER, PASSWORD, Shop, run_client
+from tests.clients.conftest import ADMIN, CUSTOMER, NEXTJS, PASSWORD, Shop, run_client
 from tests.servers.sandbox import PATIENCE
 
+SIGN_IN = (CUSTOMER, PASSWORD)
 NEW_CUSTOMER = "new@example.com"
 _LINK = re.compile(r"http://localhost:3000/\S+")
 
 
 @pytest.mark.parametrize("program", ["checks/auth-sdk.mjs", "checks/fetch.mjs", "sdk/check.mjs"])
 def test_client_refreshes_expired_tokens_and_signs_out(brief_shop: Shop, program: str) -> None:
-    run_client(program, brief_shop, CUSTOMER, PASSWORD)
+    run_client(program, brief_shop, *SIGN_IN)
+
+
+def test_nextjs_storefront_refreshes_in_its_proxy_and_signs_out(brief_shop: Shop) -> None:
+    run_client(NEXTJS, brief_shop, *SIGN_IN)
 
 
 def test_graphql_clients_work_with_the_default_settings(shop: Shop) -> None:
-    run_client("checks/queries.mjs", shop, CUSTOMER, PASSWORD)
+    run_client("checks/queries.mjs", shop, *SIGN_IN)
 
 
 def test_registration_and_password_reset_follow_emailed_links(shop: Shop) -> None:
@@ -43,13 +48,13 @@ def links(shop: Shop, number: int) -> list[str]:
 
 
 def test_clients_can_tell_that_the_storefront_is_closed(shop: Shop) -> None:
-    run_client("checks/closed.mjs", shop, ADMIN, CUSTOMER, PASSWORD)
+    run_client("checks/closed.mjs", shop, ADMIN, *SIGN_IN)
 
 
 def test_clients_can_tell_that_password_login_is_disabled(shop: Shop) -> None:
     set_login_mode(shop, "DISABLED")
     try:
-        run_client("checks/disabled.mjs", shop, CUSTOMER, PASSWORD)
+        run_client("checks/disabled.mjs", shop, *SIGN_IN)
     finally:
         set_login_mode(shop, "ENABLED")
 

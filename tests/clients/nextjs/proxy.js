@@ -1,0 +1,36 @@
+// Refreshes the access token before a page is rendered: only here and in actions can cookies be set.
+
+// --8<-- [start:proxy]
+import { NextResponse } from 'next/server';
+
+import { ACCESS, cookieFor, isFresh, query, REFRESH } from './lib/shop.js';
+
+const REFRESH_TOKEN = `mutation Refresh($refreshToken: String!) {
+  tokenRefresh(refreshToken: $refreshToken) { token refreshToken errors { code } }
+}`;
+
+export async function proxy(request) {
+  const stored = request.cookies.get(REFRESH)?.value;
+  if (!stored || isFresh(request.cookies.get(ACCESS)?.value)) return NextResponse.next();
+
+  const { data } = await query(REFRESH_TOKEN, { refreshToken: stored });
+  if (!data) return NextResponse.next(); // the storefront is closed; the session can go on later
+  const { token, refreshToken, errors } = data.tokenRefresh;
+  const change = (cookies) => {
+    if (errors.length > 0) {
+      cookies.delete(ACCESS); // the session has ended
+      cookies.delete(REFRESH);
+      return;
+    }
+    cookies.set(cookieFor(ACCESS, token));
+    if (refreshToken) cookies.set(cookieFor(REFRESH, refreshToken)); // tokens are single use
+  };
+
+  change(request.cookies); // for the page that is rendered now
+  const response = NextResponse.next({ request });
+  change(response.cookies); // for the browser
+  return response;
+}
+
+export const config = { matcher: '/((?!_next/|favicon.ico).*)' };
+// --8<-- [end:proxy]

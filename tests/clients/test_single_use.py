@@ -1,0 +1,83 @@
+"""Clients meet refresh tokens that can be used once."""
+
+import subprocess
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from app.models import SessionRecord
+from app.services.sign_in.refresh_tokens import GRACE
+from app.settings import Settings
+from app.wiring import connect
+from tests.clients.api_session import ApiSession
+from tests.clients.conftest import (
+    CUSTOMER,
+    FOLDER,
+    LIFETIME,
+    NEXTJS,
+    PASSWORD,
+    Shop,
+    run_client,
+    running_shop,
+    watched,
+)
+from tests.servers.provider import node
+from tests.servers.sandbox import PATIENCE
+from tests.spec.server import SECRET
+
+
+@pytest.fixture(scope="module")
+def single_use_shop(
+    tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path
+) -> Iterator[Shop]:
+    folder = tmp_path_factory.mktemp("single-use")
+    settings = {"SINGLE_USE_REFRESH_TOKENS": "true", "JWT_TTL_ACCESS": LIFETIME}
+    with running_shop(folder, _migrated_file, **settings) as shop:
+        yield shop
+
+
+def let_grace_pass(shop: Shop) -> None:
+    """Make every refresh of the shop older than the time in which a used token can come again."""
+    ports = connect(Settings(database_url=shop.server.database_url, secret_key=SECRET))
+    with ports.database.transaction() as session:
+        refreshed = SessionRecord.refreshed_at.is_not(None)
+        for kept in session.scalars(select(SessionRecord).where(refreshed)):
+            assert kept.refreshed_at is not None
+            kept.refreshed_at -= GRACE + timedelta(seconds=1)
+    ports.database.close()
+
+
+def test_only_clients_that_store_the_next_token_stay_signed_in(single_use_shop: Shop) -> None:
+    with watched(single_use_shop) as shop:
+        process = subprocess.Popen(
+            [node(), "checks/single-use.mjs", CUSTOMER, PASSWORD],
+            cwd=FOLDER,
+            env={"API_URL": shop.server.issuer},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        if process.stdout.readline() == "used\n":
+            let_grace_pass(shop)
+        _, faults = process.communicate("\n", PATIENCE)
+        assert process.returncode == 0, faults
+
+
+def test_nextjs_storefront_stores_the_next_token(single_use_shop: Shop) -> None:
+    with watched(single_use_shop) as shop:
+        run_client(NEXTJS, shop, CUSTOMER, PASSWORD)
+
+
+def test_session_in_python_stores_the_next_token(single_use_shop: Shop) -> None:
+    session = ApiSession(single_use_shop.server.issuer, CUSTOMER, PASSWORD)
+    for _ in range(2):
+        used = session.refresh_token
+        session.refresh()
+        assert session.refresh_token != used
+        let_grace_pass(single_use_shop)
+    assert session.query("{ me { email } }") == {"me": {"email": CUSTOMER}}
