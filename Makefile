@@ -66,8 +66,9 @@ soak: dev-packages ## the long test: hours of load, with processes killed meanwh
 fuzz: dev-packages ## random input for an hour: API, console, commands (ARGS="--minutes 5")
 	$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
-docs: dev-packages ## write anew the pages that are printed from the code
+docs: dev-packages ## print the generated pages, then build the documentation into site/
 	$(BIN)/python -m docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 pictures: dev-packages ## take the README's pictures of the console anew (needs Chromium)
 	$(BIN)/python -m docs.pictures

@@ -25,12 +25,12 @@ def printed_schema() -> str:
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "schema.graphql": printed_schema,
-    "access.md": printed_access,
-    "commands.md": printed_commands,
-    "limits.md": printed_limits,
     "guides/apps.md": printed_apps,
     "reference/events.md": printed_events,
     "reference/webhooks.md": printed_webhooks,
+    "reference/access.md": printed_access,
+    "reference/commands.md": printed_commands,
+    "reference/limits.md": printed_limits,
     "latchkey.1": printed_manual,
     "security/asvs.md": printed_requirements,
 }

@@ -47,7 +47,7 @@ class ForkedCommand:
         reports, report = os.pipe()
         request = json.dumps([arguments, str(folder), environment, _umask()]).encode()
         try:
-            socket.send_fds(_forking_process(), [request], [*files, report])
+            send_request(request, [*files, report])
         finally:
             os.close(report)
         self._pipe = os.fdopen(reports)
@@ -95,6 +95,17 @@ class Running:
         for file in (self.out, self.err):
             file.seek(0)
         return subprocess.CompletedProcess((), code, self.out.read(), self.err.read())
+
+
+def send_request(request: bytes, files: list[int]) -> None:
+    """Have a command forked; ``files`` are the three of every process and where it reports to."""
+    socket.send_fds(_forking_process(), [request], files)
+
+
+def receive_request(connection: socket.socket) -> tuple[bytes, list[int]]:
+    """Return the next request and its files; an empty one at the end."""
+    request, files, _, _ = socket.recv_fds(connection, _MAX_REQUEST, _FILES)
+    return request, files
 
 
 def _umask() -> int:
@@ -151,7 +162,7 @@ def _serve(requests: socket.socket) -> None:
     """Fork a command for each request until the other end is closed."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        request, files, _, _ = socket.recv_fds(requests, _MAX_REQUEST, _FILES)
+        request, files = receive_request(requests)
         if not request:
             return
         if os.fork() == 0:

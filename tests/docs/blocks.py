@@ -1,0 +1,78 @@
+"""The pages of the documentation, and the fenced blocks in them."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from tests.house.sources import ROOT, project_files
+
+SHELL = "sh"
+_COMMENT = re.compile(r"<!--\s*(not run|prints):\s*(.+?)\s*-->")
+_FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[ \t]*\S", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block with what the comments above it say."""
+
+    page: str
+    line: int
+    language: str
+    text: str
+    not_run: str = ""
+    prints: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}:{self.line}"
+
+    @property
+    def first_line(self) -> str:
+        return self.text.strip().partition("\n")[0]
+
+
+@cache
+def pages() -> tuple[str, ...]:
+    """Return every page: Markdown at the top level and below ``docs``."""
+    names = (path.relative_to(ROOT).as_posix() for path in project_files() if path.suffix == ".md")
+    return tuple(name for name in names if "/" not in name or name.startswith("docs/"))
+
+
+@cache
+def blocks_of(page: str) -> tuple[Block, ...]:
+    return tuple(read_blocks(page, (ROOT / page).read_text()))
+
+
+def all_blocks() -> Iterator[Block]:
+    for page in pages():
+        yield from blocks_of(page)
+
+
+def read_blocks(page: str, text: str) -> Iterator[Block]:
+    """Yield the blocks of a page; a comment counts for the block that follows it directly."""
+    notes: list[tuple[str, str]] = []
+    end_of_notes = -1
+    for token in MarkdownIt().parse(text):
+        first, end = token.map or (0, 0)
+        if token.type == "html_block":
+            notes = [*(notes if end_of_notes == first else ()), *_COMMENT.findall(token.content)]
+            end_of_notes = end
+        elif token.type == "fence":
+            said = notes if end_of_notes == first else []
+            yield Block(
+                page,
+                first + 1,
+                token.info.strip(),
+                token.content,
+                " ".join(what for kind, what in said if kind == "not run"),
+                tuple(what for kind, what in said if kind == "prints"),
+            )
+
+
+def count_fences(path: Path) -> int:
+    """Count lines that look like the start of a block, wherever they are."""
+    return len(_FENCE.findall(path.read_text()))

@@ -1,0 +1,80 @@
+"""The commands of each page work, typed one after the other into one shell."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from app.settings import Settings
+from tests.docs.blocks import SHELL, blocks_of, pages
+from tests.docs.reader import Reader, shell
+from tests.servers.flask_program import flask_program
+from tests.servers.forked_commands import running_command
+from tests.servers.run import ROOT, once
+from tests.spec.server import environment, run_operator, running
+
+_NEEDED = ("curl", "sh")
+_VENDOR = Settings().vendor
+
+
+def _commands(page: str) -> bool:
+    return any(block.language == SHELL and not block.not_run for block in blocks_of(page))
+
+
+@pytest.fixture(scope="module")
+def demo_file(run_directory: Path) -> Path:
+    """Return the database of a demo shop, made once per run, beside the sign-ins of its people."""
+    file = run_directory / "demo.sqlite3"
+    url = f"sqlite:///{file}"
+
+    def make() -> str:
+        assert run_operator(url, "db", "upgrade").returncode == 0
+        made = run_operator(url, "demo", "--once", "--json")
+        assert made.returncode == 0, made.stderr
+        return made.stdout
+
+    sign_ins = once(run_directory, "demo-shop", make)
+    file.with_suffix(".json").write_text(sign_ins)
+    return file
+
+
+@pytest.fixture
+def reader(tmp_path: Path, demo_file: Path) -> Iterator[Reader]:
+    """Somebody with a running demo shop of their own, as ``make run`` serves it."""
+    missing = [name for name in _NEEDED if shutil.which(name) is None]
+    assert not missing, f"the pages' commands need {missing}"
+    copied = tmp_path / "shop.sqlite3"
+    shutil.copy(demo_file, copied)
+    url = f"sqlite:///{copied}"
+    made = json.loads(demo_file.with_suffix(".json").read_text())
+    settings = {"VENDOR": _VENDOR, "MAIL_URL": f"file:{tmp_path / 'mails.txt'}"}
+    folder = tmp_path / "reader"
+    folder.mkdir()
+    with (
+        running(tmp_path, url, **settings) as server,
+        running_command(("worker",), ROOT, environment(url, **settings)),
+        flask_program(tmp_path) as programs,
+        shell(folder, _environment(url, settings, folder, programs)) as session,
+    ):
+        shop = f"localhost:{urlsplit(server.url).port}"
+        yield Reader(session, shop, {one["name"]: one["secret"] for one in made})
+        faults = server.new_errors()
+    assert not faults, f"The server logged a fault:\n{faults}"
+
+
+def _environment(
+    url: str, settings: dict[str, str], folder: Path, programs: Path
+) -> dict[str, str]:
+    places = [str(programs), *(str(Path(shutil.which(name) or "").parent) for name in _NEEDED)]
+    path = {"PATH": ":".join(dict.fromkeys([*places, "/usr/bin", "/bin"])), "HOME": str(folder)}
+    return {**environment(url, **settings), **path}
+
+
+@pytest.mark.parametrize("name", [name for name in pages() if _commands(name)])
+def test_commands_of_a_page_work_in_order(name: str, reader: Reader) -> None:
+    for block in blocks_of(name):
+        if block.language == SHELL and not block.not_run:
+            reader.type_in(block)
