@@ -12,8 +12,8 @@ from app.domain.values.errors import Problem
 
 _MAX_ITEMS = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
-_FORMS = {"NEW_TAB": "newTabTarget", "WIDGET": "widgetTarget"}
-"""The targets that the dashboard may open by POST, and the setting that asks for it."""
+_FORMS = {"NEW_TAB": ("newTabTarget",), "WIDGET": ("widgetTarget", "homeWidgetTarget")}
+"""The targets that the dashboard may open by POST, and the settings that ask for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,9 @@ def _url_message(
 
 
 def _is_posted(target: str, settings: Mapping[str, object]) -> bool:
-    options = settings.get(_FORMS.get(target, ""))
+    return any(_asks_for_post(settings.get(name)) for name in _FORMS.get(target, ()))
+
+
+def _asks_for_post(options: object) -> bool:
     method = options.get("method") if isinstance(options, Mapping) else None
     return isinstance(method, str) and method.upper() == "POST"

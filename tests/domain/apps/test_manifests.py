@@ -209,6 +209,8 @@ def test_relative_path_needs_an_app_url(target: str) -> None:
         ("NEW_TAB", {"newTabTarget": {"method": "POST"}}, False),
         ("NEW_TAB", {"newTabTarget": {"method": "post"}}, False),
         ("WIDGET", {"widgetTarget": {"method": "POST"}}, False),
+        ("WIDGET", {"homeWidgetTarget": {"method": "POST"}}, False),
+        ("WIDGET", {"widgetTarget": {}, "homeWidgetTarget": {"method": "POST"}}, False),
         ("NEW_TAB", {"newTabTarget": {"method": "GET"}}, True),
         ("WIDGET", {"newTabTarget": {"method": "POST"}}, True),
         ("POPUP", {}, True),
