@@ -10,47 +10,43 @@ from docs.parts import table, with_printed_parts
 
 PAGE = Path(__file__).parent / "guides" / "apps.md"
 
-_REQUIRED = "required"
-_APP: Mapping[str, tuple[str, str]] = {
-    "id": (_REQUIRED, "Identifier of the app, unique in a shop, such as `example.stock-notes`."),
-    "name": (_REQUIRED, "Name of the app. The shop can install it under another name."),
-    "version": (_REQUIRED, "Version of the app."),
-    "permissions": ("", "The permissions that it asks for. `MANAGE_APPS` is refused."),
-    "tokenTargetUrl": ("", "Where the handshake is sent. Without it the app gets no token."),
-    "appUrl": ("", "The app's page. Paths of extensions are relative to it."),
-    "webhooks": ("", "See below."),
-    "extensions": ("", "See below."),
-    "about": ("", "What the app does. Shown before it is installed."),
-    "author": ("", "Who publishes it."),
-    "audience": ("", "Extension tokens then carry `aud: custom:AUDIENCE`."),
-    "homepageUrl": ("", "Its home page."),
-    "supportUrl": ("", "Its support page."),
-    "dataPrivacyUrl": ("", "Its privacy policy."),
-    "requiredSaleorVersion": ("", "API versions that it works with, in npm's syntax: `^3.20`."),
-    "requiredLatchkeyVersion": ("", "The same; both must fit."),
+_APP: Mapping[str, str] = {
+    "id": "Required. Identifier of the app, unique in a shop, such as `example.stock-notes`.",
+    "name": "Required. Name of the app. The shop can install it under another name.",
+    "version": "Required. Version of the app.",
+    "permissions": "The permissions that it asks for. `MANAGE_APPS` is refused.",
+    "tokenTargetUrl": "Where the handshake is sent. Without it the app gets no token.",
+    "appUrl": "The app's page. Paths of extensions are relative to it.",
+    "webhooks": "See below.",
+    "extensions": "See below.",
+    "about": "What the app does. Shown before it is installed.",
+    "author": "Who publishes it.",
+    "audience": "Extension tokens then carry `aud: custom:AUDIENCE`.",
+    "homepageUrl": "Its home page.",
+    "supportUrl": "Its support page.",
+    "dataPrivacyUrl": "Its privacy policy.",
+    "requiredSaleorVersion": "API versions that it works with, in npm's syntax: `^3.20`.",
+    "requiredLatchkeyVersion": "The same; both must fit.",
 }
-_WEBHOOK: Mapping[str, tuple[str, str]] = {
-    "name": (_REQUIRED, "Name of the webhook."),
-    "targetUrl": (_REQUIRED, "Endpoint URL, in full."),
-    "query": (_REQUIRED, "Subscription query: events and payload."),
-    "identifier": ("", "Unique in the app; `webhookUpdate` finds the webhook by it."),
-    "isActive": ("", "`false` installs it disabled. Default: `true`."),
-    "asyncEvents": ("", "Events. Default: those of the query."),
-    "syncEvents": ("", "Refused unless empty: synchronous events aren't sent."),
-    "customHeaders": ("", "An object of headers for each delivery."),
+_WEBHOOK: Mapping[str, str] = {
+    "name": "Required. Name of the webhook.",
+    "targetUrl": "Required. Endpoint URL, in full.",
+    "query": "Required. Subscription query: events and payload.",
+    "identifier": "Unique in the app; `webhookUpdate` finds the webhook by it.",
+    "isActive": "`false` installs it disabled. Default: `true`.",
+    "asyncEvents": "Events. Default: those of the query.",
+    "syncEvents": "Refused unless empty: synchronous events aren't sent.",
+    "customHeaders": "An object of headers for each delivery.",
 }
-_EXTENSION: Mapping[str, tuple[str, str]] = {
-    "label": (_REQUIRED, "Text of the entry."),
-    "mount": (_REQUIRED, "Where it appears, such as `PRODUCT_DETAILS_MORE_ACTIONS`. Any name."),
-    "url": (_REQUIRED, "A path below `appUrl`, or a full URL. With `APP_PAGE` a path."),
-    "target": ("", "How it opens: `POPUP` (default), `APP_PAGE`, `NEW_TAB`, `WIDGET`."),
-    "permissions": ("", "What people need to see it; a part of the app's permissions."),
-    "identifier": ("", "Unique in the app."),
-    "options": (
-        "",
-        "An object for the dashboard. With `method: POST` in it, `url` needs `appUrl`'s origin.",
-    ),
-    "settings": ("", "The older name of `options`."),
+_EXTENSION: Mapping[str, str] = {
+    "label": "Required. Text of the entry.",
+    "mount": "Required. Where it appears, such as `PRODUCT_DETAILS_MORE_ACTIONS`. Any name.",
+    "url": "Required. A path below `appUrl`, or a full URL. With `APP_PAGE` a path.",
+    "target": "How it opens: `POPUP` (default), `APP_PAGE`, `NEW_TAB`, `WIDGET`.",
+    "permissions": "What people need to see it; a part of the app's permissions.",
+    "identifier": "Unique in the app.",
+    "options": "An object for the dashboard. With `method: POST`, `url` needs `appUrl`'s origin.",
+    "settings": "The older name of `options`.",
 }
 
 
@@ -92,8 +88,8 @@ def printed_apps() -> str:
     return with_printed_parts(PAGE, parts)
 
 
-def _table(meanings: Mapping[str, tuple[str, str]], keys: _ReadKeys) -> str:
+def _table(meanings: Mapping[str, str], keys: _ReadKeys) -> str:
     if keys.read != meanings.keys():
         raise ValueError(f"read or described alone: {keys.read ^ meanings.keys()}")
-    rows = ((f"`{name}`", kind, meaning) for name, (kind, meaning) in meanings.items())
-    return table(("field", "", "meaning"), rows)
+    rows = ((f"`{name}`", meaning) for name, meaning in meanings.items())
+    return table(("field", "meaning"), rows)
