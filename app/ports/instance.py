@@ -4,7 +4,7 @@ Ids are global ones and events go by their names, so that an instance of another
 knows more of them, can be worked on all the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -101,6 +101,18 @@ class Instance(Protocol):
 
     def apps(self) -> tuple[InstanceApp, ...]:
         """List the apps to which the caller can add webhooks, in order of creation."""
+
+    def own_app(self) -> InstanceApp | None:
+        """Return the app that the caller is, with its permissions; ``None`` for a person."""
+
+    def permissions(self) -> frozenset[str]:
+        """Return the permissions that the caller holds."""
+
+    def create_app(self, name: str, permissions: Collection[str]) -> InstanceApp:
+        """Create an app; a person with MANAGE_APPS can grant what they hold."""
+
+    def delete_app(self, app: InstanceApp) -> None:
+        """Delete an app with its webhooks and their deliveries."""
 
     def webhooks(self) -> tuple[InstanceWebhook, ...]:
         """List the webhooks that the caller can manage, by app, oldest first."""

@@ -26,6 +26,20 @@ query Apps($after: String) {
 }
 """
 OWN_APP = "query OwnApp { app { id name isActive } }"
+CALLER = "query Caller { me { userPermissions { code } } }"
+CALLING_APP = "query CallingApp { app { id name isActive permissions { code } } }"
+CREATE_APP = """
+mutation CreateApp($input: AppInput!) {
+  appCreate(input: $input) {
+    app { id name isActive permissions { code } } errors { field message code }
+  }
+}
+"""
+DELETE_APP = """
+mutation DeleteApp($id: ID!) {
+  appDelete(id: $id) { errors { field message code } }
+}
+"""
 WEBHOOKS = f"""
 query Webhooks($after: String) {{
   apps(first: 100, after: $after, sortBy: {{field: CREATION_DATE, direction: ASC}}) {{

@@ -1,7 +1,7 @@
 """The port ``Instance`` on another installation's API."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
 
@@ -39,6 +39,21 @@ class RemoteInstance:
         return self._read(
             lambda: tuple(map(to_app, self._owners(documents.OWN_APP, documents.APPS)))
         )
+
+    def own_app(self) -> InstanceApp | None:
+        return None if self._held_by_person() is not None else self._calling_app()
+
+    def permissions(self) -> frozenset[str]:
+        held = self._held_by_person()
+        return self._calling_app().permissions or frozenset() if held is None else held
+
+    def create_app(self, name: str, permissions: Collection[str]) -> InstanceApp:
+        new = {"name": name, "permissions": sorted(permissions)}
+        payload = self._api.change("appCreate", documents.CREATE_APP, input=new)
+        return self._read(lambda: to_app(payload["app"]))
+
+    def delete_app(self, app: InstanceApp) -> None:
+        self._api.change("appDelete", documents.DELETE_APP, id=app.id)
 
     def webhooks(self) -> tuple[InstanceWebhook, ...]:
         def read() -> tuple[InstanceWebhook, ...]:
@@ -127,6 +142,17 @@ class RemoteInstance:
         if not response.is_good:
             raise Unreachable(url, f"it responded with HTTP {response.status}.")
         return response.body
+
+    def _held_by_person(self) -> frozenset[str] | None:
+        """Return the permissions of the person who calls; ``None`` for an app."""
+        person = self._api.ask(documents.CALLER)["me"]
+        if person is None:
+            return None
+        return self._read(lambda: frozenset(held["code"] for held in person["userPermissions"]))
+
+    def _calling_app(self) -> InstanceApp:
+        data = self._api.ask(documents.CALLING_APP)
+        return self._read(lambda: to_app(data["app"]))
 
     def _owners(self, own: str, all_of_them: str) -> Iterator[Node]:
         """The apps that the caller can manage; for an app, only itself."""

@@ -13,6 +13,7 @@ from app.commands.terminal.output import json_text, legible, visible, write
 from app.commands.webhooks.follow import WebhookDelivery
 from app.commands.webhooks.forwarding import Answer
 from app.commands.webhooks.output import payload_of
+from app.domain.webhooks.temporary_endpoints import is_temporary
 
 _SENT, _BACK = "-->", "<--"
 _GOOD, _FAILED = "green", "red"
@@ -40,6 +41,8 @@ class EventLines:
             return
         self._sent[delivery.id] = None
         webhook = sent.webhook.name or sent.webhook.id
+        if is_temporary(sent.webhook.target_url):
+            webhook = ""
         self._print(
             delivery.created_at,
             (_SENT, "bold"),

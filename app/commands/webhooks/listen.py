@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,8 +16,11 @@ from app.commands.webhooks.follow import DeliveryFollower, DeliveryKey, WebhookD
 from app.commands.webhooks.forwarding import Answer, Forwarder
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_webhook, payload_of
+from app.commands.webhooks.permission_warnings import warn_of_missing_permission
+from app.commands.webhooks.temporary_endpoint import remove_abandoned, temporary_endpoint
 from app.domain.urls.web_urls import is_web_url
-from app.ports.instance import DeliveryQuery, InstanceAttempt
+from app.domain.webhooks.temporary_endpoints import is_temporary
+from app.ports.instance import DeliveryQuery, Instance, InstanceAttempt, InstanceWebhook
 from app.web.remote_instances import remote_access
 
 
@@ -27,6 +30,15 @@ class ReceivedEvent:
 
     sent: WebhookDelivery
     answer: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    forward_to: str | None
+    count: int | None
+    interval: float
+    events: tuple[str, ...]
+    verbose: bool
 
 
 def _answered(read: Callable[[Answer], Displayable]) -> Callable[[ReceivedEvent], Displayable]:
@@ -62,6 +74,10 @@ _RESPONSE = Column[ReceivedEvent]("response", "Response", _answered(lambda answe
     examples=[
         ("flask webhook listen", "deliveries of all webhooks"),
         (
+            "flask webhook listen --temporary --event ORDER_PAID",
+            "with a temporary endpoint for this event",
+        ),
+        (
             "flask webhook listen --forward-to http://localhost:3000/hook",
             "and forward them to this URL",
         ),
@@ -74,7 +90,21 @@ _RESPONSE = Column[ReceivedEvent]("response", "Response", _answered(lambda answe
 @click.option(
     "--webhook", "names", multiple=True, help="Only deliveries of this webhook. Repeatable."
 )
-@click.option("--event", shell_complete=complete_event, help="Only deliveries of this event.")
+@click.option(
+    "--event",
+    "--events",
+    "events",
+    multiple=True,
+    shell_complete=complete_event,
+    help="Only deliveries of this event. Repeatable, or a list with commas.",
+)
+@click.option(
+    "--temporary",
+    is_flag=True,
+    help="Listen to a temporary endpoint for these events, by default for all that you can "
+    "receive except account links. It is the default when there are no webhooks, needs "
+    "MANAGE_APPS and no public URL, and is removed at the end, at the latest after 24 hours.",
+)
 @click.option(
     "--forward-to",
     metavar="URL",
@@ -92,48 +122,74 @@ _RESPONSE = Column[ReceivedEvent]("response", "Response", _answered(lambda answe
 @fields_option((*_COLUMNS, _RESPONSE))
 def listen(
     names: tuple[str, ...],
-    event: str | None,
+    events: tuple[str, ...],
     forward_to: str | None,
     count: int | None,
     interval: float,
     *,
+    temporary: bool,
     verbose: bool,
 ) -> None:
     """Show deliveries as they are sent, until Ctrl-C. With --json, one object per line.
 
     Prints a line (-->) for each event that is sent and a line (<--) for the answer of its
-    endpoint, or of the --forward-to URL. Events that no webhook subscribes to aren't shown.
+    endpoint, or of the --forward-to URL. Listens to all webhooks, or to a temporary endpoint if
+    there are none.
     """
     if forward_to is not None and not is_web_url(forward_to):
         raise click.UsageError(
             "--forward-to must be a full URL, such as http://localhost:3000/hook"
         )
+    if names and temporary:
+        raise click.UsageError("Use either --webhook or --temporary, not both.")
     chosen = instance()
-    webhooks = [find_webhook(chosen, name) for name in names] or list(chosen.webhooks())
-    query = DeliveryQuery(event=event_names(chosen, [event])[0] if event else "")
+    listed = [name for name in ",".join(events).split(",") if name.strip()]
+    wanted = event_names(chosen, listed) if listed else ()
+    webhooks = [find_webhook(chosen, name) for name in names]
+    if not names:
+        webhooks = remove_abandoned(chosen, chosen.webhooks())
+    settings = _Settings(forward_to, count, interval, wanted, verbose)
+    if webhooks and not temporary:
+        _listen(chosen, webhooks, settings)
+        return
+    with temporary_endpoint(chosen, wanted, output().say) as endpoint:
+        warn_of_missing_permission(endpoint)
+        _listen(chosen, [endpoint], settings)
+
+
+def _listen(instance: Instance, webhooks: Sequence[InstanceWebhook], settings: _Settings) -> None:
     out = output()
     forwarder = None
-    if forward_to is not None:
-        forwarder = Forwarder(remote_access().http, forward_to, out.say)
+    if settings.forward_to is not None:
+        forwarder = Forwarder(remote_access().http, settings.forward_to, out.say)
     is_text = out.form in (Form.TABLE, Form.PLAIN) and not out.selected
     follower = DeliveryFollower(
-        chosen,
+        instance,
         webhooks,
         remote_access().clock.now(),
-        interval,
-        query,
+        settings.interval,
+        DeliveryQuery(event=settings.events[0] if len(settings.events) == 1 else ""),
         _delivery_key(forwarder, is_text=is_text),
         out.say,
     )
-    webhook_count = "1 webhook" if len(webhooks) == 1 else f"{len(webhooks)} webhooks"
-    out.say(f"Listening to {webhook_count}. Press Ctrl-C to stop.")
-    events = _received_events(follower, forwarder)
+    out.say(f"Listening to {_described(webhooks)}. Press Ctrl-C to stop.")
+    events = _received_events(follower, forwarder, settings.events)
     if is_text:
-        _print_lines(events, EventLines(verbose), count)
+        _print_lines(events, EventLines(settings.verbose), settings.count)
         return
-    columns = (*_COLUMNS, _RESPONSE) if verbose else _COLUMNS
-    for received in islice(events, count):
+    columns = (*_COLUMNS, _RESPONSE) if settings.verbose else _COLUMNS
+    for received in islice(events, settings.count):
         out.next(received, columns)
+
+
+def _described(webhooks: Sequence[InstanceWebhook]) -> str:
+    if len(webhooks) > 1:
+        return f"{len(webhooks)} webhooks"
+    [webhook] = webhooks
+    if not is_temporary(webhook.target_url):
+        return "1 webhook"
+    events = "1 event" if len(webhook.events) == 1 else f"{len(webhook.events)} events"
+    return f"a temporary endpoint for {events}"
 
 
 def _delivery_key(forwarder: Forwarder | None, *, is_text: bool) -> DeliveryKey:
@@ -147,9 +203,11 @@ def _delivery_key(forwarder: Forwarder | None, *, is_text: bool) -> DeliveryKey:
 
 
 def _received_events(
-    follower: DeliveryFollower, forwarder: Forwarder | None
+    follower: DeliveryFollower, forwarder: Forwarder | None, events: Collection[str]
 ) -> Iterator[ReceivedEvent]:
     for sent in follower.forever():
+        if events and sent.delivery.event not in events:
+            continue
         yield ReceivedEvent(sent, None if forwarder is None else forwarder.forward(sent))
 
 
@@ -159,7 +217,7 @@ def _print_lines(events: Iterator[ReceivedEvent], lines: EventLines, count: int 
         attempt = received.sent.delivery.attempt
         if received.answer is not None:
             lines.print_answer(received.sent, received.answer, remote_access().clock.now())
-        elif attempt is not None:
+        elif attempt is not None and not is_temporary(received.sent.webhook.target_url):
             answer = _endpoint_answer(received.sent.webhook.target_url, attempt)
             lines.print_answer(received.sent, answer, attempt.created_at)
         if lines.count == count:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, ReplayResult
 from app.domain.events import EVENTS, EventType
 from app.domain.sign_in.jws import ALGORITHM
@@ -26,6 +27,7 @@ from app.ports.instance import (
     InstanceWebhook,
     WebhookDraft,
 )
+from app.services.apps.app_changes import NewApp, create_app, delete_app
 from app.services.apps.app_lists import list_apps, show_app
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
 from app.services.deliveries.lists import DeliveryFilter, list_attempts, list_deliveries
@@ -49,6 +51,19 @@ class LocalInstance:
 
     def apps(self) -> tuple[InstanceApp, ...]:
         return tuple(map(_to_app, self._apps()))
+
+    def own_app(self) -> InstanceApp | None:
+        return None
+
+    def permissions(self) -> frozenset[str]:
+        return frozenset(permission.value for permission in self._actor.permissions)
+
+    def create_app(self, name: str, permissions: Collection[str]) -> InstanceApp:
+        granted = frozenset(Permission(permission) for permission in permissions)
+        return _to_app(create_app(self._ports, self._actor, NewApp(name, granted)).app)
+
+    def delete_app(self, app: InstanceApp) -> None:
+        delete_app(self._ports, self._actor, key_of(app.id, "App"))
 
     def webhooks(self) -> tuple[InstanceWebhook, ...]:
         apps = {app.id: _to_app(app) for app in self._apps()}

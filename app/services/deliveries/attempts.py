@@ -9,6 +9,7 @@ from app.domain.deliveries.deliveries import (
     read_retry_after,
 )
 from app.domain.deliveries.redaction import REDACTED, Redactor
+from app.domain.webhooks.temporary_endpoints import is_temporary
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse
 from app.services.authorization.register import part
@@ -18,6 +19,8 @@ from app.services.outbox.link_secrets import holds_secret
 from app.services.webhooks.payloads import problem_of
 
 _PRIVATE = frozenset(("set-cookie", "authorization", "proxy-authorization", "cookie"))
+_KEPT = HttpResponse(202, body=b"Not sent: temporary endpoint, read through the API.")
+"""What a temporary endpoint answers: its deliveries wait for whoever reads them."""
 _LINK_ANSWER = "(not stored: this event carries a link that gives access to an account)"
 
 
@@ -42,7 +45,7 @@ def send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Attemp
     )
     response, problem, fault = None, "", None
     try:
-        response = ports.http.send(request)
+        response = _KEPT if is_temporary(endpoint.url) else ports.http.send(request)
     except CallFailed as failed:
         problem = str(failed)
     except Exception as error:  # noqa: BLE001 - raised by the caller once all is written down

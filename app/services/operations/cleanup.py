@@ -25,6 +25,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.authorization.register import internal
 from app.services.keys.rotation import delete_old_keys
+from app.services.operations.temporary_endpoints import delete_expired_endpoints
 from app.services.shop.traffic import delete_old_traffic
 
 _AT_ONCE = 1000
@@ -49,6 +50,7 @@ class CleanupResult:
     events: int
     carts: int
     form_submissions: int
+    temporary_endpoints: int
 
 
 @internal
@@ -57,7 +59,7 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
 
     Deliveries and processed events go after 14 days, unless a delivery is being retried; untouched
     carts after 90; app tokens 30 days after they expired; entries of the sign-in log after
-    ``SIGN_IN_LOG_DAYS``.
+    ``SIGN_IN_LOG_DAYS``; temporary endpoints after 24 hours.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -99,6 +101,7 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         form_submissions=_delete_old(
             ports, FormSubmissionRecord.key, FormSubmissionRecord.expires_at
         ),
+        temporary_endpoints=delete_expired_endpoints(ports, actor),
     )
 
 

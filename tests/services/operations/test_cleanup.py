@@ -7,9 +7,10 @@ import pytest
 from sqlalchemy import func, insert, select
 
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
-from app.domain.events import ProductUpdated
+from app.domain.events import EventType, ProductUpdated
 from app.domain.values.errors import PermissionDenied
-from app.models import OutboxEventRecord, SessionRecord
+from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
+from app.models import AppRecord, OutboxEventRecord, SessionRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_tokens import TokenOptions, create_app_token, list_app_tokens
 from app.services.commerce.checkout_lists import show_checkout
@@ -139,3 +140,22 @@ def test_cleanup_without_expired_rows_deletes_nothing(ports: Ports) -> None:
 def test_only_internal_callers_start_the_cleanup(ports: Ports) -> None:
     with pytest.raises(PermissionDenied):
         clean_up(ports, anonymous())
+
+
+def test_temporary_endpoints_are_deleted_with_their_apps_after_a_day(
+    ports: Ports, clock: FakeClock
+) -> None:
+    kept, _ = make_app(ports, "Warehouse")
+    made, _ = make_app(ports, "hook")
+    make_webhook(ports, kept, EventType.ORDER_PAID, target_url=TEMPORARY_URL)
+    make_webhook(ports, kept, EventType.ORDER_PAID)
+    make_webhook(ports, made, EventType.ORDER_PAID, target_url=TEMPORARY_URL)
+    clock.pass_(hours=23)
+    assert clean_up(ports, WORKER).temporary_endpoints == 0
+    clock.pass_(hours=1)
+    assert clean_up(ports, WORKER).temporary_endpoints == 2
+    with ports.database.reading() as session:
+        assert session.scalars(select(AppRecord.id)).all() == [kept]
+        assert session.scalars(select(WebhookRecord.target_url)).all() == [
+            "https://app.example.com/hook"
+        ]
