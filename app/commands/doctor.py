@@ -32,7 +32,7 @@ def command() -> None:
     """Check everything the installation depends on and suggest fixes.
 
     Checks settings, database, signing keys, Redis, clock, background worker, mail, identity
-    providers and proxies. Exits with 1 if a check fails; warnings don't count.
+    providers, sign-in of staff and proxies. Exits with 1 if a check fails; warnings don't count.
     """
     checks = tuple(_checks())
     output().rows(checks, _COLUMNS, empty="")

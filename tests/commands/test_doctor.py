@@ -11,9 +11,11 @@ import pytest
 from app.adapters.clock import SystemClock
 from app.adapters.schema import AlembicSchema
 from app.domain.authorization.actor import WORKER
+from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
 from app.services.operations.worker_heartbeat import record_heartbeat
 from tests.builders.people import make_user
+from tests.builders.shop import set_mode
 from tests.commands.real_installation import ROOT, Installation
 from tests.commands.shell import run, run_json
 from tests.fakes.keys import SECRET
@@ -29,11 +31,12 @@ def ports(ports: Ports) -> Ports:
 
 def test_everything_is_looked_at(ports: Ports) -> None:
     record_heartbeat(ports, WORKER)
+    make_user(ports, "admin@example.com", is_superuser=True, is_staff=True)
     found = {row["subject"]: row["state"] for row in run_json(ports, "doctor")}
     assert found == dict.fromkeys(
         [
             *("settings", "database", "signing keys", "login throttle", "clock"),
-            *("worker", "mail", "proxies"),
+            *("worker", "mail", "sign-in", "proxies"),
         ],
         "fine",
     )
@@ -110,6 +113,17 @@ def test_whatever_is_broken_for_real_is_named_with_its_remedy(
     assert remedy in findings[subject]["remedy"]
     assert looked.returncode == (1 if state == "failed" else 0), looked.stdout
     assert "geheim" not in looked.stdout + looked.stderr
+
+
+def test_shop_in_which_no_one_can_sign_in_fails(ports: Ports) -> None:
+    make_user(ports, "admin@example.com", is_superuser=True, is_staff=True)
+    set_mode(ports, PasswordLoginMode.DISABLED)
+    looked = run(ports, "doctor", "--json")
+    assert looked.exit_code == 1
+    [found] = [row for row in json.loads(looked.stdout) if row["subject"] == "sign-in"]
+    assert found["message"].startswith("No one can sign in: password login is disabled")
+    assert run(ports, *found["remedy"].split()[1:]).exit_code == 0
+    assert "sign-in\tfine" in run(ports, "doctor", "--short").stdout
 
 
 def test_migration_that_is_pending_is_named_with_its_remedy(

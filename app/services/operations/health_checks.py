@@ -19,6 +19,7 @@ from app.services.operations.environment_checks import (
     throttle_findings,
     worker_findings,
 )
+from app.services.operations.sign_in_checks import sign_in_finding
 
 _TOLERANCE = timedelta(seconds=30)
 """How far clocks may be apart; access tokens live for minutes."""
@@ -54,7 +55,11 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
     yield from _clock(ports)
     yield from worker_findings(ports)
     yield mail_finding(ports)
-    yield from provider_findings(ports, actor)
+    providers = tuple(provider_findings(ports, actor))
+    yield from providers
+    broken = {finding.subject for finding in providers if finding.state is State.FAILED}
+    works = any(finding.subject not in broken for finding in providers)
+    yield sign_in_finding(ports, has_working_provider=works)
     yield from forwarding_findings(ports)
 
 

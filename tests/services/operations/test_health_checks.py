@@ -19,6 +19,7 @@ from app.services.keys.ring import ring
 from app.services.operations.health_checks import require_ready, run_checks
 from app.services.operations.worker_heartbeat import record_heartbeat
 from app.services.people.group_lists import NewGroup, create_group
+from tests.builders.people import make_user
 from tests.fakes.clock import FakeClock
 
 NOWHERE = "postgresql://nobody:geheim@127.0.0.1:1/nowhere"
@@ -44,9 +45,12 @@ def with_another_secret(ports: Ports) -> Ports:
 def test_healthy_installation_passes_all_checks(ports: Ports) -> None:
     require_ready(ports, OPERATOR)
     record_heartbeat(ports, WORKER)
+    make_user(ports, "admin@example.com", is_superuser=True, is_staff=True)
     findings = run_checks(ports, OPERATOR)
     subjects = [finding.subject for finding in findings]
-    assert subjects == ["database", "signing keys", "login throttle", "clock", "worker", "mail"]
+    assert subjects == [
+        *("database", "signing keys", "login throttle", "clock", "worker", "mail", "sign-in")
+    ]
     assert {finding.state for finding in findings} == {State.FINE}
 
 

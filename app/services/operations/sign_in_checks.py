@@ -1,0 +1,114 @@
+"""Check whether anyone can sign in, and whether they can manage the shop."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import func, or_, select
+
+from app.domain.shop.lockouts import SettingsManagers
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.check_results import Finding, State
+from app.domain.values.text import text
+from app.models import ShopRecord, UserRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.identity.sso_coverage import has_sign_on
+from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
+
+_SUBJECT = "sign-in"
+_ENABLE = "flask shop set password-login-mode ENABLED"
+_NO_PROVIDER = {
+    PasswordLoginMode.DISABLED: (
+        "No one can sign in: password login is disabled and no identity provider works."
+    ),
+    PasswordLoginMode.CUSTOMERS_ONLY: (
+        "No staff can sign in: password login is for customers only, and no identity provider "
+        "works."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _StaffSignIns:
+    """Counts of active staff; ``with_password`` and ``with_sign_on`` can sign in that way."""
+
+    mode: PasswordLoginMode
+    active: int
+    with_either: int
+    with_sign_on: int
+    managers: SettingsManagers
+
+    @property
+    def able(self) -> int:
+        """How many can sign in as staff."""
+        is_open = self.mode is PasswordLoginMode.ENABLED
+        return self.with_either if is_open else self.with_sign_on
+
+    @property
+    def able_managers(self) -> int:
+        """How many of them can manage settings."""
+        if self.mode is PasswordLoginMode.ENABLED:
+            return self.managers.people
+        return self.managers.by_sign_on + self.managers.by_grant
+
+
+@part
+def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> Finding:
+    """Whether staff can sign in with the current password login mode, and manage settings."""
+    found = _count(ports)
+    if found.mode is not PasswordLoginMode.ENABLED and not has_working_provider:
+        return Finding(_SUBJECT, State.FAILED, _NO_PROVIDER[found.mode], _ENABLE)
+    if not found.active:
+        message, remedy = "There are no active staff.", "flask user create EMAIL --superuser"
+        return Finding(_SUBJECT, State.WARNING, message, remedy)
+    if not found.able:
+        return Finding(_SUBJECT, State.WARNING, *_unable(found))
+    if not found.able_managers:
+        message = "No one who can sign in can manage settings."
+        return Finding(_SUBJECT, State.WARNING, message, "flask user create EMAIL --superuser")
+    message = text(
+        "{able:,} of {active:,} active staff can sign in; {managers:,} can manage settings.",
+        able=found.able,
+        active=found.active,
+        managers=found.able_managers,
+    )
+    return Finding(_SUBJECT, State.FINE, message)
+
+
+def _unable(found: _StaffSignIns) -> tuple[str, str]:
+    """Return why no staff can sign in, and what to do."""
+    if found.mode is PasswordLoginMode.ENABLED:
+        message = text(
+            "No staff can sign in: {count:,} active staff member has neither a password nor an "
+            "SSO identity.",
+            "No staff can sign in: {count:,} active staff have neither a password nor an SSO "
+            "identity.",
+            count=found.active,
+        )
+        return message, "flask user reset-password EMAIL"
+    message = text(
+        "No staff have signed in with SSO yet: {count:,} active staff member has no SSO identity.",
+        "No staff have signed in with SSO yet: {count:,} active staff have no SSO identity.",
+        count=found.active,
+    )
+    return message, f"Let staff sign in with SSO, or: {_ENABLE}"
+
+
+def _count(ports: Ports) -> _StaffSignIns:
+    staff = (
+        select(func.count())
+        .select_from(UserRecord)
+        .where(UserRecord.is_staff, UserRecord.is_active)
+    )
+    has_either = or_(UserRecord.password_hash.is_not(None), has_sign_on())
+    query = select(
+        ShopRecord.password_login_mode,
+        staff.scalar_subquery().label("active"),
+        staff.where(has_either).scalar_subquery().label("with_either"),
+        staff.where(has_sign_on()).scalar_subquery().label("with_sign_on"),
+        *settings_manager_columns(ports),
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one()
+    mode = PasswordLoginMode(row.password_login_mode)
+    managers = read_settings_managers(row)
+    return _StaffSignIns(mode, row.active, row.with_either, row.with_sign_on, managers)
