@@ -35,6 +35,7 @@ from app.ports import (
 from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
 from app.ports.keys import KeyPair
+from app.ports.schema import Report, ignore_progress
 from app.settings import Settings
 
 
@@ -253,8 +254,8 @@ class LazySchema(SchemaRevisions):
         schema: Schema = load("app.adapters.schema").AlembicSchema(self.url)
         return schema
 
-    def upgrade(self) -> None:
-        self._schema.upgrade()
+    def upgrade(self, report: Report = ignore_progress) -> int:
+        return self._schema.upgrade(report)
 
     def revise(self, message: str, name: str) -> None:
         self._schema.revise(message, name)

@@ -1,10 +1,24 @@
 """The database's schema, brought up to date by Alembic."""
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import OperationalError
 
-from app.adapters.schema_revisions import SCRIPTS, connection_to
+from app.adapters.schema_revisions import (
+    SCRIPTS,
+    SQLITE_BEGIN,
+    SchemaRevisions,
+    connection_to,
+    migration_engine,
+)
+from app.domain.values.installation_errors import UpgradeBlocked
+from app.ports.schema import Report, UpgradeStep, UpgradeWait, ignore_progress
 
 _STYLE = {
     "fix": "check --fix --quiet REVISION_SCRIPT_FILENAME",
@@ -12,11 +26,51 @@ _STYLE = {
 }
 """What ruff does to a new migration, by the name of Alembic's hook."""
 
+_WAIT_SECONDS = 600.0
+_PAUSE_SECONDS = 0.25
+_READERS_SECONDS = 15
+"""How long a commit on SQLite waits for readers of the file."""
 
-def upgrade(url: str) -> None:
-    """Bring the database at ``url`` to the newest revision; safe to repeat."""
-    with connection_to(url) as connection:
-        command.upgrade(_config(connection), "head")
+
+TRY_LOCK = text(f"SELECT pg_try_advisory_xact_lock({0x6C61746368})")
+"""By any number that no other program uses for locks of the same database.
+
+Neither a parameter nor a prepared statement: the holder's snapshot would stay open then, and an
+index that is created concurrently waits for it.
+"""
+
+
+def upgrade(
+    url: str, report: Report = ignore_progress, *, wait_seconds: float = _WAIT_SECONDS
+) -> int:
+    """Bring the database at ``url`` to the newest revision; return how many migrations ran.
+
+    On PostgreSQL each migration commits by itself, so that a table is locked only while its own
+    change runs. On SQLite, where one writer locks the file anyway, all of them commit together.
+    """
+    revisions = SchemaRevisions(url)
+    lock = _sqlite_lock if url.startswith("sqlite") else _postgresql_lock
+    with migration_engine(url) as engine, lock(engine, report, wait_seconds) as connection:
+        current = revisions.current()
+        revisions.check_not_ahead(current)
+        config = _config(connection)
+        scripts = ScriptDirectory.from_config(config)
+        pending = [*scripts.iterate_revisions("head", current or "base")][::-1]
+        count = len(pending)
+        steps = (
+            UpgradeStep(number, count, script.revision, script.doc.rstrip("."))
+            for number, script in enumerate(pending, 1)
+        )
+
+        def announce(**_applied: object) -> None:
+            if (step := next(steps, None)) is not None:
+                report(step)
+
+        announce()
+        config.attributes["on_version_apply"] = announce
+        config.attributes["report"] = report
+        command.upgrade(config, "head")
+        return count
 
 
 def make_revision(url: str, message: str, name: str) -> None:
@@ -40,3 +94,58 @@ def _config(connection: Connection) -> Config:
     config.set_main_option("file_template", "%%(rev)s")
     config.attributes["connection"] = connection
     return config
+
+
+@contextmanager
+def _sqlite_lock(engine: Engine, report: Report, seconds: float) -> Iterator[Connection]:
+    """Yield a connection in the transaction of the file's only writer."""
+    with engine.connect().execution_options(**{SQLITE_BEGIN: "BEGIN IMMEDIATE"}) as connection:
+        driver = connection.connection
+        driver.execute("PRAGMA busy_timeout = 0")
+        _wait(lambda: _begins(connection), report, seconds)
+        driver.execute(f"PRAGMA busy_timeout = {_READERS_SECONDS * 1000}")
+        yield connection
+        connection.commit()
+
+
+@contextmanager
+def _postgresql_lock(engine: Engine, report: Report, seconds: float) -> Iterator[Connection]:
+    """Yield a connection beside the one whose transaction holds the lock.
+
+    Such a lock ends with the process, and also behind a pooler that lends its connections to one
+    transaction after the other.
+    """
+    with engine.connect() as holder, engine.connect() as connection:
+        _wait(lambda: _locks(holder), report, seconds)
+        holder.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        yield connection
+
+
+def _begins(connection: Connection) -> bool:
+    try:
+        connection.begin()
+    except OperationalError as error:
+        if "locked" in str(error.orig):
+            return False
+        raise
+    return True
+
+
+def _locks(holder: Connection) -> bool:
+    if holder.scalar(TRY_LOCK):
+        return True
+    # An open transaction would hold up the other's work.
+    holder.rollback()
+    return False
+
+
+def _wait(is_ours: Callable[[], bool], report: Report, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    is_waiting = False
+    while not is_ours():
+        if time.monotonic() > deadline:
+            raise UpgradeBlocked(seconds)
+        if not is_waiting:
+            is_waiting = True
+            report(UpgradeWait(seconds))
+        time.sleep(_PAUSE_SECONDS)

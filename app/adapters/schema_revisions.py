@@ -8,15 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, create_engine, event, inspect, make_url, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from app.adapters.database_errors import translate_errors
 from app.adapters.private_files import make_private_database
+from app.domain.values.installation_errors import SchemaAhead, SchemaBehind
 
 SCRIPTS = Path(__file__).parent.parent.parent / "migrations"
 
 _KEPT_IN = "alembic_version"
+_LOCK_SECONDS = 15.0
+
+SQLITE_BEGIN = "sqlite_begin"
+"""The execution option that says how transactions of a connection to SQLite begin."""
+
 _AT = text("SELECT version_num FROM alembic_version")
 
 
@@ -35,23 +41,53 @@ class SchemaRevisions:
 
     def newest(self) -> str | None:
         """The revision that this code needs: each file's name is numbered."""
-        return max((file.stem for file in (SCRIPTS / "versions").glob("[0-9]*.py")), default=None)
+        return max(self._known(), default=None)
+
+    def check(self) -> None:
+        current, newest = self.current(), self.newest()
+        self.check_not_ahead(current)
+        if current != newest:
+            raise SchemaBehind(current, newest)
+
+    def check_not_ahead(self, current: str | None) -> None:
+        """Raise ``SchemaAhead`` for a revision that this code has no migration of."""
+        if current is not None and current not in self._known():
+            raise SchemaAhead(current, self.newest())
+
+    def _known(self) -> set[str]:
+        return {file.stem for file in (SCRIPTS / "versions").glob("[0-9]*.py")}
 
 
 @contextmanager
 def connection_to(url: str) -> Iterator[Connection]:
     """Open a connection in its own transaction; creates a missing SQLite file."""
+    with migration_engine(url) as engine, engine.begin() as connection:
+        yield connection
+
+
+@contextmanager
+def migration_engine(url: str, *, lock_seconds: float = _LOCK_SECONDS) -> Iterator[Engine]:
+    """Open an engine without a pool; creates a missing SQLite file.
+
+    A statement waits for another's lock for ``lock_seconds``: on PostgreSQL, requests queue behind
+    a change of a table that waits.
+    """
     parsed = make_url(url)
+    arguments: dict[str, object] = {}
     if parsed.get_backend_name() == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
-    elif parsed.database and parsed.database != ":memory:":
-        make_private_database(Path(parsed.database))
-    engine = create_engine(parsed, poolclass=NullPool)
+        arguments["prepare_threshold"] = None  # a pooler would not find them again
+        if "options" not in parsed.query:
+            arguments["options"] = f"-c lock_timeout={lock_seconds * 1000:.0f}"
+    else:
+        arguments["timeout"] = lock_seconds
+        if parsed.database and parsed.database != ":memory:":
+            make_private_database(Path(parsed.database))
+    engine = create_engine(parsed, poolclass=NullPool, connect_args=arguments)
     if parsed.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _leave_transactions_to_us)
         event.listen(engine, "begin", _begin)
-    with engine.begin() as connection:
-        yield connection
+    yield engine
     engine.dispose()
 
 
@@ -62,4 +98,5 @@ def _leave_transactions_to_us(connection: sqlite3.Connection, _entry: Connection
 
 
 def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
+    options = connection.get_execution_options()
+    connection.exec_driver_sql(options.get(SQLITE_BEGIN, "BEGIN"))

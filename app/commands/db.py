@@ -7,8 +7,8 @@ import click
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
-from app.domain.values.installation_errors import SchemaBehind
-from app.ports.schema import Schema
+from app.domain.values.installation_errors import SchemaAhead, SchemaBehind
+from app.ports.schema import Schema, UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
 from app.web.installation import installation
 
 command = Group(
@@ -30,17 +30,39 @@ _COLUMNS = (
 
 @command.command("upgrade", examples=[("flask db upgrade", "apply all pending migrations")])
 def upgrade() -> None:
-    """Migrate the database to this version. Safe to run repeatedly."""
+    """Migrate the database to this version. Safe to run repeatedly.
+
+    Several machines can run it at the same time: one migrates, the others wait up to 10 minutes.
+    """
     schema = installation().ports.schema
-    before = schema.current()
-    schema.upgrade()
     out = output()
+    before = schema.current()
+
+    def report(progress: UpgradeProgress) -> None:
+        # Without tables, every step is over at once.
+        if before or isinstance(progress, UpgradeWait):
+            out.say(_progress_text(progress))
+
+    count = schema.upgrade(report)
     out.one(schema, _COLUMNS)
-    if before == schema.current():
+    if not count:
         out.say("The database is already up to date.")
     else:
         was = f"at {before}" if before else "empty"
         out.say(f"The database was {was} and is at {schema.current()} now.")
+
+
+def _progress_text(progress: UpgradeProgress) -> str:
+    match progress:
+        case UpgradeWait():
+            return (
+                "Another process is using the database. Waiting up to "
+                f"{progress.seconds / 60:.0f} minutes for it."
+            )
+        case UpgradeStep():
+            return f"[{progress.number}/{progress.count}] {progress.revision}: {progress.title}"
+        case UpgradeRows():
+            return f"    {progress.table}: {progress.done:,} of {progress.count:,} rows"
 
 
 @command.command("current", examples=[("flask db current --json", "for a script")])
@@ -49,9 +71,10 @@ def current() -> None:
     schema = installation().ports.schema
     out = output()
     out.one(schema, _COLUMNS)
-    at, needed = schema.current(), schema.newest()
-    if at != needed:
-        out.say(str(SchemaBehind(at, needed)))
+    try:
+        schema.check()
+    except (SchemaBehind, SchemaAhead) as error:
+        out.say(str(error))
         click.get_current_context().exit(Exit.FAILED)
 
 

@@ -1,7 +1,8 @@
 """Answers to deliveries that carried a link are forgotten: an endpoint may have sent it back."""
 
 import sqlalchemy as sa
-from alembic import op
+
+from app.adapters.migration_steps import change_in_batches
 
 revision = "0022_link_answers"
 down_revision = "0021_delivery_searches"
@@ -26,10 +27,14 @@ _attempts = sa.table(
 
 def upgrade() -> None:
     with_link = sa.select(_deliveries.c.id).where(_deliveries.c.event.in_(_EVENTS))
-    op.execute(
-        sa.update(_attempts)
-        .where(_attempts.c.delivery_id.in_(with_link), _attempts.c.response_status.is_not(None))
-        .values(response=_NOTE, response_headers={})
+    answered = sa.and_(
+        _attempts.c.delivery_id.in_(with_link), _attempts.c.response_status.is_not(None)
+    )
+    change_in_batches(
+        "delivery_attempts",
+        lambda rows: (
+            sa.update(_attempts).where(rows, answered).values(response=_NOTE, response_headers={})
+        ),
     )
 
 

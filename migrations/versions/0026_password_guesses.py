@@ -26,12 +26,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("user_id", name=op.f("pk_password_guesses")),
     )
     op.create_index(op.f("ix_password_guesses_updated_at"), "password_guesses", ["updated_at"])
-    op.drop_column("sessions", "wrong_passwords")
+    # The column that this replaces, sessions.wrong_passwords, stays for as long as servers of 1.0
+    # may read it: app/models/retired_columns.py.
 
 
 def downgrade() -> None:
-    op.add_column(
-        "sessions",
-        sa.Column("wrong_passwords", sa.Integer(), nullable=False, server_default="0"),
-    )
     op.drop_table("password_guesses")

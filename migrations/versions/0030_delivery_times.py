@@ -2,12 +2,14 @@
 
 from alembic import op
 
+from app.adapters.migration_steps import create_index
+
 revision = "0030_delivery_times"
 down_revision = "0029_storefront_closing"
 
 
 def upgrade() -> None:
-    op.create_index(
+    create_index(
         "ix_deliveries_webhook_time",
         "deliveries",
         ["webhook_id", "created_at", "id", "status", "attempts"],

@@ -16,6 +16,7 @@ from sqlalchemy.pool import NullPool
 
 from app.adapters import migrations, schema_revisions
 from app.models.record import complete_metadata
+from app.models.retired_columns import RETIRED_COLUMNS
 
 # In one worker, where they share the migrated database.
 pytestmark = pytest.mark.xdist_group("unique keys")
@@ -133,6 +134,7 @@ def shape_of(inspector: Inspector, table: str) -> dict[str, object]:
         "columns": [
             {**column, "type": str(column["type"]), "default": plain(column["default"])}
             for column in inspector.get_columns(table)
+            if (table, column["name"]) not in RETIRED_COLUMNS
         ],
         "key": inspector.get_pk_constraint(table)["constrained_columns"],
         "references": inspector.get_foreign_keys(table),

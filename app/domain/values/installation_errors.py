@@ -50,6 +50,31 @@ class SchemaBehind(Fault):
         )
 
 
+class SchemaAhead(Fault):
+    """A newer version has upgraded the tables: ``current`` is no revision of this one."""
+
+    def __init__(self, current: str, newest: str | None) -> None:
+        super().__init__(
+            f"The database belongs to a newer version: it is at {current}, this version needs "
+            f"{newest}. {SCHEMA_AHEAD_REMEDY}"
+        )
+
+
+SCHEMA_AHEAD_REMEDY = (
+    "Install the version that upgraded it, or restore a backup from before that upgrade."
+)
+
+
+class UpgradeBlocked(Fault):
+    """Another process kept the database's upgrade lock for all of ``seconds``."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"Another process has been upgrading the database for {seconds:.0f} s. Wait until it "
+            "is done, or stop it, then run `flask db upgrade` again."
+        )
+
+
 class KeyUnreadable(Fault):
     """The private part of the key ``kid`` was encrypted with another secret, or is damaged."""
 

@@ -7,7 +7,13 @@ from sqlalchemy import func, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.values.check_results import Finding, State
-from app.domain.values.installation_errors import KeyUnreadable, SchemaBehind, Unreachable
+from app.domain.values.installation_errors import (
+    SCHEMA_AHEAD_REMEDY,
+    KeyUnreadable,
+    SchemaAhead,
+    SchemaBehind,
+    Unreachable,
+)
 from app.models import AuditRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
@@ -30,11 +36,10 @@ def require_ready(ports: Ports, actor: Actor) -> None:
     """Return when requests can be answered.
 
     Raises ``Unreachable`` for a database that does not answer, ``SchemaBehind`` for one whose
-    tables are not this version's, ``KeyUnreadable`` when nothing could be signed.
+    tables are an older version's, ``SchemaAhead`` for a newer version's, ``KeyUnreadable`` when
+    nothing could be signed.
     """
-    current, newest = ports.schema.current(), ports.schema.newest()
-    if current != newest:
-        raise SchemaBehind(current, newest)
+    ports.schema.check()
     # A real signature: that is what a key is for, and it needs the private part.
     ports.keys.sign(ring(ports).signer, {})
 
@@ -66,13 +71,15 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
 def _database(ports: Ports) -> Finding:
     subject = "database"
     try:
-        current, newest = ports.schema.current(), ports.schema.newest()
+        ports.schema.check()
+        current = ports.schema.current()
     except Unreachable as error:
         remedy = "Check DATABASE_URL and that the database server is running."
         return Finding(subject, State.FAILED, str(error), remedy)
-    if current != newest:
-        message = str(SchemaBehind(current, newest))
-        return Finding(subject, State.FAILED, message, "flask db upgrade")
+    except SchemaBehind as error:
+        return Finding(subject, State.FAILED, str(error), "flask db upgrade")
+    except SchemaAhead as error:
+        return Finding(subject, State.FAILED, str(error), SCHEMA_AHEAD_REMEDY)
     return Finding(subject, State.FINE, f"Responding; its revision is {current}.")
 
 

@@ -1,0 +1,120 @@
+"""``flask db upgrade`` from several machines at once, interrupted, and on newer tables."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from app.adapters import migration_steps, migrations
+from app.adapters.schema_revisions import SQLITE_BEGIN, SchemaRevisions, migration_engine
+from app.domain.values.installation_errors import SchemaAhead, UpgradeBlocked
+from app.ports.schema import UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
+from tests.adapters.test_migrations import migrate
+from tests.commands.real_installation import TIMEOUT_SECONDS, at_a_terminal
+
+NEWEST = SchemaRevisions("sqlite://").newest()
+
+DELIVERY_WITH_A_LINK = """
+INSERT INTO apps (id, name, created_at) VALUES (1, 'App', '2026-03-01 12:00:00');
+INSERT INTO webhooks (id, app_id, name, target_url, custom_headers, created_at)
+  VALUES (1, 1, 'Hook', 'https://app.example', '{}', '2026-03-01 12:00:00');
+INSERT INTO deliveries
+  (id, webhook_id, event, subject_id, message_id, payload, issuer, status, created_at)
+  VALUES (1, 1, 'ACCOUNT_CONFIRMATION_REQUESTED', 1, 'm', '', '', 'SUCCESS',
+    '2026-03-01 12:00:00')
+"""
+ANSWER_WITH_A_LINK = text("""
+INSERT INTO delivery_attempts
+  (id, delivery_id, created_at, duration, status, request_headers, response_status,
+    response_headers, response)
+  VALUES (:key, 1, '2026-03-01 12:00:00', 1, 'SUCCESS', '{}', 200, '{}', 'link')
+""")
+
+
+@contextmanager
+def being_upgraded(url: str) -> Iterator[None]:
+    """Hold the lock that an upgrade takes."""
+    begin = {SQLITE_BEGIN: "BEGIN IMMEDIATE"}
+    with (
+        migration_engine(url) as engine,
+        engine.connect().execution_options(**begin) as connection,
+    ):
+        lock = migrations.TRY_LOCK if engine.dialect.name == "postgresql" else text("SELECT 1")
+        assert connection.scalar(lock)
+        yield
+
+
+def test_two_machines_can_upgrade_an_empty_database_at_once(
+    empty_database_url: str, tmp_path: Path
+) -> None:
+    installation = at_a_terminal(empty_database_url, tmp_path)
+    with ExitStack() as stack:
+        commands = [
+            stack.enter_context(installation.running("db", "upgrade", "--short")) for _ in range(2)
+        ]
+        ends = [command.finish(TIMEOUT_SECONDS) for command in commands]
+    assert [(end.returncode, end.stdout) for end in ends] == [(0, f"{NEWEST}\n")] * 2, ends
+    said = sorted(end.stderr.splitlines()[-1] for end in ends)
+    assert said == [
+        "The database is already up to date.",
+        f"The database was empty and is at {NEWEST} now.",
+    ]
+
+
+def test_upgrade_waits_for_another_and_says_so(empty_database_url: str) -> None:
+    reported: list[UpgradeProgress] = []
+    with (
+        being_upgraded(empty_database_url),
+        pytest.raises(UpgradeBlocked, match="Another process"),
+    ):
+        migrations.upgrade(empty_database_url, reported.append, wait_seconds=0.1)
+    assert reported == [UpgradeWait(0.1)]
+    assert migrations.upgrade(empty_database_url) > 0
+
+
+def test_database_of_a_newer_version_is_left_alone(database_url: str, tmp_path: Path) -> None:
+    with migration_engine(database_url) as engine, engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999_later'"))
+    with pytest.raises(SchemaAhead):
+        migrations.upgrade(database_url)
+    installation = at_a_terminal(database_url, tmp_path)
+    for arguments in (["db", "upgrade"], ["serve"], ["worker"], ["doctor"]):
+        end = installation.run(*arguments)
+        assert end.returncode == 1
+        said = end.stdout + end.stderr
+        assert "belongs to a newer version: it is at 9999_later" in said
+        assert "restore a backup" in said
+    assert SchemaRevisions(database_url).current() == "9999_later"
+
+
+def test_upgrade_reports_each_step(empty_database_url: str, tmp_path: Path) -> None:
+    with migration_engine(empty_database_url) as engine:
+        migrate(engine, "0034_saved_filters")
+    end = at_a_terminal(empty_database_url, tmp_path).run("db", "upgrade")
+    assert end.returncode == 0
+    assert end.stderr.splitlines()[0].endswith("] 0035_addresses: Addresses of users")
+    assert end.stderr.splitlines()[-1].startswith("The database was at 0034_saved_filters")
+
+
+def test_large_tables_are_changed_in_batches(
+    empty_database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migration_steps, "BATCH", 10)
+    with migration_engine(empty_database_url) as engine:
+        migrate(engine, "0021_delivery_searches")
+        with engine.begin() as connection:
+            for statement in DELIVERY_WITH_A_LINK.split(";"):
+                connection.exec_driver_sql(statement)
+            for key in range(1, 26):
+                connection.execute(ANSWER_WITH_A_LINK, {"key": key})
+    reported: list[UpgradeProgress] = []
+    count = migrations.upgrade(empty_database_url, reported.append)
+    steps = [progress for progress in reported if isinstance(progress, UpgradeStep)]
+    assert [step.number for step in steps] == list(range(1, count + 1))
+    rows = [progress for progress in reported if isinstance(progress, UpgradeRows)]
+    assert [progress.done for progress in rows] == [10, 20, 25]
+    with migration_engine(empty_database_url) as engine, engine.connect() as connection:
+        found = connection.scalars(text("SELECT DISTINCT response FROM delivery_attempts")).all()
+    assert [str(answer)[:12] for answer in found] == ["(not stored:"]
