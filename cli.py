@@ -23,6 +23,7 @@ from app.commands.terminal.output import write, write_errors
 COMMANDS = {
     "serve": "app.commands.serve:command",
     "worker": "app.commands.worker:command",
+    "operations": "app.commands.operations:command",
     "doctor": "app.commands.doctor:command",
     "db": "app.commands.db:command",
     "keys": "app.commands.keys:command",
@@ -41,6 +42,7 @@ SECTIONS = {
     "Serve and operate": {
         "serve": "Serve the shop and run its background worker.",
         "worker": "Run only the background worker.",
+        "operations": "Serve only health and metrics, on OPERATIONS_PORT.",
         "doctor": "Check what the installation depends on and suggest fixes.",
         "db": "Create the database's tables and keep them up to date.",
         "keys": "List and rotate the signing keys.",
@@ -129,6 +131,7 @@ def register(app: Flask) -> None:
     """Give ``app`` the commands, what ``flask worker`` runs, and the ways to other instances."""
     app.cli = Commands()
     app.extensions["latchkey.worker"] = _work
+    app.extensions["latchkey.operations"] = _serve_operations
     app.extensions["latchkey.remote_access"] = _remote_access
 
 
@@ -183,3 +186,7 @@ def _remote_access() -> object:
 
 def _work(stop: Event) -> None:
     latchkey.run_worker(stop)
+
+
+def _serve_operations(stop: Event) -> None:
+    latchkey.run_operations(stop)

@@ -13,7 +13,7 @@ from app.graphql.server.endpoint import GraphqlEndpoint
 from app.graphql.view import create_endpoint
 from app.health import make_health
 from app.ports import Ports
-from app.settings import Settings, load_settings
+from app.settings import Settings, load_settings, shared_metrics_folder
 from app.web.access_log import make_access_log
 from app.web.converters import register_converters
 from app.web.dispatch import Dispatch
@@ -22,11 +22,13 @@ from app.web.headers import NOTHING_MAY_RUN, security_headers
 from app.web.installation import Installation, install, installation_of
 from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
+from app.web.operations_server import serving_operations
 from app.web.readiness import Readiness
 from app.web.request_hooks import add_request_hook, install_request_hooks, request_hooks
+from app.web.request_metrics import make_request_metrics
 from app.web.server import THREADS, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
-from app.wiring import connect, demo_provider_key, make_installation, page_counts
+from app.wiring import connect, demo_provider_key, make_installation, make_metrics, page_counts
 
 API_PATH = "/graphql/"
 
@@ -45,7 +47,9 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
         MAX_CONTENT_LENGTH=chosen.upload_max,
     )
     app.session_interface = ConsoleSessions()
-    installation = make_installation(ports or connect(chosen, max_writers=THREADS // 2), chosen)
+    installation = make_installation(
+        ports or connect(chosen, max_writers=THREADS // 2, metrics=make_metrics(chosen)), chosen
+    )
     install(app, installation)
     register_converters(app)
     set_up_logs(level=chosen.log_level, development=chosen.development)
@@ -62,6 +66,8 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     install_request_hooks(app, installation)
     if chosen.access_log:
         add_request_hook(app, make_access_log(chosen.access_log_sample))
+    if chosen.operations_port:
+        add_request_hook(app, make_request_metrics(installation.ports.metrics))
     limit_pages(app, set_up_limits(app, page_counts(installation.ports, chosen)))
     return app
 
@@ -82,7 +88,12 @@ def run_worker(stop: Event) -> None:
     """Do the background work of the installation that the environment describes."""
     settings = load_settings()
     set_up_logs(level=settings.log_level, development=settings.development)
-    worker.run(connect(settings), stop)
+    ports = connect(settings, metrics=make_metrics(settings))
+    if not settings.operations_port or shared_metrics_folder():
+        worker.run(ports, stop)
+        return
+    with serving_operations(ports, settings.operations_host, settings.operations_port):
+        worker.run(ports, stop)
 
 
 def _mount_graphql(app: Flask, endpoint: GraphqlEndpoint) -> None:

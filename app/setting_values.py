@@ -12,6 +12,7 @@ from app.domain.urls.web_urls import is_web_url, parse_web_url
 from app.domain.values.ip_addresses import Network
 
 _MAX_DAYS = 36_500
+_MAX_PORT = 65_535
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -49,6 +50,13 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 positive = at_least(1)
+
+
+def port(text: str) -> int:
+    number = not_negative(text)
+    if not 1 <= number <= _MAX_PORT:
+        raise ValueError(f"must be from 1 to {_MAX_PORT}")
+    return number
 
 
 def share(text: str) -> float:

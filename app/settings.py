@@ -100,6 +100,8 @@ class Settings:
     log_level: str = _setting("INFO", values.one_of(*_LOG_LEVELS))
     access_log: bool = _setting(default=False, read=values.flag)
     access_log_sample: float = _setting(1.0, values.share)
+    operations_port: int = _setting(0, values.port)
+    operations_host: str = _setting("127.0.0.1", str)
 
     @property
     def mail_file(self) -> Path | None:
@@ -249,6 +251,11 @@ def _require_choice(files: Iterable[Path], environment: Mapping[str, str]) -> No
         f"{_PROJECT}, or work in {_PROJECT} to use the development database there."
     )
     raise SettingsError((message,))
+
+
+def shared_metrics_folder() -> str:
+    """Return where `flask serve` collects the metrics of its processes; empty outside of it."""
+    return os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
 
 
 class _Reader:

@@ -7,6 +7,7 @@ import atexit
 from dataclasses import replace
 from functools import cache, partial
 from ipaddress import ip_network
+from itertools import chain
 from urllib.parse import urlsplit
 
 from app.adapters.activity import SqlActivity
@@ -38,11 +39,13 @@ from app.ports import (
     Database,
     KeyStore,
     Mailer,
+    Metrics,
     Ports,
     ProcessCache,
     Throttle,
 )
 from app.ports.demo_provider import DemoProviderKey
+from app.ports.metrics import NO_METRICS
 from app.remote import instance, sign_in
 from app.settings import (
     Settings,
@@ -50,6 +53,7 @@ from app.settings import (
     load_client_settings,
     load_settings,
     settings_files,
+    shared_metrics_folder,
 )
 from app.web.installation import CountStore, Installation
 from app.web.remote_instances import RemoteAccess
@@ -59,10 +63,11 @@ _ALL_NETWORKS = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 """A user of the shell can call any IP address; what others enter is checked elsewhere."""
 
 
-def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
+def connect(settings: Settings, *, max_writers: int = 0, metrics: Metrics = NO_METRICS) -> Ports:
     """Return the ports of an installation; nothing is opened before it is asked for.
 
     ``max_writers`` is how many transactions a server's process has open at once (0: any number).
+    ``metrics`` are those of a process that serves or works.
     Raises ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
     """
     database = connect_database(
@@ -76,6 +81,8 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
     http = LazyHttp(allowed, settings, direct=allowed)
     own_http = LazyHttp(_LOOPBACK, settings, direct=_LOOPBACK)
     encryption = LazyEncryption(settings.secret_key)
+    passwords = Argon2Hasher()
+    metrics.watch(lambda: chain(database.measure(), passwords.measure()))
     return Ports(
         configuration=settings.configuration,
         clock=clock,
@@ -83,7 +90,7 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
         database=database,
         keys=_keys(settings),
         signatures=LazySignatures(),
-        passwords=Argon2Hasher(),
+        passwords=passwords,
         throttle=_throttle(database, settings.redis_url),
         rate_limiter=LazyRateLimiter(clock, settings.redis_url),
         encryption=encryption,
@@ -100,7 +107,16 @@ def connect(settings: Settings, *, max_writers: int = 0) -> Ports:
         activity=SqlActivity(database, clock),
         sign_in_log=SqlSignInLog(database, clock, encryption),
         cache=ProcessCache(),
+        metrics=metrics,
     )
+
+
+def make_metrics(settings: Settings) -> Metrics:
+    """Return where a process that serves or works counts, which needs OPERATIONS_PORT."""
+    if not settings.operations_port:
+        return NO_METRICS
+    metrics: Metrics = load("app.adapters.metrics").PrometheusMetrics(shared_metrics_folder())
+    return metrics
 
 
 @cache
@@ -127,6 +143,8 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
         graphql_values_max=settings.graphql_values_max,
         graphql_body_max=settings.graphql_body_max,
         upload_max=settings.upload_max,
+        operations_host=settings.operations_host,
+        operations_port=settings.operations_port,
     )
 
 

@@ -88,6 +88,8 @@ def test_every_setting_can_be_set() -> None:
             "LOG_LEVEL": "debug",
             "ACCESS_LOG": "on",
             "ACCESS_LOG_SAMPLE": "0.25",
+            "OPERATIONS_PORT": "9464",
+            "OPERATIONS_HOST": "::1",
         }
     )
     assert settings.database_url == "postgresql://shop:secret@db/shop"
@@ -103,6 +105,7 @@ def test_every_setting_can_be_set() -> None:
     assert settings.log_level == "DEBUG"
     assert settings.access_log
     assert settings.access_log_sample == 0.25
+    assert (settings.operations_host, settings.operations_port) == ("::1", 9464)
     configuration = settings.configuration
     assert not configuration.development
     assert configuration.issuer == "https://shop.example.com/graphql/"
@@ -154,6 +157,9 @@ def test_every_setting_can_be_set() -> None:
         ("ACCESS_LOG_SAMPLE", "1.1"),
         ("ACCESS_LOG_SAMPLE", "nan"),
         ("ACCESS_LOG_SAMPLE", "half"),
+        ("OPERATIONS_PORT", "0"),
+        ("OPERATIONS_PORT", "65536"),
+        ("OPERATIONS_PORT", "metrics"),
     ],
 )
 def test_invalid_setting_is_named(name: str, value: str) -> None:

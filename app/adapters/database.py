@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Dialect, Engine, Select, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import QueuePool
 
 from app.adapters.database_errors import translate_errors
 from app.adapters.database_outage import Outage, TransactionLimit
@@ -18,6 +19,7 @@ from app.adapters.database_sqlite import sqlite_engines
 from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
 from app.ports import NamedRow
 from app.ports.configuration import Configuration
+from app.ports.metrics import CONNECTIONS, CONNECTIONS_MAX, Measurement
 
 _PING_AFTER_SECONDS = 1.0
 _CONNECTIONS = Configuration().database_connections
@@ -94,6 +96,14 @@ class SqlDatabase:
     @property
     def in_transaction(self) -> bool:
         return getattr(self._local, "is_open", False)
+
+    def measure(self) -> Iterator[Measurement]:
+        """Return how many connections are in use, and could be."""
+        for name, engine in (("writing", self._writing), ("reading", self._reading)):
+            pool = engine.pool
+            if isinstance(pool, QueuePool):
+                yield CONNECTIONS, max(0, pool.checkedout()), (name,)
+                yield CONNECTIONS_MAX, pool.size() + max(0, pool._max_overflow), (name,)  # noqa: SLF001
 
     def close(self) -> None:
         """Give every connection back to the system."""

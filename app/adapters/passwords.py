@@ -2,16 +2,17 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
-from threading import BoundedSemaphore, get_native_id
+from threading import BoundedSemaphore, Lock, get_native_id
 from typing import ParamSpec, TypeVar
 
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from app.ports.metrics import HASHES_WAITING, Measurement
 from app.ports.passwords import PasswordsBusy
 
 _ROUNDS, _KIBIBYTES, _LANES = 2, 46 * 1024, 1
@@ -39,6 +40,9 @@ class _Lane:
     """
 
     def __init__(self, name: str, places: int, patience: float, niceness: int) -> None:
+        self.name = name
+        self.waiting = 0
+        self._counting = Lock()
         self._patience = patience
         self._places = BoundedSemaphore(places)
         self._thread = ThreadPoolExecutor(1, name, _lower_priority, (niceness,))
@@ -48,6 +52,8 @@ class _Lane:
     ) -> Result:
         if not self._places.acquire(blocking=False):
             raise PasswordsBusy
+        with self._counting:
+            self.waiting += 1
         made = self._thread.submit(work, *args, **kwargs)
         # One that has begun cannot be ended: it keeps its place, waited for or not.
         made.add_done_callback(self._leave)
@@ -58,6 +64,8 @@ class _Lane:
             raise PasswordsBusy from None
 
     def _leave(self, _made: Future[Result]) -> None:
+        with self._counting:
+            self.waiting -= 1
         self._places.release()
 
 
@@ -94,6 +102,11 @@ class Argon2Hasher:
 
     def needs_rehash(self, password_hash: str) -> bool:
         return self._hasher.check_needs_rehash(password_hash)
+
+    def measure(self) -> Iterator[Measurement]:
+        """Return how many hashes are computed or wait, by lane."""
+        for lane in (self._sign_ins, self._others):
+            yield HASHES_WAITING, lane.waiting, (lane.name,)
 
     def _verify(self, password_hash: str | None, password: bytes) -> bool:
         dummy_hash = self._dummy_hash  # made by whichever login comes first, known address or not

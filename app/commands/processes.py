@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from threading import Event
@@ -24,9 +24,13 @@ Say = Callable[[str], None]
 class Program:
     """One of the processes, with whatever processes it starts in turn."""
 
-    def __init__(self, name: str, command: Sequence[str]) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Run ``command`` with ``environment`` in addition to this process's own."""
         self.name = name
-        self._command = tuple(command)
+        added = [f"{key}={value}" for key, value in (environment or {}).items()]
+        self._command = ("env", *added, *command) if added else tuple(command)
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
         self._due = 0.0

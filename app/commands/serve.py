@@ -7,9 +7,11 @@ import os
 import socket
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -92,16 +94,31 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     require_ready(ports, OPERATOR)
     out = output()
     _wait_for_port(out, host, port)
+    if installation().operations_port:
+        _wait_for_port(out, installation().operations_host, installation().operations_port)
     save_base_url(ports, OPERATOR, _address(host, port))
     set_up_demo_provider(ports, OPERATOR)
     count = _server_processes(ports, out, workers, own_worker=not no_worker)
     ports.database.close()  # from here on, the processes below have connections of their own
-    programs = [Program("server", _server(host, port, count))]
-    if not no_worker:
-        programs.append(Program("worker", _worker()))
     announcement = _StartMessage(out, host, port)
-    if not run_programs(programs, out.say, announcement.make_once_ready):
-        click.get_current_context().exit(Exit.FAILED)
+    with _shared_metrics() as environment:
+        programs = [Program("server", _server(host, port, count), environment)]
+        if not no_worker:
+            programs.append(Program("worker", _flask("worker"), environment))
+        if environment:
+            programs.append(Program("operations listener", _flask("operations"), environment))
+        if not run_programs(programs, out.say, announcement.make_once_ready):
+            click.get_current_context().exit(Exit.FAILED)
+
+
+@contextmanager
+def _shared_metrics() -> Iterator[dict[str, str]]:
+    """Return the environment by which processes share their metrics; empty if none are wanted."""
+    if not installation().operations_port:
+        yield {}
+        return
+    with TemporaryDirectory(prefix="latchkey-metrics-") as folder:
+        yield {"PROMETHEUS_MULTIPROC_DIR": folder}
 
 
 def _address(host: str, port: int) -> str:
@@ -155,8 +172,8 @@ def _server(host: str, port: int, workers: int) -> list[str]:
     ]
 
 
-def _worker() -> list[str]:
-    return [sys.executable, "-m", "flask", "--app", str(_WSGI), "worker"]
+def _flask(command: str) -> list[str]:
+    return [sys.executable, "-m", "flask", "--app", str(_WSGI), command]
 
 
 def _wait_for_port(out: Output, host: str, port: int) -> None:

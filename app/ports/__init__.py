@@ -13,6 +13,7 @@ from app.ports.identity_provider import IdentityProvider
 from app.ports.images import Images
 from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import EmailTemplates, Mailer
+from app.ports.metrics import Metrics
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
 from app.ports.ports import Ports
@@ -36,6 +37,7 @@ __all__ = [
     "Images",
     "KeyStore",
     "Mailer",
+    "Metrics",
     "NamedRow",
     "PasswordHasher",
     "Payloads",

@@ -12,6 +12,7 @@ from app.ports.identity_provider import IdentityProvider
 from app.ports.images import Images
 from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import EmailTemplates, Mailer
+from app.ports.metrics import NO_METRICS, Metrics
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
 from app.ports.process_cache import ProcessCache
@@ -48,3 +49,4 @@ class Ports:
     activity: Activity
     sign_in_log: SignInLog
     cache: ProcessCache
+    metrics: Metrics = NO_METRICS

@@ -45,6 +45,8 @@ class Installation:
     graphql_body_max: int
     upload_max: int
     settings_files: tuple[Path, ...] = ()
+    operations_host: str = ""
+    operations_port: int = 0
 
 
 def install(app: Flask, installation: Installation) -> None:

@@ -13,6 +13,7 @@ SAMPLES = {
     "ALLOWED_CLIENT_HOSTS",
     "DATABASE_URL",  # the default is the same file, wherever the process is started
     "MAIL_URL",
+    "OPERATIONS_PORT",
     "OUTGOING_ALLOWED_NETWORKS",
     "PUBLIC_URL",
     "RATE_LIMITS",

@@ -104,7 +104,7 @@ def run_operator(database_url: str, *words: str) -> subprocess.CompletedProcess[
 def _start(folder: Path, database_url: str, settings: dict[str, str]) -> Server:
     log = folder / f"server-{len(list(folder.glob('*.log')))}.log"
     for _ in range(_ATTEMPTS):
-        port = _free_port()
+        port = free_port()
         # Not in the project's folder: a developer's .env must not affect the tests.
         command = (*_SERVE, "--port", str(port))
         process = start_command(command, folder, environment(database_url, **settings), log)
@@ -114,7 +114,7 @@ def _start(folder: Path, database_url: str, settings: dict[str, str]) -> Server:
     raise RuntimeError(f"The server does not come up:\n{log.read_text()}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """A port that is free now; another process may still be quicker, hence the attempts."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]

@@ -36,6 +36,16 @@ class DatabaseBusy(DatabaseUnavailable):
     """The database responds, but a lock was held for too long; reads work."""
 
 
+class PortUnavailable(Fault):
+    """OPERATIONS_PORT can't be opened."""
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(
+            f"Can't listen on {host}, port {port}: {reason}. "
+            "Change OPERATIONS_HOST or OPERATIONS_PORT."
+        )
+
+
 class SchemaBehind(Fault):
     """The tables are not those that this version works with.
 

@@ -17,6 +17,7 @@ from app.domain.deliveries.deliveries import (
 )
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
+from app.ports.metrics import ATTEMPT_SECONDS, ATTEMPTS, DELIVERIES
 from app.services.authorization.register import part
 from app.services.webhooks.disabling import disable_webhook
 
@@ -76,6 +77,7 @@ def save_results(
     if not results:
         return
     next_steps = [_next_step(ports, outcome) for outcome in results]
+    _measure(ports, results, next_steps)
     with ports.database.transaction() as session:
         arrived = all(next_step.status is DeliveryStatus.SUCCESS for next_step in next_steps)
         webhook = _held(session, batch.webhook_id, arrived=arrived)
@@ -91,6 +93,24 @@ def save_results(
         _schedule_next(session, batch.lease, results, next_steps, ports.clock.now())
         if webhook.target_url == target:
             _update_endpoint_health(ports, session, webhook, results, next_steps)
+
+
+def _measure(
+    ports: Ports, results: Sequence[AttemptResult], next_steps: Sequence[NextStep]
+) -> None:
+    for result, next_step in zip(results, next_steps, strict=True):
+        ports.metrics.count(ATTEMPTS, _kind(result, next_step))
+        ports.metrics.observe(ATTEMPT_SECONDS, result.duration)
+        if next_step.status is not DeliveryStatus.PENDING:
+            ports.metrics.count(DELIVERIES, next_step.status.value)
+
+
+def _kind(result: AttemptResult, next_step: NextStep) -> str:
+    if result.fault is not None:
+        return "fault"
+    if result.answered is None:
+        return "no_response"
+    return "delivered" if next_step.status is DeliveryStatus.SUCCESS else "http_error"
 
 
 @part

@@ -19,6 +19,7 @@ from app.services.authorization.register import part
 from app.services.authorization.shop_state import Lookup, ShopState, load_shop_state
 from app.services.identity.own_tokens import VerifiedSession, digest_of_token, verify_own_token
 from app.services.identity.provider_token_verification import identify_provider_token
+from app.services.sign_in_log.recording import count_refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
             token_digest=digest,
             token_end=last_four(token),
         )
-        ports.sign_in_log.count_refusal(refusal, visitor.user_agent)
+        count_refusal(ports, refusal, visitor.user_agent)
         return Identity(_anonymous(visitor, TokenFault.INVALID), shop)
     actor = Actor(
         ActorKind.APP,

@@ -1,10 +1,12 @@
 """Limit concurrent calls to identity providers, and pause URLs that fail."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
+from app.ports.metrics import PROVIDER_CALLS, PROVIDER_SECONDS
 from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import part
 
@@ -31,16 +33,23 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
         require_not_paused(ports, url)
     lane = ports.cache.providers.lanes[purpose]
     if not lane.enter(QUEUE_SECONDS):
+        ports.metrics.count(PROVIDER_CALLS, purpose.value, CallFault.NOT_CALLED.value)
         message = f"Too many requests are waiting for {url}."
         raise CallFailed(CallFault.NOT_CALLED, message)
-    is_connected = True
+    is_connected, result, started = True, "ok", time.perf_counter()
     try:
         yield
     except CallFailed as failed:
-        is_connected = not failed.is_connection
+        is_connected, result = not failed.is_connection, failed.fault.value
+        raise
+    except Exception:
+        result = "refused"  # it answered, but with no token or person
         raise
     finally:
         lane.leave()
+        ports.metrics.count(PROVIDER_CALLS, purpose.value, result)
+        seconds = time.perf_counter() - started
+        ports.metrics.observe(PROVIDER_SECONDS, seconds, purpose.value)
         note_outcome(ports, url, is_good=is_connected)
 
 

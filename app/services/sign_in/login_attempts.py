@@ -8,6 +8,7 @@ from math import ceil
 
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
+from app.ports.metrics import THROTTLE_BLOCKS
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import part
 
@@ -76,6 +77,7 @@ def _end(ports: Ports, address: str, lease: str, this: Attempt) -> None:
     if this.succeeded_as is not None:
         ports.throttle.succeed(address, lease, this.succeeded_as, now)
     elif this.failed:
-        ports.throttle.fail(address, lease, this.failed_against, now)
+        if ports.throttle.fail(address, lease, this.failed_against, now) > 0:
+            ports.metrics.count(THROTTLE_BLOCKS)
     else:
         ports.throttle.release(address, lease)

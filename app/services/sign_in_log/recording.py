@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy.orm import Session
 
@@ -19,7 +20,9 @@ from app.domain.values.installation_errors import Unreachable
 from app.models import SignInEventRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
+from app.ports.metrics import SIGN_INS
 from app.ports.passwords import PasswordsBusy
+from app.services.authorization.after_commit import after_commit
 from app.services.authorization.register import part
 
 _REASONS: Mapping[str, SignInReason] = {
@@ -71,8 +74,15 @@ def logged_sign_in(ports: Ports, actor: Actor, entry: SignInEntry) -> Iterator[S
                 provider=entry.provider,
                 in_console=entry.in_console,
             )
-            ports.sign_in_log.count_refusal(refusal, actor.user_agent)
+            count_refusal(ports, refusal, actor.user_agent)
         raise
+
+
+@part
+def count_refusal(ports: Ports, refusal: SignInRefusal, user_agent: str) -> None:
+    """Count a refused attempt in the sign-in log and the metrics."""
+    ports.sign_in_log.count_refusal(refusal, user_agent)
+    ports.metrics.count(SIGN_INS, refusal.method.value, refusal.reason.value)
 
 
 @part
@@ -91,6 +101,7 @@ def record_sign_in(
     """
     now = ports.clock.now()
     as_staff = user.is_staff if is_staff is None else is_staff
+    after_commit(session, partial(ports.metrics.count, SIGN_INS, entry.method.value, "SUCCESS"))
     session.add(
         SignInEventRecord(
             at=now,

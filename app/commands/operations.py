@@ -1,0 +1,41 @@
+"""``flask operations``: health and metrics alone."""
+
+from __future__ import annotations
+
+import signal
+from threading import Event
+from types import FrameType
+
+import click
+from flask import current_app
+
+from app.commands.terminal.command import standalone
+from app.commands.terminal.output import Form, output
+from app.web.installation import installation
+
+EXTENSION = "latchkey.operations"
+"""Where the application keeps what this command runs."""
+
+
+@standalone(
+    "operations", examples=[("flask operations", "next to a WSGI server other than `flask serve`")]
+)
+def command() -> None:
+    """Serve only health and metrics, on OPERATIONS_PORT.
+
+    `flask serve` and a separate `flask worker` do it themselves. Another WSGI server has to share
+    the folder PROMETHEUS_MULTIPROC_DIR with this command. Stops on SIGTERM and Ctrl-C.
+    """
+    if not installation().operations_port:
+        raise click.ClickException("OPERATIONS_PORT isn't set.")
+    stop = Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    current_app.extensions[EXTENSION](stop)
+    out = output()
+    if out.form is Form.JSON:
+        out.alone("ended", True)  # noqa: FBT003 - the value that is shown

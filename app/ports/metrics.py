@@ -1,0 +1,232 @@
+"""What the installation measures, for Prometheus, and where measurements go.
+
+Labels have few values, all from this code or the schema: never from a request.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class MetricKind(StrEnum):
+    COUNTER = "counter"
+    HISTOGRAM = "histogram"
+    PROCESS_GAUGE = "gauge of each process"
+    """Summed over the processes that are alive."""
+    GAUGE = "gauge"
+    """Read when it is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric by its Prometheus name; ``buckets`` are a histogram's, in seconds."""
+
+    name: str
+    help: str
+    labels: tuple[str, ...] = ()
+    kind: MetricKind = MetricKind.COUNTER
+    buckets: tuple[float, ...] = ()
+
+
+_FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0)
+
+REQUESTS = Metric(
+    "latchkey_http_requests_total",
+    "HTTP requests by method, route pattern and status.",
+    ("method", "route", "status"),
+)
+REQUEST_SECONDS = Metric(
+    "latchkey_http_request_duration_seconds",
+    "Time from a request's arrival in a thread to its response, in seconds.",
+    ("route",),
+    MetricKind.HISTOGRAM,
+    _FAST,
+)
+OPERATIONS = Metric(
+    "latchkey_graphql_operations_total",
+    "GraphQL operations by root field and outcome. Operations with several root fields have "
+    'the field "several"; those that were refused before execution have "other".',
+    ("field", "outcome"),
+)
+OPERATION_SECONDS = Metric(
+    "latchkey_graphql_operation_duration_seconds",
+    "Time to execute a GraphQL operation by root field, in seconds.",
+    ("field",),
+    MetricKind.HISTOGRAM,
+    _FAST,
+)
+TOKENS_REFUSED = Metric(
+    "latchkey_tokens_refused_total",
+    "API requests whose token was refused, by reason.",
+    ("reason",),
+)
+SIGN_INS = Metric(
+    "latchkey_sign_ins_total",
+    "Sign-in attempts by method and result.",
+    ("method", "result"),
+)
+THROTTLE_BLOCKS = Metric(
+    "latchkey_throttle_blocks_total",
+    "Times that the login throttle blocked an IP address.",
+)
+HASHES_WAITING = Metric(
+    "latchkey_password_hashes_waiting",
+    "Password hashes that are computed or wait for their turn, by lane.",
+    ("lane",),
+    MetricKind.PROCESS_GAUGE,
+)
+ATTEMPTS = Metric(
+    "latchkey_delivery_attempts_total",
+    "Attempts to deliver webhooks by result.",
+    ("result",),
+)
+ATTEMPT_SECONDS = Metric(
+    "latchkey_delivery_attempt_duration_seconds",
+    "Time until an endpoint responded or the attempt was given up, in seconds.",
+    (),
+    MetricKind.HISTOGRAM,
+    _SLOW,
+)
+DELIVERIES = Metric(
+    "latchkey_deliveries_total",
+    "Deliveries that ended with an attempt, by result.",
+    ("result",),
+)
+DELIVERIES_DUE = Metric(
+    "latchkey_deliveries_due",
+    "Deliveries that are due and wait for a worker; counted to 100,000.",
+    kind=MetricKind.GAUGE,
+)
+OLDEST_DELIVERY = Metric(
+    "latchkey_delivery_oldest_due_seconds",
+    "How long the oldest due delivery has been waiting; 0 if none is.",
+    kind=MetricKind.GAUGE,
+)
+EVENTS_OPEN = Metric(
+    "latchkey_outbox_events",
+    "Events in the outbox whose deliveries haven't been created; counted to 100,000.",
+    kind=MetricKind.GAUGE,
+)
+OLDEST_EVENT = Metric(
+    "latchkey_outbox_oldest_event_seconds",
+    "How long the oldest event has been in the outbox; 0 if there is none.",
+    kind=MetricKind.GAUGE,
+)
+MAILS_DUE = Metric(
+    "latchkey_outbox_mails",
+    "Emails that are due; counted to 100,000.",
+    kind=MetricKind.GAUGE,
+)
+OLDEST_MAIL = Metric(
+    "latchkey_outbox_oldest_mail_seconds",
+    "How long the oldest due email has been waiting; 0 if none is.",
+    kind=MetricKind.GAUGE,
+)
+HEARTBEAT = Metric(
+    "latchkey_worker_heartbeat_age_seconds",
+    "Time since the last heartbeat of any worker. Absent if there never was one.",
+    kind=MetricKind.GAUGE,
+)
+READY = Metric(
+    "latchkey_ready",
+    "1 if /readyz answers 200, else 0.",
+    kind=MetricKind.GAUGE,
+)
+PROVIDER_CALLS = Metric(
+    "latchkey_provider_calls_total",
+    "Calls to identity providers by purpose and result.",
+    ("purpose", "result"),
+)
+PROVIDER_SECONDS = Metric(
+    "latchkey_provider_call_duration_seconds",
+    "Time of a call to an identity provider by purpose, in seconds.",
+    ("purpose",),
+    MetricKind.HISTOGRAM,
+    _SLOW,
+)
+CONNECTIONS = Metric(
+    "latchkey_database_connections",
+    "Database connections in use, by pool.",
+    ("pool",),
+    MetricKind.PROCESS_GAUGE,
+)
+CONNECTIONS_MAX = Metric(
+    "latchkey_database_connections_max",
+    "The most database connections that can be in use, by pool.",
+    ("pool",),
+    MetricKind.PROCESS_GAUGE,
+)
+BUILD = Metric(
+    "latchkey_build_info",
+    "Always 1; the version is in the label.",
+    ("version",),
+    MetricKind.GAUGE,
+)
+
+METRICS = (
+    REQUESTS,
+    REQUEST_SECONDS,
+    OPERATIONS,
+    OPERATION_SECONDS,
+    TOKENS_REFUSED,
+    SIGN_INS,
+    THROTTLE_BLOCKS,
+    HASHES_WAITING,
+    ATTEMPTS,
+    ATTEMPT_SECONDS,
+    DELIVERIES,
+    DELIVERIES_DUE,
+    OLDEST_DELIVERY,
+    EVENTS_OPEN,
+    OLDEST_EVENT,
+    MAILS_DUE,
+    OLDEST_MAIL,
+    HEARTBEAT,
+    READY,
+    PROVIDER_CALLS,
+    PROVIDER_SECONDS,
+    CONNECTIONS,
+    CONNECTIONS_MAX,
+    BUILD,
+)
+"""All of them, in the order of the documentation."""
+
+Measurement = tuple[Metric, float, tuple[str, ...]]
+"""A gauge's value and the values of its labels."""
+
+
+class Metrics(Protocol):
+    """Where measurements go; calls are quick and raise nothing."""
+
+    def count(self, metric: Metric, *labels: str) -> None:
+        """Add one to a counter."""
+
+    def observe(self, metric: Metric, seconds: float, *labels: str) -> None:
+        """Add a duration to a histogram."""
+
+    def watch(self, read: Callable[[], Iterable[Measurement]]) -> None:
+        """Read gauges of this process every few seconds."""
+
+    def render(self, measured: Iterable[Measurement]) -> bytes:
+        """Return all metrics in Prometheus's text format, with gauges that were measured now."""
+
+
+class NoMetrics:
+    """Metrics that are switched off."""
+
+    def count(self, metric: Metric, *labels: str) -> None:
+        return
+
+    def observe(self, metric: Metric, seconds: float, *labels: str) -> None:
+        return
+
+    def watch(self, read: Callable[[], Iterable[Measurement]]) -> None:
+        return
+
+    def render(self, measured: Iterable[Measurement]) -> bytes:
+        return b""
+
+
+NO_METRICS = NoMetrics()

@@ -1,0 +1,145 @@
+"""The listener on OPERATIONS_PORT: health with reasons, and metrics."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from socketserver import ThreadingMixIn
+from threading import Thread
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+import orjson
+from typing_extensions import override
+from werkzeug.exceptions import MethodNotAllowed, NotFound
+from werkzeug.wrappers import Request, Response
+
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.check_results import Finding
+from app.domain.values.installation_errors import PortUnavailable, Unreachable
+from app.domain.values.version import VERSION
+from app.ports import Ports
+from app.ports.metrics import (
+    BUILD,
+    DELIVERIES_DUE,
+    EVENTS_OPEN,
+    HEARTBEAT,
+    MAILS_DUE,
+    OLDEST_DELIVERY,
+    OLDEST_EVENT,
+    OLDEST_MAIL,
+    READY,
+    Measurement,
+)
+from app.services.operations.backlog import read_backlog
+from app.web.readiness import Readiness, is_ready
+
+_PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+_JSON = "application/json"
+
+
+class OperationsApp:
+    """The WSGI application of the listener."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+        self._readiness = Readiness(ports)
+        self._pages = {
+            "/healthz": self._healthy,
+            "/readyz": self._ready,
+            "/metrics": self._metrics,
+        }
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        request = Request(environ)
+        page = self._pages.get(request.path)
+        answer: Any = NotFound() if page is None else page()
+        if request.method not in ("GET", "HEAD"):
+            answer = MethodNotAllowed(["GET", "HEAD"])
+        return answer(environ, start_response)
+
+    def _healthy(self) -> Response:
+        return Response('{"status":"ok"}', content_type=_JSON)
+
+    def _ready(self) -> Response:
+        findings = self._readiness.findings()
+        ready = is_ready(findings)
+        body = {
+            "status": "ready" if ready else "not ready",
+            "checks": [_described(finding) for finding in findings],
+        }
+        status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
+        return Response(orjson.dumps(body), status, content_type=_JSON)
+
+    def _metrics(self) -> Response:
+        body = self._ports.metrics.render(self._measured())
+        return Response(body, content_type=_PROMETHEUS)
+
+    def _measured(self) -> Iterator[Measurement]:
+        yield BUILD, 1.0, (VERSION,)
+        ready = is_ready(self._readiness.findings())
+        yield READY, float(ready), ()
+        if not ready:
+            return
+        try:
+            backlog = read_backlog(self._ports, OPERATOR)
+        except Unreachable:
+            return  # gone since it was checked; the next scrape says so
+        yield DELIVERIES_DUE, backlog.deliveries.number, ()
+        yield OLDEST_DELIVERY, backlog.deliveries.seconds, ()
+        yield EVENTS_OPEN, backlog.events.number, ()
+        yield OLDEST_EVENT, backlog.events.seconds, ()
+        yield MAILS_DUE, backlog.mails.number, ()
+        yield OLDEST_MAIL, backlog.mails.seconds, ()
+        if backlog.heartbeat_age is not None:
+            yield HEARTBEAT, backlog.heartbeat_age, ()
+
+
+class _Handler(WSGIRequestHandler):
+    """Writes no log line for each probe and scrape; clients that send nothing are cut off."""
+
+    timeout = 10
+
+    @override
+    def log_message(self, format: str, *args: object) -> None:
+        return
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    """As Prometheus's own client serves metrics."""
+
+    daemon_threads = True
+
+
+@contextmanager
+def serving_operations(ports: Ports, host: str, port: int) -> Iterator[WSGIServer]:
+    """Serve in a thread until the block ends; raises ``PortUnavailable``."""
+    server = _listen(host, port)
+    server.set_app(OperationsApp(ports))
+    thread = Thread(target=server.serve_forever, name="operations")
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def _listen(host: str, port: int) -> WSGIServer:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        server_type = type("_Server", (_Server,), {"address_family": family})
+        server: WSGIServer = server_type((host, port), _Handler)
+    except OSError as error:
+        raise PortUnavailable(host, port, error.strerror or str(error)) from error
+    return server
+
+
+def _described(finding: Finding) -> dict[str, str]:
+    described = {
+        "subject": finding.subject,
+        "state": finding.state.value,
+        "message": finding.message,
+    }
+    return {**described, "remedy": finding.remedy} if finding.remedy else described

@@ -1,0 +1,97 @@
+"""Prometheus metrics: names, kinds, and a bound on labels."""
+
+import re
+import threading
+from collections.abc import Iterator
+
+from app.adapters.database import connect_database
+from app.adapters.metrics import MAX_SERIES, PrometheusMetrics
+from app.adapters.passwords import Argon2Hasher
+from app.ports.metrics import (
+    BUILD,
+    CONNECTIONS,
+    HASHES_WAITING,
+    METRICS,
+    OPERATION_SECONDS,
+    READY,
+    REQUESTS,
+    SIGN_INS,
+    Measurement,
+    MetricKind,
+)
+
+
+def test_names_follow_prometheus_conventions() -> None:
+    names = [metric.name for metric in METRICS]
+    assert len(set(names)) == len(names)
+    for metric in METRICS:
+        assert re.fullmatch(r"latchkey_[a-z_]+", metric.name)
+        assert metric.name.endswith("_total") is (metric.kind is MetricKind.COUNTER)
+        assert bool(metric.buckets) is (metric.kind is MetricKind.HISTOGRAM)
+        assert metric.help.endswith(".")
+
+
+def test_counts_durations_and_measurements_are_rendered() -> None:
+    metrics = PrometheusMetrics()
+    metrics.count(SIGN_INS, "PASSWORD", "SUCCESS")
+    metrics.count(SIGN_INS, "PASSWORD", "SUCCESS")
+    metrics.observe(OPERATION_SECONDS, 0.2, "me")
+    text = metrics.render([(READY, 1, ()), (BUILD, 1, ("1.0",))]).decode()
+    assert 'latchkey_sign_ins_total{method="PASSWORD",result="SUCCESS"} 2.0' in text
+    assert 'latchkey_graphql_operation_duration_seconds_bucket{field="me",le="0.1"} 0.0' in text
+    assert 'latchkey_graphql_operation_duration_seconds_bucket{field="me",le="0.25"} 1.0' in text
+    assert "latchkey_ready 1.0" in text
+    assert 'latchkey_build_info{version="1.0"} 1.0' in text
+
+
+def test_labels_are_bounded() -> None:
+    metrics = PrometheusMetrics()
+    for number in range(MAX_SERIES + 5):
+        metrics.count(REQUESTS, "GET", f"/{number}", "200")
+    text = metrics.render([]).decode()
+    series = [line for line in text.splitlines() if line.startswith(f"{REQUESTS.name}{{")]
+    assert len(series) == MAX_SERIES + 1
+    assert f'{REQUESTS.name}{{method="other",route="other",status="other"}} 5.0' in series
+
+
+def test_connections_in_use_are_measured(database_url: str) -> None:
+    database = connect_database(database_url)
+    with database.transaction() as session:
+        session.connection()
+        measured = {(metric, labels): value for metric, value, labels in database.measure()}
+    assert measured[CONNECTIONS, ("writing",)] == 1
+    assert measured[CONNECTIONS, ("reading",)] == 0
+    assert {value for _, value, _ in database.measure()} >= {0}
+    database.close()
+
+
+def test_waiting_hashes_are_measured() -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    class SlowHasher:
+        def hash(self, password: bytes) -> str:
+            began.set()
+            assert go_on.wait(10)
+            return "hash"
+
+    hasher = Argon2Hasher(SlowHasher())  # type: ignore[arg-type]
+    thread = threading.Thread(target=hasher.hash, args=("password",))
+    thread.start()
+    assert began.wait(10)
+    assert (HASHES_WAITING, 1, ("passwords",)) in list(hasher.measure())
+    go_on.set()
+    thread.join()
+    assert (HASHES_WAITING, 0, ("passwords",)) in list(hasher.measure())
+
+
+def test_gauges_of_the_process_are_read() -> None:
+    metrics = PrometheusMetrics()
+    first = threading.Event()
+
+    def measure() -> Iterator[Measurement]:
+        yield CONNECTIONS, 3.0, ("reading",)
+        first.set()
+
+    metrics.watch(measure)
+    assert first.wait(10)
+    assert 'latchkey_database_connections{pool="reading"} 3.0' in metrics.render([]).decode()

@@ -1,0 +1,1 @@
+"""How an installation is observed: health, metrics and logs of real processes."""

@@ -1,0 +1,202 @@
+"""Metrics of a server with two processes add up to the requests that were made."""
+
+import os
+import re
+import signal
+import stat
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import requests
+from prometheus_client.parser import text_string_to_metric_families
+
+from app.ports.metrics import METRICS
+from tests.servers.forked_commands import ForkedCommand, start_command
+from tests.servers.sandbox import PATIENCE
+from tests.spec.server import environment, free_port
+
+ANSWERS = 40
+OPERATION = {"query": "{ shop { name } }"}
+Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+@dataclass(slots=True)
+class Observed:
+    """A running installation and its operations listener."""
+
+    process: ForkedCommand
+    url: str
+    operations: str
+    metrics_folder: Path
+
+    def scrape(self) -> Series:
+        response = requests.get(f"{self.operations}/metrics", timeout=PATIENCE)
+        assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+        return {
+            (sample.name, frozenset(sample.labels.items())): sample.value
+            for family in text_string_to_metric_families(response.text)
+            for sample in family.samples
+        }
+
+
+@pytest.fixture(scope="module")
+def observed(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> Iterator[Observed]:
+    folder = tmp_path_factory.mktemp("observed")
+    copied = folder / "shop.sqlite3"
+    copied.write_bytes(_migrated_file.read_bytes())
+    temporary = folder / "tmp"
+    temporary.mkdir()
+    port, operations = free_port(), free_port()
+    settings = environment(
+        f"sqlite:///{copied}", OPERATIONS_PORT=str(operations), TMPDIR=str(temporary)
+    )
+    command = ("serve", "--workers", "2", "--port", str(port))
+    process = start_command(command, folder, settings, folder / "serve.log")
+    url = f"http://127.0.0.1:{port}"
+    made = Observed(process, url, f"http://127.0.0.1:{operations}", temporary)
+    try:
+        wait_for(f"{url}/readyz")
+        wait_for(f"{made.operations}/readyz")
+        yield made
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+    assert list(temporary.glob("latchkey-metrics-*")) == []
+
+
+def wait_for(url: str) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            if requests.get(url, timeout=PATIENCE).ok:
+                return
+        except requests.ConnectionError:
+            assert time.monotonic() < deadline, url
+        time.sleep(0.05)
+
+
+def of(series: Series, name: str, **labels: str) -> float:
+    return series.get((name, frozenset(labels.items())), 0.0)
+
+
+def test_sums_of_two_processes_are_the_requests_made(observed: Observed) -> None:
+    before = observed.scrape()
+
+    def ask(number: int) -> int:
+        # A new connection each, so that the system gives both processes some.
+        if number % 4 == 3:
+            return requests.post(
+                f"{observed.url}/graphql/", json={"query": "{ nothing }"}, timeout=PATIENCE
+            ).status_code
+        return requests.post(
+            f"{observed.url}/graphql/", json=OPERATION, timeout=PATIENCE
+        ).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, range(ANSWERS)))
+    assert (answers.count(200), answers.count(400)) == (30, 10)
+    for _ in range(3):
+        requests.get(f"{observed.url}/not/{os.urandom(4).hex()}", timeout=PATIENCE)
+        requests.get(f"{observed.url}/healthz", timeout=PATIENCE)
+    requests.post(
+        f"{observed.url}/graphql/",
+        json=OPERATION,
+        headers={"Authorization": "Bearer nonsense"},
+        timeout=PATIENCE,
+    )
+    after = observed.scrape()
+
+    def more(name: str, **labels: str) -> float:
+        return of(after, name, **labels) - of(before, name, **labels)
+
+    requests_total = "latchkey_http_requests_total"
+    route = "/graphql/"
+    assert more(requests_total, method="POST", route=route, status="200") == 31
+    assert more(requests_total, method="POST", route=route, status="400") == 10
+    assert more(requests_total, method="GET", route="unmatched", status="404") == 3
+    assert more("latchkey_http_request_duration_seconds_count", route=route) == 41
+    assert more("latchkey_graphql_operations_total", field="shop", outcome="ok") == 31
+    assert more("latchkey_graphql_operations_total", field="other", outcome="refused") == 10
+    assert more("latchkey_graphql_operation_duration_seconds_count", field="shop") == 31
+    assert more("latchkey_tokens_refused_total", reason="DecodeError") == 1
+    assert not [labels for _, labels in after if ("route", "/healthz") in labels]
+
+
+def test_both_processes_and_the_worker_are_measured(observed: Observed) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        files = list(observed.metrics_folder.glob("latchkey-metrics-*/gauge_livesum_*.db"))
+        found = observed.scrape()
+        if len(files) == 3 and ("latchkey_worker_heartbeat_age_seconds", frozenset()) in found:
+            break
+        assert time.monotonic() < deadline, files
+        time.sleep(0.1)
+    assert of(found, "latchkey_ready") == 1
+    assert of(found, "latchkey_worker_heartbeat_age_seconds") < 60
+    assert of(found, "latchkey_outbox_events") == 0
+    assert any(name == "latchkey_build_info" for name, _ in found)
+    [folder] = observed.metrics_folder.glob("latchkey-metrics-*")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_killed_process_leaves_its_counts_but_not_its_gauges(observed: Observed) -> None:
+    requests.post(f"{observed.url}/graphql/", json=OPERATION, timeout=PATIENCE)
+    counted = {key: value for key, value in observed.scrape().items() if "_total" in key[0]}
+    files = list(observed.metrics_folder.glob("latchkey-metrics-*/gauge_livesum_*.db"))
+    victim = next(pid for pid in map(pid_of, files) if is_server(pid))
+    os.kill(victim, signal.SIGKILL)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        after = observed.scrape()
+        if not list(observed.metrics_folder.glob(f"*/gauge_livesum_{victim}.db")):
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert all(after[key] >= value for key, value in counted.items())
+
+
+def pid_of(file: Path) -> int:
+    return int(file.stem.rpartition("_")[2])
+
+
+def is_server(pid: int) -> bool:
+    return b"granian" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_operations_port_says_reasons(observed: Observed) -> None:
+    response = requests.get(f"{observed.operations}/readyz", timeout=PATIENCE)
+    assert response.status_code == 200
+    body = response.json()
+    assert body["status"] == "ready"
+    assert [check["subject"] for check in body["checks"]] == [
+        "database",
+        "signing keys",
+        "login throttle",
+    ]
+    assert requests.get(f"{observed.operations}/healthz", timeout=PATIENCE).json() == {
+        "status": "ok"
+    }
+    assert requests.get(f"{observed.operations}/graphql/", timeout=PATIENCE).status_code == 404
+    assert requests.post(f"{observed.operations}/metrics", timeout=PATIENCE).status_code == 405
+
+
+def test_main_port_has_no_metrics(observed: Observed) -> None:
+    assert requests.get(f"{observed.url}/metrics", timeout=PATIENCE).status_code == 404
+
+
+def test_every_metric_that_was_scraped_is_in_the_catalogue(observed: Observed) -> None:
+    response = requests.get(f"{observed.operations}/metrics", timeout=PATIENCE)
+    named = set(re.findall(r"^# TYPE (\w+)", response.text, re.MULTILINE))
+    assert named <= {metric.name for metric in METRICS}
+
+
+def test_used_operations_port_is_named(observed: Observed, tmp_path: Path) -> None:
+    taken = observed.operations.rpartition(":")[2]
+    settings = environment(f"sqlite:///{tmp_path}/none", OPERATIONS_PORT=taken)
+    process = start_command(("operations",), tmp_path, settings, tmp_path / "log")
+    assert process.wait(PATIENCE) == 1
+    assert f"Can't listen on 127.0.0.1, port {taken}" in (tmp_path / "log").read_text()
