@@ -5,8 +5,20 @@ from pathlib import Path
 
 from typing_extensions import override
 
+from app.domain.apps.apps import DEFAULT_OVERLAP, MAX_OVERLAP
+from app.domain.apps.extensions import TOKEN_LIFETIME
+from app.domain.apps.installations import MAX_ANSWER_LENGTH, MAX_MESSAGE_LENGTH
+from app.domain.apps.manifest_extensions import MAX_EXTENSIONS
+from app.domain.apps.manifest_webhooks import MAX_WEBHOOKS
 from app.domain.apps.manifests import read_manifest
-from docs.parts import table, with_printed_parts
+from app.domain.deliveries.deliveries import RETENTION
+from app.domain.values.version import SCHEMA_VERSION
+from app.ports.configuration import Configuration
+from app.services.apps.handshakes import TIMEOUT as HANDSHAKE_TIMEOUT
+from app.services.apps.manifests import MAX_SIZE
+from app.services.apps.manifests import TIMEOUT as MANIFEST_TIMEOUT
+from docs.parts import duration, size, table, with_printed_parts
+from docs.sample_shop import API_URL, SHOP
 
 PAGE = Path(__file__).parent / "guides" / "apps.md"
 
@@ -50,6 +62,23 @@ _EXTENSION: Mapping[str, str] = {
 }
 
 
+_LIMITS = (
+    ("Size of a manifest", size(MAX_SIZE)),
+    ("Time for the manifest", duration(MANIFEST_TIMEOUT)),
+    ("Webhooks of a manifest", str(MAX_WEBHOOKS)),
+    ("Extensions of a manifest", str(MAX_EXTENSIONS)),
+    ("Time for the answer to the handshake", duration(HANDSHAKE_TIMEOUT)),
+    ("Kept of a refusal in plain text", f"{MAX_ANSWER_LENGTH} characters"),
+    ("Kept of a refusal in JSON", f"{MAX_MESSAGE_LENGTH} characters"),
+    (
+        "A rotated token goes on for",
+        f"{duration(DEFAULT_OVERLAP)}, or up to {duration(MAX_OVERLAP)}",
+    ),
+    ("An extension token is valid for", duration(TOKEN_LIFETIME)),
+    ("Events missed while an app is inactive can be sent for", duration(RETENTION)),
+)
+
+
 class _ReadKeys(dict[str, object]):
     """A JSON object that remembers which of its members are asked for."""
 
@@ -84,8 +113,22 @@ def printed_apps() -> str:
         "manifest": _table(_APP, app),
         "manifest-webhook": _table(_WEBHOOK, webhook),
         "manifest-extension": _table(_EXTENSION, extension),
+        "handshake": _handshake(),
+        "limits": table(("limit", "value"), _LIMITS),
     }
     return with_printed_parts(PAGE, parts)
+
+
+def _handshake() -> str:
+    values = {
+        "Domain": SHOP.removeprefix("https://"),
+        "Api-Url": API_URL,
+        "Schema-Version": SCHEMA_VERSION,
+    }
+    headers = {"Content-Type": "application/json"}
+    headers |= Configuration().header_names.name_headers(values)
+    lines = "".join(f"{name}: {value}\n" for name, value in headers.items())
+    return f'```text\nPOST /api/register HTTP/1.1\n{lines}\n{{"auth_token": "lkapp_…"}}\n```\n'
 
 
 def _table(meanings: Mapping[str, str], keys: _ReadKeys) -> str:

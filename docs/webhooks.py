@@ -1,7 +1,6 @@
 """The parts of the webhooks reference that are printed from the code."""
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from itertools import groupby
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from app.domain.webhooks.webhooks import MAX_HEADER_LENGTH, MAX_HEADERS, MAX_QUE
 from app.ports.configuration import Configuration
 from app.services.deliveries.dispatch import MAX_LEASES
 from app.services.webhooks.stored_webhooks import OLD_SECRET_SIGNS
-from docs.parts import table, with_printed_parts
+from docs.parts import duration, size, table, with_printed_parts
 from docs.sample_shop import API_URL, NOW, SHOP
 
 PAGE = Path(__file__).parent / "reference" / "webhooks.md"
@@ -102,7 +101,7 @@ def _schedule_table() -> str:
     rows = []
     for number, wait in enumerate(SCHEDULE, start=1):
         after += wait
-        rows.append((str(number), _duration(wait) if wait else "at once", _duration(after)))
+        rows.append((str(number), duration(wait) if wait else "at once", duration(after)))
     return table(("attempt", "wait before it", "after the event"), rows)
 
 
@@ -128,15 +127,15 @@ def _result_of(answered: int | None) -> str:
 
 def _limits_table() -> str:
     rows = (
-        ("Time for the whole answer", _duration(int(TIMEOUT))),
+        ("Time for the whole answer", duration(TIMEOUT)),
         ("Attempts", str(len(SCHEDULE))),
         ("Random addition to each wait", f"up to {JITTER:.0%}"),
-        ("Longest `Retry-After` that counts", _duration(MAX_RETRY_AFTER)),
-        ("Answer kept with an attempt", _size(MAX_RESPONSE_SIZE)),
-        ("Headers of the answer kept with an attempt", _size(MAX_HEADERS_SIZE)),
-        ("Deliveries and their attempts are kept for", _duration(RETENTION)),
-        ("Disabled after failing without one success for", _duration(DISABLE_AFTER)),
-        ("A replaced secret still signs for", _duration(OLD_SECRET_SIGNS)),
+        ("Longest `Retry-After` that counts", duration(MAX_RETRY_AFTER)),
+        ("Answer kept with an attempt", size(MAX_RESPONSE_SIZE)),
+        ("Headers of the answer kept with an attempt", size(MAX_HEADERS_SIZE)),
+        ("Deliveries and their attempts are kept for", duration(RETENTION)),
+        ("Disabled after failing without one success for", duration(DISABLE_AFTER)),
+        ("A replaced secret still signs for", duration(OLD_SECRET_SIGNS)),
         ("Batches to one endpoint at the same time", str(MAX_LEASES)),
         ("Custom headers", str(MAX_HEADERS)),
         ("Name and value of a custom header", f"{MAX_HEADER_LENGTH} characters"),
@@ -144,19 +143,3 @@ def _limits_table() -> str:
         ("Subscription query", f"{MAX_QUERY_LENGTH} characters"),
     )
     return table(("limit", "value"), rows)
-
-
-def _duration(of: timedelta | int) -> str:
-    """A duration in days, hours, minutes and seconds."""
-    seconds = int(of.total_seconds()) if isinstance(of, timedelta) else of
-    parts = []
-    for name, size in (("day", 86_400), ("h", 3600), ("min", 60), ("s", 1)):
-        count, seconds = divmod(seconds, size)
-        if count:
-            unit = f"{name}s" if name == "day" and count > 1 else name
-            parts.append(f"{count} {unit}")
-    return " ".join(parts) or "0 s"
-
-
-def _size(of: int) -> str:
-    return f"{of // 1024} KiB"

@@ -10,7 +10,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.urls.web_urls import MAX_URL_LENGTH, is_path, is_same_origin, is_web_url
 from app.domain.values.errors import Problem
 
-_MAX_ITEMS = 100
+MAX_EXTENSIONS = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
 _FORMS = {"NEW_TAB": ("newTabTarget",), "WIDGET": ("widgetTarget", "homeWidgetTarget")}
 """The targets that the dashboard may open by POST, and the settings that ask for it."""
@@ -40,7 +40,7 @@ def read_extensions(
     identifiers = Identifiers()
     return tuple(
         _read(part, app_url, permissions, identifiers)
-        for part in members.parts("extensions", max_items=_MAX_ITEMS)
+        for part in members.parts("extensions", max_items=MAX_EXTENSIONS)
     )
 
 

@@ -8,7 +8,7 @@ from app.domain.events import EventType
 from app.domain.values.errors import Problem
 from app.domain.webhooks.webhooks import headers_problem, sync_events_problem
 
-_MAX_ITEMS = 100
+MAX_WEBHOOKS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def read_webhooks(members: Members) -> tuple[ManifestWebhook, ...]:
     """The webhooks of a manifest."""
     identifiers = Identifiers()
     return tuple(
-        _read(part, identifiers) for part in members.parts("webhooks", max_items=_MAX_ITEMS)
+        _read(part, identifiers) for part in members.parts("webhooks", max_items=MAX_WEBHOOKS)
     )
 
 
