@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -152,6 +152,25 @@ def run_client(program: str, shop: Shop, *arguments: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def talk_to_client(
+    program: str, shop: Shop, *arguments: str, answer: Callable[[str], str]
+) -> None:
+    """Run a program that prints a line, waits for the answer to it, and ends."""
+    process = subprocess.Popen(
+        [node(), program, *arguments],
+        cwd=FOLDER,
+        env={"API_URL": shop.server.issuer},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline().strip()
+    _, faults = process.communicate(answer(line) if line else None, 3 * PATIENCE)
+    assert process.returncode == 0, faults
 
 
 @pytest.fixture

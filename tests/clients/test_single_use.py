@@ -1,6 +1,5 @@
 """Clients meet refresh tokens that can be used once."""
 
-import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,17 +14,15 @@ from app.wiring import connect
 from tests.clients.api_session import ApiSession
 from tests.clients.conftest import (
     CUSTOMER,
-    FOLDER,
     LIFETIME,
     NEXTJS,
     PASSWORD,
     Shop,
     run_client,
     running_shop,
+    talk_to_client,
     watched,
 )
-from tests.servers.provider import node
-from tests.servers.sandbox import PATIENCE
 from tests.spec.server import SECRET
 
 
@@ -51,21 +48,12 @@ def let_grace_pass(shop: Shop) -> None:
 
 
 def test_only_clients_that_store_the_next_token_stay_signed_in(single_use_shop: Shop) -> None:
+    def wait(_said: str) -> str:
+        let_grace_pass(single_use_shop)
+        return "\n"
+
     with watched(single_use_shop) as shop:
-        process = subprocess.Popen(
-            [node(), "checks/single-use.mjs", CUSTOMER, PASSWORD],
-            cwd=FOLDER,
-            env={"API_URL": shop.server.issuer},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout is not None
-        if process.stdout.readline() == "used\n":
-            let_grace_pass(shop)
-        _, faults = process.communicate("\n", PATIENCE)
-        assert process.returncode == 0, faults
+        talk_to_client("checks/single-use.mjs", shop, CUSTOMER, PASSWORD, answer=wait)
 
 
 def test_nextjs_storefront_stores_the_next_token(single_use_shop: Shop) -> None:
