@@ -54,7 +54,7 @@ fix: dev-packages ## put right what the style check can put right by itself
 	$(BIN)/ruff format .
 	$(BIN)/djlint --reformat --quiet app/templates
 
-bench: dev-packages ## measure the speed of a running server: the table in the README
+bench: dev-packages ## measure the speed of a running server: the table in docs/speed.md
 	$(BIN)/python -m benchmarks $(ARGS)
 
 mutations: dev-packages ## break each of a hundred rules in a copy: its tests must notice (ARGS=word)

@@ -1,4 +1,4 @@
-"""The source of the README's figures: ``make bench``.
+"""The source of the figures in docs/speed.md: ``make bench``.
 
 ``load_client`` sends requests over loopback, ``servers`` starts a production server on its own
 core, ``shop`` fills a database, ``paths`` are the requests, ``report`` prints the table. The other

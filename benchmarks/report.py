@@ -8,7 +8,7 @@ from benchmarks.load_client import Outcome
 
 
 class Report:
-    """Collects figures; ``text`` is the table in Markdown, as the README shows it."""
+    """Collects figures; ``text`` is the table in Markdown, as docs/speed.md shows it."""
 
     def __init__(self) -> None:
         self._yardstick = 1.0

@@ -22,6 +22,7 @@ from tests.servers.sandbox import PATIENCE
 SHOP = "localhost:8000"
 """Where pages say that the shop is; the reader asks the server of the test instead."""
 
+_APP_TOKEN = ("appToken", "authToken")
 _TO_FILL = re.compile(r"^(\w+)=…$", re.MULTILINE)
 _SET = re.compile(r"^(\w+)=['\"]?([^'\"\s…]+)['\"]?$", re.MULTILINE)
 _JSON_BEGINS = re.compile(r"[{\[]")
@@ -62,14 +63,19 @@ class Reader:
         if words[-1] == "password":
             person = self.known.get("_".join([*words[:-1], "email"]).upper())
             return self.sign_ins[person or f"{words[0]}@example.com"]
-        for first in range(len(words)):
-            key = words[first] + "".join(word.title() for word in words[first + 1 :])
+        for key in _APP_TOKEN if name == "APP_TOKEN" else _keys(words):
             found = [value for text in self.printed for value in _values(text, key)]
             if found:
                 return found[-1]
         if name == "APP_TOKEN":
             return self.sign_ins["Demo warehouse"]
         raise LookupError(f"no earlier block printed a value for {name}")
+
+
+def _keys(words: list[str]) -> Iterator[str]:
+    """Yield the keys that a value can be printed under: ``refreshToken``, ``token``."""
+    for first in range(len(words)):
+        yield words[first] + "".join(word.title() for word in words[first + 1 :])
 
 
 def _values(value: Any, key: str) -> Iterator[str]:

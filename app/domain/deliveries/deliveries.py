@@ -1,6 +1,6 @@
 """Webhook deliveries: when to retry, and what a response means.
 
-Contract, "Webhooks"; schedule and limits are documented in SECURITY.md and the README.
+Contract, "Webhooks"; schedule and limits are documented in docs/reference/webhooks.md.
 """
 
 from collections.abc import Mapping
