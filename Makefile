@@ -68,7 +68,7 @@ fuzz: dev-packages ## random input for an hour: API, console, commands (ARGS="--
 
 docs: dev-packages ## print the generated pages, then build the documentation into site/
 	$(BIN)/python -m docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 pictures: dev-packages ## take the README's pictures of the console anew (needs Chromium)
 	$(BIN)/python -m docs.pictures

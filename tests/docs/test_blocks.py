@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+import yaml
 from dotenv import dotenv_values
 from graphql import parse, validate
 
@@ -20,7 +21,7 @@ from tests.house.sources import ROOT, project_files
 _NOT_RUN = Path(__file__).with_name("not_run.txt")
 _INCLUDED = re.compile(r'^--8<-- "(?P<path>[^":]+)(?::(?P<section>[\w-]+))?"$')
 _PROGRAMS = {".py", ".js", ".mjs", ".ts"}
-_CHECKED = {"sh", "graphql", "json", "dotenv", "text"}
+_CHECKED = {"sh", "graphql", "json", "yaml", "dotenv", "text"}
 """Languages that are typed into pages: ``test_pages`` runs ``sh``, ``text`` is sample output."""
 
 
@@ -90,6 +91,11 @@ def test_graphql_is_valid() -> None:
 def test_json_can_be_read() -> None:
     unread = [block.place for block in _of("json") if not _is_json(_text_of(block))]
     assert unread == []
+
+
+def test_yaml_can_be_read() -> None:
+    for block in _of("yaml"):
+        list(yaml.safe_load_all(_text_of(block)))
 
 
 def _text_of(block: Block) -> str:

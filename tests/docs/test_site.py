@@ -33,21 +33,48 @@ class _Loads(HTMLParser):
                 self.urls += [part.split()[0] for part in value.split(",")]
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site as ``make docs`` does, in another folder; a broken link is an error."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
-    built = subprocess.run(
-        command,
+def _build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> subprocess.CompletedProcess[str]:
+    """Build the site as ``make docs`` does, in another folder."""
+    # Not with --quiet: then mkdocs doesn't count warnings, and --strict does nothing.
+    return subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "-f", str(config), "--site-dir", str(folder)],
         cwd=ROOT,
         env={"NO_MKDOCS_2_WARNING": "1", "PATH": os.defpath},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    built = _build(folder)
     assert built.returncode == 0, built.stdout + built.stderr
     return folder
+
+
+@pytest.mark.parametrize(
+    ("link", "complaint"),
+    [
+        ("[a](missing.md)", "'missing.md', but the target is not found"),
+        ("[a](#missing)", "'#missing', but there is no such anchor"),
+        ("[a](/reference/)", "absolute link"),
+    ],
+)
+def test_broken_link_stops_the_build(tmp_path: Path, link: str, complaint: str) -> None:
+    pages, config = tmp_path / "docs", tmp_path / "mkdocs.yml"
+    pages.mkdir()
+    (pages / "index.md").write_text(f"# Start\n\n{link}\n")
+    (pages / "other.md").write_text("# A page that isn't in the navigation\n")
+    config.write_text(
+        f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: {pages}\nextra_css: []\n"
+        "nav: [{Start: index.md}]\n"
+    )
+    built = _build(tmp_path / "site", config)
+    assert built.returncode == 1
+    assert complaint in built.stderr
+    assert "other.md" in built.stderr
 
 
 def test_site_has_every_page(site: Path) -> None:
