@@ -8,8 +8,10 @@ import click
 
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, output
+from app.commands.terminal.progress import progress
 from app.domain.authorization.actor import OPERATOR
 from app.domain.values.errors import Problem, Refused
+from app.ports import Ports
 from app.services.demo.identity_provider import NAME, DemoPerson, set_up_demo_provider
 from app.services.demo.shop import SignIn, fill_shop, is_in_use, sign_in_people
 from app.web.installation import installation
@@ -43,8 +45,13 @@ def command(*, once: bool, yes: bool) -> None:
     if once and is_in_use(ports, OPERATOR):
         _show(())
     else:
-        fill_shop(ports, OPERATOR, _show)
+        _fill(ports)
     _show_provider(set_up_demo_provider(ports, OPERATOR))
+
+
+def _fill(ports: Ports) -> None:
+    with progress("Adding demo data") as report:
+        fill_shop(ports, OPERATOR, _show, report)
 
 
 def _show(sign_ins: Sequence[SignIn]) -> None:

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from app.domain.deliveries.deliveries import ReplayResult
+from app.domain.values.progress import OnProgress, ignore_progress
 from app.domain.values.unset import ABSENT, Absent
 
 
@@ -144,9 +145,18 @@ class Instance(Protocol):
         """Make a delivery again, at once and with the same ``webhook-id``."""
 
     def replay(
-        self, webhook_id: str, since: datetime, *, failed: bool, missing: bool
+        self,
+        webhook_id: str,
+        since: datetime,
+        *,
+        failed: bool,
+        missing: bool,
+        on_progress: OnProgress = ignore_progress,
     ) -> ReplayResult:
-        """Replay what failed since that time, and what the webhook never got."""
+        """Replay what failed since that time, and what the webhook never got.
+
+        ``on_progress`` is called where the instance tells how far it is.
+        """
 
     def key_set(self) -> bytes:
         """The JSON Web Key Set that its signatures are verified by."""

@@ -9,6 +9,7 @@ from app.domain.deliveries.deliveries import ReplayResult
 from app.domain.urls.api_urls import key_set_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.installation_errors import Unreachable
+from app.domain.values.progress import OnProgress, ignore_progress
 from app.domain.values.unset import Absent
 from app.ports.http import Http
 from app.ports.instance import (
@@ -122,7 +123,13 @@ class RemoteInstance:
         return self._read(lambda: to_delivery(payload["delivery"]))
 
     def replay(
-        self, webhook_id: str, since: datetime, *, failed: bool, missing: bool
+        self,
+        webhook_id: str,
+        since: datetime,
+        *,
+        failed: bool,
+        missing: bool,
+        on_progress: OnProgress = ignore_progress,
     ) -> ReplayResult:
         payload = self._api.change(
             "webhookReplay",

@@ -15,6 +15,7 @@ from app.domain.sign_in.jws import ALGORITHM
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of, to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest, read_cursor
+from app.domain.values.progress import OnProgress, ignore_progress
 from app.domain.values.unset import ABSENT, Absent
 from app.domain.webhooks.webhooks import ALL_EVENTS_DESCRIPTION, Webhook
 from app.ports import Ports
@@ -117,11 +118,23 @@ class LocalInstance:
         return self._to_delivery(retry_delivery(self._ports, self._actor, delivery_id))
 
     def replay(
-        self, webhook_id: str, since: datetime, *, failed: bool, missing: bool
+        self,
+        webhook_id: str,
+        since: datetime,
+        *,
+        failed: bool,
+        missing: bool,
+        on_progress: OnProgress = ignore_progress,
     ) -> ReplayResult:
         key = key_of(webhook_id, "Webhook")
         return replay_deliveries(
-            self._ports, self._actor, key, since, failed=failed, missing=missing
+            self._ports,
+            self._actor,
+            key,
+            since,
+            failed=failed,
+            missing=missing,
+            on_progress=on_progress,
         )
 
     def key_set(self) -> bytes:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 
 import click
 
 from app.commands.terminal.exit_codes import Exit, Failure, failure_of
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.progress import note, steps
+from app.commands.terminal.progress import note, progress, steps
 from app.commands.terminal.time_options import read_moment
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_webhook
 from app.domain.deliveries.deliveries import ReplayResult
 from app.domain.values.errors import Refused
+from app.domain.values.progress import OnProgress
 from app.ports.instance import Instance, InstanceDelivery
 from app.web.remote_instances import remote_access
 
@@ -123,17 +126,15 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
     chosen = instance()
     target = find_webhook(chosen, webhook)
     both = failed == missing
-    done = chosen.replay(target.id, start, failed=failed or both, missing=missing or both)
-    failure = None
-    while done.has_more and failure is None:
-        note(f"{done.failed + done.missing} deliveries scheduled.")
-        try:
-            rest = chosen.replay(target.id, start, failed=False, missing=True)
-            done = ReplayResult(done.failed, done.missing + rest.missing, rest.has_more)
-        except (Exception, KeyboardInterrupt) as error:
-            failure = failure_of(error)
-            if failure is None:
-                raise
+    with progress("Scheduling deliveries") as report:
+        done = chosen.replay(
+            target.id,
+            start,
+            failed=failed or both,
+            missing=missing or both,
+            on_progress=report,
+        )
+        done, failure = _replay_rest(chosen, target.id, start, done, report)
     out = output()
     out.one(done, _REPLAYED)
     out.say(f"Deliveries scheduled to {target.target_url}: {done.failed + done.missing}.")
@@ -143,3 +144,31 @@ def replay(webhook: str, since: str, *, failed: bool, missing: bool) -> None:
             "replay the rest."
         )
         click.get_current_context().exit(failure.exit)
+
+
+def _replay_rest(
+    instance: Instance, webhook_id: str, start: datetime, done: ReplayResult, report: OnProgress
+) -> tuple[ReplayResult, Failure | None]:
+    """Replay what one call left over; return the sum, and what ended it early."""
+    while done.has_more:
+        before = done.failed + done.missing
+        note(f"{before:,} deliveries scheduled.")
+        try:
+            rest = instance.replay(
+                webhook_id,
+                start,
+                failed=False,
+                missing=True,
+                on_progress=partial(_report_further, report, before),
+            )
+        except (Exception, KeyboardInterrupt) as error:
+            failure = failure_of(error)
+            if failure is None:
+                raise
+            return done, failure
+        done = ReplayResult(done.failed, done.missing + rest.missing, rest.has_more)
+    return done, None
+
+
+def _report_further(report: OnProgress, before: int, done: int, total: int) -> None:
+    report(before + done, before + total)

@@ -13,6 +13,7 @@ from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, Repl
 from app.domain.events import EVENTS
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
+from app.domain.values.progress import OnProgress
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
@@ -48,6 +49,20 @@ class Resent:
 
     due: int
     disabled: int = 0
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How far a replay is."""
+
+    on_progress: OnProgress | None
+    total: int = 0
+    done: int = 0
+
+    def add(self, count: int) -> None:
+        self.done += count
+        if count and self.on_progress is not None:
+            self.on_progress(self.done, max(self.total, self.done))
 
 
 @staff_and_apps
@@ -121,6 +136,7 @@ def replay_deliveries(
     *,
     failed: bool = True,
     missing: bool = True,
+    on_progress: OnProgress | None = None,
 ) -> ReplayResult:
     """Replay a webhook's failed deliveries since ``since``, and those that it never got.
 
@@ -130,7 +146,7 @@ def replay_deliveries(
     its app inactive.
 
     The audit entry is written first. The work is done in steps, which can be repeated after a
-    crash.
+    crash; ``on_progress`` is called after each, with an estimate of all.
     """
     _refuse_disabled(ports, webhook_id)
     with ports.database.transaction() as session:
@@ -141,8 +157,11 @@ def replay_deliveries(
         name = webhook.name or webhook.target_url
         change = Change("webhook.replay", "Webhook", webhook_id, name, after=after)
         record(ports, actor, session, change)
-    retried = _replay_failed(ports, webhook_id, since) if failed else 0
-    created = _replay_undelivered(ports, webhook_id, since) if missing else 0
+    tally = _Tally(on_progress)
+    if on_progress is not None:
+        tally.total = _count(ports, webhook_id, since, failed=failed, missing=missing)
+    retried = _replay_failed(ports, webhook_id, since, tally) if failed else 0
+    created = _replay_undelivered(ports, webhook_id, since, tally) if missing else 0
     return ReplayResult(retried, created, has_more=created >= MAX_MISSING)
 
 
@@ -161,7 +180,22 @@ def _refuse_disabled(ports: Ports, webhook_id: int) -> None:
         raise Refused(Problem("INVALID", "The webhook is disabled. Enable it to resend.", "id"))
 
 
-def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
+def _count(ports: Ports, webhook_id: int, since: datetime, *, failed: bool, missing: bool) -> int:
+    """Count the deliveries that a replay concerns."""
+    total = 0
+    with ports.database.reading() as session:
+        if failed:
+            query = _failed(webhook_id, since).order_by(None).subquery()
+            total += session.scalar(select(func.count()).select_from(query)) or 0
+        if missing:
+            subscribed = _subscribed(session, webhook_id)
+            some = _missing(webhook_id, subscribed, since).with_only_columns(OutboxEventRecord.id)
+            query = some.limit(MAX_MISSING).subquery()
+            total += session.scalar(select(func.count()).select_from(query)) or 0
+    return total
+
+
+def _replay_failed(ports: Ports, webhook_id: int, since: datetime, tally: _Tally) -> int:
     """Schedule what failed since then, with missing payloads made; return how many."""
     with ports.database.reading() as session:
         last = session.scalar(select(func.max(DeliveryRecord.id))) or 0
@@ -169,6 +203,7 @@ def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
             _failed(webhook_id, since).where(DeliveryRecord.payload == "")
         ).all()
     count = rebuild_payloads(ports, empty)
+    tally.add(len(empty))
     keys: Sequence[int] = (0,)
     # Up to the last of the beginning: what fails meanwhile is not made due without end.
     replayable = _failed(webhook_id, since).where(
@@ -182,6 +217,7 @@ def _replay_failed(ports: Ports, webhook_id: int, since: datetime) -> int:
                 update(DeliveryRecord).where(DeliveryRecord.id.in_(keys)).values(_due_again(ports))
             )
         count += len(keys)
+        tally.add(len(keys))
     return count
 
 
@@ -220,17 +256,12 @@ def _due_again(ports: Ports) -> dict[str, object]:
     }
 
 
-def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime) -> int:
+def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime, tally: _Tally) -> int:
     with ports.database.reading() as session:
-        found = subscribers_of(session, tuple(EVENTS))
-    heard = {
-        kind.value: subscriber
-        for kind, subscribers in found.items()
-        for subscriber in subscribers
-        if subscriber.webhook_id == webhook_id
-    }
+        heard = _subscribed(session, webhook_id)
+    missing_events = _missing(webhook_id, heard, since).order_by(OutboxEventRecord.id)
     count, last = 0, 0
-    while count < MAX_MISSING and (notes := _missing(ports, webhook_id, heard, since, last)):
+    while count < MAX_MISSING and (notes := _next_events(ports, missing_events, last)):
         last = notes[-1].id
         missing = [
             delivery
@@ -240,28 +271,43 @@ def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime) -> int:
         with ports.database.transaction() as session:
             insert_deliveries(ports, session, missing, ports.clock.now())
         count += len(missing)
+        tally.add(len(notes))
     return count
 
 
+def _subscribed(session: Session, webhook_id: int) -> dict[str, Subscriber]:
+    """Return the webhook as a subscriber, by the names of its events."""
+    found = subscribers_of(session, tuple(EVENTS))
+    return {
+        kind.value: subscriber
+        for kind, subscribers in found.items()
+        for subscriber in subscribers
+        if subscriber.webhook_id == webhook_id
+    }
+
+
 def _missing(
-    ports: Ports, webhook_id: int, heard: dict[str, Subscriber], since: datetime, last: int
-) -> list[OutboxEventRecord]:
-    """Closed notes behind ``last`` that the webhook has no delivery of."""
+    webhook_id: int, heard: Collection[str], since: datetime
+) -> Select[OutboxEventRecord]:
+    """Closed events that the webhook has no delivery of."""
     had = aliased(DeliveryRecord)
-    query = (
+    return (
         select(OutboxEventRecord)
         .outerjoin(had, and_(had.note_id == OutboxEventRecord.id, had.webhook_id == webhook_id))
         .where(
-            OutboxEventRecord.id > last,
             OutboxEventRecord.closed_at >= since,
             OutboxEventRecord.issued_at >= since,
             OutboxEventRecord.type.in_(heard),
             had.id.is_(None),
         )
-        .order_by(OutboxEventRecord.id)
-        .limit(_AT_ONCE)
     )
+
+
+def _next_events(
+    ports: Ports, missing: Select[OutboxEventRecord], last: int
+) -> list[OutboxEventRecord]:
+    """Return some of the events behind ``last``."""
     with ports.database.reading() as session:
-        notes = list(session.scalars(query))
+        notes = list(session.scalars(missing.where(OutboxEventRecord.id > last).limit(_AT_ONCE)))
         session.expunge_all()
     return notes

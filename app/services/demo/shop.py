@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
 from app.domain.authorization.actor import Actor
+from app.domain.values.progress import OnProgress, ignore_progress
 from app.models import AppRecord, AppTokenRecord, AuditRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -43,7 +44,12 @@ class SignIn:
 
 
 @internal
-def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], None]) -> None:
+def fill_shop(
+    ports: Ports,
+    actor: Actor,
+    tell: Callable[[Sequence[SignIn]], None],
+    on_progress: OnProgress = ignore_progress,
+) -> None:
     """Create whatever the demo shop lacks; ``tell`` gets all sign-ins at once.
 
     Safe to repeat: existing people don't change, and a completed shop only gets back people and
@@ -56,8 +62,10 @@ def fill_shop(ports: Ports, actor: Actor, tell: Callable[[Sequence[SignIn]], Non
     if is_new:
         ring(past.at(OPENED + 1))  # the next key is then old enough for a rotation
         happenings += [*made_apps(), *installations(), *new_prices(), *sales()]
-    for happening in sorted(happenings, key=lambda happening: happening.hours_ago, reverse=True):
+    happenings.sort(key=lambda happening: happening.hours_ago, reverse=True)
+    for number, happening in enumerate(happenings, 1):
         happening.happen(past)
+        on_progress(number, len(happenings))
     _finish(past, tell, is_new=is_new)
 
 

@@ -1,0 +1,99 @@
+"""Progress of long work: a bar on a terminal, lines elsewhere, nothing with ``--json``."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from app.commands.terminal import progress
+from app.commands.terminal.progress import pace
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType, ProductUpdated
+from app.ports import Ports
+from app.services.deliveries import replays
+from app.services.deliveries.fanout import fan_out_events
+from app.services.outbox.publisher import add_event
+from tests.builders.apps import make_app
+from tests.builders.webhooks import make_webhook
+from tests.commands.real_installation import Installation
+from tests.commands.shell import run
+from tests.commands.terminal import run_in_terminal
+from tests.fakes.clock import FakeClock
+from tests.fakes.payloads import FakePayloads
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "seconds", "shown"),
+    [
+        (0, 100, 3.0, ""),
+        (50, 100, 0.2, ""),
+        (50, 100, 2.0, "25 per second, 2 s left"),
+        (5_000, 100_000, 2.5, "2,000 per second, 48 s left"),
+        (10, 1_000, 10.0, "1 per second, 16 min left"),
+        (1, 4, 20.0, "3 per minute, 60 s left"),
+        (100, 100, 4.0, "25 per second"),
+    ],
+)
+def test_pace_is_a_rate_and_the_time_left(
+    done: int, total: int, seconds: float, shown: str
+) -> None:
+    assert pace(done, total, seconds) == shown
+
+
+def replay(ports: Ports, clock: FakeClock, *options: str) -> str:
+    """Replay 120 missing events in two rounds; return standard error."""
+    telling = replace(ports, payloads=FakePayloads(ports.database))
+    with ports.database.transaction() as session:
+        for number in range(120):
+            add_event(telling, OPERATOR, session, ProductUpdated(number))
+    while fan_out_events(telling, WORKER):
+        pass
+    app, _ = make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
+    make_webhook(ports, app, EventType.PRODUCT_UPDATED)
+    since = (clock.now() - timedelta(hours=1)).isoformat()
+    done = run(telling, "webhook", "replay", "hook", "--since", since, *options)
+    assert done.exit_code == 0, done.output
+    return done.stderr
+
+
+def test_progress_without_a_terminal_is_lines(
+    ports: Ports, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    lines = replay(ports, clock).splitlines()
+    assert [line for line in lines if line.startswith("Scheduling deliveries")] == [
+        "Scheduling deliveries: 50 of 120",
+        "Scheduling deliveries: 100 of 120",
+    ]
+
+
+def test_progress_goes_on_where_a_replay_takes_several_rounds(
+    ports: Ports, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(replays, "MAX_MISSING", 100)
+    lines = replay(ports, clock).splitlines()
+    assert lines[0] == "Scheduling deliveries: 50 of 100"
+    assert lines[-1].endswith(": 120.")
+
+
+def test_short_work_and_json_have_no_progress(
+    ports: Ports, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "of 120" not in replay(ports, clock)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    assert "Adding demo data" not in run(ports, "demo", "--json").stderr
+
+
+def test_terminal_shows_a_bar_that_is_gone_before_the_result(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    options = {"DATABASE_URL": sqlite_url, "TERM": "xterm-256color", "COLUMNS": "200"}
+    shown = run_in_terminal(Installation(tmp_path, options), "demo")
+    assert "ended with 0" in shown
+    bar, _, result = shown.partition("Sign in as")
+    assert "Adding demo data" in bar
+    assert "per second" in bar
+    assert "Adding demo data" not in result
