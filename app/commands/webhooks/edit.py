@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from app.commands.terminal.output import legible, output
+from app.commands.webhooks.edited_file import edited_file
 from app.commands.webhooks.fields import WebhookOptions, event_names, field_options
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_webhook
@@ -61,24 +62,15 @@ def _changed(instance: Instance, webhook: InstanceWebhook, draft: WebhookDraft) 
 
 def _edit(instance: Instance, webhook: InstanceWebhook) -> InstanceWebhook | None:
     """Edit the webhook as TOML; ``None`` if nothing changed. Mistakes can be corrected there."""
-    text = format_toml(webhook)
-    while (edited := _edited(text)) is not None and edited.strip():
-        try:
-            draft = parse_toml(webhook, edited)
-            if not isinstance(draft.events, Absent):
-                draft = replace(draft, events=event_names(instance, draft.events))
-            return None if draft == WebhookDraft() else _changed(instance, webhook, draft)
-        except (Unreadable, Refused, Fault, click.UsageError) as error:
-            click.confirm(f"{legible(str(error))} Edit again?", default=True, abort=True, err=True)
-            text = edited
+    with edited_file(format_toml(webhook), ".toml", output().say) as file:
+        while (text := file.edit()).strip():
+            try:
+                draft = parse_toml(webhook, text)
+                if not isinstance(draft.events, Absent):
+                    draft = replace(draft, events=event_names(instance, draft.events))
+                return None if draft == WebhookDraft() else _changed(instance, webhook, draft)
+            except (Unreadable, Refused, Fault, click.UsageError) as error:
+                file.explain(text, str(error))
+                question = f"{legible(str(error))} Edit again?"
+                click.confirm(question, default=True, abort=True, err=True)
     return None
-
-
-def _edited(text: str) -> str | None:
-    """Open ``text`` in an editor; ``None`` if it was not saved."""
-    try:
-        return click.edit(text, extension=".toml")
-    except FileNotFoundError:
-        return None  # the editor has removed it
-    except UnicodeDecodeError:
-        raise click.ClickException("The edited file isn't UTF-8 text.") from None

@@ -12,8 +12,8 @@ from app.domain.values.unset import ABSENT
 from app.ports.instance import InstanceWebhook, WebhookDraft
 
 _HEAD = """\
-# Change what you like, save and leave the editor. Without a change nothing happens.
-# A query says itself which events it is about; the line `events` counts where there is none.
+# Save and close the editor to update the webhook. Without a change, nothing is saved.
+# A query defines its own events; `events` is used only without a query.
 
 """
 _KINDS: Mapping[str, type] = {
