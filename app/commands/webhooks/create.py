@@ -55,6 +55,8 @@ def create(*, app: str | None, no_input: bool, **fields: Any) -> None:
         webhook = chosen.create(owner.id, draft)
     out = output()
     out.one(webhook, options.columns(draft))
+    if options.makes_secret:
+        out.say("Store the secret now. It won't be shown again.")
     if warn_of_missing_permission(webhook):
         return
     is_on = webhook.is_active and owner.is_active
@@ -104,7 +106,21 @@ def _ask_for_missing(instance: Instance, options: WebhookOptions) -> WebhookOpti
         options = replace(
             options, name=click.prompt("Name", default="", show_default=False, err=True)
         )
-    return options
+    return _ask_for_secret(options) if options.secret is None else options
+
+
+def _ask_for_secret(options: WebhookOptions) -> WebhookOptions:
+    """Return ``options`` with a new secret, a typed one, or none."""
+    choice = click.prompt(
+        "Secret to sign deliveries with: generate one, type one, or none (the shop's keys sign)",
+        type=click.Choice(["generate", "type", "none"]),
+        default="none",
+        err=True,
+    )
+    if choice != "type":
+        return replace(options, secret=choice)
+    typed = click.prompt("Secret", hide_input=True, confirmation_prompt=True, err=True)
+    return replace(options, typed_secret=typed.strip())
 
 
 def _app(instance: Instance, text: str) -> InstanceApp:

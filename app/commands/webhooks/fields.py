@@ -6,7 +6,7 @@ import base64
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import click
@@ -29,7 +29,10 @@ _LOOKS_SECRET = re.compile(r"[?&][^=&]*(?:token|secret|key|sig|auth|pass)[^=&]*=
 
 @dataclass(frozen=True, slots=True)
 class WebhookOptions:
-    """The values of the options as typed; files are not read yet."""
+    """The values of the options as typed; files are not read yet.
+
+    ``typed_secret`` is a secret that was typed at a prompt.
+    """
 
     name: str | None
     target_url: str | None
@@ -39,6 +42,7 @@ class WebhookOptions:
     no_headers: bool
     is_active: bool | None
     secret: str | None
+    typed_secret: str | None = field(default=None, repr=False)
 
     @property
     def is_nothing(self) -> bool:
@@ -73,8 +77,13 @@ class WebhookOptions:
             query=ABSENT if self.query is None else _query(self.query),
             custom_headers=self._headers(),
             is_active=_or_absent(self.is_active),
-            secret_key=ABSENT if self.secret is None else _secret(self.secret),
+            secret_key=self._secret_key(),
         )
+
+    def _secret_key(self) -> str | Absent:
+        if self.typed_secret is not None:
+            return self.typed_secret
+        return ABSENT if self.secret is None else _secret(self.secret)
 
     def _headers(self) -> Mapping[str, str] | Absent:
         if self.no_headers and self.headers:

@@ -44,12 +44,43 @@ def test_what_is_missing_is_asked_for_on_a_terminal(installed: Installation) -> 
         ("Endpoint URL", "https://app.example.com/new"),
         ("Events, separated", "order-paid, PRODUCT_CREATED"),
         ("Name", "asked"),
+        ("Secret to sign", ""),
     ]
     comparable_output = run_in_terminal(installed, "webhook", "create", answers=answers)
     assert "ended with 0" in comparable_output
     made = hook(installed, "asked")
     assert made["targetUrl"] == "https://app.example.com/new"
     assert made["events"] == ["ORDER_PAID", "PRODUCT_CREATED"]
+
+
+def test_secret_is_generated_and_shown_once(installed: Installation) -> None:
+    answers = [
+        ("Endpoint URL", "https://app.example.com/new"),
+        ("Name", "new"),
+        ("Secret to sign", "generate"),
+    ]
+    words = ("webhook", "create", "--event", "ORDER_PAID")
+    shown = run_in_terminal(installed, *words, answers=answers)
+    shown = re.sub(r"\x1b\[[\d;]*m", "", shown)
+    assert re.search(r"Secret\s+whsec_[\w+/]{32}\s*$", shown, re.MULTILINE)
+    assert "Store the secret now. It won't be shown again." in shown
+    assert hook(installed, "new")["hasSecret"] is True
+    assert "whsec_" not in installed.run("webhook", "show", "new", "--json").stdout
+
+
+def test_typed_secret_is_never_shown(installed: Installation) -> None:
+    answers = [
+        ("Endpoint URL", "https://app.example.com/new"),
+        ("Name", "new"),
+        ("Secret to sign", "type"),
+        ("Secret:", "whsec_b2xkZXI="),
+        ("Repeat for confirmation", "whsec_b2xkZXI="),
+    ]
+    words = ("webhook", "create", "--event", "ORDER_PAID")
+    shown = run_in_terminal(installed, *words, answers=answers)
+    assert "ended with 0" in shown
+    assert "whsec_" not in shown
+    assert hook(installed, "new")["hasSecret"] is True
 
 
 def test_invalid_answer_is_asked_again(ports: Ports, installed: Installation) -> None:
@@ -63,6 +94,7 @@ def test_invalid_answer_is_asked_again(ports: Ports, installed: Installation) ->
         ("Did you mean ORDER_PAID?", ","),
         ("Enter at least one event", "order-paid"),
         ("Name", "asked"),
+        ("Secret to sign", ""),
     ]
     assert "ended with 0" in run_in_terminal(installed, "webhook", "create", answers=answers)
     made = hook(installed, "asked")
