@@ -135,8 +135,11 @@ class Instance(Protocol):
     ) -> str:
         """The payload of a webhook with ``query`` for that object; sends and writes nothing."""
 
-    def trigger(self, webhook_id: str, object_id: str | None) -> InstanceDelivery:
-        """Send a webhook's payload of that object, or of the newest that fits, now."""
+    def trigger(self, webhook_id: str, object_id: str | None, event: str = "") -> InstanceDelivery:
+        """Send a webhook's payload of that object, or of the newest that fits, now.
+
+        ``event`` is one of the webhook's events; by default the first that fits.
+        """
 
     def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:
         """Return the webhook's deliveries of the last days."""

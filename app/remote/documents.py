@@ -102,6 +102,14 @@ mutation Trigger($webhookId: ID!) {{
 }}
 {_DELIVERY}
 """
+TRIGGER_EVENT = f"""
+mutation Trigger($webhookId: ID!, $objectId: ID, $event: WebhookEventTypeAsyncEnum) {{
+  webhookTrigger(webhookId: $webhookId, objectId: $objectId, event: $event) {{
+    delivery {{ ...Sent }} errors {{ field message code }}
+  }}
+}}
+{_DELIVERY}
+"""
 DELIVERIES = f"""
 query Deliveries($id: ID!, $first: Int!, $after: String, $filter: EventDeliveryFilterInput) {{
   webhook(id: $id) {{

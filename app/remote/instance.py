@@ -96,13 +96,16 @@ class RemoteInstance:
         )
         return self._read(lambda: read_json(payload["payload"]))
 
-    def trigger(self, webhook_id: str, object_id: str | None) -> InstanceDelivery:
+    def trigger(self, webhook_id: str, object_id: str | None, event: str = "") -> InstanceDelivery:
         variables = {"webhookId": webhook_id}
-        if object_id is None:
-            payload = self._api.change("webhookTrigger", documents.TRIGGER_NEWEST, **variables)
-        else:
+        # Other versions require an object, and know no event.
+        document = documents.TRIGGER_NEWEST if object_id is None else documents.TRIGGER
+        if object_id is not None:
             variables["objectId"] = object_id
-            payload = self._api.change("webhookTrigger", documents.TRIGGER, **variables)
+        if event:
+            document = documents.TRIGGER_EVENT
+            variables["event"] = event
+        payload = self._api.change("webhookTrigger", document, **variables)
         return self._read(lambda: to_delivery(payload["delivery"]))
 
     def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:

@@ -166,6 +166,18 @@ def test_triggered_delivery_equals_the_dry_run(
         assert (sent.payload, sent.event) == (shown.payload, kind.type.value)
 
 
+def test_one_of_several_events_is_triggered(ports: Ports, manager: Actor, listener: int) -> None:
+    make_sample_object(ports, OrderPaid)
+    events = (EventType.ORDER_CREATED, EventType.ORDER_PAID)
+    webhook = to_global_id("Webhook", make_webhook(ports, listener, *events))
+    assert trigger_webhook(ports, manager, webhook).event == "ORDER_CREATED"
+    sent = trigger_webhook(ports, manager, webhook, event=EventType.ORDER_PAID)
+    assert sent.event == "ORDER_PAID"
+    with pytest.raises(Refused) as refused:
+        trigger_webhook(ports, manager, webhook, event=EventType.PRODUCT_UPDATED)
+    assert codes(refused) == [("event", "MISSING_EVENT")]
+
+
 def test_query_without_id_uses_the_newest_object(
     ports: Ports, manager: Actor, listener: int
 ) -> None:

@@ -11,6 +11,7 @@ import click
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, json_text, output, write
 from app.commands.terminal.text_options import read_text
+from app.commands.webhooks.fields import complete_event, event_names
 from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import DELIVERIES, find_app, find_webhook, payload_of
 from app.domain.values.errors import Problem, Refused, problem_text
@@ -111,16 +112,23 @@ def dry_run(
     "trigger",
     examples=[
         ("flask webhook trigger hook", "with the newest matching object"),
+        ("flask webhook trigger hook --event ORDER_PAID", "one of the webhook's events"),
         ("flask webhook trigger hook --object-id T3JkZXI6MQ==", "with this object"),
     ],
 )
 @click.argument("webhook")
+@click.option(
+    "--event",
+    shell_complete=complete_event,
+    help="The event to send, one of the webhook's. Default: its first with a matching object.",
+)
 @click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
-def trigger(webhook: str, object_ids: tuple[str, ...]) -> None:
-    """Send a webhook the payload for an object now."""
+def trigger(webhook: str, event: str | None, object_ids: tuple[str, ...]) -> None:
+    """Send a webhook a sample event now: the payload for an object."""
     chosen = instance()
     target = find_webhook(chosen, webhook)
-    sent = [chosen.trigger(target.id, object_id) for object_id in object_ids or (None,)]
+    name = event_names(chosen, [event])[0] if event else ""
+    sent = [chosen.trigger(target.id, object_id, name) for object_id in object_ids or (None,)]
     output().rows(sent, DELIVERIES, empty="Nothing was sent.")
 
 

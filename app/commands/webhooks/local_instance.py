@@ -99,8 +99,10 @@ class LocalInstance:
         )
         return ran.payload
 
-    def trigger(self, webhook_id: str, object_id: str | None) -> InstanceDelivery:
-        return self._to_delivery(trigger_webhook(self._ports, self._actor, webhook_id, object_id))
+    def trigger(self, webhook_id: str, object_id: str | None, event: str = "") -> InstanceDelivery:
+        kind = EventType(event) if event else None
+        sent = trigger_webhook(self._ports, self._actor, webhook_id, object_id, kind)
+        return self._to_delivery(sent)
 
     def deliveries(self, webhook_id: str, query: DeliveryQuery) -> DeliveryPage:
         request = PageRequest(

@@ -5,6 +5,7 @@ import json
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.events import EventType
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
@@ -45,6 +46,12 @@ class DryRunMutations(graphene.ObjectType):
         ),
         object_id=graphene.ID(description="Default: the newest matching object."),
         webhook_id=graphene.ID(required=True),
+        event=graphene.Argument(
+            "app.graphql.types.webhooks.WebhookEventTypeAsyncEnum",
+            description=(
+                "One of the webhook's events. Default: its first event with a matching object."
+            ),
+        ),
     )
 
     @staticmethod
@@ -65,8 +72,12 @@ class DryRunMutations(graphene.ObjectType):
     @staticmethod
     @answers(WebhookTrigger)
     def resolve_webhook_trigger(
-        _root: object, info: GraphQLResolveInfo, webhook_id: str, object_id: str | None = None
+        _root: object,
+        info: GraphQLResolveInfo,
+        webhook_id: str,
+        object_id: str | None = None,
+        event: EventType | None = None,
     ) -> WebhookTrigger:
         context: RequestContext = info.context
-        delivery = trigger_webhook(context.ports, context.actor, webhook_id, object_id)
+        delivery = trigger_webhook(context.ports, context.actor, webhook_id, object_id, event)
         return WebhookTrigger(delivery=delivery)

@@ -54,10 +54,10 @@ def dry_run_webhook(
     link has no token. With ``app`` its permissions count, else the caller's; its webhooks and
     their secrets need MANAGE_APPS. With ``event`` the query is run for that one of its events.
 
-    Refuses INVALID on ``event`` if the query isn't about it, the codes of the port ``Payloads`` on
-    ``query``, INVALID_ID on ``objectId`` for an id of another type, NOT_FOUND if there is no such
-    object (or none yet), NOT_FOUND on ``app``, MISSING_PERMISSION if caller or app lack the
-    event's. Sends and writes nothing.
+    Refuses MISSING_EVENT on ``event`` if the query isn't about it, the codes of the port
+    ``Payloads`` on ``query``, INVALID_ID on ``objectId`` for an id of another type, NOT_FOUND if
+    there is no such object (or none yet), NOT_FOUND on ``app``, MISSING_PERMISSION if caller or
+    app lack the event's. Sends and writes nothing.
     """
     if query is None and object_id is None:
         raise Refused(Problem("GRAPHQL_ERROR", "Enter a query or an object ID.", "query"))
@@ -124,7 +124,7 @@ def _only(kinds: Kinds, event: EventType) -> Kinds:
         message = "The query doesn't subscribe to {event}, but to {subscribed}."
         subscribed = ", ".join(kind.type.label for kind in kinds)
         values = {"event": event.label, "subscribed": subscribed}
-        raise Refused(Problem("INVALID", message, "event", values=values))
+        raise Refused(Problem("MISSING_EVENT", message, "event", values=values))
     return chosen
 
 

@@ -62,6 +62,8 @@ CASES = {
     "dry-run-refused": ("dry-run", "--query", "subscription {"),
     "trigger": ("trigger", "asking", "--object-id", PRODUCT),
     "trigger-newest": ("trigger", "asking"),
+    "trigger-event": ("trigger", "asking", "--event", "product-updated", "--object-id", PRODUCT),
+    "trigger-another-event": ("trigger", "asking", "--event", "ORDER_PAID"),
     "trigger-nothing": ("trigger", "silent"),
     "trigger-refused": ("trigger", "asking", "--object-id", "nothing"),
     "deliveries": ("deliveries",),
