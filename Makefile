@@ -114,6 +114,7 @@ node-packages: dev-packages playground
 	@$(call npm-ci,$(CLIENTS))
 	@$(call npm-ci,$(CLIENTS)/sdk)
 	@$(call npm-ci,$(CLIENTS)/php)
+	@$(call npm-ci,$(CLIENTS)/newman)
 	@$(call npm-ci,$(BROWSER))
 
 playground: ## the query editor of the playground page (needs Node)

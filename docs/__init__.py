@@ -9,6 +9,7 @@ from app.graphql.schema import schema
 from docs.access import printed_access
 from docs.apps import printed_apps
 from docs.asvs import printed_requirements
+from docs.collection import printed_collection
 from docs.commands import printed_commands
 from docs.events import printed_events
 from docs.limits import printed_limits
@@ -25,6 +26,7 @@ def printed_schema() -> str:
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "schema.graphql": printed_schema,
+    "collection/latchkey.postman_collection.json": printed_collection,
     "guides/apps.md": printed_apps,
     "reference/events.md": printed_events,
     "reference/webhooks.md": printed_webhooks,

@@ -1,0 +1,59 @@
+"""Which fields the requests of the collection select."""
+
+from collections.abc import Iterator
+
+from graphql import (
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    GraphQLOutputType,
+    get_named_type,
+    is_leaf_type,
+    is_required_argument,
+)
+
+_INDENT = "  "
+_NAMES = ("id", "name", "email")
+"""What is selected of an object that belongs to the one that was asked for."""
+
+_LEFT_OUT = frozenset({"privateMetadata", "privateMetafields", "metafields"})
+
+
+def selection(kind: GraphQLOutputType, level: int = 1, *, is_inner: bool = False) -> str:
+    """Return the selection of a field of that type, with its braces; empty for a leaf.
+
+    All fields of the object that was asked for; names alone of objects beside it (``is_inner``).
+    """
+    named = get_named_type(kind)
+    if not isinstance(named, GraphQLObjectType | GraphQLInterfaceType):
+        return ""
+    is_object = "id" in named.fields
+    lines = [
+        f"{_INDENT * (level + 1)}{name}{inner}"
+        for name, inner in _fields(named, level + 1, is_inner=is_inner, is_object=is_object)
+    ]
+    return " {\n" + "\n".join(lines) + f"\n{_INDENT * level}}}" if lines else ""
+
+
+def _fields(
+    named: GraphQLObjectType | GraphQLInterfaceType,
+    level: int,
+    *,
+    is_inner: bool,
+    is_object: bool,
+) -> Iterator[tuple[str, str]]:
+    for name, field in named.fields.items():
+        is_hidden = is_inner and is_object and name not in _NAMES
+        if is_hidden or name in _LEFT_OUT or not _can_be_selected(field):
+            continue
+        if is_leaf_type(get_named_type(field.type)):
+            yield name, ""
+        elif not (is_inner or is_object) or "first" not in field.args:
+            inner = selection(field.type, level, is_inner=is_inner or is_object)
+            if inner:
+                yield name, inner
+
+
+def _can_be_selected(field: GraphQLField) -> bool:
+    needs_arguments = any(map(is_required_argument, field.args.values()))
+    return field.deprecation_reason is None and not needs_arguments
