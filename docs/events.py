@@ -40,8 +40,8 @@ _AREAS = {
 """The headings, by what the names of their events begin with."""
 
 _LINK = """\
-`token` is the link's secret. It is in deliveries to webhooks that can receive it, and never in dry
-runs, the console or stored deliveries.
+`token` is the link's secret. It is sent to webhooks that can
+[receive it](webhooks.md#subscribe); dry runs and the console don't show it.
 """
 _PEOPLE_ONLY = """\
 Apps can't be granted `MANAGE_APPS`, so only an app that got it from an earlier version receives
