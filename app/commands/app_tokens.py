@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import click
 
 from app.commands.app_output import MAX_KEY, app_key
+from app.commands.name_completion import complete_app
 from app.commands.terminal.choices import Id
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
@@ -66,7 +67,7 @@ _key = click.argument("token_id", metavar="ID", type=Id(1, MAX_KEY))
         ("flask app token create 7 --permission MANAGE_ORDERS", "limited to this permission"),
     ],
 )
-@click.argument("app")
+@click.argument("app", shell_complete=complete_app)
 @click.option("--name", default="", help="A name to recognize the token by.")
 @click.option(
     "--expires",
@@ -88,7 +89,7 @@ def create_token(
 
 
 @tokens.command("list", examples=[("flask app token list Warehouse", "all tokens of the app")])
-@click.argument("app")
+@click.argument("app", shell_complete=complete_app)
 @fields_option(_COLUMNS)
 def list_tokens(app: str) -> None:
     """List an app's tokens. Expired tokens are listed for 30 days."""

@@ -7,6 +7,7 @@ import click
 from app.commands.app_installations import install, installations
 from app.commands.app_output import ALL_COLUMNS, COLUMNS, NO_APP, app_key
 from app.commands.app_tokens import tokens
+from app.commands.name_completion import complete_app
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import output
@@ -93,7 +94,7 @@ def list_(*, search: str, is_active: bool | None, limit: int, after: str) -> Non
 
 
 @command.command("show", examples=[("flask app show Warehouse", "one app")])
-@click.argument("app")
+@click.argument("app", shell_complete=complete_app)
 @fields_option(ALL_COLUMNS)
 def show(app: str) -> None:
     """Show an app with the details from its manifest."""
@@ -108,7 +109,7 @@ def show(app: str) -> None:
         ("flask app update 7 --no-permissions", "remove all its permissions"),
     ],
 )
-@click.argument("app")
+@click.argument("app", shell_complete=complete_app)
 @click.option("--name", help="New name.")
 @click.option("--identifier", help="The app's own identifier. Must be unique.")
 @permission_option
@@ -150,7 +151,7 @@ def update(
 
 
 @command.command("deactivate", examples=[("flask app deactivate Warehouse", "deactivate it")])
-@click.argument("app")
+@click.argument("app", shell_complete=complete_app)
 def deactivate(app: str) -> None:
     """Deactivate an app with its tokens and extensions, effective immediately."""
     ports = installation().ports
@@ -158,7 +159,7 @@ def deactivate(app: str) -> None:
 
 
 @command.command("activate", examples=[("flask app activate Warehouse", "activate it")])
-@click.argument("app")
+@click.argument("app", shell_complete=complete_app)
 def activate(app: str) -> None:
     """Activate an app."""
     ports = installation().ports
@@ -172,7 +173,7 @@ def activate(app: str) -> None:
         ("flask app delete 7 --yes", "without a prompt"),
     ],
 )
-@click.argument("app")
+@click.argument("app", shell_complete=complete_app)
 @yes_option
 def delete(app: str, *, yes: bool) -> None:
     """Permanently delete an app with its tokens, webhooks and extensions."""

@@ -38,4 +38,6 @@ def command(shell: str) -> None:
     script = ShellComplete.source(completer)
     # Descriptions have commas of their own; click's script for fish ends them at the first.
     script = script.replace('string split "," ', 'string split --max 1 "," ')
+    # Names can have spaces, which bash would take for the end of the word.
+    script = script.replace("COMPREPLY+=($value)", """COMPREPLY+=("$(printf '%q' "$value")")""")
     output().alone("script", script.strip())

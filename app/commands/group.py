@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from app.commands.name_completion import complete_group, complete_staff_email
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
@@ -86,7 +87,7 @@ def list_(*, search: str, limit: int, after: str) -> None:
         ('flask group update Support --name "First line"', "rename it"),
     ],
 )
-@click.argument("name")
+@click.argument("name", shell_complete=complete_group)
 @click.option("--name", "new_name", help="New name.")
 @click.option(
     "--add-permission",
@@ -103,10 +104,18 @@ def list_(*, search: str, limit: int, after: str) -> None:
     help="A permission to remove. Repeatable.",
 )
 @click.option(
-    "--add-user", "joining", multiple=True, help="Email of a staff member to add. Repeatable."
+    "--add-user",
+    "joining",
+    multiple=True,
+    shell_complete=complete_staff_email,
+    help="Email of a staff member to add. Repeatable.",
 )
 @click.option(
-    "--remove-user", "leaving", multiple=True, help="Email of a member to remove. Repeatable."
+    "--remove-user",
+    "leaving",
+    multiple=True,
+    shell_complete=complete_staff_email,
+    help="Email of a member to remove. Repeatable.",
 )
 def update(
     name: str,
@@ -139,7 +148,7 @@ def update(
         ("flask group delete Support --yes", "without a prompt"),
     ],
 )
-@click.argument("name")
+@click.argument("name", shell_complete=complete_group)
 @yes_option
 def delete(name: str, *, yes: bool) -> None:
     """Delete a group. Its members lose its permissions."""

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from app.commands.name_completion import complete_email, complete_group
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import output
@@ -59,7 +60,13 @@ for _change in CHANGES:
     "--superuser", is_flag=True, help="Make the person an administrator with all permissions."
 )
 @permission_option
-@click.option("--group", "groups", multiple=True, help="A group to join. Repeatable.")
+@click.option(
+    "--group",
+    "groups",
+    multiple=True,
+    shell_complete=complete_group,
+    help="A group to join. Repeatable.",
+)
 @click.option("--first-name", default="", help="First name.")
 @click.option("--last-name", default="", help="Last name.")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
@@ -147,7 +154,7 @@ def list_(
 
 
 @command.command("show", examples=[("flask user show ann@example.com", "one person")])
-@click.argument("email")
+@click.argument("email", shell_complete=complete_email)
 @fields_option(ALL_COLUMNS)
 def show(email: str) -> None:
     """Show a person with all their permissions."""
@@ -157,7 +164,7 @@ def show(email: str) -> None:
 @command.command(
     "deactivate", examples=[("flask user deactivate bob@example.com", "deactivate the account")]
 )
-@click.argument("email")
+@click.argument("email", shell_complete=complete_email)
 def deactivate(email: str) -> None:
     """Deactivate an account and end all its sessions, effective immediately."""
     ports = installation().ports
@@ -167,7 +174,7 @@ def deactivate(email: str) -> None:
 @command.command(
     "activate", examples=[("flask user activate bob@example.com", "activate the account")]
 )
-@click.argument("email")
+@click.argument("email", shell_complete=complete_email)
 def activate(email: str) -> None:
     """Activate an account."""
     ports = installation().ports
@@ -175,7 +182,7 @@ def activate(email: str) -> None:
 
 
 @command.command("sign-out", examples=[("flask user sign-out bob@example.com", "everywhere")])
-@click.argument("email")
+@click.argument("email", shell_complete=complete_email)
 def sign_out(email: str) -> None:
     """End all sessions of a person, in every browser and app."""
     ports = installation().ports

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from app.commands.name_completion import complete_email, complete_group
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import output
 from app.commands.terminal.prompts import confirm_action, yes_option
@@ -38,12 +39,24 @@ from app.web.installation import installation
         ("flask user update bob@example.com --add-group Support", "add to a group"),
     ],
 )
-@click.argument("email")
+@click.argument("email", shell_complete=complete_email)
 @click.option("--email", "new_email", help="New email, for mail and sign-in.")
 @click.option("--first-name", help="First name.")
 @click.option("--last-name", help="Last name.")
-@click.option("--add-group", "joined", multiple=True, help="A group to join. Repeatable.")
-@click.option("--remove-group", "left", multiple=True, help="A group to leave. Repeatable.")
+@click.option(
+    "--add-group",
+    "joined",
+    multiple=True,
+    shell_complete=complete_group,
+    help="A group to join. Repeatable.",
+)
+@click.option(
+    "--remove-group",
+    "left",
+    multiple=True,
+    shell_complete=complete_group,
+    help="A group to leave. Repeatable.",
+)
 def update(
     email: str,
     *,
@@ -80,8 +93,14 @@ def update(
     "promote",
     examples=[("flask user promote eve@example.com --group Support", "make a customer staff")],
 )
-@click.argument("email")
-@click.option("--group", "joined", multiple=True, help="A group to join. Repeatable.")
+@click.argument("email", shell_complete=complete_email)
+@click.option(
+    "--group",
+    "joined",
+    multiple=True,
+    shell_complete=complete_group,
+    help="A group to join. Repeatable.",
+)
 def promote(email: str, *, joined: tuple[str, ...]) -> None:
     """Make a customer a staff member.
 
@@ -101,7 +120,7 @@ def promote(email: str, *, joined: tuple[str, ...]) -> None:
         ("flask user delete bob@example.com --yes", "without a prompt"),
     ],
 )
-@click.argument("email")
+@click.argument("email", shell_complete=complete_email)
 @yes_option
 def delete(email: str, *, yes: bool) -> None:
     """Permanently delete a person and all their data. To block sign-in only, use deactivate."""
@@ -124,7 +143,7 @@ def delete(email: str, *, yes: bool) -> None:
         ),
     ],
 )
-@click.argument("email")
+@click.argument("email", shell_complete=complete_email)
 @click.option("--page", default="", help="URL the link opens, on one of ALLOWED_CLIENT_HOSTS.")
 def reset_password(email: str, *, page: str) -> None:
     """Email a password reset link.

@@ -13,10 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.apps import make_app
 from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}"
 PROMPT = "what now? "
+NAME = "Parcel Post $HOME"
 
 
 def needs(shell: str) -> pytest.MarkDecorator:
@@ -49,6 +53,27 @@ def test_bash_completes_by_the_script(tmp_path: Path) -> None:
         '_flask_completion flask; echo "${COMPREPLY[*]}"'
     )
     assert shell_output(tmp_path, "bash", "-c", script) == "shop\n"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> str:
+    """The address of a database with an app whose name has blanks and a dollar sign."""
+    file = tmp_path_factory.mktemp("shop") / "shop.sqlite3"
+    shutil.copy(_migrated_file, file)
+    ports = fake_ports(f"sqlite:///{file}", FakeClock())
+    make_app(ports, NAME)
+    ports.database.close()
+    return f"sqlite:///{file}"
+
+
+@needs("bash")
+def test_bash_quotes_names(tmp_path: Path, shop: str) -> None:
+    script = (
+        f"export DATABASE_URL={shop}; "
+        'eval "$(flask completion bash)"; COMP_WORDS=(flask app show Par); COMP_CWORD=3; '
+        '_flask_completion flask; echo "${COMPREPLY[*]}"'
+    )
+    assert shell_output(tmp_path, "bash", "-c", script) == "Parcel\\ Post\\ \\$HOME\n"
 
 
 FISH = {

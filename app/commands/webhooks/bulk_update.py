@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import click
 
+from app.commands.name_completion import complete_app_or_global_id, complete_webhook
 from app.commands.terminal.exit_codes import Exit, Failure, failure_of
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import steps
@@ -81,8 +82,14 @@ _SECRETS = (
         ("flask webhook update --webhook hook --rotate-secret --yes", "shows the new secret"),
     ],
 )
-@click.option("--app", help="Only webhooks of this app.")
-@click.option("--webhook", "names", multiple=True, help="Only this webhook. Repeatable.")
+@click.option("--app", shell_complete=complete_app_or_global_id, help="Only webhooks of this app.")
+@click.option(
+    "--webhook",
+    "names",
+    multiple=True,
+    shell_complete=complete_webhook,
+    help="Only this webhook. Repeatable.",
+)
 @click.option(
     "--domain", nargs=2, metavar="OLD NEW", help="Replace host OLD with NEW in endpoint URLs."
 )

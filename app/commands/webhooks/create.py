@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from app.commands.name_completion import complete_app_or_global_id
 from app.commands.terminal.output import output, visible
 from app.commands.webhooks.fields import WebhookOptions, event_names, field_options
 from app.commands.webhooks.instance_option import instance, webhook_command
@@ -35,6 +36,7 @@ from app.ports.instance import Instance, InstanceApp
 )
 @click.option(
     "--app",
+    shell_complete=complete_app_or_global_id,
     help="The app that owns it: an ID or a unique name. Optional if there is only one app.",
 )
 @field_options

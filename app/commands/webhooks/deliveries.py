@@ -9,6 +9,7 @@ from itertools import islice
 
 import click
 
+from app.commands.name_completion import complete_webhook
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.time_options import read_moment
@@ -60,7 +61,7 @@ status_option = click.option(
         ("flask webhook deliveries --follow", "follow new deliveries until Ctrl-C"),
     ],
 )
-@click.argument("webhook", required=False)
+@click.argument("webhook", required=False, shell_complete=complete_webhook)
 @status_option
 @click.option("--event", shell_complete=complete_event, help="Only deliveries of this event.")
 @click.option(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import click
 
+from app.commands.name_completion import complete_app_or_global_id, complete_webhook
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, json_text, output, write
 from app.commands.terminal.text_options import read_text
@@ -69,8 +70,14 @@ _COLUMNS = (
 )
 @click.option("--object-id", "object_ids", multiple=True, help=_OBJECT_ID)
 @click.option("--query", help="The subscription query: text, @FILE or - for standard input.")
-@click.option("--webhook", help="Use the query and app of this webhook.")
-@click.option("--app", help="Run as this app. Default: the app of --webhook, or your account.")
+@click.option(
+    "--webhook", shell_complete=complete_webhook, help="Use the query and app of this webhook."
+)
+@click.option(
+    "--app",
+    shell_complete=complete_app_or_global_id,
+    help="Run as this app. Default: the app of --webhook, or your account.",
+)
 @click.option(
     "--diff-last", is_flag=True, help="Compare with the last delivery of --webhook, line by line."
 )
@@ -116,7 +123,7 @@ def dry_run(
         ("flask webhook trigger hook --object-id T3JkZXI6MQ==", "with this object"),
     ],
 )
-@click.argument("webhook")
+@click.argument("webhook", shell_complete=complete_webhook)
 @click.option(
     "--event",
     shell_complete=complete_event,

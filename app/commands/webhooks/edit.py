@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from app.commands.name_completion import complete_webhook
 from app.commands.terminal.output import legible, output
 from app.commands.webhooks.edited_file import edited_file
 from app.commands.webhooks.fields import WebhookOptions, event_names, field_options
@@ -31,7 +32,7 @@ from app.ports.instance import Instance, InstanceWebhook, WebhookDraft
         ("flask webhook edit hook --query - < paid.graphql", "read its query from standard input"),
     ],
 )
-@click.argument("webhook")
+@click.argument("webhook", shell_complete=complete_webhook)
 @field_options
 @click.option("--no-input", is_flag=True, help="Never open an editor.")
 def edit(webhook: str, *, no_input: bool, **fields: Any) -> None:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from app.commands.terminal.api_url import ApiAddress
 from app.commands.terminal.command import Command, standalone
+from app.commands.terminal.instance_choice import choice_of
 from app.commands.terminal.text_options import read_file
 from app.commands.webhooks.local_instance import LocalInstance
 from app.domain.values.errors import PermissionDenied
 from app.ports.instance import Instance
 from app.web.installation import installation
 from app.web.remote_instances import remote_access
-
-
-@dataclass(slots=True)
-class _Choice:
-    url: str = ""
-    token_file: str = ""
 
 
 def webhook_command(
@@ -65,7 +59,7 @@ def instance() -> Instance:
     Raises ``PermissionDenied`` without a login there, and ``click.UsageError`` for a token file
     that can't be read.
     """
-    choice = _choice(click.get_current_context())
+    choice = choice_of(click.get_current_context())
     if not choice.url:
         if choice.token_file:
             raise click.UsageError("--token-file requires --instance.")
@@ -86,16 +80,11 @@ def instance() -> Instance:
     return access.connect_by_profile(profile)
 
 
-def _choice(context: click.Context) -> _Choice:
-    choice: _Choice = context.meta.setdefault(__name__, _Choice())
-    return choice
-
-
 def _remember_url(context: click.Context, _option: click.Parameter, value: str | None) -> None:
-    _choice(context).url = value or ""
+    choice_of(context).url = value or ""
 
 
 def _remember_token_file(
     context: click.Context, _option: click.Parameter, value: str | None
 ) -> None:
-    _choice(context).token_file = value or ""
+    choice_of(context).token_file = value or ""

@@ -8,6 +8,7 @@ from itertools import islice
 
 import click
 
+from app.commands.name_completion import complete_webhook
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, Displayable, Form, output
 from app.commands.webhooks.event_lines import EventLines
@@ -88,7 +89,11 @@ _RESPONSE = Column[ReceivedEvent]("response", "Response", _answered(lambda answe
     ],
 )
 @click.option(
-    "--webhook", "names", multiple=True, help="Only deliveries of this webhook. Repeatable."
+    "--webhook",
+    "names",
+    multiple=True,
+    shell_complete=complete_webhook,
+    help="Only deliveries of this webhook. Repeatable.",
 )
 @click.option(
     "--event",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from app.commands.name_completion import complete_app_or_global_id, complete_webhook
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.prompts import confirm_action, yes_option
@@ -29,7 +30,11 @@ _EVENTS = (
         ),
     ],
 )
-@click.option("--app", help="Only webhooks of this app: an ID or a unique name.")
+@click.option(
+    "--app",
+    shell_complete=complete_app_or_global_id,
+    help="Only webhooks of this app: an ID or a unique name.",
+)
 @click.option(
     "--active/--inactive",
     "is_active",
@@ -52,7 +57,7 @@ def list_(*, app: str | None, is_active: bool | None) -> None:
 @webhook_command(
     "show", examples=[("flask webhook show hook --json", "everything, the query included")]
 )
-@click.argument("webhook")
+@click.argument("webhook", shell_complete=complete_webhook)
 @fields_option(WEBHOOK)
 def show(webhook: str) -> None:
     """Show a webhook with its query. Its secret isn't shown."""
@@ -70,7 +75,7 @@ def events() -> None:
 
 
 @webhook_command("delete", examples=[("flask webhook delete hook --yes", "without a prompt")])
-@click.argument("webhook")
+@click.argument("webhook", shell_complete=complete_webhook)
 @yes_option
 def delete(webhook: str, *, yes: bool) -> None:
     """Permanently delete a webhook and its delivery history."""

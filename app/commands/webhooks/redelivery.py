@@ -10,6 +10,7 @@ from functools import partial
 
 import click
 
+from app.commands.name_completion import complete_webhook
 from app.commands.terminal.exit_codes import Exit, Failure, failure_of
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.progress import note, progress, steps
@@ -112,7 +113,7 @@ def _retry(instance: Instance, delivery_id: str) -> Retried:
         ("flask webhook replay hook --since 1d --missing", "only missed events"),
     ],
 )
-@click.argument("webhook")
+@click.argument("webhook", shell_complete=complete_webhook)
 @click.option("--since", required=True, help="Start of the period: 30m, 2h, 3d or a date.")
 @click.option("--failed", is_flag=True, help="Only failed deliveries.")
 @click.option(
