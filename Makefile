@@ -17,7 +17,7 @@ EDITOR := app/static/vendor/graphiql
 EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
   react/umd/react.production.min.js react-dom/umd/react-dom.production.min.js
 
-# Kept bytecode saves two seconds at every start, wherever it was switched off for images' sake.
+# Kept bytecode saves two seconds at every start, wherever it was disabled for container images.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -38,7 +38,7 @@ test: dev-packages node-packages ## everything the tests need, then the tests an
 	@echo "==> tests on $(WORKERS) workers"
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
-coverage: ## the tests again, half as long once more: what they reach, and that it is enough
+coverage: ## run the tests with coverage, and fail below the minimum
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=term $(ARGS)"
 
 check: dev-packages ## the static checks alone: style, types, layers, phrases
@@ -49,7 +49,7 @@ check: dev-packages ## the static checks alone: style, types, layers, phrases
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.house.phrases
 
-fix: dev-packages ## put right what the style check can put right by itself
+fix: dev-packages ## fix style problems that can be fixed automatically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/djlint --reformat --quiet app/templates
@@ -57,7 +57,7 @@ fix: dev-packages ## put right what the style check can put right by itself
 bench: dev-packages ## measure the speed of a running server: the table in docs/speed.md
 	$(BIN)/python -m benchmarks $(ARGS)
 
-mutations: dev-packages ## break each of a hundred rules in a copy: its tests must notice (ARGS=word)
+mutations: dev-packages ## break each of a hundred rules in a copy; its tests must fail (ARGS=word)
 	$(BIN)/python -m tests.mutations $(ARGS)
 
 soak: dev-packages ## the long test: hours of load, with processes killed meanwhile
@@ -70,7 +70,7 @@ docs: dev-packages ## print the generated pages, then build the documentation in
 	$(BIN)/python -m docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
-pictures: dev-packages ## take the README's pictures of the console anew (needs Chromium)
+pictures: dev-packages ## take the README's pictures of the console again (needs Chromium)
 	$(BIN)/python -m docs.pictures
 
 lock: dev-packages ## pin what requirements*.in ask for (ARGS=--upgrade: in its newest version)

@@ -36,7 +36,8 @@ def command(*, once: bool, yes: bool) -> None:
     """Fill the shop with demo people, products, orders, apps and history, and print the logins.
 
     Passwords are random and shown only once. Safe to run repeatedly: existing people are left
-    unchanged, and an interrupted run is completed.
+    unchanged, and an interrupted run is completed. Webhooks that were there before receive no
+    events of it.
     """
     ports = installation().ports
     if not (yes or ports.configuration.development):

@@ -24,6 +24,7 @@ from app.settings import Settings
 from app.wiring import connect
 from docs.commands import entries
 from tests.commands.shell import run, run_json
+from tests.house.phrases import matches, read_phrases
 
 
 def _arguments(line: str) -> list[str]:
@@ -36,6 +37,7 @@ def _arguments(line: str) -> list[str]:
     return arguments
 
 
+PHRASES = read_phrases()
 COMMANDS = {" ".join(entry.path): entry.command for entry in entries()}
 
 
@@ -135,6 +137,15 @@ def test_usage_error_is_json_too_where_json_was_asked_for(
     [error] = json.loads(failed.stdout)["errors"]
     assert error["code"] == "USAGE"
     assert error["message"] in failed.stderr
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_usage_errors_and_help_have_no_listed_phrase(ports: Ports, path: str) -> None:
+    mistyped = run(ports, *path.split(), "--bogus")
+    assert mistyped.exit_code == 2
+    assert "Error: " in mistyped.stderr
+    texts = (mistyped.stderr, run(ports, *path.split(), "--help").stdout)
+    assert [found for text in texts for found in matches(PHRASES, text)] == []
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Find phrases of ``phrases.txt`` in what people read: pages, mails, messages, help and docs.
 
+Sentences that commands put together are searched in their recorded outputs, and in their help.
+
 ``make check`` runs ``python -m tests.house.phrases``. Python's docstrings and comments aren't
 searched; the help of commands and the descriptions of the schema are, as they are printed.
 """
@@ -15,7 +17,9 @@ from pathlib import Path
 from tests.house.sources import ROOT, Source, application, project_files
 
 _LIST = Path(__file__).with_name("phrases.txt")
-_DOCS = {".graphql", ".html", ".md", ".txt"}
+_DOCS = {".graphql", ".html", ".md", ".txt", ".1"}
+_FOLDERS = ("app/templates/", "docs/")
+_ALONE = {".env.example", "Makefile"}
 _EXEMPT = {
     "CHANGELOG.md",  # what was released is history
     "app/domain/passwords/common_words.py",  # passwords that people choose
@@ -55,8 +59,7 @@ def find_phrases(phrases: Mapping[str, str]) -> Iterator[Found]:
     """Yield each phrase in the project's templates, docs and Python texts."""
     for path in project_files():
         name = path.relative_to(ROOT).as_posix()
-        is_read = name.startswith(("app/templates/", "docs/")) or "/" not in name
-        if is_read and path.suffix in _DOCS and name not in _EXEMPT:
+        if is_read(name) and name not in _EXEMPT:
             for line, phrase in matches(phrases, without_comments(path.read_text())):
                 yield Found(name, line, phrase, phrases[phrase])
     for source in application():
@@ -65,6 +68,14 @@ def find_phrases(phrases: Mapping[str, str]) -> Iterator[Found]:
         for text in shown_texts(source):
             for _, phrase in matches(phrases, text.value):
                 yield Found(source.path, text.lineno, phrase, phrases[phrase])
+
+
+def is_read(name: str) -> bool:
+    """Whether people read the file of this name, which is neither Python nor a style sheet."""
+    if name.startswith("tests/commands/golden/"):
+        return True
+    is_doc = Path(name).suffix in _DOCS and (name.startswith(_FOLDERS) or "/" not in name)
+    return is_doc or name in _ALONE
 
 
 def matches(phrases: Iterable[str], text: str) -> Iterator[tuple[int, str]]:

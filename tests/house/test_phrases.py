@@ -6,6 +6,7 @@ import pytest
 
 from tests.house.phrases import (
     complaints,
+    is_read,
     matches,
     read_phrases,
     shown_texts,
@@ -46,6 +47,25 @@ def test_phrase_is_found_in_any_case_and_over_lines(text: str, phrase: str) -> N
 )
 def test_parts_of_words_and_names_are_not_found(text: str) -> None:
     assert list(matches(PHRASES, text)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("README.md", True),
+        ("docs/reference/commands.md", True),
+        ("docs/latchkey.1", True),
+        (".env.example", True),
+        ("Makefile", True),
+        ("app/templates/mail/layout.html", True),
+        ("tests/commands/golden/user/list.txt", True),
+        ("tests/commands/golden/webhook/edit.plain", True),
+        ("tests/house/phrases.txt", False),
+        ("tests/commands/test_demo.py", False),
+    ],
+)
+def test_files_that_people_read_are_searched(name: str, *, expected: bool) -> None:
+    assert is_read(name) is expected
 
 
 def test_line_of_a_phrase_is_counted() -> None:
