@@ -24,7 +24,7 @@ from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
 from app.web.operations_server import serving_operations
 from app.web.readiness import Readiness
-from app.web.request_hooks import add_request_hook, install_request_hooks, request_hooks
+from app.web.request_hooks import add_observer, install_request_hooks, request_hooks
 from app.web.request_metrics import make_request_metrics
 from app.web.server import THREADS, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
@@ -65,9 +65,9 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     _mount_graphql(app, create_endpoint(installation))
     install_request_hooks(app, installation)
     if chosen.access_log:
-        add_request_hook(app, make_access_log(chosen.access_log_sample))
+        add_observer(app, make_access_log(chosen.access_log_sample))
     if chosen.operations_port:
-        add_request_hook(app, make_request_metrics(installation.ports.metrics))
+        add_observer(app, make_request_metrics(installation.ports.metrics))
     limit_pages(app, set_up_limits(app, page_counts(installation.ports, chosen)))
     return app
 

@@ -255,7 +255,7 @@ def _require_choice(files: Iterable[Path], environment: Mapping[str, str]) -> No
 
 def shared_metrics_folder() -> str:
     """Return where `flask serve` collects the metrics of its processes; empty outside of it."""
-    return os.environ.get("PROMETHEUS_MULTIPROC_DIR", "")
+    return os.environ.get("METRICS_FOLDER", "")
 
 
 class _Reader:

@@ -24,7 +24,7 @@ def command() -> None:
     """Serve only health and metrics, on OPERATIONS_PORT.
 
     `flask serve` and a separate `flask worker` do it themselves. Another WSGI server has to share
-    the folder PROMETHEUS_MULTIPROC_DIR with this command. Stops on SIGTERM and Ctrl-C.
+    the folder METRICS_FOLDER with this command. Stops on SIGTERM and Ctrl-C.
     """
     if not installation().operations_port:
         raise click.ClickException("OPERATIONS_PORT isn't set.")

@@ -118,7 +118,7 @@ def _shared_metrics() -> Iterator[dict[str, str]]:
         yield {}
         return
     with TemporaryDirectory(prefix="latchkey-metrics-") as folder:
-        yield {"PROMETHEUS_MULTIPROC_DIR": folder}
+        yield {"METRICS_FOLDER": folder}
 
 
 def _address(host: str, port: int) -> str:

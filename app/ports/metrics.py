@@ -200,14 +200,23 @@ Measurement = tuple[Metric, float, tuple[str, ...]]
 class Metrics(Protocol):
     """Where measurements go; calls are quick and raise nothing."""
 
-    def count(self, metric: Metric, *labels: str) -> None:
-        """Add one to a counter."""
+    def count(self, metric: Metric, *labels: str, amount: float = 1.0) -> None:
+        """Add to a counter."""
 
     def observe(self, metric: Metric, seconds: float, *labels: str) -> None:
         """Add a duration to a histogram."""
 
+    def observe_all(self, metric: Metric, durations: Iterable[float], *labels: str) -> None:
+        """Add several durations to a histogram."""
+
     def watch(self, read: Callable[[], Iterable[Measurement]]) -> None:
-        """Read gauges of this process every few seconds."""
+        """Read gauges of this process every second."""
+
+    def fold_with(self, fold: Callable[[], None]) -> None:
+        """Call ``fold`` every second, which counts and observes what has been collected.
+
+        For what is measured so often that even these calls would be too slow.
+        """
 
     def render(self, measured: Iterable[Measurement]) -> bytes:
         """Return all metrics in Prometheus's text format, with gauges that were measured now."""
@@ -216,13 +225,19 @@ class Metrics(Protocol):
 class NoMetrics:
     """Metrics that are switched off."""
 
-    def count(self, metric: Metric, *labels: str) -> None:
+    def count(self, metric: Metric, *labels: str, amount: float = 1.0) -> None:
         return
 
     def observe(self, metric: Metric, seconds: float, *labels: str) -> None:
         return
 
+    def observe_all(self, metric: Metric, durations: Iterable[float], *labels: str) -> None:
+        return
+
     def watch(self, read: Callable[[], Iterable[Measurement]]) -> None:
+        return
+
+    def fold_with(self, fold: Callable[[], None]) -> None:
         return
 
     def render(self, measured: Iterable[Measurement]) -> bytes:

@@ -2,15 +2,13 @@
 
 import logging
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http import HTTPStatus
 
 import structlog
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.web.http_request import HttpRequest
-from app.web.request_hooks import RequestHook
+from app.web.request_hooks import Observer
 
 PROBES = ("/healthz", "/readyz")
 """Routes whose successful requests aren't logged or measured: they come every few seconds."""
@@ -20,12 +18,10 @@ _HASHES = 2**32
 _log = structlog.get_logger("latchkey.access")
 
 
-def make_access_log(sample: float) -> RequestHook:
-    """Return the hook that logs the share ``sample`` of requests, and all with 400 and above."""
+def make_access_log(sample: float) -> Observer:
+    """Return what logs the share ``sample`` of requests, and all with 400 and above."""
 
-    @contextmanager
-    def log_request(request: HttpRequest) -> Iterator[None]:
-        yield
+    def log_request(request: HttpRequest) -> None:
         if _is_logged(request, sample):
             _write(request)
 

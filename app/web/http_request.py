@@ -1,12 +1,17 @@
 """What is known of the HTTP request that is being handled, for logs, metrics and traces."""
 
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any, NamedTuple
 
 from werkzeug.datastructures import EnvironHeaders
+from werkzeug.wsgi import get_path_info
 
 from app.domain.authorization.actor import Actor
+from app.domain.values.ip_addresses import Network
+from app.web.client_ip import client_address
 
 UNMATCHED = "unmatched"
 """The route of a path that no route matches; paths themselves can hold IDs and secrets."""
@@ -23,8 +28,7 @@ class OperationOutcome(StrEnum):
     FAULT = "fault"
 
 
-@dataclass(frozen=True, slots=True)
-class OperationRun:
+class OperationRun(NamedTuple):
     """A GraphQL operation of a request; ``root_fields`` are names of the schema."""
 
     root_fields: tuple[str, ...]
@@ -37,23 +41,39 @@ class HttpRequest:
     """One request as a hook sees it.
 
     ``id`` is in the log lines of the request, in its response's ``X-Request-ID`` and in the answer
-    to an unexpected fault. ``path`` has no query string, which can hold secrets; ``route`` is the
-    pattern that it matched. ``actor`` is the caller once known, anonymous ones included.
-    ``status``, ``bytes_sent`` and ``seconds`` are set once the response has been handed to the
-    server.
+    to an unexpected fault. ``route`` is the pattern that its path matched. ``actor`` is the caller
+    once known, anonymous ones included. ``status``, ``bytes_sent`` and ``seconds`` are set once
+    the response has been handed to the server.
     """
 
     id: str
-    method: str
-    path: str
-    client_ip: str | None
-    headers: EnvironHeaders
+    environ: dict[str, Any] = field(repr=False)
+    trusted_proxies: Sequence[Network] = ()
     status: int = 0
     seconds: float = 0.0
     bytes_sent: int = 0
     route: str = UNMATCHED
     actor: Actor | None = None
     operations: list[OperationRun] = field(default_factory=list)
+
+    @property
+    def method(self) -> str:
+        method: str = self.environ["REQUEST_METHOD"]
+        return method
+
+    @property
+    def path(self) -> str:
+        """The path without query string, which can hold secrets."""
+        return f"{self.environ.get('SCRIPT_NAME', '')}{get_path_info(self.environ)}"
+
+    @property
+    def headers(self) -> EnvironHeaders:
+        return EnvironHeaders(self.environ)
+
+    @property
+    def client_ip(self) -> str | None:
+        forwarded_for = self.environ.get("HTTP_X_FORWARDED_FOR")
+        return client_address(self.environ.get("REMOTE_ADDR"), forwarded_for, self.trusted_proxies)
 
 
 CURRENT_REQUEST: ContextVar[HttpRequest | None] = ContextVar("http_request", default=None)

@@ -22,13 +22,12 @@ from http import HTTPStatus
 from typing import Any
 
 from flask import Flask, request
-from werkzeug.datastructures import EnvironHeaders
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from werkzeug.routing import RequestRedirect
-from werkzeug.wsgi import ClosingIterator, get_path_info
+from werkzeug.wsgi import ClosingIterator
 
 from app.ports import Ports
-from app.web.client_ip import client_address, is_trusted_proxy
+from app.web.client_ip import is_trusted_proxy
 from app.web.dispatch import Application, StartResponse
 from app.web.http_request import CURRENT_REQUEST, UNMATCHED, HttpRequest, current_request
 from app.web.installation import Installation
@@ -46,6 +45,9 @@ _GIVEN_ID = re.compile(r"[A-Za-z0-9._:=+/@-]{1,128}")
 RequestHook = Callable[[HttpRequest], AbstractContextManager[object]]
 """Entered before the request is handled, left after its response. What it raises fails it."""
 
+Observer = Callable[[HttpRequest], None]
+"""Called with each request after its response, quicker than a hook."""
+
 RouteOf = Callable[[str, str], str]
 """Returns the route of a method and path."""
 
@@ -60,12 +62,13 @@ class RequestHooks:
         self._installation = installation
         self._route_of = route_of or (lambda _method, _path: UNMATCHED)
         self.hooks: list[RequestHook] = []
+        self.observers: list[Observer] = []
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
         request_id = environ[ID_KEY] = self._id_of(environ)
         outer = REQUEST_ID.set(request_id)
         try:
-            if self.hooks:
+            if self.hooks or self.observers:
                 return self._run(environ, start_response, request_id)
 
             def start(line: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
@@ -81,38 +84,61 @@ class RequestHooks:
         Returns the headers that its response gets.
         """
         request_id = self._id_of(environ)
-        if self.hooks:
-            request, stack = self._enter(environ, request_id)
+        if self.hooks or self.observers:
+            started = time.perf_counter()
+            request = self._request(environ, request_id)
             request.route = self._route_of(request.method, request.path)
-            request.status = status
-            stack.close()
+            with self._hooked(request):
+                request.status = status
+                self._finish(request, started)
         return [(ID_HEADER, request_id)]
 
     def _run(
         self, environ: dict[str, Any], start_response: StartResponse, request_id: str
     ) -> Iterable[bytes]:
-        request, stack = self._enter(environ, request_id)
+        started = time.perf_counter()
+        request = self._request(environ, request_id)
+        stack = self._hooked(request) if self.hooks else None
 
         def start(line: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
             request.status = int(line[:3])
             return start_response(line, [*headers, (ID_HEADER, request_id)], *exc_info)
+
+        def finish() -> None:
+            self._finish(request, started)
+            if stack is not None:
+                stack.close()
 
         outer = CURRENT_REQUEST.set(request)
         try:
             result = self._application(environ, start)
         except BaseException:
             request.status = HTTPStatus.INTERNAL_SERVER_ERROR
-            stack.close()
+            finish()
             raise
         finally:
             CURRENT_REQUEST.reset(outer)
         if isinstance(result, list):
             request.bytes_sent = sum(map(len, result))
-            stack.close()
+            finish()
             return result
-        return ClosingIterator(
-            _counted(result, request), [getattr(result, "close", _nothing), stack.close]
-        )
+        closes = [getattr(result, "close", _nothing), finish]
+        return ClosingIterator(_counted(result, request), closes)
+
+    def _request(self, environ: dict[str, Any], request_id: str) -> HttpRequest:
+        return HttpRequest(request_id, environ, self._installation.trusted_proxies)
+
+    def _hooked(self, request: HttpRequest) -> ExitStack:
+        """Enter the hooks; they are left, in reverse order, when the stack is closed."""
+        with ExitStack() as stack:
+            for hook in self.hooks:
+                stack.enter_context(hook(request))
+            return stack.pop_all()
+
+    def _finish(self, request: HttpRequest, started: float) -> None:
+        request.seconds = time.perf_counter() - started
+        for observe in self.observers:
+            observe(request)
 
     def _id_of(self, environ: dict[str, Any]) -> str:
         """Return the ID that a trusted proxy gave the request, or a new one."""
@@ -122,25 +148,6 @@ class RequestHooks:
             if is_trusted_proxy(peer, self._installation.trusted_proxies):
                 return given
         return _new_id(self._installation.ports)
-
-    def _enter(self, environ: dict[str, Any], request_id: str) -> tuple[HttpRequest, ExitStack]:
-        """Enter the hooks; they are left, in reverse order, when the stack is closed."""
-        request = HttpRequest(
-            id=request_id,
-            method=environ["REQUEST_METHOD"],
-            path=f"{environ.get('SCRIPT_NAME', '')}{get_path_info(environ)}",
-            client_ip=client_address(
-                environ.get("REMOTE_ADDR"),
-                environ.get("HTTP_X_FORWARDED_FOR"),
-                self._installation.trusted_proxies,
-            ),
-            headers=EnvironHeaders(environ),
-        )
-        with ExitStack() as stack:
-            for hook in self.hooks:
-                stack.enter_context(hook(request))
-            stack.callback(_stop_clock, request, time.perf_counter())
-            return request, stack.pop_all()
 
 
 def install_request_hooks(app: Flask, installation: Installation) -> None:
@@ -160,6 +167,11 @@ def request_hooks(app: Flask) -> RequestHooks:
 def add_request_hook(app: Flask, hook: RequestHook) -> None:
     """Call ``hook`` for every request to ``app`` from now on, inside the hooks added earlier."""
     request_hooks(app).hooks.append(hook)
+
+
+def add_observer(app: Flask, observer: Observer) -> None:
+    """Call ``observer`` after every request to ``app`` from now on."""
+    request_hooks(app).observers.append(observer)
 
 
 def current_request_id(ports: Ports) -> str:
@@ -192,10 +204,6 @@ def _counted(chunks: Iterable[bytes], request: HttpRequest) -> Iterator[bytes]:
 
 def _nothing() -> None:
     pass
-
-
-def _stop_clock(request: HttpRequest, started: float) -> None:
-    request.seconds = time.perf_counter() - started
 
 
 def _new_id(ports: Ports) -> str:

@@ -1,8 +1,10 @@
 """Prometheus metrics: names, kinds, and a bound on labels."""
 
 import re
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+from pathlib import Path
 
 from app.adapters.database import connect_database
 from app.adapters.metrics import MAX_SERIES, PrometheusMetrics
@@ -16,7 +18,6 @@ from app.ports.metrics import (
     READY,
     REQUESTS,
     SIGN_INS,
-    Measurement,
     MetricKind,
 )
 
@@ -84,14 +85,44 @@ def test_waiting_hashes_are_measured() -> None:
     assert (HASHES_WAITING, 0, ("passwords",)) in list(hasher.measure())
 
 
-def test_gauges_of_the_process_are_read() -> None:
+def test_gauges_are_read_when_rendered() -> None:
     metrics = PrometheusMetrics()
-    first = threading.Event()
-
-    def measure() -> Iterator[Measurement]:
-        yield CONNECTIONS, 3.0, ("reading",)
-        first.set()
-
-    metrics.watch(measure)
-    assert first.wait(10)
+    metrics.watch(lambda: [(CONNECTIONS, 3.0, ("reading",))])
     assert 'latchkey_database_connections{pool="reading"} 3.0' in metrics.render([]).decode()
+
+
+def test_processes_with_one_folder_are_added_up(tmp_path: Path) -> None:
+    processes = [PrometheusMetrics(str(tmp_path)) for _ in range(2)]
+    for metrics in processes:
+        metrics.count(SIGN_INS, "PASSWORD", "SUCCESS", amount=2)
+        metrics.observe(OPERATION_SECONDS, 0.2, "me")
+        metrics.watch(lambda: [(CONNECTIONS, 3.0, ("reading",))])
+        metrics.flush()
+    text = PrometheusMetrics(str(tmp_path)).render([]).decode()
+    assert 'latchkey_sign_ins_total{method="PASSWORD",result="SUCCESS"} 4.0' in text
+    assert 'latchkey_graphql_operation_duration_seconds_count{field="me"} 2.0' in text
+    assert 'latchkey_graphql_operation_duration_seconds_sum{field="me"} 0.4' in text
+    assert 'latchkey_database_connections{pool="reading"} 6.0' in text
+    files = list(tmp_path.iterdir())
+    assert len(files) == 2
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    files[0].rename(tmp_path / f"{ended.pid}-ended.json")
+    text = PrometheusMetrics(str(tmp_path)).render([]).decode()
+    assert 'latchkey_sign_ins_total{method="PASSWORD",result="SUCCESS"} 4.0' in text
+    assert 'latchkey_database_connections{pool="reading"} 3.0' in text
+
+
+def test_counts_of_many_threads_are_complete() -> None:
+    metrics = PrometheusMetrics()
+
+    def count() -> None:
+        for _ in range(1000):
+            metrics.count(SIGN_INS, "PASSWORD", "SUCCESS")
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert "} 4000.0" in metrics.render([]).decode()

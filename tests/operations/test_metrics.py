@@ -84,7 +84,10 @@ def of(series: Series, name: str, **labels: str) -> float:
 
 
 def test_sums_of_two_processes_are_the_requests_made(observed: Observed) -> None:
-    before = observed.scrape()
+    before = after = observed.scrape()
+
+    def more(name: str, **labels: str) -> float:
+        return of(after, name, **labels) - of(before, name, **labels)
 
     def ask(number: int) -> int:
         # A new connection each, so that the system gives both processes some.
@@ -108,10 +111,15 @@ def test_sums_of_two_processes_are_the_requests_made(observed: Observed) -> None
         headers={"Authorization": "Bearer nonsense"},
         timeout=PATIENCE,
     )
-    after = observed.scrape()
-
-    def more(name: str, **labels: str) -> float:
-        return of(after, name, **labels) - of(before, name, **labels)
+    deadline = time.monotonic() + PATIENCE
+    while True:  # processes hand their values on once a second
+        after = observed.scrape()
+        counted = more("latchkey_http_request_duration_seconds_count", route="/graphql/")
+        missed = more("latchkey_http_request_duration_seconds_count", route="unmatched")
+        if counted + missed >= 44:
+            break
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
     requests_total = "latchkey_http_requests_total"
     route = "/graphql/"
@@ -129,9 +137,9 @@ def test_sums_of_two_processes_are_the_requests_made(observed: Observed) -> None
 def test_both_processes_and_the_worker_are_measured(observed: Observed) -> None:
     deadline = time.monotonic() + PATIENCE
     while True:
-        files = list(observed.metrics_folder.glob("latchkey-metrics-*/gauge_livesum_*.db"))
+        files = list(observed.metrics_folder.glob("latchkey-metrics-*/*.json"))
         found = observed.scrape()
-        if len(files) == 3 and ("latchkey_worker_heartbeat_age_seconds", frozenset()) in found:
+        if len(files) >= 3 and ("latchkey_worker_heartbeat_age_seconds", frozenset()) in found:
             break
         assert time.monotonic() < deadline, files
         time.sleep(0.1)
@@ -144,23 +152,41 @@ def test_both_processes_and_the_worker_are_measured(observed: Observed) -> None:
 
 
 def test_killed_process_leaves_its_counts_but_not_its_gauges(observed: Observed) -> None:
+    limit = ("latchkey_database_connections_max", frozenset({("pool", "reading")}))
+    of_three = await_gauges(observed, 3)[limit]
     requests.post(f"{observed.url}/graphql/", json=OPERATION, timeout=PATIENCE)
+    time.sleep(1.2)  # what a process has not handed on yet ends with it
     counted = {key: value for key, value in observed.scrape().items() if "_total" in key[0]}
-    files = list(observed.metrics_folder.glob("latchkey-metrics-*/gauge_livesum_*.db"))
-    victim = next(pid for pid in map(pid_of, files) if is_server(pid))
+    victim = next(pid for pid in alive(observed) if is_server(pid))
     os.kill(victim, signal.SIGKILL)
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        after = observed.scrape()
-        if not list(observed.metrics_folder.glob(f"*/gauge_livesum_{victim}.db")):
-            break
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    after = await_gauges(observed, 3, without=victim)
+    assert after[limit] == of_three
     assert all(after[key] >= value for key, value in counted.items())
 
 
+def await_gauges(observed: Observed, number: int, without: int = 0) -> Series:
+    """Scrape once ``number`` living processes have handed on their values."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        living = alive(observed)
+        if len(living) == number and without not in living:
+            return observed.scrape()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def alive(observed: Observed) -> list[int]:
+    files = observed.metrics_folder.glob("latchkey-metrics-*/*.json")
+    return [pid for pid in map(pid_of, files) if is_running(pid)]
+
+
+def is_running(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
 def pid_of(file: Path) -> int:
-    return int(file.stem.rpartition("_")[2])
+    return int(file.stem.partition("-")[0])
 
 
 def is_server(pid: int) -> bool:
