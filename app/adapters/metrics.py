@@ -141,6 +141,8 @@ class PrometheusMetrics:
             time.sleep(_WRITE_SECONDS)
             try:
                 self.flush()
+            except FileNotFoundError:
+                return  # the folder is gone: `flask serve` has ended
             except Exception:  # noqa: BLE001 - the next round may succeed
                 _log.exception("metrics.unwritable")
 
