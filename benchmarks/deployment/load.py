@@ -1,0 +1,94 @@
+"""Requests through the proxy while something happens behind it."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any
+
+import requests
+
+_THREADS = 4
+_REFRESHES = 5
+"""Every fifth request is a mutation, which a proxy can't send twice."""
+
+_ME = "{ me { email } }"
+_REFRESH = (
+    "mutation ($token: String!) { tokenRefresh(refreshToken: $token) { token errors { code } } }"
+)
+
+
+@dataclass(slots=True)
+class Api:
+    """The API at ``url``, which has a certificate of ``authority``."""
+
+    url: str
+    authority: Path
+    token: str = ""
+    refresh_token: str = ""
+
+    def post(self, query: str, session: Any = requests, **variables: object) -> Any:
+        """Return the data of a response without errors."""
+        response = session.post(
+            f"{self.url}/graphql/",
+            json={"query": query, "variables": variables},
+            headers={"Authorization": f"Bearer {self.token}"} if self.token else {},
+            verify=str(self.authority),
+            timeout=30,
+        )
+        response.raise_for_status()
+        answer = response.json()
+        if "errors" in answer:
+            raise RuntimeError(f"{answer['errors']}")
+        return answer["data"]
+
+
+@dataclass(slots=True)
+class Figures:
+    """Requests that were sent, what failed, and the longest that one took, in seconds."""
+
+    sent: int = 0
+    slowest: float = 0.0
+    faults: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def load(api: Api) -> Iterator[Figures]:
+    """Send requests on several connections until the block ends."""
+    figures, stop, lock = Figures(), Event(), Lock()
+
+    def send() -> None:
+        with requests.Session() as session:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                started = time.monotonic()
+                fault = _send(api, session, number)
+                seconds = time.monotonic() - started
+                with lock:
+                    figures.sent += 1
+                    figures.slowest = max(figures.slowest, seconds)
+                    figures.faults += [fault] if fault else []
+
+    threads = [Thread(target=send) for _ in range(_THREADS)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield figures
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def _send(api: Api, session: requests.Session, number: int) -> str:
+    try:
+        if number % _REFRESHES:
+            api.post(_ME, session)
+        elif not api.post(_REFRESH, session, token=api.refresh_token)["tokenRefresh"]["token"]:
+            return "tokenRefresh without a token"
+    except (requests.RequestException, RuntimeError) as error:
+        return str(error)
+    return ""
