@@ -9,6 +9,8 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 import requests
+from requests.adapters import HTTPAdapter
+from typing_extensions import override
 
 _THREADS = 4
 _REFRESHES = 5
@@ -20,6 +22,15 @@ _REFRESH = (
 )
 
 
+CLIENT = "127.0.0.2"
+
+
+class _FromClient(HTTPAdapter):
+    @override
+    def init_poolmanager(self, *args: Any, **options: Any) -> None:
+        super().init_poolmanager(*args, **options, source_address=(CLIENT, 0))
+
+
 @dataclass(slots=True)
 class Api:
     """The API at ``url``, which has a certificate of ``authority``."""
@@ -29,13 +40,19 @@ class Api:
     token: str = ""
     refresh_token: str = ""
 
-    def post(self, query: str, session: Any = requests, **variables: object) -> Any:
+    def session(self) -> requests.Session:
+        """Return a session of a client with an IP address of its own, which isn't the proxy's."""
+        session = requests.Session()
+        session.verify = str(self.authority)
+        session.mount("https://", _FromClient())
+        return session
+
+    def post(self, session: requests.Session, query: str, **variables: object) -> Any:
         """Return the data of a response without errors."""
         response = session.post(
             f"{self.url}/graphql/",
             json={"query": query, "variables": variables},
             headers={"Authorization": f"Bearer {self.token}"} if self.token else {},
-            verify=str(self.authority),
             timeout=30,
         )
         response.raise_for_status()
@@ -60,7 +77,7 @@ def load(api: Api) -> Iterator[Figures]:
     figures, stop, lock = Figures(), Event(), Lock()
 
     def send() -> None:
-        with requests.Session() as session:
+        with api.session() as session:
             number = 0
             while not stop.is_set():
                 number += 1
@@ -86,8 +103,8 @@ def load(api: Api) -> Iterator[Figures]:
 def _send(api: Api, session: requests.Session, number: int) -> str:
     try:
         if number % _REFRESHES:
-            api.post(_ME, session)
-        elif not api.post(_REFRESH, session, token=api.refresh_token)["tokenRefresh"]["token"]:
+            api.post(session, _ME)
+        elif not api.post(session, _REFRESH, token=api.refresh_token)["tokenRefresh"]["token"]:
             return "tokenRefresh without a token"
     except (requests.RequestException, RuntimeError) as error:
         return str(error)
