@@ -43,6 +43,7 @@ class Api:
     def session(self) -> requests.Session:
         """Return a session of a client with an IP address of its own, which isn't the proxy's."""
         session = requests.Session()
+        session.trust_env = False  # or else another bundle of certificates wins
         session.verify = str(self.authority)
         session.mount("https://", _FromClient())
         return session
