@@ -224,5 +224,5 @@ def test_page_refreshes_while_an_attempt_is_due(line: DeliveryLine, seconds: int
     assert page_of(line).refresh_seconds == seconds
 
 
-def test_state_is_said_with_the_title() -> None:
-    assert page_of(FAILED).said == f"{page_of(FAILED).title}: Failed"
+def test_state_is_announced_with_the_title() -> None:
+    assert page_of(FAILED).announcement == f"{page_of(FAILED).title}: Failed"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.console.integrations.sample_form import Asked
+from app.console.integrations.sample_form import WebhookDialog
 from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import (
     WebhookPage,
@@ -56,8 +56,8 @@ def row_of(hook: ListedWebhook) -> WebhookRow:
     return row
 
 
-def page_of(hook: ListedWebhook, asked: str = "") -> WebhookPage:
-    return make_webhook_page(hook, [], CHARTS, NOW, Asked(asked))
+def page_of(hook: ListedWebhook, dialog: str = "") -> WebhookPage:
+    return make_webhook_page(hook, [], CHARTS, NOW, WebhookDialog(dialog))
 
 
 def facts_of(hook: ListedWebhook) -> dict[str, str]:
@@ -203,7 +203,7 @@ def test_latest_deliveries_have_their_cause() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "title", "unnamed", "action"),
+    ("dialog", "title", "unnamed", "action"),
     [
         (
             "test",
@@ -215,12 +215,12 @@ def test_latest_deliveries_have_their_cause() -> None:
         ("delete", "Delete “Stock”?", "Delete webhook?", "Delete webhook"),
     ],
 )
-def test_question_repeats_the_act(asked: str, title: str, unnamed: str, action: str) -> None:
-    page = page_of(HOOK, asked)
+def test_question_repeats_the_act(dialog: str, title: str, unnamed: str, action: str) -> None:
+    page = page_of(HOOK, dialog)
     assert page.question is not None
     assert (page.question.title, page.question.action) == (title, action)
-    assert (page.sample is not None) is (asked == "test")
-    without_name = page_of(replace(HOOK, name=""), asked).question
+    assert (page.sample is not None) is (dialog == "test")
+    without_name = page_of(replace(HOOK, name=""), dialog).question
     assert without_name is not None
     assert without_name.title == unnamed
 
@@ -255,9 +255,9 @@ def test_deleting_counts_waiting_deliveries(waiting: int, hint: str) -> None:
 
 
 def test_sample_event_is_one_of_those_subscribed() -> None:
-    asked = Asked("test", EventType.ORDER_CREATED.value, "#44", "No.")
+    dialog = WebhookDialog("test", EventType.ORDER_CREATED.value, "#44", "No.")
     hook = replace(HOOK, events=(EventType.ORDER_PAID, EventType.ORDER_CREATED))
-    sample = make_webhook_page(hook, [], CHARTS, NOW, asked).sample
+    sample = make_webhook_page(hook, [], CHARTS, NOW, dialog).sample
     assert sample is not None
     assert [(one.label, one.is_chosen) for one in sample.events] == [
         ("Order paid", False),
@@ -268,6 +268,6 @@ def test_sample_event_is_one_of_those_subscribed() -> None:
 
 def test_sample_of_a_webhook_for_all_events_can_be_any() -> None:
     hook = replace(HOOK, events=(EventType.ANY_EVENTS,))
-    sample = make_webhook_page(hook, [], CHARTS, NOW, Asked("test")).sample
+    sample = make_webhook_page(hook, [], CHARTS, NOW, WebhookDialog("test")).sample
     assert sample is not None
     assert [one.name for one in sample.events] == [event.value for event in EVENTS]

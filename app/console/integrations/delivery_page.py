@@ -84,7 +84,7 @@ class DeliveryPage:
     """One delivery, with one of its attempts shown in full.
 
     While ``refresh_seconds`` isn't 0, an open page looks for the next attempt that often;
-    ``said`` is what a screen reader says when it was made.
+    ``announcement`` is what a screen reader reads when it was made.
     """
 
     line: DeliveryLine
@@ -110,7 +110,7 @@ class DeliveryPage:
     next_attempt: str
     expires_at: datetime
     refresh_seconds: int
-    said: str
+    announcement: str
 
 
 def make_delivery_page(
@@ -152,7 +152,7 @@ def make_delivery_page(
         next_attempt=_next_moment(line, now),
         expires_at=line.created_at + RETENTION,
         refresh_seconds=_refresh_seconds(line, now),
-        said=text("{title}: {status}", title=title_of(line, names), status=status),
+        announcement=text("{title}: {status}", title=title_of(line, names), status=status),
     )
 
 

@@ -25,22 +25,22 @@ class SampleForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the page asks about: test, pause, delete or nothing; a test has more fields."""
+class WebhookDialog:
+    """The dialog on the page: test, pause, delete or none; a test has more fields."""
 
-    about: str = ""
+    kind: str = ""
     event: str = ""
     object: str = ""
     problem: str = ""
 
 
-NOTHING_ASKED = Asked()
+NO_DIALOG = WebhookDialog()
 
 
-def make_sample_form(subscribed: Sequence[EventType], asked: Asked) -> SampleForm:
+def make_sample_form(subscribed: Sequence[EventType], dialog: WebhookDialog) -> SampleForm:
     """Return the form for the events that a webhook subscribes to."""
     choices = tuple(EVENTS) if EventType.ANY_EVENTS in subscribed else subscribed
     events = tuple(
-        SampleChoice(event.value, event.label, event.value == asked.event) for event in choices
+        SampleChoice(event.value, event.label, event.value == dialog.event) for event in choices
     )
-    return SampleForm(events, asked.object, asked.problem)
+    return SampleForm(events, dialog.object, dialog.problem)

@@ -9,9 +9,9 @@ from app.console.formatting import html_text, time_element
 from app.console.integrations.deliveries_page import DeliveryRow, delivery_row
 from app.console.integrations.missing_permissions import MissingPermissions
 from app.console.integrations.sample_form import (
-    NOTHING_ASKED,
-    Asked,
+    NO_DIALOG,
     SampleForm,
+    WebhookDialog,
     make_sample_form,
 )
 from app.console.integrations.webhook_charts import WebhookCharts
@@ -102,7 +102,7 @@ class ChosenEvent:
 
 @dataclass(frozen=True, slots=True)
 class WebhookPage:
-    """One webhook, and the question asked about it; ``sample`` are more fields of it."""
+    """One webhook, and its dialog; ``sample`` are more fields of it."""
 
     id: int
     name: str
@@ -150,7 +150,7 @@ def make_webhook_page(
     latest: Iterable[DeliveryLine],
     charts: WebhookCharts,
     now: datetime,
-    asked: Asked = NOTHING_ASKED,
+    dialog: WebhookDialog = NO_DIALOG,
     missing: MissingPermissions | None = None,
     names: Mapping[str, ObjectName] = _NO_NAMES,
 ) -> WebhookPage:
@@ -173,8 +173,8 @@ def make_webhook_page(
         facts=tuple(_facts(hook, now)),
         delete_hint=_delete_hint(hook),
         command=text("flask webhook edit {id}", id=api_id),
-        question=_QUESTIONS[asked.about](hook) if asked.about in _QUESTIONS else None,
-        sample=make_sample_form(hook.events, asked) if asked.about == "test" else None,
+        question=_QUESTIONS[dialog.kind](hook) if dialog.kind in _QUESTIONS else None,
+        sample=make_sample_form(hook.events, dialog) if dialog.kind == "test" else None,
     )
 
 

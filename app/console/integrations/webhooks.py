@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.exports import export_list
 from app.console.integrations.missing_permissions import missing_permissions
 from app.console.integrations.sample_events import sample_header, send_sample
-from app.console.integrations.sample_form import Asked
+from app.console.integrations.sample_form import WebhookDialog
 from app.console.integrations.webhook_charts import make_webhook_charts
 from app.console.integrations.webhook_page import (
     COLUMNS,
@@ -59,7 +59,7 @@ _CONVERTERS: Mapping[str, Callable[[str], object]] = {
 """The filters whose values can be invalid."""
 _SORTS: Mapping[str, str] = {WebhookSort.NAME: "Name", WebhookSort.APP: "App"}
 _ORDERS = {WebhookSort.NEWEST: ListOrder.NEWEST_FIRST}
-_ASKED = ("delete", "pause", "test")
+_DIALOGS = ("delete", "pause", "test")
 _LATEST = 8
 _DONE = {
     "disabled": ("“{webhook}” disabled.", "Webhook disabled."),
@@ -116,11 +116,13 @@ def export() -> BaseResponse:
 @blueprint.get("/<key:key>")
 def show(key: int) -> BaseResponse:
     """Show one webhook: its events, its health and its last deliveries."""
-    asked = Asked(request.args.get("ask", "", type=one_of(_ASKED)), request.args.get("event", ""))
-    return _show(key, asked)
+    dialog = WebhookDialog(
+        request.args.get("ask", "", type=one_of(_DIALOGS)), request.args.get("event", "")
+    )
+    return _show(key, dialog)
 
 
-def _show(key: int, asked: Asked) -> BaseResponse:
+def _show(key: int, dialog: WebhookDialog) -> BaseResponse:
     hook = show_listed_webhook(ports(), actor(), key)
     if hook is None:
         abort(404)
@@ -132,8 +134,8 @@ def _show(key: int, asked: Asked) -> BaseResponse:
     period = request.args.get("chart", ChartPeriod.TWO_WEEKS, type=ChartPeriod)
     spans = chart_webhook(ports(), actor(), key, period, time_zone())
     charts = make_webhook_charts(spans, period)
-    webhook = make_webhook_page(hook, latest.items, charts, now(), asked, missing, names)
-    shown = refused_page if asked.problem else page
+    webhook = make_webhook_page(hook, latest.items, charts, now(), dialog, missing, names)
+    shown = refused_page if dialog.problem else page
     return shown("webhooks/show.html", webhook=webhook, sample_header=sample_header())
 
 
@@ -189,7 +191,9 @@ def test(key: int) -> BaseResponse:
         if not may(actor(), show_listed_webhook):
             flash(problem, "bad")
             return go("console.home.index")
-        return _show(key, Asked("test", "" if event is None else event.value, wanted, problem))
+        return _show(
+            key, WebhookDialog("test", "" if event is None else event.value, wanted, problem)
+        )
 
 
 def _filter() -> WebhookFilter:

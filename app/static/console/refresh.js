@@ -63,11 +63,11 @@
     for (const region of regions()) {
       const fresh = page.getElementById(region.id);
       if (!fresh) continue;
-      const { said = "", ended = "" } = region.dataset;
-      const now = fresh.dataset.said || (said && ended);
+      const { announcement = "", ended = "" } = region.dataset;
+      const now = fresh.dataset.announcement || (announcement && ended);
       const isFixed = region.querySelector("[data-key] input[type=checkbox]:checked") !== null;
       if (morph(region, fresh, isFixed)) isChanged = true;
-      if (now && now !== said) announcer.textContent = now;
+      if (now && now !== announcement) announcer.textContent = now;
     }
     return isChanged;
   }
