@@ -14,6 +14,7 @@ from docs.commands import printed_commands
 from docs.events import printed_events
 from docs.limits import printed_limits
 from docs.manual import printed_manual
+from docs.settings import printed_settings
 from docs.webhooks import printed_webhooks
 
 FOLDER = Path(__file__).parent
@@ -33,6 +34,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/access.md": printed_access,
     "reference/commands.md": printed_commands,
     "reference/limits.md": printed_limits,
+    "reference/settings.md": printed_settings,
     "latchkey.1": printed_manual,
     "security/asvs.md": printed_requirements,
 }
