@@ -1,12 +1,15 @@
 """Pages printed from the code; ``python -m docs`` (``make docs``) writes them."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from graphql import print_schema
 
 from app.graphql.schema import schema
 from docs.access import printed_access
+from docs.api_reference import printed_index, printed_subject
+from docs.api_subjects import SUBJECTS
 from docs.apps import printed_apps
 from docs.asvs import printed_requirements
 from docs.collection import printed_collection
@@ -35,6 +38,8 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/commands.md": printed_commands,
     "reference/limits.md": printed_limits,
     "reference/settings.md": printed_settings,
+    "reference/graphql/index.md": printed_index,
+    **{f"reference/graphql/{name}.md": partial(printed_subject, name) for name in SUBJECTS},
     "latchkey.1": printed_manual,
     "security/asvs.md": printed_requirements,
 }

@@ -69,12 +69,20 @@ def _row(paragraph: Paragraph) -> tuple[str, str, str]:
     names = "<br>".join(f"`{name}`" for name, _ in paragraph.settings)
     defaults, examples = [], []
     for name, value in paragraph.settings:
-        is_default = load_settings({name: value}) == load_settings({})
+        is_default = _is_default(name, value)
         defaults.append(f"`{value}`" if value and is_default else "(empty)")
         if not is_default:
             examples.append(f"`{name}={value}`")
     example = f" Example: {', '.join(examples)}" if examples else ""
     return names, "<br>".join(defaults), f"{_formatted(paragraph.text)}{example}"
+
+
+def _is_default(name: str, value: str) -> bool:
+    default = getattr(load_settings({}), name.lower())
+    # A text that is set by default is written for readers: a path is relative to the project.
+    return load_settings({name: value}) == load_settings({}) or (
+        isinstance(default, str) and default != ""
+    )
 
 
 def _formatted(text: str) -> str:
