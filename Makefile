@@ -21,7 +21,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage check fix bench mutations soak fuzz docs pictures lock playground \
+.PHONY: help run test coverage check fix bench mutations soak fuzz docs nextjs pictures lock playground \
   venv packages dev-packages node-packages editor-if-possible
 
 help: ## this list
@@ -69,6 +69,10 @@ fuzz: dev-packages ## random input for an hour: API, console, commands (ARGS="--
 docs: dev-packages ## print the generated pages, then build the documentation into site/
 	$(BIN)/python -m docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+nextjs: dev-packages ## run the storefront guide's Next.js pages in Next.js itself (350 MB of packages)
+	@$(call npm-ci,$(CLIENTS)/nextjs)
+	$(BIN)/python -m pytest -n 0 $(CLIENTS)/real_nextjs.py
 
 pictures: dev-packages ## take the README's pictures of the console again (needs Chromium)
 	$(BIN)/python -m docs.pictures

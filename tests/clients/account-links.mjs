@@ -4,22 +4,28 @@ import { request } from './fetch.mjs';
 
 // --8<-- [start:register]
 const REGISTER = `mutation Register($input: AccountRegisterInput!) {
-  accountRegister(input: $input) { requiresConfirmation errors { field message code } }
+  accountRegister(input: $input) {
+    requiresConfirmation errors { field message code }
+  }
 }`;
 
 export async function register(email, password) {
   const redirectUrl = 'http://localhost:3000/confirm';
-  const { data } = await request(REGISTER, { input: { email, password, redirectUrl } });
+  const { data } = await request(REGISTER, {
+    input: { email, password, redirectUrl },
+  });
   return data.accountRegister;
 }
 // --8<-- [end:register]
 
 // --8<-- [start:confirm]
 const CONFIRM = `mutation Confirm($email: String!, $token: String!) {
-  confirmAccount(email: $email, token: $token) { user { email } errors { field message code } }
+  confirmAccount(email: $email, token: $token) {
+    errors { field message code }
+  }
 }`;
 
-// The page http://localhost:3000/confirm?email=…&token=…
+// The customer came to http://localhost:3000/confirm?email=…&token=…
 export async function confirm(pageUrl) {
   const { email, token } = Object.fromEntries(new URL(pageUrl).searchParams);
   const { data } = await request(CONFIRM, { email, token });
@@ -29,7 +35,9 @@ export async function confirm(pageUrl) {
 
 // --8<-- [start:forgotten]
 const FORGOTTEN = `mutation Forgotten($email: String!, $redirectUrl: String!) {
-  requestPasswordReset(email: $email, redirectUrl: $redirectUrl) { errors { field message code } }
+  requestPasswordReset(email: $email, redirectUrl: $redirectUrl) {
+    errors { field message code }
+  }
 }`;
 
 export async function requestPasswordReset(email) {
@@ -40,13 +48,14 @@ export async function requestPasswordReset(email) {
 // --8<-- [end:forgotten]
 
 // --8<-- [start:reset]
-const RESET = `mutation Reset($email: String!, $token: String!, $password: String!) {
+const RESET = `
+mutation Reset($email: String!, $token: String!, $password: String!) {
   setPassword(email: $email, token: $token, password: $password) {
     token refreshToken errors { field message code }
   }
 }`;
 
-// The page http://localhost:3000/reset?email=…&token=… after the customer chose a password.
+// The customer came to http://localhost:3000/reset?email=…&token=…
 export async function resetPassword(pageUrl, password) {
   const { email, token } = Object.fromEntries(new URL(pageUrl).searchParams);
   const { data } = await request(RESET, { email, token, password });

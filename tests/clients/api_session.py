@@ -10,6 +10,7 @@ mutation SignIn($email: String!, $password: String!) {
     token refreshToken errors { field message code }
   }
 }"""
+EXPIRED = "ExpiredSignatureError"
 REFRESH = """
 mutation Refresh($refreshToken: String!) {
   tokenRefresh(refreshToken: $refreshToken) {
@@ -44,16 +45,17 @@ class ApiSession:
     def _post(self, query: str, variables: dict[str, object], token: str = "") -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         body = {"query": query, "variables": variables}
-        return requests.post(self._api_url, json=body, headers=headers, timeout=10).json()
+        response = requests.post(self._api_url, json=body, headers=headers, timeout=10)
+        return response.json()
 
     def _keep(self, payload: Any) -> None:
         if payload["errors"]:
             raise PermissionError(payload["errors"][0]["message"])
         self.token: str = payload["token"]
-        if payload["refreshToken"]:  # after a refresh only if refresh tokens are single use
+        if payload["refreshToken"]:  # after a refresh: if they are single use
             self.refresh_token: str = payload["refreshToken"]
 
 
 def _is_expired(answer: Any) -> bool:
-    codes = [error["extensions"]["exception"]["code"] for error in answer.get("errors", [])]
-    return "ExpiredSignatureError" in codes
+    errors = answer.get("errors", [])
+    return any(one["extensions"]["exception"]["code"] == EXPIRED for one in errors)

@@ -36,10 +36,10 @@ export function signOut() {
 // --8<-- [end:sign-out]
 
 // --8<-- [start:reset]
-// The page https://shop.example.com/reset?email=…&token=… after the customer chose a password.
+// The customer came to https://shop.example.com/reset?email=…&token=…
 export async function resetPassword(pageUrl, password) {
   const { email, token } = Object.fromEntries(new URL(pageUrl).searchParams);
   const { data } = await auth.resetPassword({ email, token, password });
-  return data.setPassword.errors; // empty after a success, which signs in too
+  return data.setPassword.errors; // empty after a success: signed in
 }
 // --8<-- [end:reset]

@@ -14,7 +14,9 @@ export async function request(query, variables = {}, token = null) {
   });
   const answer = await response.json();
   const code = answer.errors?.[0]?.extensions?.code;
-  if (code === 'STOREFRONT_TRAFFIC_NOT_ALLOWED') throw new Error('The storefront is closed.');
+  if (code === 'STOREFRONT_TRAFFIC_NOT_ALLOWED') {
+    throw new Error('The storefront is closed.');
+  }
   return answer;
 }
 // --8<-- [end:request]
@@ -47,27 +49,34 @@ export class Session {
     const { token } = this;
     const answer = await request(query, variables, token);
     if (!isExpired(answer)) return answer;
-    if (this.token === token) await this.refresh(); // else another query has done so
+    // Unless another query has done so meanwhile:
+    if (this.token === token) await this.refresh();
     return request(query, variables, this.token);
   }
 
   // One refresh at a time, however many queries find the token expired.
   refresh() {
-    this.refreshing ??= this.replaceToken().finally(() => (this.refreshing = null));
+    this.refreshing ??= this.replaceToken().finally(
+      () => (this.refreshing = null),
+    );
     return this.refreshing;
   }
 
   async replaceToken() {
-    const { data } = await request(REFRESH, { refreshToken: this.refreshToken });
+    const { data } = await request(REFRESH, {
+      refreshToken: this.refreshToken,
+    });
     const { token, refreshToken, errors } = data.tokenRefresh;
     this.token = token;
-    if (refreshToken) this.refreshToken = refreshToken; // the shop's tokens are single use
-    if (errors.length > 0) this.refreshToken = null; // the session has ended
+    // There is a new refresh token if the shop's are single use.
+    if (refreshToken) this.refreshToken = refreshToken;
+    if (errors.length > 0) this.refreshToken = null; // the session ended
   }
 }
 
 function isExpired({ errors = [] }) {
-  return errors.some((error) => error.extensions?.exception?.code === 'ExpiredSignatureError');
+  const codes = errors.map((error) => error.extensions?.exception?.code);
+  return codes.includes('ExpiredSignatureError');
 }
 // --8<-- [end:session]
 

@@ -16,22 +16,28 @@ const SIGN_IN = gql`
 `;
 
 export async function signIn(email, password) {
-  const { tokenCreate } = await new GraphQLClient(apiUrl).request(SIGN_IN, { email, password });
+  const { tokenCreate } = await new GraphQLClient(apiUrl).request(SIGN_IN, {
+    email,
+    password,
+  });
   return tokenCreate;
 }
 // --8<-- [end:sign-in]
 
 // --8<-- [start:query]
 export const clientFor = (token) =>
-  new GraphQLClient(apiUrl, { headers: { Authorization: `Bearer ${token}` } });
+  new GraphQLClient(apiUrl, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
 
 export async function currentUser(client) {
   try {
     const { me } = await client.request(gql`{ me { email } }`);
     return me;
   } catch (error) {
-    // Every answer with errors is thrown: an expired token, a missing permission, a closed shop.
-    if (error instanceof ClientError) console.warn(error.response.errors[0].message);
+    // Any answer with errors: an expired token, a missing permission, …
+    if (error instanceof ClientError)
+      console.warn(error.response.errors[0].message);
     return null;
   }
 }

@@ -4,11 +4,18 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 
 const apiUrl = process.env.API_URL; // such as https://shop.example.com/graphql/
-const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', apiUrl)); // fetched once, then cached
+
+// Fetched once, then cached.
+const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', apiUrl));
 
 export async function verify(token) {
-  const { payload } = await jwtVerify(token, keys, { issuer: apiUrl, algorithms: ['RS256'] });
-  if (payload.type !== 'access') throw new Error(`Expected an access token, got ${payload.type}`);
+  const { payload } = await jwtVerify(token, keys, {
+    issuer: apiUrl,
+    algorithms: ['RS256'],
+  });
+  if (payload.type !== 'access') {
+    throw new Error(`Expected an access token, got ${payload.type}`);
+  }
   return { userId: payload.user_id, email: payload.email };
 }
 // --8<-- [end:verify]

@@ -11,15 +11,20 @@ const externalAuth = new SaleorExternalAuth(apiUrl, provider);
 
 // Send the browser there.
 export function signInUrl() {
-  return externalAuth.initiate({ redirectURL: 'http://localhost:3000/callback' });
+  return externalAuth.initiate({
+    redirectURL: 'http://localhost:3000/callback',
+  });
 }
 // --8<-- [end:begin]
 
 // --8<-- [start:finish]
-// The page http://localhost:3000/callback?code=…&state=…
+// The browser came back to http://localhost:3000/callback?code=…&state=…
 export async function finishSignIn(pageUrl) {
   const { code, state } = Object.fromEntries(new URL(pageUrl).searchParams);
-  const { token, refreshToken, errors } = await externalAuth.obtainAccessToken({ code, state });
+  const { token, refreshToken, errors } = await externalAuth.obtainAccessToken({
+    code,
+    state,
+  });
   if (errors.length === 0) {
     auth.accessTokenStorage.setAccessToken(token);
     if (refreshToken) auth.refreshTokenStorage.setRefreshToken(refreshToken);
@@ -35,13 +40,18 @@ const LOGOUT = `mutation Logout($pluginId: String!, $input: JSONString!) {
   }
 }`;
 
-// Ends the session; returns the provider's page to send the browser to, if there is one.
+// Returns the provider's page for signing out there too, if it has one.
 export async function signOut() {
-  const input = JSON.stringify({ post_logout_redirect_uri: 'http://localhost:3000/bye' });
+  const input = JSON.stringify({
+    post_logout_redirect_uri: 'http://localhost:3000/bye',
+  });
   const response = await auth.fetchWithAuth(apiUrl, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ query: LOGOUT, variables: { pluginId: provider, input } }),
+    body: JSON.stringify({
+      query: LOGOUT,
+      variables: { pluginId: provider, input },
+    }),
   });
   const { data } = await response.json();
   auth.signOut();

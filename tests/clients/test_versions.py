@@ -10,7 +10,9 @@ _ROW = re.compile(r"^\| `([^`]+)` \| (\d[\w.-]*) \|$", re.MULTILINE)
 
 
 def test_guide_names_the_locked_versions() -> None:
-    locked = json.loads((FOLDER / "package-lock.json").read_text())["packages"]
+    locked: dict[str, dict[str, str]] = {}
+    for folder in ("nextjs", "sdk", "."):
+        locked |= json.loads((FOLDER / folder / "package-lock.json").read_text())["packages"]
     named = dict(_ROW.findall((ROOT / "docs" / "guides" / "clients.md").read_text()))
     assert named
     assert named == {name: locked[f"node_modules/{name}"]["version"] for name in named}

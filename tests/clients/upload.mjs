@@ -12,12 +12,16 @@ const UPDATE = `mutation UpdateAvatar($image: Upload!) {
 
 export async function updateAvatar(file, token) {
   const form = new FormData();
-  form.append('operations', JSON.stringify({ query: UPDATE, variables: { image: null } }));
+  form.append(
+    'operations',
+    JSON.stringify({ query: UPDATE, variables: { image: null } }),
+  );
   form.append('map', JSON.stringify({ 0: ['variables.image'] }));
   form.append('0', file); // a File, such as input.files[0]
   const response = await fetch(apiUrl, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${token}` }, // no Content-Type: fetch sets it for the form
+    // No Content-Type: fetch sets it for the form.
+    headers: { Authorization: `Bearer ${token}` },
     body: form,
   });
   const { data } = await response.json();

@@ -27,6 +27,6 @@ export const clientWith = (auth) =>
     url: apiUrl,
     exchanges: [cacheExchange, fetchExchange],
     fetch: auth.fetchWithAuth, // of @saleor/auth-sdk
-    preferGetMethod: false, // it adds the token only to requests whose URL is the API's own
+    preferGetMethod: false, // it compares the URL with the token's issuer
   });
 // --8<-- [end:auth-sdk]

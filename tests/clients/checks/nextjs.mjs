@@ -10,6 +10,7 @@ import { ResponseCookies } from '@edge-runtime/cookies';
 import { signIn, signOut } from '../nextjs/app/actions.js';
 import { serverAuth } from '../nextjs/lib/auth.js';
 import { currentUser } from '../nextjs/lib/current-user.js';
+import { isFresh } from '../nextjs/lib/shop.js';
 import { proxy } from '../nextjs/proxy.js';
 import { answering } from '../nextjs/stand-in/headers.mjs';
 import { NextRequest } from '../nextjs/stand-in/server.mjs';
@@ -65,6 +66,12 @@ const form = (given) => {
   data.append('password', given);
   return data;
 };
+
+// A claim can make the token's text differ from ordinary Base64.
+const exp = Math.floor(Date.now() / 1000) + 60;
+const odd = Buffer.from(JSON.stringify({ email: '???~~~@example.com', exp })).toString('base64url');
+assert.match(odd, /[-_]/);
+assert.equal(isFresh(`header.${odd}.signature`), true);
 
 const ann = new Visitor('203.0.113.1');
 assert.equal(await ann.page(currentUser), null);

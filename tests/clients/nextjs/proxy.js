@@ -6,15 +6,18 @@ import { NextResponse } from 'next/server';
 import { ACCESS, cookieFor, isFresh, query, REFRESH } from './lib/shop.js';
 
 const REFRESH_TOKEN = `mutation Refresh($refreshToken: String!) {
-  tokenRefresh(refreshToken: $refreshToken) { token refreshToken errors { code } }
+  tokenRefresh(refreshToken: $refreshToken) {
+    token refreshToken errors { code }
+  }
 }`;
 
 export async function proxy(request) {
   const stored = request.cookies.get(REFRESH)?.value;
-  if (!stored || isFresh(request.cookies.get(ACCESS)?.value)) return NextResponse.next();
+  if (!stored || isFresh(request.cookies.get(ACCESS)?.value))
+    return NextResponse.next();
 
   const { data } = await query(REFRESH_TOKEN, { refreshToken: stored });
-  if (!data) return NextResponse.next(); // the storefront is closed; the session can go on later
+  if (!data) return NextResponse.next(); // the storefront is closed for now
   const { token, refreshToken, errors } = data.tokenRefresh;
   const change = (cookies) => {
     if (errors.length > 0) {
@@ -23,7 +26,8 @@ export async function proxy(request) {
       return;
     }
     cookies.set(cookieFor(ACCESS, token));
-    if (refreshToken) cookies.set(cookieFor(REFRESH, refreshToken)); // tokens are single use
+    // There is a new refresh token if the shop's are single use.
+    if (refreshToken) cookies.set(cookieFor(REFRESH, refreshToken));
   };
 
   change(request.cookies); // for the page that is rendered now

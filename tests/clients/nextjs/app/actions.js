@@ -13,7 +13,7 @@ const SIGN_IN = `mutation SignIn($email: String!, $password: String!) {
 
 export async function signIn(formData) {
   const { email, password } = Object.fromEntries(formData);
-  // The shop counts incorrect passwords by the customer's IP address, not by this server's.
+  // The shop limits sign-ins by the customer's IP address, not this server's.
   const address = (await headers()).get('x-forwarded-for');
   const forwarded = address ? { 'X-Forwarded-For': address } : {};
   const { data } = await query(SIGN_IN, { email, password }, forwarded);
@@ -25,12 +25,18 @@ export async function signIn(formData) {
   return [];
 }
 
-const END_SESSION = 'mutation EndSession($id: ID!) { sessionEnd(id: $id) { errors { code } } }';
+const END_SESSION = `mutation EndSession($id: ID!) {
+  sessionEnd(id: $id) { errors { code } }
+}`;
 
 export async function signOut() {
   const store = await cookies();
   const credential = { Authorization: `Bearer ${store.get(ACCESS)?.value}` };
-  const { data } = await query('{ me { sessions { id current } } }', {}, credential);
+  const { data } = await query(
+    '{ me { sessions { id current } } }',
+    {},
+    credential,
+  );
   const session = data?.me?.sessions.find((one) => one.current);
   if (session) await query(END_SESSION, { id: session.id }, credential);
   store.delete(ACCESS);

@@ -16,12 +16,14 @@ export async function query(document, variables = {}, headers = {}) {
 export const ACCESS = 'access_token';
 export const REFRESH = 'refresh_token';
 
-const EARLY = 1000; // milliseconds: the page's own requests come after this check
-const expiry = (token) => JSON.parse(atob(token.split('.')[1])).exp * 1000;
+const EARLY = 1000; // milliseconds for the page's own requests
+const payload = (token) => Buffer.from(token.split('.')[1], 'base64url');
+const expiry = (token) => JSON.parse(payload(token)).exp * 1000;
 
-export const isFresh = (token) => Boolean(token) && expiry(token) - EARLY > Date.now();
+export const isFresh = (token) =>
+  Boolean(token) && expiry(token) - EARLY > Date.now();
 
-// A cookie that no script of the page can read, and that ends with its token.
+// No script of the page can read the cookie, and it ends with its token.
 export const cookieFor = (name, token) => ({
   name,
   value: token,
