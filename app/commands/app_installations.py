@@ -102,10 +102,10 @@ def install(
     yes: bool,
     served_at: str,
 ) -> None:
-    """Install an app from its manifest, and wait until it is there.
+    """Install an app from its manifest and wait until it is installed.
 
-    It is granted what it asks for or, instead, the permissions that are given. An app that
-    refuses leaves nothing behind but its message, in `flask app installations list`.
+    Grants the permissions that the manifest asks for, or those of --permission instead. If the app
+    refuses, it isn't installed, and `flask app installations list` shows its message.
     """
     ports = installation().ports
     actor = _operator(ports, served_at)

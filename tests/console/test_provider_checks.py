@@ -27,7 +27,7 @@ def test_each_check_reports_its_result(
     page = console.send(TEST, seen_at=PAGE)
     assert page.status == 200
     assert "The discovery document matches the settings" in page.text
-    assert "Has 1 usable key: key-1" in page.text
+    assert "1 usable key: key-1" in page.text
     assert "rejects an invalid token" in page.text
     assert "Accepts the client" in page.text
     assert "rejects an empty request with HTTP 400" in page.text

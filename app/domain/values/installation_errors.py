@@ -92,6 +92,6 @@ class KeyUnreadable(Fault):
         super().__init__(
             f"The signing key {kid} cannot be decrypted with this SECRET_KEY. Set SECRET_KEY back "
             "to the value that the key was made with. If that value is lost, run `flask keys "
-            "rotate --force`: it makes new keys, and tokens that are out stay good."
+            "rotate --force`: it makes new keys, and existing tokens stay valid."
         )
         self.kid = kid

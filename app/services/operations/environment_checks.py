@@ -43,8 +43,7 @@ def throttle_findings(ports: Ports) -> Iterator[Finding]:
         message = f"Redis drops counters when its memory is full ({eviction})."
         yield Finding(subject, State.FAILED, message, "In Redis: maxmemory-policy noeviction")
     else:
-        waiting = "1 address has" if len(blocked) == 1 else f"{len(blocked)} addresses have"
-        yield Finding(subject, State.FINE, f"Answers; {waiting} to wait.")
+        yield Finding(subject, State.FINE, f"Responding; blocked IP addresses: {len(blocked)}.")
 
 
 @part

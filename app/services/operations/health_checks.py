@@ -91,8 +91,8 @@ def _keys(ports: Ports) -> Finding:
     except KeyUnreadable as error:
         remedy = "Restore SECRET_KEY, or run `flask keys rotate --force`."
         return Finding(subject, State.FAILED, str(error), remedy)
-    count = len(key_ring.ring.published)
-    return Finding(subject, State.FINE, f"{key_ring.signer.public.kid} signs; {count} published.")
+    active, count = key_ring.signer.public.kid, len(key_ring.ring.published)
+    return Finding(subject, State.FINE, f"{active} is active; keys published: {count}.")
 
 
 def _clock(ports: Ports) -> Iterator[Finding]:

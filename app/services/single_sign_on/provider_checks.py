@@ -119,9 +119,9 @@ def _issuer(ports: Ports, provider: Provider) -> Finding:
 
 def _keys(ports: Ports, provider: Provider) -> Finding:
     keys = ports.identity_provider.fetch_keys(provider.json_web_key_set_url)
-    names = ", ".join(key.kid or "one without a name" for key in keys)
+    names = ", ".join(key.kid or "without an ID" for key in keys)
     number = "1 usable key" if len(keys) == 1 else f"{len(keys)} usable keys"
-    return Finding("json_web_key_set_url", State.FINE, f"Has {number}: {names}.")
+    return Finding("json_web_key_set_url", State.FINE, f"{number}: {names}.")
 
 
 def _user_info(ports: Ports, provider: Provider) -> Finding:
@@ -160,5 +160,5 @@ def _page(ports: Ports, name: str, url: str) -> Finding:
         message = f"Responded with HTTP {status}."
         return Finding(name, State.WARNING, message, f"Check {name}.")
     refuses = f"Responding; rejects an empty request with HTTP {status}."
-    answers = f"Answers (HTTP {status})."
+    answers = f"Responding with HTTP {status}."
     return Finding(name, State.FINE, refuses if status >= _REFUSED else answers)
