@@ -130,7 +130,7 @@ def test_migration_that_is_pending_is_named_with_its_remedy(
     ports: Ports, sqlite_url: str, tmp_path: Path
 ) -> None:
     with sqlite3.connect(sqlite_url.removeprefix("sqlite:///")) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '0001_before'")
+        connection.execute("UPDATE alembic_version SET version_num = '0001_main_job'")
     connection.close()
     whole = {"DATABASE_URL": sqlite_url, "PYTHONPATH": str(ROOT)}
     looked = Installation(tmp_path, whole).run("doctor")
