@@ -12,8 +12,9 @@ class OutboxEventRecord(Record):
     """A note that something happened, written in the transaction that made it true.
 
     ``sealed`` holds the secret fields of the event (a link's token), encrypted. ``closed_at`` is
-    set when every webhook concerned has its delivery; ``lease_until`` keeps two workers apart.
-    ``attempts`` counts the rounds that ended in a fault of ours.
+    set when every webhook concerned has its delivery; the demo sets it from the start, for none.
+    ``lease_until`` keeps two workers apart. ``attempts`` counts the rounds that ended in a fault
+    of ours.
     """
 
     __tablename__ = "outbox_events"

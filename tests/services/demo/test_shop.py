@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from app.domain.authorization.actor import OPERATOR, anonymous
+from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
 from app.models import (
@@ -16,6 +16,7 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports, Randomness
+from app.services.deliveries.fanout import fan_out_events
 from app.services.demo.shop import SignIn, fill_shop, is_in_use
 from app.services.identity.identify import identify
 from app.services.people.directory import find_user
@@ -64,6 +65,17 @@ def test_every_shown_sign_in_works(ports: Ports) -> None:
     assert len(set(secrets)) == len(secrets)
     assert all(len(secret) >= 16 for secret in secrets)
     assert not any(secret in repr(made) for secret in secrets)
+
+
+def test_demo_webhooks_have_no_deliveries_of_existing_people(file_ports: Ports) -> None:
+    create_user(file_ports, OPERATOR, NewUser("real@example.com"))
+    while fan_out_events(file_ports, WORKER):
+        pass
+    fill_demo(file_ports)
+    with file_ports.database.reading() as session:
+        payloads = session.scalars(select(DeliveryRecord.payload)).all()
+    assert payloads
+    assert not any("real@example.com" in payload for payload in payloads)
 
 
 def test_existing_people_are_unchanged(file_ports: Ports) -> None:
