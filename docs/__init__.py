@@ -14,6 +14,7 @@ from docs.apps import printed_apps
 from docs.asvs import printed_requirements
 from docs.collection import printed_collection
 from docs.commands import printed_commands
+from docs.errors import printed_errors
 from docs.events import printed_events
 from docs.limits import printed_limits
 from docs.manual import printed_manual
@@ -38,6 +39,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/commands.md": printed_commands,
     "reference/limits.md": printed_limits,
     "reference/settings.md": printed_settings,
+    "reference/errors.md": printed_errors,
     "reference/graphql/index.md": printed_index,
     **{f"reference/graphql/{name}.md": partial(printed_subject, name) for name in SUBJECTS},
     "latchkey.1": printed_manual,

@@ -74,7 +74,7 @@ def printed_index() -> str:
 Look up every operation of the API: its arguments, who can call it, what it returns. {_MADE}
 [schema.graphql](../../schema.graphql) is the same as one file.
 
-- Requests are sent to `/graphql/`.
+- Requests are sent to `/graphql/`. [Errors](../errors.md) lists the error codes.
 - `!` after a type means "never null", brackets mean a list. An argument with `!` and without a
   default is required.
 - "Extensions" are apps that act for a staff member in the dashboard, with an
