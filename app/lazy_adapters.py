@@ -80,12 +80,14 @@ class LazyHttp:
 
 
 class LazyEncryption:
-    def __init__(self, secret_key: str) -> None:
-        self._secret_key = secret_key
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
     @cached_property
     def _encryption(self) -> Encryption:
-        encryption: Encryption = load("app.adapters.encryption").AesEncryption(self._secret_key)
+        encryption: Encryption = load("app.adapters.encryption").AesEncryption(
+            self._settings.secret_key, self._settings.secret_key_fallbacks
+        )
         return encryption
 
     def encrypt(self, purpose: str, text: str) -> str:
@@ -94,8 +96,17 @@ class LazyEncryption:
     def decrypt(self, purpose: str, encrypted: str) -> str:
         return self._encryption.decrypt(purpose, encrypted)
 
+    def reseal(self, purpose: str, encrypted: str) -> str | None:
+        return self._encryption.reseal(purpose, encrypted)
+
+    def has_former_keys(self) -> bool:
+        return self._encryption.has_former_keys()
+
     def fingerprint(self, purpose: str, text: str) -> str:
         return self._encryption.fingerprint(purpose, text)
+
+    def known_fingerprints(self, purpose: str, text: str) -> tuple[str, ...]:
+        return self._encryption.known_fingerprints(purpose, text)
 
 
 class LazyKeyStore:
@@ -105,7 +116,11 @@ class LazyKeyStore:
     @cached_property
     def _keys(self) -> KeyStore:
         store = load("app.adapters.keys").RsaKeyStore
-        keys: KeyStore = store(self._settings.secret_key, self._settings.rsa_private_key)
+        keys: KeyStore = store(
+            self._settings.secret_key,
+            self._settings.rsa_private_key,
+            self._settings.secret_key_fallbacks,
+        )
         return keys
 
     def generate(self) -> KeyPair:

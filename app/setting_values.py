@@ -59,6 +59,16 @@ def port(text: str) -> int:
     return number
 
 
+def secret_keys(text: str) -> tuple[str, ...]:
+    """Return several secrets, separated by commas or, in a file, by lines.
+
+    One secret can hold commas itself, so the whole text counts as a secret as well.
+    """
+    lines = text.splitlines()
+    parts = lines if len(lines) > 1 else [text, *text.split(",")]
+    return tuple(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
 def share(text: str) -> float:
     try:
         number = float(text)

@@ -16,6 +16,8 @@ from app.domain.sign_in.rate_limits import RateLimitPolicy, Rates
 from app.domain.values.installation_errors import Misconfigured
 from app.domain.values.ip_addresses import Network
 from app.ports.configuration import MIN_CONNECTIONS, Configuration
+from app.secret_files import read_secret
+from app.secret_files import secret_files as find_secret_files
 
 Value = TypeVar("Value")
 
@@ -33,6 +35,9 @@ class SettingsError(Misconfigured):
     """The settings cannot be used; ``problems`` names everything that is wrong with them."""
 
 
+_CHOICES = ("DATABASE_URL", "DATABASE_URL_FILE", "APP_ENV")
+"""Settings that choose an installation."""
+
 _CONNECTION_SETTINGS = ("OUTGOING_CA_FILE", "SSL_CERT_FILE", "OUTGOING_PROXY")
 """What applies to connections to other instances as well."""
 
@@ -44,7 +49,7 @@ _RULES = Configuration()
 
 def _setting(default: Value, read: Callable[[str], Value], *, secret: bool = False) -> Value:
     """Declare a setting: its default, how its text is read, and whether it may be printed."""
-    metadata = {"read": read}
+    metadata = {"read": read, "secret": secret}
     declared: Value = field(default_factory=lambda: default, repr=not secret, metadata=metadata)
     return declared
 
@@ -64,6 +69,7 @@ class Settings:
     database_transaction_pooling: bool = _setting(_RULES.database_transaction_pooling, values.flag)
     redis_url: str = _setting("", values.redis_url, secret=True)
     secret_key: str = _setting(DEVELOPMENT_SECRET, str, secret=True)
+    secret_key_fallbacks: tuple[str, ...] = _setting((), values.secret_keys, secret=True)
     rsa_private_key: str = _setting("", values.pem, secret=True)
     public_url: str = _setting(_RULES.public_url, values.public_url)
     vendor: str = _setting(_RULES.vendor, values.vendor)
@@ -178,6 +184,12 @@ def settings_files() -> tuple[Path, ...]:
     return tuple(files)
 
 
+def secret_files() -> tuple[Path, ...]:
+    """Return the files that settings such as ``SECRET_KEY_FILE`` name."""
+    names = (setting.name.upper() for setting in fields(Settings) if setting.metadata["secret"])
+    return find_secret_files(_environment(settings_files()), names)
+
+
 def unexpected_settings_files() -> tuple[Path, ...]:
     """Return the files that aren't beside ``wsgi.py``, the first time that this is called.
 
@@ -239,7 +251,7 @@ def _require_choice(files: Iterable[Path], environment: Mapping[str, str]) -> No
     That is outside the project's folder, without a settings file and without the settings that
     choose an installation.
     """
-    is_chosen = any(environment.get(name, "").strip() for name in ("DATABASE_URL", "APP_ENV"))
+    is_chosen = any(environment.get(name, "").strip() for name in _CHOICES)
     names = {setting.name.upper() for setting in fields(Settings)}
     if is_chosen or Path.cwd().resolve().is_relative_to(_PROJECT.resolve()):
         return
@@ -269,7 +281,11 @@ class _Reader:
         given: dict[str, Any] = {}
         for setting in fields(Settings):
             name = setting.name.upper()
-            text = self._environment.get(name, "").strip()
+            try:
+                text = self._text(name, is_secret=setting.metadata["secret"])
+            except ValueError as error:
+                self._problems.append(str(error))
+                continue
             try:
                 if text:
                     given[setting.name] = setting.metadata["read"](text)
@@ -280,6 +296,11 @@ class _Reader:
         if self._problems:
             raise SettingsError(tuple(self._problems))
         return settings
+
+    def _text(self, name: str, *, is_secret: bool) -> str:
+        if is_secret:
+            return read_secret(self._environment, name)
+        return self._environment.get(name, "").strip()
 
     def _check_together(self, settings: Settings) -> None:
         if settings.jwt_ttl_refresh < settings.jwt_ttl_access:

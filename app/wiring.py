@@ -52,6 +52,7 @@ from app.settings import (
     SettingsError,
     load_client_settings,
     load_settings,
+    secret_files,
     settings_files,
     shared_metrics_folder,
 )
@@ -80,7 +81,7 @@ def connect(settings: Settings, *, max_writers: int = 0, metrics: Metrics = NO_M
     allowed = settings.outgoing_allowed_networks
     http = LazyHttp(allowed, settings, direct=allowed)
     own_http = LazyHttp(_LOOPBACK, settings, direct=_LOOPBACK)
-    encryption = LazyEncryption(settings.secret_key)
+    encryption = LazyEncryption(settings)
     passwords = Argon2Hasher()
     metrics.watch(lambda: chain(database.measure(), passwords.measure()))
     return Ports(
@@ -157,7 +158,11 @@ def connect_installation() -> Installation:
     settings = load_settings()
     ports = connect(settings)
     atexit.register(ports.database.close)
-    return replace(make_installation(ports, settings), settings_files=settings_files())
+    return replace(
+        make_installation(ports, settings),
+        settings_files=settings_files(),
+        secret_files=secret_files(),
+    )
 
 
 def connect_remote_access() -> RemoteAccess:

@@ -1,9 +1,11 @@
-"""AES-GCM and HMAC under keys that HKDF derives from ``SECRET_KEY``."""
+"""AES-GCM and HMAC under keys that HKDF derives from ``SECRET_KEY`` and its former values."""
 
 import base64
 import hashlib
 import hmac
 import secrets
+from collections.abc import Sequence
+from contextlib import suppress
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
@@ -19,11 +21,15 @@ _FINGERPRINTS = b"latchkey fingerprints v1"
 
 
 class AesEncryption:
-    """Encrypts texts; the purpose is authenticated, so that values can't be exchanged."""
+    """Encrypts texts; the purpose is authenticated, so that values can't be exchanged.
 
-    def __init__(self, secret_key: str) -> None:
-        self._cipher = AESGCM(_derive(secret_key, _INFO))
-        self._fingerprint_key = _derive(secret_key, _FINGERPRINTS)
+    ``former_keys`` decrypt what ``secret_key`` doesn't.
+    """
+
+    def __init__(self, secret_key: str, former_keys: Sequence[str] = ()) -> None:
+        keys = [secret_key, *(key for key in former_keys if key != secret_key)]
+        self._cipher, *self._former_ciphers = [AESGCM(_derive(key, _INFO)) for key in keys]
+        self._fingerprint_keys = [_derive(key, _FINGERPRINTS) for key in keys]
 
     def encrypt(self, purpose: str, text: str) -> str:
         nonce = secrets.token_bytes(_NONCE)
@@ -31,15 +37,38 @@ class AesEncryption:
         return _VERSION + base64.b64encode(box).decode()
 
     def decrypt(self, purpose: str, encrypted: str) -> str:
-        try:
-            box = base64.b64decode(encrypted.removeprefix(_VERSION), validate=True)
-            return self._cipher.decrypt(box[:_NONCE], box[_NONCE:], purpose.encode()).decode()
-        except (InvalidTag, ValueError):
-            raise DecryptionError(purpose) from None
+        text = _open([self._cipher, *self._former_ciphers], purpose, encrypted)
+        if text is None:
+            raise DecryptionError(purpose)
+        return text
+
+    def reseal(self, purpose: str, encrypted: str) -> str | None:
+        if _open([self._cipher], purpose, encrypted) is not None:
+            return None
+        return self.encrypt(purpose, self.decrypt(purpose, encrypted))
+
+    def has_former_keys(self) -> bool:
+        return bool(self._former_ciphers)
 
     def fingerprint(self, purpose: str, text: str) -> str:
+        return self.known_fingerprints(purpose, text)[0]
+
+    def known_fingerprints(self, purpose: str, text: str) -> tuple[str, ...]:
         message = f"{purpose}\0{text}".encode("utf-8", "surrogatepass")
-        return hmac.new(self._fingerprint_key, message, hashlib.sha256).hexdigest()
+        return tuple(
+            hmac.new(key, message, hashlib.sha256).hexdigest() for key in self._fingerprint_keys
+        )
+
+
+def _open(ciphers: Sequence[AESGCM], purpose: str, encrypted: str) -> str | None:
+    try:
+        box = base64.b64decode(encrypted.removeprefix(_VERSION), validate=True)
+    except ValueError:
+        return None
+    for cipher in ciphers:
+        with suppress(InvalidTag, ValueError):
+            return cipher.decrypt(box[:_NONCE], box[_NONCE:], purpose.encode()).decode()
+    return None
 
 
 def _derive(secret_key: str, info: bytes) -> bytes:

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import jwt
@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from app.adapters.encryption import AesEncryption
+from app.domain.keys.encryption_purposes import signing_key
 from app.domain.keys.ring import PublicKey
 from app.domain.sign_in.jws import ALGORITHM, read_members, read_token
 from app.domain.values.errors import TokenFault, TokenRejected
@@ -42,8 +43,10 @@ class RsaKeyStore:
     raises ``ValueError`` naming the setting when it is no RSA key of at least 2048 bits.
     """
 
-    def __init__(self, secret_key: str, rsa_private_key_pem: str = "") -> None:
-        self._encryption = AesEncryption(secret_key)
+    def __init__(
+        self, secret_key: str, rsa_private_key_pem: str = "", former_keys: Sequence[str] = ()
+    ) -> None:
+        self._encryption = AesEncryption(secret_key, former_keys)
         self._private: BoundedCache[str, rsa.RSAPrivateKey] = BoundedCache(8)
         self._public: BoundedCache[PublicKey, rsa.RSAPublicKey] = BoundedCache(64)
         self._fixed = self._pair(_read_pem(rsa_private_key_pem)) if rsa_private_key_pem else None
@@ -89,22 +92,17 @@ class RsaKeyStore:
         public = _describe(private.public_key())
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
         self._private.put(public.kid, private)
-        return KeyPair(public, self._encryption.encrypt(_purpose(public.kid), pem))
+        return KeyPair(public, self._encryption.encrypt(signing_key(public.kid), pem))
 
     def _open(self, key: KeyPair) -> rsa.RSAPrivateKey:
         kid = key.public.kid
         try:
-            pem = self._encryption.decrypt(_purpose(kid), key.encrypted)
+            pem = self._encryption.decrypt(signing_key(kid), key.encrypted)
         except DecryptionError:
             raise KeyUnreadable(kid) from None
         # Checking the primes again would take 100 ms, and the seal vouches for them.
         private = load_pem_private_key(pem.encode(), None, unsafe_skip_rsa_key_validation=True)
         return cast("rsa.RSAPrivateKey", private)
-
-
-def _purpose(kid: str) -> str:
-    # Sealed in, so that a private part cannot be stored under another key's name.
-    return f"signing key {kid}"
 
 
 def _read_pem(pem: str) -> rsa.RSAPrivateKey:

@@ -50,9 +50,10 @@ class SchemaRevisions:
             raise SchemaBehind(current, newest)
 
     def check_not_ahead(self, current: str | None) -> None:
-        """Raise ``SchemaAhead`` for a revision that this code has no migration of."""
-        if current is not None and current not in self._known():
-            raise SchemaAhead(current, self.newest())
+        """Raise ``SchemaAhead`` for a revision that this code has no migration to."""
+        newest = self.newest() or ""
+        if current is not None and current not in self._known() and current[:4] >= newest[:4]:
+            raise SchemaAhead(current, newest)
 
     def _known(self) -> set[str]:
         return {file.stem for file in (SCRIPTS / "versions").glob("[0-9]*.py")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 
 import click
@@ -55,8 +56,16 @@ def _checks() -> Iterator[Finding]:
     files = " and ".join(map(str, installation().settings_files))
     source = f" Read from {files}." if files else ""
     yield Finding("settings", State.FINE, f"All settings are valid ({kind}).{source}")
+    yield from _secret_files()
     yield from run_checks(ports, OPERATOR)
     yield from check_proxies(ports, OPERATOR, _proxy_settings())
+
+
+def _secret_files() -> Iterator[Finding]:
+    for file in installation().secret_files:
+        if file.stat().st_mode & stat.S_IROTH:
+            message = f"Every account on this machine can read {file}."
+            yield Finding("settings", State.WARNING, message, f"chmod o-r {file}")
 
 
 def _proxy_settings() -> ProxySettings:

@@ -26,7 +26,8 @@ class CountStore:
 class Installation:
     """One installation as its HTTP edges see it; sizes are in bytes.
 
-    ``settings_files`` are the ``.env`` files that were read for a command, the first above others.
+    ``settings_files`` are the ``.env`` files that were read for a command, the first above others,
+    ``secret_files`` those that settings such as ``SECRET_KEY_FILE`` name.
     ``factory`` makes it from the settings; ``.env.example`` explains each name.
     """
 
@@ -47,6 +48,7 @@ class Installation:
     settings_files: tuple[Path, ...] = ()
     operations_host: str = ""
     operations_port: int = 0
+    secret_files: tuple[Path, ...] = ()
 
 
 def install(app: Flask, installation: Installation) -> None:

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 from sqlalchemy import select
 
 from app.domain.accounts.mail import Mail, MailKind
+from app.domain.keys.encryption_purposes import OUTBOX_EVENT, OUTBOX_MAIL
 from app.models import OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports
-from app.services.outbox.publisher import EVENT_PURPOSE, MAIL_PURPOSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def mails(ports: Ports, *kinds: MailKind) -> list[Mail]:
         Mail(
             MailKind(record.kind),
             record.recipient,
-            json.loads(ports.encryption.decrypt(MAIL_PURPOSE, record.sealed)),
+            json.loads(ports.encryption.decrypt(OUTBOX_MAIL, record.sealed)),
         )
         for record in records
     ]
@@ -47,7 +47,7 @@ def events(ports: Ports) -> list[Promised]:
             type=record.type,
             subject_id=record.subject_id,
             data=record.data,
-            token=ports.encryption.decrypt(EVENT_PURPOSE, record.sealed) if record.sealed else "",
+            token=ports.encryption.decrypt(OUTBOX_EVENT, record.sealed) if record.sealed else "",
             principal=(record.principal_type, record.principal_id),
         )
         for record in records

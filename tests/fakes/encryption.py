@@ -12,7 +12,16 @@ class FailingEncryption:
     def decrypt(self, purpose: str, encrypted: str) -> str:
         raise ArithmeticError
 
+    def reseal(self, purpose: str, encrypted: str) -> str | None:
+        raise ArithmeticError
+
+    def has_former_keys(self) -> bool:
+        return False
+
     def fingerprint(self, purpose: str, text: str) -> str:
+        raise ArithmeticError
+
+    def known_fingerprints(self, purpose: str, text: str) -> tuple[str, ...]:
         raise ArithmeticError
 
 
@@ -32,5 +41,14 @@ class BrokenAtFirst:
     def decrypt(self, purpose: str, encrypted: str) -> str:
         return self._encryption.decrypt(purpose, encrypted)
 
+    def reseal(self, purpose: str, encrypted: str) -> str | None:
+        return self._encryption.reseal(purpose, encrypted)
+
+    def has_former_keys(self) -> bool:
+        return self._encryption.has_former_keys()
+
     def fingerprint(self, purpose: str, text: str) -> str:
         return self._encryption.fingerprint(purpose, text)
+
+    def known_fingerprints(self, purpose: str, text: str) -> tuple[str, ...]:
+        return self._encryption.known_fingerprints(purpose, text)

@@ -90,8 +90,9 @@ class KeyUnreadable(Fault):
 
     def __init__(self, kid: str) -> None:
         super().__init__(
-            f"The signing key {kid} cannot be decrypted with this SECRET_KEY. Set SECRET_KEY back "
-            "to the value that the key was made with. If that value is lost, run `flask keys "
-            "rotate --force`: it makes new keys, and existing tokens stay valid."
+            f"The signing key {kid} cannot be decrypted with this SECRET_KEY. Set SECRET_KEY "
+            "back to the value that the key was made with, or add that value to "
+            "SECRET_KEY_FALLBACKS. If it is lost, run `flask keys rotate --force`: it makes "
+            "new keys, and existing tokens stay valid."
         )
         self.kid = kid

@@ -9,6 +9,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.authorization.actor import Actor
+from app.domain.keys.encryption_purposes import FORM_FIELDS, FORM_SECRET
 from app.models import FormSubmissionRecord
 from app.ports import Ports
 from app.services.authorization.register import staff_only
@@ -24,9 +25,6 @@ If its process dies meanwhile, the form can be sent again after that.
 
 KEY_LENGTH = 32
 """Letters and digits of a form's key."""
-
-_PURPOSE = "secret of a submitted form"
-_ENTERED = "fields of a submitted form"
 
 
 @staff_only
@@ -69,7 +67,7 @@ def finish_submission(
         key=key,
         session_id=actor.session_id,
         location=location,
-        encrypted_secret=ports.encryption.encrypt(_PURPOSE, secret) if secret else "",
+        encrypted_secret=ports.encryption.encrypt(FORM_SECRET, secret) if secret else "",
         expires_at=ports.clock.now() + LIFETIME,
     )
     with ports.database.transaction() as session:
@@ -104,7 +102,7 @@ def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
         if stored is None or not stored.encrypted_secret:
             return ""
         encrypted, stored.encrypted_secret = stored.encrypted_secret, ""
-    return ports.encryption.decrypt(_PURPOSE, encrypted)
+    return ports.encryption.decrypt(FORM_SECRET, encrypted)
 
 
 @staff_only
@@ -115,7 +113,7 @@ def keep_entered(ports: Ports, actor: Actor, key: str, entered: str) -> None:
     kept = record(
         key=key,
         session_id=actor.session_id,
-        encrypted_secret=ports.encryption.encrypt(_ENTERED, entered),
+        encrypted_secret=ports.encryption.encrypt(FORM_FIELDS, entered),
         expires_at=now + LIFETIME,
     )
     with ports.database.transaction() as session:
@@ -132,4 +130,4 @@ def find_entered(ports: Ports, actor: Actor, key: str) -> str:
         encrypted = session.scalar(
             select(record.encrypted_secret).where(mine, record.expires_at > ports.clock.now())
         )
-    return ports.encryption.decrypt(_ENTERED, encrypted) if encrypted else ""
+    return ports.encryption.decrypt(FORM_FIELDS, encrypted) if encrypted else ""

@@ -13,6 +13,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import Attempt
 from app.domain.deliveries.signatures import hex_signature
 from app.domain.events import EventType
+from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
 from app.domain.keys.ring import PublicKey
 from app.domain.sign_in.jws import decode, read_members
 from app.domain.values.errors import TokenRejected
@@ -25,7 +26,6 @@ from app.services.deliveries.search import DeliveryLine, select_lines, to_line
 from app.services.keys.ring import published_keys
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.link_recipients import sent_links
-from app.services.webhooks.stored_webhooks import SECRET_PURPOSE
 
 SHOWN_ATTEMPTS = 50
 """Attempts that are shown, the newest: a delivery that is made again by hand may have many."""
@@ -157,6 +157,6 @@ def _attempts(session: Session, delivery_id: int) -> list[Attempt]:
 
 def _decrypted(ports: Ports, encrypted: str) -> str:
     try:
-        return ports.encryption.decrypt(SECRET_PURPOSE, encrypted)
+        return ports.encryption.decrypt(WEBHOOK_SECRET, encrypted)
     except DecryptionError:
         return ""  # nothing is signed with it

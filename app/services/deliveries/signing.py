@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 from app.domain.deliveries.redaction import REDACTED, Redactor, redactor
 from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature
+from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
 from app.domain.values.version import SCHEMA_VERSION
 from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.deliveries.attempt_results import Delivery
 from app.services.keys.ring import ring
-from app.services.webhooks.stored_webhooks import SECRET_PURPOSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def endpoint_of(ports: Ports, webhook: WebhookRecord) -> Endpoint:
     return Endpoint(
         url=webhook.target_url,
         secrets=tuple(
-            ports.encryption.decrypt(SECRET_PURPOSE, secret) for secret in encrypted if secret
+            ports.encryption.decrypt(WEBHOOK_SECRET, secret) for secret in encrypted if secret
         ),
         custom_headers={name: str(value) for name, value in webhook.custom_headers.items()},
     )

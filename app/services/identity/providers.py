@@ -5,13 +5,12 @@ from dataclasses import dataclass, fields
 from sqlalchemy import Select, select
 
 from app.domain.authorization.actor import Actor
+from app.domain.keys.encryption_purposes import PROVIDER_SECRET
 from app.domain.single_sign_on.providers import Provider, choose, slug_in
 from app.models import IdentityProviderRecord, ShopRecord
 from app.ports import Ports
 from app.ports.provider_cache import CachedProviders
 from app.services.authorization.register import part, public
-
-SECRET_PURPOSE = "identity provider's client secret"  # noqa: S105 - what it is sealed for
 
 # The shop is one row, so nothing has to choose among several.
 _VERSION: Select[*tuple[object, ...]] = select(ShopRecord.providers_version.label("version"))
@@ -61,7 +60,7 @@ def client_secret_of(ports: Ports, provider: Provider) -> str:
     """The provider's client secret, readable; empty where it has none."""
     if not provider.client_secret:
         return ""
-    return ports.encryption.decrypt(SECRET_PURPOSE, provider.client_secret)
+    return ports.encryption.decrypt(PROVIDER_SECRET, provider.client_secret)
 
 
 @public

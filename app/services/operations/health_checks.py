@@ -26,6 +26,7 @@ from app.services.operations.environment_checks import (
     worker_findings,
 )
 from app.services.operations.sign_in_checks import sign_in_finding
+from app.services.operations.stored_secrets import count_secrets
 
 _TOLERANCE = timedelta(seconds=30)
 """How far clocks may be apart; access tokens live for minutes."""
@@ -56,6 +57,7 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
     if database.state is State.FAILED:
         return
     yield _keys(ports)
+    yield from _stored_secrets(ports, actor)
     yield from throttle_findings(ports)
     yield from _clock(ports)
     yield from worker_findings(ports)
@@ -89,10 +91,31 @@ def _keys(ports: Ports) -> Finding:
         key_ring = ring(ports)
         ports.keys.sign(key_ring.signer, {})
     except KeyUnreadable as error:
-        remedy = "Restore SECRET_KEY, or run `flask keys rotate --force`."
+        remedy = (
+            "Restore SECRET_KEY, add its former value to SECRET_KEY_FALLBACKS, or run "
+            "`flask keys rotate --force`."
+        )
         return Finding(subject, State.FAILED, str(error), remedy)
     active, count = key_ring.signer.public.kid, len(key_ring.ring.published)
     return Finding(subject, State.FINE, f"{active} is active; keys published: {count}.")
+
+
+def _stored_secrets(ports: Ports, actor: Actor) -> Iterator[Finding]:
+    subject = "stored secrets"
+    counts = count_secrets(ports, actor)
+    unreadable = [f"{count.name}: {count.unreadable}" for count in counts if count.unreadable]
+    outdated = [f"{count.name}: {count.resealed}" for count in counts if count.resealed]
+    if unreadable:
+        message = f"Not readable with this SECRET_KEY: {', '.join(unreadable)}."
+        remedy = "Add the former SECRET_KEY to SECRET_KEY_FALLBACKS, or replace these secrets."
+        yield Finding(subject, State.FAILED, message, remedy)
+    if outdated:
+        message = f"Readable only with SECRET_KEY_FALLBACKS: {', '.join(outdated)}."
+        yield Finding(subject, State.WARNING, message, "flask keys reseal")
+    elif ports.encryption.has_former_keys() and not unreadable:
+        message = "All secrets are encrypted with SECRET_KEY."
+        remedy = "Remove SECRET_KEY_FALLBACKS once every process uses this SECRET_KEY."
+        yield Finding(subject, State.FINE, message, remedy)
 
 
 def _clock(ports: Ports) -> Iterator[Finding]:

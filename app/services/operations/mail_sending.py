@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 
 from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.authorization.actor import Actor
+from app.domain.keys.encryption_purposes import OUTBOX_MAIL
 from app.domain.values.retries import MAIL_DELAYS, delay_before
 from app.models import OutboxMailRecord, ShopRecord
 from app.models.shop import SHOP_ID
@@ -18,7 +19,6 @@ from app.ports.mail import MailUndeliverable
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.authorization.register import internal
 from app.services.lists.records import record_from
-from app.services.outbox.publisher import MAIL_PURPOSE
 from app.services.shop.settings import settings_of
 
 _BATCH = 20
@@ -135,7 +135,7 @@ def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
 
 
 def _render(ports: Ports, claimed: _Claimed) -> RenderedMail:
-    values = json.loads(ports.encryption.decrypt(MAIL_PURPOSE, claimed.sealed))
+    values = json.loads(ports.encryption.decrypt(OUTBOX_MAIL, claimed.sealed))
     with ports.database.reading() as session:
         shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
     rendered = ports.email_templates.render(

@@ -5,13 +5,13 @@ People may see them without it; the app that it was sent to, with it.
 
 from app.domain.deliveries.redaction import REDACTED
 from app.domain.events import EVENTS, EventType, LinkRequested
+from app.domain.keys.encryption_purposes import WEBHOOK_PAYLOAD
 from app.ports import Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import part
 
 _WHOLE = f'"{REDACTED}"'
-_PURPOSE = "webhook payload"
-_ENCRYPTED_PREFIX = "sealed:"
+ENCRYPTED_PREFIX = "sealed:"
 """What no JSON text begins with."""
 
 
@@ -28,15 +28,15 @@ def encrypted_payload(ports: Ports, event: str, payload: str) -> str:
     """Return the payload of such an event as stored."""
     if not payload or not holds_secret(event):
         return payload
-    return _ENCRYPTED_PREFIX + ports.encryption.encrypt(_PURPOSE, payload)
+    return ENCRYPTED_PREFIX + ports.encryption.encrypt(WEBHOOK_PAYLOAD, payload)
 
 
 @part
 def decrypted_payload(ports: Ports, stored: str) -> str:
     """The payload that was stored; raises ``DecryptionError`` under another SECRET_KEY."""
-    if not stored.startswith(_ENCRYPTED_PREFIX):
+    if not stored.startswith(ENCRYPTED_PREFIX):
         return stored
-    return ports.encryption.decrypt(_PURPOSE, stored.removeprefix(_ENCRYPTED_PREFIX))
+    return ports.encryption.decrypt(WEBHOOK_PAYLOAD, stored.removeprefix(ENCRYPTED_PREFIX))
 
 
 @part

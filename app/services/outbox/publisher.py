@@ -8,12 +8,11 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.mail import Mail
 from app.domain.authorization.actor import Actor
 from app.domain.events import Event, LinkRequested
+from app.domain.keys.encryption_purposes import OUTBOX_EVENT, OUTBOX_MAIL
 from app.models import OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports
 from app.services.authorization.register import part
 
-EVENT_PURPOSE = "outbox event"
-MAIL_PURPOSE = "outbox mail"
 _SECRET = "token"  # noqa: S105
 
 
@@ -31,7 +30,7 @@ def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> Non
             type=event.type.value,
             subject_id=event.subject_id,
             data=data,
-            sealed=ports.encryption.encrypt(EVENT_PURPOSE, secret) if secret else "",
+            sealed=ports.encryption.encrypt(OUTBOX_EVENT, secret) if secret else "",
             issued_at=ports.clock.now(),
             principal_type="User" if actor.is_user else "App" if actor.is_app else "",
             principal_id=actor.user_id if actor.is_user else actor.app_id,
@@ -48,7 +47,7 @@ def add_mail(ports: Ports, session: Session, mail: Mail) -> None:
         OutboxMailRecord(
             kind=mail.kind.value,
             recipient=mail.recipient,
-            sealed=ports.encryption.encrypt(MAIL_PURPOSE, json.dumps(dict(mail.values))),
+            sealed=ports.encryption.encrypt(OUTBOX_MAIL, json.dumps(dict(mail.values))),
             created_at=now,
             next_attempt_at=now,
         )

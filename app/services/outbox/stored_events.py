@@ -4,10 +4,10 @@ from dataclasses import fields
 from typing import Any
 
 from app.domain.events import EVENTS, Event, EventType, LinkRequested
+from app.domain.keys.encryption_purposes import OUTBOX_EVENT
 from app.models import OutboxEventRecord
 from app.ports import Ports
 from app.services.authorization.register import part
-from app.services.outbox.publisher import EVENT_PURPOSE
 
 
 @part
@@ -20,6 +20,6 @@ def read_event(ports: Ports, note: OutboxEventRecord) -> Event:
     names = {field.name for field in fields(kind)} - {"subject_id"}
     values = {name: value for name, value in note.data.items() if name in names}
     if issubclass(kind, LinkRequested) and note.sealed:
-        values["token"] = ports.encryption.decrypt(EVENT_PURPOSE, note.sealed)
+        values["token"] = ports.encryption.decrypt(OUTBOX_EVENT, note.sealed)
     event: Event = kind(subject_id=note.subject_id, **values)
     return event

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.scopes import ScopeGrant, write_grant
+from app.domain.keys import encryption_purposes
 from app.domain.shop.settings import Switches
 from app.domain.sign_in.tokens import (
     CSRF_TOKEN_LENGTH,
@@ -116,7 +117,11 @@ def open_session(
 @part
 def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -> None:
     """Store the provider's refresh token with its session, sealed for that session alone."""
-    encrypted = ports.encryption.encrypt(_purpose(kept), refresh_token) if refresh_token else ""
+    encrypted = (
+        ports.encryption.encrypt(encryption_purposes.refresh_token(kept.token), refresh_token)
+        if refresh_token
+        else ""
+    )
     kept.provider_refresh_token = encrypted
 
 
@@ -124,7 +129,11 @@ def store_refresh_token(ports: Ports, kept: SessionRecord, refresh_token: str) -
 def load_refresh_token(ports: Ports, kept: SessionRecord) -> str:
     """The provider's refresh token of a session; empty where it has none."""
     encrypted = kept.provider_refresh_token
-    return ports.encryption.decrypt(_purpose(kept), encrypted) if encrypted else ""
+    return (
+        ports.encryption.decrypt(encryption_purposes.refresh_token(kept.token), encrypted)
+        if encrypted
+        else ""
+    )
 
 
 @part
@@ -196,10 +205,6 @@ def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | Non
     else:
         going = going.where(SessionRecord.id != but)
     return len(session.scalars(going.returning(SessionRecord.id)).all())
-
-
-def _purpose(kept: SessionRecord) -> str:
-    return f"provider's refresh token of session {kept.token}"
 
 
 def _subject(ports: Ports, actor: Actor, session: str, user: User) -> Subject:

@@ -154,9 +154,9 @@ def _holds(ports: Ports, text: str) -> ColumnElement[bool]:
         _event.address,
         UserRecord.first_name + " " + UserRecord.last_name,
     )
-    digest = ports.encryption.fingerprint(EMAIL_PURPOSE, normalize_email(text))
+    digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, normalize_email(text))
     return or_(
-        _event.email_digest == digest, *(contains_text(column, text) for column in searched)
+        _event.email_digest.in_(digests), *(contains_text(column, text) for column in searched)
     )
 
 

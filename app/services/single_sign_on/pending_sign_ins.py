@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy import delete
 
+from app.domain.keys.encryption_purposes import PENDING_SIGN_IN
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.models import OidcStateRecord
@@ -19,7 +20,6 @@ LIFETIME = timedelta(minutes=10)
 _LENGTH = 43
 """Letters and digits of each secret: 256 bits; RFC 7636, 4.1, asks for 43 characters at least."""
 
-_PURPOSE = "sign-in at an identity provider"
 _WORTHLESS = Problem(
     "INVALID", "This sign-in has expired, was already used or wasn't started here.", "state"
 )
@@ -46,7 +46,7 @@ def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> Starte
                 digest=_digest(state),
                 provider_id=provider.id,
                 redirect_uri=redirect_uri,
-                sealed=ports.encryption.encrypt(_PURPOSE, secrets),
+                sealed=ports.encryption.encrypt(PENDING_SIGN_IN, secrets),
                 expires_at=ports.clock.now() + LIFETIME,
             )
         )
@@ -69,7 +69,7 @@ def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
         row = session.execute(take).one_or_none()
     if row is None or row.expires_at <= ports.clock.now() or row.provider_id != provider.id:
         raise Refused(_WORTHLESS)
-    secrets = json.loads(ports.encryption.decrypt(_PURPOSE, row.sealed))
+    secrets = json.loads(ports.encryption.decrypt(PENDING_SIGN_IN, row.sealed))
     return StartedSignIn(row.redirect_uri, state, secrets["nonce"], secrets["verifier"])
 
 

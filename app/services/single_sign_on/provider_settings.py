@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.keys.encryption_purposes import PROVIDER_SECRET
 from app.domain.single_sign_on.provider_settings import (
     MASK,
     SETTINGS,
@@ -35,7 +36,7 @@ from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires
-from app.services.identity.providers import SECRET_PURPOSE, known_providers, to_provider
+from app.services.identity.providers import known_providers, to_provider
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match
 from app.services.lists.substring_search import contains_text
@@ -189,7 +190,7 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     values: dict[str, Any] = {name: value for name, value in read.items() if value is not None}
     for secret in _SECRETS:
         if values.get(secret):
-            values[secret] = ports.encryption.encrypt(SECRET_PURPOSE, str(values[secret]))
+            values[secret] = ports.encryption.encrypt(PROVIDER_SECRET, str(values[secret]))
     if changes.active is not None:
         values["active"] = changes.active
     if name:

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.users import User
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, Event, EventType, LinkRequested
+from app.domain.keys.encryption_purposes import OUTBOX_EVENT
 from app.domain.webhooks.permissions import may_receive_link
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, UserRecord, WebhookRecord
 from app.ports import NamedRow, Ports
@@ -21,7 +22,6 @@ from app.ports.encryption import DecryptionError
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
-from app.services.outbox.publisher import EVENT_PURPOSE
 from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 from app.services.webhooks.subscribers import Subscriber
 
@@ -106,6 +106,6 @@ def _decrypted(ports: Ports, sealed: str | None) -> str | None:
     if sealed is None:
         return None  # the event has been forgotten
     try:
-        return ports.encryption.decrypt(EVENT_PURPOSE, sealed) if sealed else ""
+        return ports.encryption.decrypt(OUTBOX_EVENT, sealed) if sealed else ""
     except DecryptionError:
         return None

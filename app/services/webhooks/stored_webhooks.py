@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import joined_names, split_names
 from app.domain.events import EventType
+from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import Webhook
@@ -17,8 +18,6 @@ from app.models import WebhookEventRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import part
-
-SECRET_PURPOSE = "webhook secret"  # noqa: S105
 
 OLD_SECRET_SIGNS = timedelta(hours=24)
 """How long a secret that was replaced still signs beside the new one."""
@@ -111,7 +110,7 @@ def store_events(session: Session, webhook_id: int, events: Iterable[EventType])
 @part
 def encrypted_secret(ports: Ports, secret_key: str) -> str:
     """Return a ``secretKey`` as stored."""
-    return ports.encryption.encrypt(SECRET_PURPOSE, secret_key) if secret_key else ""
+    return ports.encryption.encrypt(WEBHOOK_SECRET, secret_key) if secret_key else ""
 
 
 @part
@@ -153,7 +152,7 @@ def _webhook(ports: Ports, stored: WebhookRecord, names: Collection[str]) -> Web
 
 def _decrypted(ports: Ports, encrypted: str) -> str:
     try:
-        return ports.encryption.decrypt(SECRET_PURPOSE, encrypted) if encrypted else ""
+        return ports.encryption.decrypt(WEBHOOK_SECRET, encrypted) if encrypted else ""
     except DecryptionError:
         raise Refused(_LOST) from None
 

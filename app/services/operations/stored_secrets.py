@@ -1,0 +1,211 @@
+"""Every stored secret that is encrypted, and how it follows a change of ``SECRET_KEY``."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, select, update
+
+from app.domain.authorization.actor import Actor
+from app.domain.keys.encryption_purposes import (
+    FORM_FIELDS,
+    FORM_SECRET,
+    OUTBOX_EVENT,
+    OUTBOX_MAIL,
+    PENDING_SIGN_IN,
+    PROVIDER_SECRET,
+    WEBHOOK_PAYLOAD,
+    WEBHOOK_SECRET,
+    refresh_token,
+    signing_key,
+)
+from app.models import (
+    DeliveryRecord,
+    FormSubmissionRecord,
+    IdentityProviderRecord,
+    OidcStateRecord,
+    OutboxEventRecord,
+    OutboxMailRecord,
+    SessionRecord,
+    SigningKeyRecord,
+    WebhookRecord,
+)
+from app.ports import Ports
+from app.ports.encryption import DecryptionError
+from app.services.authorization.register import internal
+from app.services.outbox.link_secrets import ENCRYPTED_PREFIX
+
+Attribute = Any
+"""A mapped attribute; as a field of a class, type checkers would read its value."""
+
+_BATCH = 200
+"""How many secrets are read and written at a time; others can write in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretColumn:
+    """A column of encrypted texts, which is empty where there is no secret.
+
+    ``key`` is the row's primary key, ``name`` what its purpose is made from. Of several purposes,
+    one fits.
+    """
+
+    label: str
+    key: Attribute
+    column: Attribute
+    purposes: Callable[[str], Sequence[str]]
+    name: Attribute | None = None
+    prefix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretCount:
+    """How many secrets of a kind there are, needed another key, and can't be read by any."""
+
+    name: str
+    checked: int
+    resealed: int
+    unreadable: int
+
+
+def _always(*purposes: str) -> Callable[[str], Sequence[str]]:
+    return lambda _name: purposes
+
+
+SECRET_COLUMNS = (
+    SecretColumn(
+        "signing keys",
+        SigningKeyRecord.kid,
+        SigningKeyRecord.private_key,
+        lambda kid: [signing_key(kid)],
+        SigningKeyRecord.kid,
+    ),
+    SecretColumn(
+        "identity providers' client secrets",
+        IdentityProviderRecord.id,
+        IdentityProviderRecord.client_secret,
+        _always(PROVIDER_SECRET),
+    ),
+    SecretColumn(
+        "webhook secrets", WebhookRecord.id, WebhookRecord.secret, _always(WEBHOOK_SECRET)
+    ),
+    SecretColumn(
+        "replaced webhook secrets",
+        WebhookRecord.id,
+        WebhookRecord.old_secret,
+        _always(WEBHOOK_SECRET),
+    ),
+    SecretColumn(
+        "identity providers' refresh tokens",
+        SessionRecord.id,
+        SessionRecord.provider_refresh_token,
+        lambda token: [refresh_token(token)],
+        SessionRecord.token,
+    ),
+    SecretColumn(
+        "pending SSO sign-ins",
+        OidcStateRecord.digest,
+        OidcStateRecord.sealed,
+        _always(PENDING_SIGN_IN),
+    ),
+    SecretColumn(
+        "events with links",
+        OutboxEventRecord.id,
+        OutboxEventRecord.sealed,
+        _always(OUTBOX_EVENT),
+    ),
+    SecretColumn(
+        "deliveries with links",
+        DeliveryRecord.id,
+        DeliveryRecord.payload,
+        _always(WEBHOOK_PAYLOAD),
+        prefix=ENCRYPTED_PREFIX,
+    ),
+    SecretColumn("mails", OutboxMailRecord.id, OutboxMailRecord.sealed, _always(OUTBOX_MAIL)),
+    SecretColumn(
+        "submitted forms",
+        FormSubmissionRecord.key,
+        FormSubmissionRecord.encrypted_secret,
+        _always(FORM_SECRET, FORM_FIELDS),
+    ),
+)
+
+
+@internal
+def reseal_secrets(ports: Ports, actor: Actor) -> tuple[SecretCount, ...]:
+    """Encrypt every secret under the current key that a former one encrypted.
+
+    Each row changes at once and only if no one else has changed it since, so this can be
+    interrupted and repeated.
+    """
+    return tuple(_count(ports, column, writes=True) for column in SECRET_COLUMNS)
+
+
+@internal
+def count_secrets(ports: Ports, actor: Actor) -> tuple[SecretCount, ...]:
+    """Count the secrets that ``reseal_secrets`` would change, and those it can't read."""
+    return tuple(_count(ports, column, writes=False) for column in SECRET_COLUMNS)
+
+
+def _count(ports: Ports, column: SecretColumn, *, writes: bool) -> SecretCount:
+    checked = resealed = unreadable = 0
+    for rows in _batches(ports, column):
+        changes: list[tuple[Row[Any], str]] = []
+        for row in rows:
+            checked += 1
+            try:
+                changed = _resealed(ports, column, row)
+            except DecryptionError:
+                unreadable += 1
+                continue
+            if changed is not None:
+                changes.append((row, changed))
+        resealed += len(changes)
+        if writes and changes:
+            _write(ports, column, changes)
+    return SecretCount(column.label, checked, resealed, unreadable)
+
+
+def _batches(ports: Ports, column: SecretColumn) -> Iterator[Sequence[Row[Any]]]:
+    name = column.key if column.name is None else column.name
+    is_secret = column.column.startswith(column.prefix) if column.prefix else column.column != ""
+    query = (
+        select(column.key.label("key"), column.column.label("stored"), name.label("name"))
+        .where(is_secret)
+        .order_by(column.key)
+        .limit(_BATCH)
+    )
+    last: object = None
+    while True:
+        after = query if last is None else query.where(column.key > last)
+        with ports.database.reading() as session:
+            rows = session.execute(after).all()
+        if not rows:
+            return
+        yield rows
+        last = rows[-1].key
+
+
+def _resealed(ports: Ports, column: SecretColumn, row: Row[Any]) -> str | None:
+    """Return what to store instead, ``None`` if the current key reads it."""
+    stored: str = row.stored.removeprefix(column.prefix)
+    *others, last = column.purposes(row.name)
+    for purpose in others:
+        try:
+            changed = ports.encryption.reseal(purpose, stored)
+        except DecryptionError:
+            continue
+        return None if changed is None else column.prefix + changed
+    changed = ports.encryption.reseal(last, stored)
+    return None if changed is None else column.prefix + changed
+
+
+def _write(ports: Ports, column: SecretColumn, changes: Sequence[tuple[Row[Any], str]]) -> None:
+    with ports.database.transaction() as session:
+        for row, changed in changes:
+            session.execute(
+                update(column.column.class_)
+                .where(column.key == row.key, column.column == row.stored)
+                .values({column.column: changed})
+                .execution_options(synchronize_session=False)
+            )
