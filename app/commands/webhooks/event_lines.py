@@ -70,7 +70,7 @@ class EventLines:
             self._print_body(answer.problem or answer.body)
 
     def _print(self, at: datetime, *parts: tuple[str, str]) -> None:
-        line = Text(f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC", "dim")
+        line = Text().append(f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC", "dim")
         for text, style in parts:
             if text:
                 line.append(" ")

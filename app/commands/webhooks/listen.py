@@ -178,10 +178,14 @@ def _listen(instance: Instance, webhooks: Sequence[InstanceWebhook], settings: _
         out.say,
     )
     out.say(f"Listening to {_described(webhooks)}. Press Ctrl-C to stop.")
-    events = _received_events(follower, forwarder, settings.events)
+    deliveries = _wanted(follower, settings.events)
     if is_text:
-        _print_lines(events, EventLines(settings.verbose), settings.count)
+        _print_lines(deliveries, forwarder, EventLines(settings.verbose), settings.count)
         return
+    events = (
+        ReceivedEvent(sent, None if forwarder is None else forwarder.forward(sent))
+        for sent in deliveries
+    )
     columns = (*_COLUMNS, _RESPONSE) if settings.verbose else _COLUMNS
     for received in islice(events, settings.count):
         out.next(received, columns)
@@ -207,24 +211,24 @@ def _delivery_key(forwarder: Forwarder | None, *, is_text: bool) -> DeliveryKey:
     return state_of if is_text else lambda delivery: delivery.id
 
 
-def _received_events(
-    follower: DeliveryFollower, forwarder: Forwarder | None, events: Collection[str]
-) -> Iterator[ReceivedEvent]:
-    for sent in follower.forever():
-        if events and sent.delivery.event not in events:
-            continue
-        yield ReceivedEvent(sent, None if forwarder is None else forwarder.forward(sent))
+def _wanted(follower: DeliveryFollower, events: Collection[str]) -> Iterator[WebhookDelivery]:
+    return (sent for sent in follower.forever() if not events or sent.delivery.event in events)
 
 
-def _print_lines(events: Iterator[ReceivedEvent], lines: EventLines, count: int | None) -> None:
-    for received in events:
-        lines.print_sent(received.sent)
-        attempt = received.sent.delivery.attempt
-        if received.answer is not None:
-            lines.print_answer(received.sent, received.answer, remote_access().clock.now())
-        elif attempt is not None and not is_temporary(received.sent.webhook.target_url):
-            answer = _endpoint_answer(received.sent.webhook.target_url, attempt)
-            lines.print_answer(received.sent, answer, attempt.created_at)
+def _print_lines(
+    deliveries: Iterator[WebhookDelivery],
+    forwarder: Forwarder | None,
+    lines: EventLines,
+    count: int | None,
+) -> None:
+    for sent in deliveries:
+        lines.print_sent(sent)
+        attempt = sent.delivery.attempt
+        if forwarder is not None:
+            lines.print_answer(sent, forwarder.forward(sent), remote_access().clock.now())
+        elif attempt is not None and not is_temporary(sent.webhook.target_url):
+            answer = _endpoint_answer(sent.webhook.target_url, attempt)
+            lines.print_answer(sent, answer, attempt.created_at)
         if lines.count == count:
             return
 

@@ -12,6 +12,7 @@ from app.domain.events import EventType
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
+from tests.commands.fake_remote_shop import other_shop
 from tests.commands.real_installation import ROOT, TIMEOUT_SECONDS, Installation, at_a_terminal
 from tests.commands.terminal import ESCAPE, INTERRUPT, run_in_terminal
 from tests.commands.webhooks.paired_shops import Shops
@@ -151,6 +152,20 @@ def test_ctrl_c_ends_listening_quietly(installed: Installation) -> None:
     )
     assert "ended with 130" in comparable_output
     assert "Traceback" not in comparable_output
+
+
+def test_events_are_coloured_for_a_terminal_that_wants_colours(tmp_path: Path) -> None:
+    here = at_a_terminal("sqlite:////nowhere/shop", tmp_path, LATCHKEY_TOKEN="a token")
+    with other_shop() as shop:
+        words = ("webhook", "listen", "--count", "1", "-u", shop.url)
+        coloured = run_in_terminal(here, *words)
+        plain = run_in_terminal(here, *words, NO_COLOR="1")
+        piped = here.run(*words)
+    assert "\x1b[36mORDER_PAID" in coloured
+    assert "ORDER_PAID" in plain
+    assert "\x1b[3" not in plain
+    assert "--> ORDER_PAID [RXZlbnREZWxpdmVyeTox] hook 1" in piped.stdout
+    assert ESCAPE not in piped.stdout
 
 
 def test_deliveries_are_followed_until_ctrl_c(ports: Ports, installed: Installation) -> None:
