@@ -83,7 +83,7 @@ class WebhookOptions:
     def _secret_key(self) -> str | Absent:
         if self.typed_secret is not None:
             return self.typed_secret
-        return ABSENT if self.secret is None else _secret(self.secret)
+        return ABSENT if self.secret is None else secret_value(self.secret)
 
     def _headers(self) -> Mapping[str, str] | Absent:
         if self.no_headers and self.headers:
@@ -207,7 +207,8 @@ def _header(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _secret(value: str) -> str:
+def secret_value(value: str) -> str:
+    """Return the secret that ``--secret`` asks for; raises ``click.UsageError``."""
     if value == "generate":
         return new_secret()
     if value == "none":

@@ -12,7 +12,7 @@ from app.commands.name_completion import complete_webhook
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, Displayable, Form, output
 from app.commands.webhooks.event_lines import EventLines
-from app.commands.webhooks.fields import complete_event, event_names
+from app.commands.webhooks.fields import complete_event, event_names, secret_value
 from app.commands.webhooks.follow import DeliveryFollower, DeliveryKey, WebhookDelivery, state_of
 from app.commands.webhooks.forwarding import Answer, Forwarder
 from app.commands.webhooks.instance_option import instance, webhook_command
@@ -111,6 +111,11 @@ _RESPONSE = Column[ReceivedEvent]("response", "Response", _answered(lambda answe
     "MANAGE_APPS and no public URL, and is removed at the end, at the latest after 24 hours.",
 )
 @click.option(
+    "--secret",
+    help="Secret of the temporary endpoint: 'generate' for a new one, which is printed, @FILE or "
+    "- to read it. Default: the shop's keys sign.",
+)
+@click.option(
     "--forward-to",
     metavar="URL",
     help="Forward each delivery to this URL with the same body, headers and signature.",
@@ -125,9 +130,10 @@ _RESPONSE = Column[ReceivedEvent]("response", "Response", _answered(lambda answe
     help="Polling interval in seconds.",
 )
 @fields_option((*_COLUMNS, _RESPONSE))
-def listen(
+def listen(  # noqa: PLR0913 - one for each option
     names: tuple[str, ...],
     events: tuple[str, ...],
+    secret: str | None,
     forward_to: str | None,
     count: int | None,
     interval: float,
@@ -154,10 +160,16 @@ def listen(
     if not names:
         webhooks = remove_abandoned(chosen, chosen.webhooks())
     settings = _Settings(forward_to, count, interval, wanted, verbose)
-    if webhooks and not temporary:
+    is_temporary_endpoint = temporary or not webhooks
+    if secret and not is_temporary_endpoint:
+        raise click.UsageError("--secret requires --temporary.")
+    if not is_temporary_endpoint:
         _listen(chosen, webhooks, settings)
         return
-    with temporary_endpoint(chosen, wanted, output().say) as endpoint:
+    key = secret_value(secret) if secret else ""
+    with temporary_endpoint(chosen, wanted, key, output().say) as endpoint:
+        if secret == "generate":  # noqa: S105 - the word that asks for one
+            output().say(f"Secret of the endpoint: {key}")
         warn_of_missing_permission(endpoint)
         _listen(chosen, [endpoint], settings)
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from app.commands.terminal.exit_codes import failure_of
 from app.commands.terminal.interruptions import ended_by_signals
 from app.domain.events import EVENTS, EventType, LinkRequested
+from app.domain.values.unset import ABSENT
 from app.domain.webhooks.subscribable_events import required_permission
 from app.domain.webhooks.temporary_endpoints import MAX_AGE, TEMPORARY_URL, is_temporary
 from app.ports.instance import Instance, InstanceApp, InstanceWebhook, WebhookDraft
@@ -26,12 +27,13 @@ _DEFAULT_EVENTS = tuple(
 
 @contextmanager
 def temporary_endpoint(
-    instance: Instance, events: Sequence[str], say: Callable[[str], None]
+    instance: Instance, events: Sequence[str], secret: str, say: Callable[[str], None]
 ) -> Iterator[InstanceWebhook]:
-    """Create a webhook for ``events``, by default all that the caller may receive.
+    """Create a webhook for ``events``, by default all that the caller can receive.
 
-    It belongs to an app of its own, or to the app whose token is used. It is deleted at the end of
-    the block, also at SIGTERM and SIGHUP, or else by a later call or the worker's cleanup.
+    ``secret`` signs its deliveries, or the shop's keys if it is empty. It belongs to an app of its
+    own, or to the app whose token is used. It is deleted at the end of the block, also at SIGTERM
+    and SIGHUP, or else by a later call or the worker's cleanup.
     """
     with ended_by_signals():
         own_app = instance.own_app()
@@ -40,7 +42,7 @@ def temporary_endpoint(
                 instance.delete_app(app)
         owner = own_app or instance.create_app(_name(), _permissions(instance, events))
         try:
-            yield instance.create(owner.id, _draft(owner, events))
+            yield instance.create(owner.id, _draft(owner, events, secret))
         finally:
             _remove(instance, owner, say)
 
@@ -58,10 +60,15 @@ def remove_abandoned(
     return others
 
 
-def _draft(owner: InstanceApp, events: Sequence[str]) -> WebhookDraft:
+def _draft(owner: InstanceApp, events: Sequence[str], secret: str) -> WebhookDraft:
     held = owner.permissions or frozenset()
     chosen = events or [name for name in _DEFAULT_EVENTS if required_permission(name) in held]
-    return WebhookDraft(name=_name(), target_url=TEMPORARY_URL, events=tuple(chosen))
+    return WebhookDraft(
+        name=_name(),
+        target_url=TEMPORARY_URL,
+        events=tuple(chosen),
+        secret_key=secret or ABSENT,
+    )
 
 
 def _permissions(instance: Instance, events: Sequence[str]) -> set[str]:

@@ -1,6 +1,7 @@
 """``flask webhook listen --temporary``: a webhook that lives as long as its command."""
 
 import json
+import re
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, select, update
+from standardwebhooks import Webhook
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
@@ -167,6 +169,26 @@ def test_app_listens_to_an_endpoint_of_its_own(shops: Shops, tmp_path: Path) -> 
         done = running.finish(TIMEOUT_SECONDS)
     assert (done.returncode, json.loads(done.stdout)["event"]) == (0, "PRODUCT_UPDATED")
     assert (desk.endpoints(), desk.apps()) == ([], APPS)
+
+
+def test_secret_of_the_endpoint_signs_what_is_forwarded(desk: Desk, receiver: HttpServer) -> None:
+    words = ("--temporary", "--secret", "generate", "--count", "1", "--json")
+    forward = ("--forward-to", f"{receiver.url}/local")
+    with desk.installation.running(*desk.words(*words, *forward)) as running:
+        wait_until(lambda: bool(desk.endpoints()), "there is an endpoint")
+        happen(desk.ports)
+        done = running.finish(TIMEOUT_SECONDS)
+    assert done.returncode == 0, done.stderr
+    printed = re.search(r"Secret of the endpoint: (whsec_\S+)", done.stderr)
+    assert printed
+    [forwarded] = receiver.calls("/local")
+    Webhook(printed[1]).verify(forwarded.body, forwarded.headers)
+
+
+def test_secret_needs_a_temporary_endpoint(desk: Desk) -> None:
+    done = desk.installation.run(*desk.words("--secret", "generate"))
+    assert (done.returncode, desk.endpoints()) == (2, [])
+    assert "--secret requires --temporary." in done.stderr
 
 
 def test_person_without_manage_apps_is_refused(shops: Shops, tmp_path: Path) -> None:
