@@ -133,7 +133,7 @@ def test_no_agreed_output_is_left_over() -> None:
     assert {file.name for file in (GOLDEN / "elsewhere").iterdir()} == names
 
 
-RUN_ON = {"serve", "worker"}
+RUN_ON = {"operations", "serve", "worker"}
 """They show where they are, and end: `test_processes` has them as processes."""
 WRITES_HERE = {"db revision"}
 """It adds a file to the migrations."""
