@@ -1,4 +1,4 @@
-"""Verify the shop's access tokens in another service, without a call to the API."""
+"""Verify the shop's access tokens in another service, without an API call."""
 
 from typing import Any
 from urllib.parse import urljoin
@@ -7,7 +7,7 @@ import jwt
 
 
 class TokenVerifier:
-    """Verifies access tokens with the shop's key set, which is fetched once and cached."""
+    """Verifies access tokens with the shop's key set, fetched once and cached."""
 
     def __init__(self, api_url: str) -> None:
         self._issuer = api_url  # such as https://shop.example.com/graphql/
@@ -18,5 +18,6 @@ class TokenVerifier:
         key = self._keys.get_signing_key_from_jwt(token)
         claims = jwt.decode(token, key, algorithms=["RS256"], issuer=self._issuer)
         if claims["type"] != "access":
-            raise jwt.InvalidTokenError(f"Expected an access token, got {claims['type']}")
+            message = f"Expected an access token, got {claims['type']}"
+            raise jwt.InvalidTokenError(message)
         return claims

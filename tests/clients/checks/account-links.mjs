@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 
+import { request } from '../fetch.mjs';
 import { becomeBrowser } from './browser.mjs';
 
 becomeBrowser();
@@ -9,8 +10,16 @@ const links = await import('../account-links.mjs');
 const { auth, currentUser, resetPassword } = await import('../auth-sdk.mjs');
 const PASSWORD = 'a sentence that opens the shop';
 
+const ELSEWHERE = `mutation ($input: AccountRegisterInput!) {
+  accountRegister(input: $input) { errors { field code } }
+}`;
+
 const steps = {
   async register(email) {
+    const redirectUrl = 'https://elsewhere.example/confirm';
+    const refused = await request(ELSEWHERE, { input: { email, password: PASSWORD, redirectUrl } });
+    const [error] = refused.data.accountRegister.errors;
+    assert.deepEqual(error, { field: 'redirectUrl', code: 'INVALID' });
     const { requiresConfirmation, errors } = await links.register(email, PASSWORD);
     assert.deepEqual([requiresConfirmation, errors], [true, []]);
     const { data } = await auth.signIn({ email, password: PASSWORD });
