@@ -15,7 +15,7 @@ from flask.cli import FlaskGroup
 from typing_extensions import override
 
 import app as latchkey
-from app.commands.terminal.exit_codes import Exit
+from app.commands.terminal.exit_codes import MEANINGS, Exit
 from app.commands.terminal.interruptions import exit_at_once
 from app.commands.terminal.lazy_group import LazyGroup
 from app.commands.terminal.output import write, write_errors
@@ -114,6 +114,8 @@ class Commands(LazyGroup):
         summaries = {name: command.get_short_help_str(formatter.width) for name, command in own}
         _write_section(formatter, "Flask", summaries)
         click.Command.format_options(flask, ctx, formatter)
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(int(code)), meaning) for code, meaning in MEANINGS.items()])
         is_wanted = not set(ctx.help_option_names).isdisjoint(sys.argv)
         click.echo(formatter.getvalue().rstrip("\n"), err=not is_wanted, color=ctx.color)
         sys.exit(Exit.DONE if is_wanted else Exit.USAGE)

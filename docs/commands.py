@@ -7,7 +7,7 @@ import click
 
 import cli
 from app.commands.terminal.command import Command, Examples, Group
-from app.commands.terminal.exit_codes import INTERRUPTED, Exit
+from app.commands.terminal.exit_codes import MEANINGS
 
 _WIDTH = 90
 _HEAD = """\
@@ -35,16 +35,6 @@ with exit code 1 if there is no settings file and neither `DATABASE_URL` nor `AP
 Closing a pipe early, for example with `head`, changes neither what a command does nor how it ends.
 
 """
-CODES = {
-    Exit.DONE: "done",
-    Exit.FAILED: "failed, or a problem was found",
-    Exit.USAGE: "invalid command line",
-    Exit.REFUSED: "refused by a rule of the shop",
-    Exit.DENIED: "not signed in or not permitted",
-    Exit.UNREACHABLE: "a required service can't be reached",
-    INTERRUPTED: "interrupted by Ctrl-C",
-}
-"""What the exit codes mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +90,7 @@ def _overview() -> str:
 
 def printed_commands() -> str:
     """The help of every command, as it is shown."""
-    codes = "".join(f"| {int(code)} | {meaning} |\n" for code, meaning in CODES.items())
+    codes = "".join(f"| {int(code)} | {meaning} |\n" for code, meaning in MEANINGS.items())
     parts = [f"{_HEAD}| exit code | |\n|---|---|\n{codes}", _overview()]
     for entry in entries():
         text = entry.command.get_help(entry.context())

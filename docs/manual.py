@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import click
 
+from app.commands.terminal.exit_codes import MEANINGS
 from app.domain.values.version import VERSION
-from docs.commands import CODES, Entry, entries
+from docs.commands import Entry, entries
 
 _HEAD = f"""\
 .TH LATCHKEY 1 "" "latchkey {VERSION}" "Latchkey"
@@ -61,7 +62,7 @@ def printed_manual() -> str:
     for entry in entries():
         lines += _section(entry)
     lines += [".SH EXIT STATUS"]
-    for code, meaning in CODES.items():
+    for code, meaning in MEANINGS.items():
         lines += [".TP", f".B {int(code)}", _text(meaning[0].upper() + meaning[1:] + ".")]
     return "\n".join([*lines, _TAIL])
 

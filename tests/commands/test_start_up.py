@@ -59,7 +59,12 @@ def test_help_lists_own_commands_in_sections_before_those_of_flask(
     shown = installed.run("--help")
     assert (shown.returncode, shown.stderr) == (0, "")
     titles = [line for line in shown.stdout.splitlines() if line.endswith(":") and line[0] != " "]
-    assert titles == [*(f"{title}:" for title in cli.SECTIONS), "Flask:", "Options:"]
+    assert titles == [
+        *(f"{title}:" for title in cli.SECTIONS),
+        "Flask:",
+        "Options:",
+        "Exit codes:",
+    ]
     lines = {line.split()[0]: line for line in shown.stdout.splitlines() if line.strip()}
     for summaries in cli.SECTIONS.values():
         for name, summary in summaries.items():

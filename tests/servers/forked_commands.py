@@ -203,7 +203,8 @@ def _run(request: bytes, standard: list[int]) -> None:
     sys.stdout = open(1, "w", errors=errors, closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", 1, errors="backslashreplace", closefd=False)  # noqa: SIM115
     os.environ.clear()  # noqa: TID251 - the new process has its own
-    os.environ.update(environment)  # noqa: TID251
+    # A developer's .env must not affect the tests.
+    os.environ.update({"FLASK_SKIP_DOTENV": "1", **environment})  # noqa: TID251
     os.chdir(folder)
     sys.argv = ["flask", "--app", str(ROOT / "wsgi.py"), *arguments]
     runpy.run_module("flask", run_name="__main__", alter_sys=True)

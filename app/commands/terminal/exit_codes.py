@@ -30,6 +30,17 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells report it."""
 
 
+MEANINGS = {
+    Exit.DONE: "done",
+    Exit.FAILED: "failed, or a problem was found",
+    Exit.USAGE: "invalid command line",
+    Exit.REFUSED: "refused by a rule of the shop",
+    Exit.DENIED: "not signed in or not permitted",
+    Exit.UNREACHABLE: "a required service can't be reached",
+    INTERRUPTED: "interrupted by Ctrl-C",
+}
+"""What the exit codes mean."""
+
 _DISK_FULL = "No space left for the output; the rest wasn't written."
 
 
