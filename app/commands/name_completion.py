@@ -25,6 +25,7 @@ from app.ports import Ports
 from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.people.directory import list_users
 from app.services.people.group_lists import GroupFilter, list_groups
+from app.services.single_sign_on.provider_settings import list_plugins
 from app.services.webhooks.lists import WebhookFilter, list_webhooks
 from app.web.installation import installation
 
@@ -114,6 +115,12 @@ def _emails(
             yield CompletionItem(user.email, help=name if name.isprintable() else None)
 
 
+def _providers(ports: Ports, incomplete: str) -> Iterator[CompletionItem[str]]:
+    for plugin in list_plugins(ports, OPERATOR, _PAGE).items:
+        if plugin.slug.startswith(incomplete):
+            yield CompletionItem(plugin.slug, help=plugin.name)
+
+
 complete_app = _completer(lambda ports, text: _matching(_apps(ports, text, str), text))
 """Apps by the IDs of the command line."""
 
@@ -124,5 +131,6 @@ complete_app_or_global_id = _completer(
 
 complete_webhook = _completer(_webhooks)
 complete_group = _completer(_groups)
+complete_provider = _completer(_providers)
 complete_email = _completer(_emails)
 complete_staff_email = _completer(lambda ports, text: _emails(ports, text, is_staff=True))

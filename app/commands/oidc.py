@@ -6,6 +6,7 @@ from typing import Protocol
 
 import click
 
+from app.commands.name_completion import complete_provider
 from app.commands.public_url import base_url
 from app.commands.terminal.choices import Word, read_switch
 from app.commands.terminal.command import Group
@@ -46,7 +47,10 @@ command = Group(
 
 _NAMES = ("active", "name", *(setting.name for setting in SETTINGS))
 _provider = click.option(
-    "--provider", default=DEFAULT_SLUG, help="Slug of the provider. Default: the default provider."
+    "--provider",
+    default=DEFAULT_SLUG,
+    shell_complete=complete_provider,
+    help="Slug of the provider. Default: the default provider.",
 )
 
 

@@ -71,6 +71,8 @@ HOOK = to_global_id("Webhook", 1)
         ("flask user update ann@example.com --add-group Su", ["Support"]),
         ("flask group update Support --add-user a", ["amy@example.com"]),
         ("flask group delete S", ["Support"]),
+        ("flask oidc show --provider de", ["default"]),
+        ("flask shop set password-l", ["password-login-mode"]),
         ("flask webhook trigger hook --event order-pai", ["ORDER_PAID"]),
         ("flask webhook list --fields na", ["name"]),
         ("flask webhook list --fields id,na", ["id,name"]),
