@@ -5,6 +5,7 @@ from tests.mutations.account_rules import ACCOUNTS, APPS, SINGLE_SIGN_ON
 from tests.mutations.credential_rules import SIGN_IN, TOKENS
 from tests.mutations.delivery_rules import VALUES, WEBHOOKS
 from tests.mutations.list_rules import LISTS
+from tests.mutations.operation_rules import OPERATIONS
 from tests.mutations.sign_in_log_rules import SIGN_IN_LOG
 
 MUTANTS = (
@@ -19,4 +20,5 @@ MUTANTS = (
     *WEBHOOKS,
     *VALUES,
     *LISTS,
+    *OPERATIONS,
 )

@@ -1,0 +1,48 @@
+"""Mutants of the rules about what operators do on the command line."""
+
+from tests.mutations.mutant import Mutant
+
+OPERATIONS = (
+    Mutant(
+        "Demo events reach no webhook that was there before",
+        "app/services/demo/timeline.py",
+        "added.closed_at = added.issued_at - datetime.resolution",
+        "pass",
+        "services/demo/test_shop.py",
+    ),
+    Mutant(
+        "Demo webhooks get no past deliveries of existing people",
+        "app/services/demo/deliveries.py",
+        "OutboxEventRecord.closed_at < OutboxEventRecord.issued_at",
+        "OutboxEventRecord.closed_at.is_not(None)",
+        "services/demo/test_shop.py",
+    ),
+    Mutant(
+        "No command works on a development database by accident",
+        "app/settings.py",
+        "    _require_choice(files, environment)\n    return settings",
+        "    return settings",
+        "test_settings.py",
+    ),
+    Mutant(
+        "The process's environment wins over settings files",
+        "app/settings.py",
+        "return {**written, **os.environ}",
+        "return {**os.environ, **written}",
+        "test_settings.py",
+    ),
+    Mutant(
+        "Doctor fails when no one can sign in",
+        "app/services/operations/sign_in_checks.py",
+        "if found.mode is not PasswordLoginMode.ENABLED and not has_working_provider:",
+        "if found.mode is not PasswordLoginMode.ENABLED and has_working_provider:",
+        "services/operations/test_sign_in_checks.py",
+    ),
+    Mutant(
+        "A provider without endpoints is not set up",
+        "app/services/single_sign_on/provider_checks.py",
+        "if not (provider.takes_tokens or provider.signs_in):",
+        "if not provider:",
+        "services/single_sign_on/test_provider_checks.py",
+    ),
+)
