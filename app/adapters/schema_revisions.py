@@ -62,26 +62,27 @@ class SchemaRevisions:
 @contextmanager
 def connection_to(url: str) -> Iterator[Connection]:
     """Open a connection in its own transaction; creates a missing SQLite file."""
-    with migration_engine(url) as engine, engine.begin() as connection:
+    with migration_engine(url, lock_seconds=None) as engine, engine.begin() as connection:
         yield connection
 
 
 @contextmanager
-def migration_engine(url: str, *, lock_seconds: float = _LOCK_SECONDS) -> Iterator[Engine]:
+def migration_engine(url: str, *, lock_seconds: float | None = _LOCK_SECONDS) -> Iterator[Engine]:
     """Open an engine without a pool; creates a missing SQLite file.
 
     A statement waits for another's lock for ``lock_seconds``: on PostgreSQL, requests queue behind
-    a change of a table that waits.
+    a change of a table that waits. ``None`` leaves that to the database, for reads through a
+    pooler, which accepts no limit.
     """
     parsed = make_url(url)
     arguments: dict[str, object] = {}
     if parsed.get_backend_name() == "postgresql":
         parsed = parsed.set(drivername="postgresql+psycopg")
         arguments["prepare_threshold"] = None  # a pooler would not find them again
-        if "options" not in parsed.query:
+        if lock_seconds is not None and "options" not in parsed.query:
             arguments["options"] = f"-c lock_timeout={lock_seconds * 1000:.0f}"
     else:
-        arguments["timeout"] = lock_seconds
+        arguments["timeout"] = lock_seconds or _LOCK_SECONDS
         if parsed.database and parsed.database != ":memory:":
             make_private_database(Path(parsed.database))
     engine = create_engine(parsed, poolclass=NullPool, connect_args=arguments)

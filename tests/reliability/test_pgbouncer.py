@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 import requests
 from sqlalchemy import make_url
@@ -17,11 +18,13 @@ from app.settings import Settings
 from app.wiring import connect
 from tests.builders.people import PASSWORD, make_user
 from tests.commands.real_installation import free_port
+from tests.servers.run import ROOT
 from tests.servers.sandbox import PATIENCE, wait_until
 from tests.spec.server import SECRET, Server, running
 
 PGBOUNCER = shutil.which("pgbouncer") or ""
 EMAIL = "ann@example.com"
+ROLE = "latchkey"
 
 pytestmark = pytest.mark.skipif(not PGBOUNCER, reason="pgbouncer isn't installed")
 
@@ -36,15 +39,18 @@ def pooled_url(postgresql_url: str, tmp_path: Path) -> Iterator[str]:
     """A pooler that shares two connections among its clients."""
     behind = make_url(postgresql_url)
     port = free_port()
+    users = tmp_path / "users.txt"
+    users.write_text(f'"{behind.username}" ""\n"{ROLE}" ""\n')
     settings = tmp_path / "pgbouncer.ini"
     settings.write_text(
         f"""[databases]
-shop = host={behind.query["host"]} dbname={behind.database} user={behind.username}
+shop = host={behind.query["host"]} dbname={behind.database}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {port}
 unix_socket_dir =
-auth_type = any
+auth_type = trust
+auth_file = {users}
 pool_mode = transaction
 default_pool_size = 2
 """
@@ -53,7 +59,7 @@ default_pool_size = 2
     process = subprocess.Popen([PGBOUNCER, "-q", *as_account, str(settings)])
     try:
         assert wait_until(lambda: _listens(port), process)
-        yield f"postgresql://shop@127.0.0.1:{port}/shop"
+        yield f"postgresql://{behind.username}@127.0.0.1:{port}/shop"
     finally:
         process.kill()
         process.wait()
@@ -85,6 +91,21 @@ def test_people_sign_in_and_call_the_api_at_the_same_time(shop: Server) -> None:
     with ThreadPoolExecutor(8) as threads:
         assert set(threads.map(call, range(200))) == {EMAIL}
     assert shop.new_errors() == ""
+
+
+def test_documented_statement_limits_the_wait_for_locks(
+    pooled_url: str, postgresql_url: str
+) -> None:
+    statement = (ROOT / "deploy" / "pgbouncer.sql").read_text()
+    with psycopg.connect(postgresql_url, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {ROLE} LOGIN".encode())
+        try:
+            connection.execute(statement.encode())
+            as_role = make_url(pooled_url).set(username=ROLE).render_as_string()
+            with psycopg.connect(as_role, prepare_threshold=None) as pooled:
+                assert pooled.execute("SHOW lock_timeout").fetchone() == ("15s",)
+        finally:
+            connection.execute(f"DROP ROLE {ROLE}".encode())
 
 
 def _listens(port: int) -> bool:
