@@ -19,6 +19,7 @@ from app.commands.webhooks.instance_option import instance, webhook_command
 from app.commands.webhooks.output import find_webhook, payload_of
 from app.commands.webhooks.permission_warnings import warn_of_missing_permission
 from app.commands.webhooks.temporary_endpoint import remove_abandoned, temporary_endpoint
+from app.domain.events import EventType
 from app.domain.urls.web_urls import is_web_url
 from app.domain.webhooks.temporary_endpoints import is_temporary
 from app.ports.instance import DeliveryQuery, Instance, InstanceAttempt, InstanceWebhook
@@ -159,7 +160,8 @@ def listen(  # noqa: PLR0913 - one for each option
     webhooks = [find_webhook(chosen, name) for name in names]
     if not names:
         webhooks = remove_abandoned(chosen, chosen.webhooks())
-    settings = _Settings(forward_to, count, interval, wanted, verbose)
+    shown = () if EventType.ANY_EVENTS.value in wanted else wanted
+    settings = _Settings(forward_to, count, interval, shown, verbose)
     is_temporary_endpoint = temporary or not webhooks
     if secret and not is_temporary_endpoint:
         raise click.UsageError("--secret requires --temporary.")

@@ -65,17 +65,24 @@ def disable_webhooks(ports: Ports) -> None:
         session.execute(update(WebhookRecord).values(is_active=False))
 
 
-@pytest.fixture(params=[False, True], ids=["here", "there"])
-def desk(shops: Shops, tmp_path: Path, request: pytest.FixtureRequest) -> Desk:
-    for ports in (shops.local, shops.remote):
-        disable_webhooks(ports)
-    if not request.param:
-        installation = at_a_terminal(f"sqlite:///{shops.files[0]}", tmp_path)
-        return Desk(shops.local, installation, ())
-    nowhere = at_a_terminal(
-        "sqlite:////nowhere/shop", tmp_path, LATCHKEY_TOKEN=shops.remote_access.token
-    )
+@pytest.fixture
+def here(shops: Shops, tmp_path: Path) -> Desk:
+    disable_webhooks(shops.local)
+    return Desk(shops.local, at_a_terminal(f"sqlite:///{shops.files[0]}", tmp_path), ())
+
+
+@pytest.fixture
+def there(shops: Shops, tmp_path: Path) -> Desk:
+    disable_webhooks(shops.remote)
+    token = shops.remote_access.token
+    nowhere = at_a_terminal("sqlite:////nowhere/shop", tmp_path, LATCHKEY_TOKEN=token)
     return Desk(shops.remote, nowhere, ("-u", shops.url))
+
+
+@pytest.fixture(params=["here", "there"])
+def desk(request: pytest.FixtureRequest) -> Desk:
+    found: Desk = request.getfixturevalue(request.param)
+    return found
 
 
 APPS = ["Warehouse", "Bookkeeping"]
@@ -110,16 +117,16 @@ def test_event_is_forwarded_and_the_endpoint_is_gone_afterwards(
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
-def test_signal_removes_the_endpoint(desk: Desk, number: int, code: int) -> None:
-    with desk.ports.database.transaction() as session:
+def test_signal_removes_the_endpoint(here: Desk, number: int, code: int) -> None:
+    with here.ports.database.transaction() as session:
         session.execute(delete(WebhookRecord))
-    with desk.installation.running(*desk.words()) as running:
-        wait_until(lambda: bool(desk.endpoints()), "there is an endpoint")
+    with here.installation.running(*here.words()) as running:
+        wait_until(lambda: bool(here.endpoints()), "there is an endpoint")
         running.command.send_signal(number)
         done = running.finish(TIMEOUT_SECONDS)
     assert done.returncode == code
     assert "Traceback" not in done.stderr
-    assert (desk.endpoints(), desk.apps()) == ([], APPS)
+    assert (here.endpoints(), here.apps()) == ([], APPS)
 
 
 def test_endpoint_of_a_killed_process_is_removed_by_the_next(desk: Desk) -> None:
@@ -137,19 +144,19 @@ def test_endpoint_of_a_killed_process_is_removed_by_the_next(desk: Desk) -> None
         assert len(desk.endpoints()) == 1
 
 
-def test_plain_listening_removes_what_a_killed_process_left(desk: Desk) -> None:
-    with desk.installation.running(*desk.words("--temporary")):
-        wait_until(lambda: bool(desk.endpoints()), "there is an endpoint")
-    with desk.installation.running(*desk.words()):
-        wait_until(lambda: not desk.endpoints(), "it is removed")
-        assert desk.apps() == APPS
+def test_plain_listening_removes_what_a_killed_process_left(here: Desk) -> None:
+    with here.installation.running(*here.words("--temporary")):
+        wait_until(lambda: bool(here.endpoints()), "there is an endpoint")
+    with here.installation.running(*here.words()):
+        wait_until(lambda: not here.endpoints(), "it is removed")
+        assert here.apps() == APPS
 
 
-def test_links_are_left_out_unless_they_are_asked_for(desk: Desk) -> None:
-    shown = desk.words("--temporary")
-    with desk.installation.running(*shown):
-        wait_until(lambda: bool(desk.endpoints()), "there is an endpoint")
-        listed = desk.installation.run("webhook", "list", "--json", *desk.place)
+def test_links_are_left_out_unless_they_are_asked_for(here: Desk) -> None:
+    shown = here.words("--temporary")
+    with here.installation.running(*shown):
+        wait_until(lambda: bool(here.endpoints()), "there is an endpoint")
+        listed = here.installation.run("webhook", "list", "--json", *here.place)
     [events] = [hook["events"] for hook in json.loads(listed.stdout) if hook["app"] not in APPS]
     assert "ORDER_PAID" in events
     assert not {"ACCOUNT_SET_PASSWORD_REQUESTED", "APP_INSTALLED"} & set(events)
@@ -171,12 +178,22 @@ def test_app_listens_to_an_endpoint_of_its_own(shops: Shops, tmp_path: Path) -> 
     assert (desk.endpoints(), desk.apps()) == ([], APPS)
 
 
-def test_secret_of_the_endpoint_signs_what_is_forwarded(desk: Desk, receiver: HttpServer) -> None:
+def test_any_events_are_listened_to(here: Desk) -> None:
+    words = here.words("--temporary", "--event", "any-events", "--count", "1", "--json")
+    with here.installation.running(*words) as running:
+        wait_until(lambda: bool(here.endpoints()), "there is an endpoint")
+        happen(here.ports)
+        done = running.finish(TIMEOUT_SECONDS)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["event"] == "PRODUCT_UPDATED"
+
+
+def test_secret_of_the_endpoint_signs_what_is_forwarded(here: Desk, receiver: HttpServer) -> None:
     words = ("--temporary", "--secret", "generate", "--count", "1", "--json")
     forward = ("--forward-to", f"{receiver.url}/local")
-    with desk.installation.running(*desk.words(*words, *forward)) as running:
-        wait_until(lambda: bool(desk.endpoints()), "there is an endpoint")
-        happen(desk.ports)
+    with here.installation.running(*here.words(*words, *forward)) as running:
+        wait_until(lambda: bool(here.endpoints()), "there is an endpoint")
+        happen(here.ports)
         done = running.finish(TIMEOUT_SECONDS)
     assert done.returncode == 0, done.stderr
     printed = re.search(r"Secret of the endpoint: (whsec_\S+)", done.stderr)
@@ -185,9 +202,9 @@ def test_secret_of_the_endpoint_signs_what_is_forwarded(desk: Desk, receiver: Ht
     Webhook(printed[1]).verify(forwarded.body, forwarded.headers)
 
 
-def test_secret_needs_a_temporary_endpoint(desk: Desk) -> None:
-    done = desk.installation.run(*desk.words("--secret", "generate"))
-    assert (done.returncode, desk.endpoints()) == (2, [])
+def test_secret_needs_a_temporary_endpoint(here: Desk) -> None:
+    done = here.installation.run(*here.words("--secret", "generate"))
+    assert (done.returncode, here.endpoints()) == (2, [])
     assert "--secret requires --temporary." in done.stderr
 
 
