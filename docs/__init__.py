@@ -18,6 +18,7 @@ from docs.errors import printed_errors
 from docs.events import printed_events
 from docs.limits import printed_limits
 from docs.manual import printed_manual
+from docs.permissions import printed_permissions
 from docs.settings import printed_settings
 from docs.webhooks import printed_webhooks
 
@@ -39,6 +40,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/commands.md": printed_commands,
     "reference/limits.md": printed_limits,
     "reference/settings.md": printed_settings,
+    "guides/permissions.md": printed_permissions,
     "reference/errors.md": printed_errors,
     "reference/graphql/index.md": printed_index,
     **{f"reference/graphql/{name}.md": partial(printed_subject, name) for name in SUBJECTS},

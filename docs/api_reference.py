@@ -24,7 +24,7 @@ from graphql import (
 from app.graphql.schema import schema
 from docs.api_subjects import SUBJECTS, TYPES
 from docs.parts import table
-from tests.graphql.matrix.mutations import MUTATIONS
+from tests.graphql.matrix.mutations import EVENT_HOLDERS, MUTATIONS
 from tests.graphql.matrix.queries import QUERIES
 from tests.graphql.matrix.rules import FINE, Row
 
@@ -201,6 +201,8 @@ def _callers_of(row: Row) -> str:
         many for many, one in _HOLDERS if f"{one} with" in fine and f"{one} without" not in fine
     ]
     permissions = " or ".join(f"`{one.value}`" for one in row.permissions)
+    if row.rule is EVENT_HOLDERS:
+        permissions = "the permission of the event"
     parts = [_joined(plain)] * bool(plain)
     parts += [f"{_joined(holders)} with {permissions}"] * bool(holders and permissions)
     parts += [_joined(holders)] * bool(holders and not permissions)

@@ -38,14 +38,14 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
         ),
         "ACTIVATE_OWN_ACCOUNT": UNUSED,
         "ACTIVATE_SUPERUSER_ACCOUNT": (
-            "Only superusers can activate a superuser.",
-            "Ask a superuser.",
+            "A superuser can't be activated in the API or the console.",
+            "Use the command line: `flask user`.",
         ),
         "CHANNEL_INACTIVE": UNUSED,
         "DEACTIVATE_OWN_ACCOUNT": ("Staff can't deactivate themselves.", "Ask a colleague."),
         "DEACTIVATE_SUPERUSER_ACCOUNT": (
-            "Only superusers can deactivate a superuser.",
-            "Ask a superuser.",
+            "A superuser can't be deactivated in the API or the console.",
+            "Use the command line: `flask user`.",
         ),
         "DELETE_NON_STAFF_USER": (
             "`staffDelete` was called for a customer.",
@@ -57,8 +57,8 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "Call `staffDelete`.",
         ),
         "DELETE_SUPERUSER_ACCOUNT": (
-            "Only superusers can delete a superuser.",
-            "Ask a superuser.",
+            "A superuser can't be deleted in the API or the console.",
+            "Use the command line: `flask user`.",
         ),
         "DISABLED_AUTHENTICATION_METHOD": (
             "Password login is disabled, or limited to customers.",
