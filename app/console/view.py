@@ -12,6 +12,7 @@ from app.console import (
     assets,
     creations,
     home,
+    metadata,
     preferences,
     saved_filters,
     search,
@@ -72,6 +73,7 @@ WORTHLESS_TOO = OPEN | {
 
 PAGES = (
     home,
+    metadata,
     access,
     apps,
     webhooks,

@@ -85,6 +85,8 @@ QUERY_NAMES = (
     "token",
     "after",
     "why",
+    "scope",
+    "name",
 )
 """What pages read from their address."""
 STRICT = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "

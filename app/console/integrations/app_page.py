@@ -1,6 +1,6 @@
 """The view model of an app's page: its facts, tokens, webhooks and extensions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -9,9 +9,14 @@ from markupsafe import Markup
 from app.console.formatting import breakable, global_id, html_text, time_element
 from app.console.integrations.app_questions import AppParts
 from app.console.integrations.apps_page import app_status, permission_labels
+from app.console.metadata_card import MetadataCard, Subject, make_metadata_card
 from app.console.parts import Fact, Pill, Question, enumeration
 from app.domain.apps.apps import App, AppToken, AppType
 from app.domain.apps.extensions import Extension
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.grants import is_manageable
+from app.domain.authorization.permissions import Permission
+from app.domain.values.metadata import StoredMetadata
 from app.domain.values.text import text
 from app.services.apps.summaries import AppWebhook
 
@@ -81,6 +86,28 @@ class AppPage:
     no_extensions: str
     effect: str
     question: Question | None
+
+
+def app_metadata_card(
+    app: App, stored: StoredMetadata, asked: Mapping[str, str], actor: Actor
+) -> MetadataCard:
+    """Return the card with an app's metadata; private for people who manage apps."""
+    manages = actor.holds(Permission.MANAGE_APPS)
+    subject = Subject(
+        id=app.id,
+        name=app.name,
+        noun="app",
+        endpoint="console.apps.show",
+        save_endpoint="console.metadata.save_of_app",
+        delete_endpoint="console.metadata.delete_of_app",
+    )
+    return make_metadata_card(
+        subject,
+        stored,
+        asked,
+        sees_private=manages,
+        can_change=manages and is_manageable(actor, app.permissions),
+    )
 
 
 def make_app_page(

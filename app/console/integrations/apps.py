@@ -11,7 +11,7 @@ from wtforms.validators import InputRequired
 from app.console.creations import Created, CreatingForm, create_once, shown_once
 from app.console.exports import export_list
 from app.console.forms import ConsoleForm
-from app.console.integrations.app_page import make_app_page, make_secret
+from app.console.integrations.app_page import app_metadata_card, make_app_page, make_secret
 from app.console.integrations.app_questions import (
     QUESTIONS,
     AppParts,
@@ -35,6 +35,7 @@ from app.console.session import actor, now, ports
 from app.domain.apps.apps import App, AppSortField, AppType, NewAppToken
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
+from app.domain.values.metadata import StoredMetadata
 from app.domain.values.pages import Page, PageRequest
 from app.domain.values.text import text
 from app.services.apps.app_changes import (
@@ -51,6 +52,7 @@ from app.services.apps.extensions import extensions_of_apps
 from app.services.apps.installation_requests import list_installations
 from app.services.apps.summaries import list_webhooks_of_app, summaries_of_apps
 from app.services.authorization.register import may
+from app.services.metadata.app_metadata import show_app_with_metadata
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
 
@@ -140,7 +142,7 @@ def connect() -> BaseResponse:
 def show(key: int) -> BaseResponse:
     """Show an app; ``ask`` is the change to confirm, ``token`` the token it is about."""
     return show_app_page(
-        app_or_404(key),
+        key,
         question_name=request.args.get("ask", type=one_of(QUESTIONS)),
         token_id=request.args.get("token", type=row_key),
         secret=shown_once(),
@@ -152,13 +154,13 @@ def save_details(key: int) -> BaseResponse:
     """Change the name or identifier."""
     form = AppForm()
     if not form.validate():
-        return show_app_page(app_or_404(key), form=form)
+        return show_app_page(key, form=form)
     try:
         change = AppChange(name=form.name.data, identifier=form.identifier.data or "")
         app = update_app(ports(), actor(), key, change)
     except Refused as refused:
         form.refuse(refused)
-        return show_app_page(app_or_404(key), form=form)
+        return show_app_page(key, form=form)
     return done(text("{app} was saved.", app=app.name), "console.apps.show", key=key)
 
 
@@ -174,10 +176,10 @@ def save_permissions(key: int) -> BaseResponse:
         app = app_or_404(key)
         permissions = form.permissions.chosen
         question = make_grant_question(app, permissions, unconfirmed.webhooks)
-        return show_app_page(app, question=question, chosen=permissions)
+        return show_app_page(key, question=question, chosen=permissions)
     except Refused as refused:
         form.refuse(refused)
-        return show_app_page(app_or_404(key), form=form)
+        return show_app_page(key, form=form)
     labels = ", ".join(permission_labels(app.permissions)) or "none"
     saved = text("Permissions of {app}: {labels}.", app=app.name, labels=labels)
     return done(saved, "console.apps.show", key=key)
@@ -255,8 +257,15 @@ def app_or_404(key: int) -> App:
     return app
 
 
+def _found_app(key: int) -> tuple[App, StoredMetadata]:
+    found = show_app_with_metadata(ports(), actor(), key)
+    if found is None:
+        abort(404)
+    return found
+
+
 def show_app_page(
-    app: App,
+    key: int,
     *,
     form: ConsoleForm | None = None,
     question_name: str | None = None,
@@ -265,12 +274,13 @@ def show_app_page(
     question: Question | None = None,
     chosen: frozenset[Permission] | None = None,
 ) -> Response:
-    """Show the page of ``app``.
+    """Show the page of the app with that key.
 
     ``question_name`` is the change to confirm, and ``secret`` a new token, empty if it was shown
     before; both are about the token ``token_id``. Or ``question`` asks whether the ``chosen``
     permissions are granted.
     """
+    app, metadata = _found_app(key)
     manages = may(actor(), create_app)
     parts = AppParts(
         tokens_of_apps(ports(), actor(), (app.id,))[app.id] if manages else (),
@@ -285,6 +295,7 @@ def show_app_page(
         "apps/show.html",
         HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,
         app=make_app_page(app, parts, now(), question),
+        metadata=app_metadata_card(app, metadata, request.args, actor()),
         manages=manages,
         form=form or AppForm(formdata=None, name=app.name, identifier=app.identifier),
         chips=chips(actor(), app.permissions if chosen is None else chosen, for_app=True),

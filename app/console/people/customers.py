@@ -24,7 +24,7 @@ from app.console.people.directory import (
     people_order,
     requested_people,
 )
-from app.console.people.person_page import STATUSES, name_of
+from app.console.people.person_page import STATUSES, name_of, person_metadata_card
 from app.console.people.sign_in_checks import make_sign_in_card
 from app.console.session import actor, now, ports
 from app.domain.accounts.directory import UserSort
@@ -39,6 +39,7 @@ from app.services.accounts.addresses import addresses_of_users
 from app.services.authorization.register import may
 from app.services.commerce.order_lists import list_newest_orders_of
 from app.services.console.sign_in_diagnosis import SignInDiagnosis, diagnose_sign_in
+from app.services.metadata.user_metadata import public_metadata_of_users
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import list_customers, show_user
 from app.services.people.user_sessions import Person
@@ -128,7 +129,8 @@ def _person(key: int) -> tuple[Person, SignInDiagnosis | None]:
     user = show_user(ports(), actor(), user_id=to_global_id("User", key))
     if user is None:
         raise _MISSING
-    return Person(user), None
+    seen = public_metadata_of_users(ports(), actor(), (user,))[user.id]
+    return Person(user, public_metadata=seen), None
 
 
 def _values(
@@ -151,5 +153,11 @@ def _values(
         "user": user,
         "customer": make_customer_page(person, viewer, orders, addresses, question_name),
         "sign_in": diagnosis and make_sign_in_card(diagnosis, actor(), now()),
+        "metadata": person_metadata_card(
+            person,
+            "console.customers.show",
+            request.args,
+            is_manageable=viewer.is_manageable,
+        ),
         "form": form_of(user),
     }

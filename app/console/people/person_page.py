@@ -1,16 +1,18 @@
 """What the pages of staff, customers and the own account share: names, sessions, dialogs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from markupsafe import Markup
 
 from app.console.formatting import html_text
+from app.console.metadata_card import MetadataCard, Subject, make_metadata_card
 from app.console.parts import Consequence, Pill, Question
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.sign_in.devices import SignedIn
+from app.domain.values.metadata import StoredMetadata
 from app.domain.values.text import text
 from app.services.people.user_sessions import Person
 
@@ -157,6 +159,29 @@ def _deactivation(person: Person) -> str:
         "Deactivating ends {count:,} session and blocks sign-in. No data is deleted.",
         "Deactivating ends {count:,} sessions and blocks sign-in. No data is deleted.",
         count=person.session_count,
+    )
+
+
+def person_metadata_card(
+    person: Person, endpoint: str, asked: Mapping[str, str], *, is_manageable: bool
+) -> MetadataCard:
+    """Return the card with a person's metadata; private if the reader manages the person."""
+    user = person.user
+    subject = Subject(
+        id=user.id,
+        name=name_of(user),
+        noun="account",
+        endpoint=endpoint,
+        save_endpoint="console.metadata.save_of_person",
+        delete_endpoint="console.metadata.delete_of_person",
+    )
+    manages = person.metadata is not None
+    return make_metadata_card(
+        subject,
+        person.metadata or StoredMetadata(person.public_metadata, {}),
+        asked,
+        sees_private=manages,
+        can_change=manages and is_manageable,
     )
 
 

@@ -20,7 +20,7 @@ from app.console.people.directory import (
 )
 from app.console.people.group_pages import group_choice
 from app.console.people.groups import every_group, group_names
-from app.console.people.person_page import STATUSES, name_of
+from app.console.people.person_page import STATUSES, name_of, person_metadata_card
 from app.console.people.staff_pages import (
     COLUMNS,
     COUNT,
@@ -160,6 +160,12 @@ def _values(person: Person, question_name: str = "") -> dict[str, object]:
     return {
         "user": user,
         "member": make_staff_page(person, actor(), groups, methods, question_name),
+        "metadata": person_metadata_card(
+            person,
+            "console.staff.show",
+            request.args,
+            is_manageable=is_manageable(actor(), user.permissions),
+        ),
         "form": form_of(user),
         "link_form": CreatingForm(formdata=None),
         "link": shown_once(),

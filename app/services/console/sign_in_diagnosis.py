@@ -30,7 +30,12 @@ from app.services.authorization.register import requires_person
 from app.services.identity.manageable_users import require_manage_permission
 from app.services.identity.sso_coverage import KNOWN_BY
 from app.services.lists.records import record_from
-from app.services.people.user_sessions import Person, find_sessions
+from app.services.people.user_sessions import (
+    METADATA_COLUMNS,
+    Person,
+    find_sessions,
+    stored_metadata,
+)
 from app.services.sign_in_log.events import to_event
 
 ATTEMPTS = 10
@@ -93,7 +98,7 @@ def diagnose_sign_in(ports: Ports, actor: Actor, user_id: int) -> SignInDiagnosi
         sessions, count = find_sessions(ports, actor, session, user_id)
     attempts = tuple(_attempt(row) for row in rows if row.attempt_id is not None)
     return SignInDiagnosis(
-        Person(user, sessions, count),
+        Person(user, sessions, count, stored_metadata(rows[0])),
         _state(rows[0]),
         attempts,
         _blocks(ports, user_id, attempts),
@@ -116,6 +121,7 @@ def _account(user_id: int) -> Select[*tuple[Any, ...]]:
         select(
             *USER_COLUMNS,
             *_STATE,
+            *METADATA_COLUMNS,
             addresses_text(ADDRESSES).label("addresses"),
             *(attempt.c[name].label(f"attempt_{name}") for name in _ATTEMPT_FIELDS),
         )

@@ -10,12 +10,12 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import key_of
-from app.domain.values.metadata import Metadata, MetadataChange
+from app.domain.values.metadata import Metadata, MetadataChange, StoredMetadata, read_metadata
 from app.models import AppRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
-from app.services.authorization.register import public, staff_and_apps
-from app.services.identity.stored_apps import ALL_APPS, locked_app, to_app
+from app.services.authorization.register import public, staff_and_apps, staff_only
+from app.services.identity.stored_apps import ALL_APPS, APPS, locked_app, to_app
 from app.services.metadata.stored_metadata import change_stored_metadata, metadata_by_key
 
 
@@ -44,6 +44,25 @@ def private_metadata_of_apps(
     return {key: stored.private for key, stored in found.items()}
 
 
+@staff_only
+def show_app_with_metadata(
+    ports: Ports, actor: Actor, app_id: int
+) -> tuple[App, StoredMetadata] | None:
+    """Return an app and its metadata, in one statement; ``None`` if there is no such app.
+
+    The private metadata is empty for people without MANAGE_APPS.
+    """
+    columns = (AppRecord.public_metadata, AppRecord.private_metadata)
+    with ports.database.reading() as session:
+        row = session.execute(
+            APPS.add_columns(*columns).where(AppRecord.id == app_id)
+        ).one_or_none()
+    if row is None:
+        return None
+    private = row.private_metadata if actor.holds(Permission.MANAGE_APPS) else {}
+    return to_app(row), StoredMetadata(read_metadata(row.public_metadata), read_metadata(private))
+
+
 @staff_and_apps
 def change_app_metadata(ports: Ports, actor: Actor, app_id: str, change: MetadataChange) -> App:
     """Set or delete metadata of the app of a global ID; return the app.
@@ -68,7 +87,7 @@ def change_app_metadata(ports: Ports, actor: Actor, app_id: str, change: Metadat
 
 
 def _require_manager(actor: Actor, app_id: int) -> None:
-    """Raise unless ``actor`` manages that app, and whoever previews its payload does, too."""
+    """Raise unless ``actor``, and the viewer of a payload's preview, manage that app."""
     for reader in (actor, actor.viewer):
         is_manager = reader.is_user and reader.holds(Permission.MANAGE_APPS)
         if not (_is_own(reader, app_id) or is_manager or reader.is_trusted):

@@ -1,6 +1,6 @@
 """Sessions of other people, for those who manage them: list and end."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
@@ -10,9 +10,11 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
-from app.models import SessionRecord
-from app.ports import Ports
+from app.domain.values.metadata import Metadata, StoredMetadata, read_metadata
+from app.models import SessionRecord, UserRecord
+from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part, requires
 from app.services.identity.manageable_users import require_manage_permission, require_manageable
 from app.services.identity.users import find_user_by_key
@@ -22,13 +24,22 @@ MAX_SESSIONS = 100
 """Sessions of one person that are shown: the newest."""
 
 
+METADATA_COLUMNS = (UserRecord.public_metadata, UserRecord.private_metadata)
+"""What ``stored_metadata`` expects in a row."""
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A user with the newest ``MAX_SESSIONS`` of their ``session_count`` sessions."""
+    """A user with the newest ``MAX_SESSIONS`` of their ``session_count`` sessions.
+
+    ``metadata`` is there where the reader manages the user, else ``public_metadata``.
+    """
 
     user: User
     sessions: tuple[SignedIn, ...] = ()
     session_count: int = 0
+    metadata: StoredMetadata | None = None
+    public_metadata: Metadata = field(default_factory=dict)
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -38,6 +49,12 @@ def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[Signed
     Staff sessions need MANAGE_STAFF, customers' MANAGE_USERS. Refuses NOT_FOUND on ``id``.
     """
     return show_person(ports, actor, user_id).sessions
+
+
+@part
+def stored_metadata(row: NamedRow) -> StoredMetadata:
+    """Return the metadata in a row that has ``METADATA_COLUMNS``."""
+    return StoredMetadata(read_metadata(row.public_metadata), read_metadata(row.private_metadata))
 
 
 @part
@@ -58,12 +75,16 @@ def find_sessions(
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
-    """Return a user with their sessions; refuses as ``list_user_sessions`` does."""
+    """Return a user with sessions and metadata; refuses as ``list_user_sessions`` does."""
+    query = select(*USER_COLUMNS, *METADATA_COLUMNS).where(UserRecord.id == user_id)
     with ports.database.reading() as session:
-        user = find_user_by_key(session, user_id)
+        row = session.execute(query).one_or_none()
+        if row is None:
+            raise Refused(Problem("NOT_FOUND", "There is no such user.", "id"))
+        user = read_user(row)
         require_manage_permission(actor, is_staff=user.is_staff)
         sessions, count = find_sessions(ports, actor, session, user_id)
-    return Person(user, sessions, count)
+    return Person(user, sessions, count, stored_metadata(row))
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
