@@ -101,7 +101,7 @@ def _mount_graphql(app: Flask, endpoint: GraphqlEndpoint) -> None:
     """Requests to the API bypass Flask; the playground is an ordinary, limited view."""
 
     def playground() -> BaseResponse:
-        return Response.from_app(endpoint, request.environ, buffered=True)
+        return Response.from_app(endpoint.page, request.environ, buffered=True)
 
     app.add_url_rule(API_PATH, view_func=playground)
     app.wsgi_app = Dispatch(  # type: ignore[method-assign]

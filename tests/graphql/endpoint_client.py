@@ -8,6 +8,7 @@ from typing_extensions import override
 from werkzeug.test import Client, TestResponse
 
 from app.graphql.server.endpoint import GraphqlEndpoint
+from app.web.dispatch import Dispatch
 from app.web.installation import Installation
 from tests.graphql.fake_identity import Callers
 from tests.graphql.sample_schema import LIBRARY
@@ -34,7 +35,10 @@ class EndpointClient:
         schema: GraphQLSchema = LIBRARY,
     ) -> None:
         self.endpoint = GraphqlEndpoint(installation, schema, identify=callers.identify)
-        self.client = Client(self.endpoint, response_wrapper=Reply)
+        self.application = Dispatch(
+            self.endpoint.page, {"/graphql/": self.endpoint}, is_page=self.endpoint.is_page
+        )
+        self.client = Client(self.application, response_wrapper=Reply)
 
     @property
     def documents_read(self) -> int:

@@ -113,16 +113,26 @@ class GraphqlEndpoint:
         return not environ.get("QUERY_STRING") or not names_json(environ.get("HTTP_ACCEPT", ""))
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        method: str = environ["REQUEST_METHOD"]
+        """Answer a request that isn't for the page, see ``is_page``."""
+        answer = self._by_method.get(environ["REQUEST_METHOD"], self._refuse_method)
+        return self._send(environ, start_response, answer)
+
+    def page(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer a request for the page, see ``is_page``."""
+        return self._send(environ, start_response, self._playground)
+
+    def _send(
+        self, environ: Environ, start_response: StartResponse, answer: Callable[[Environ], Answer]
+    ) -> Iterable[bytes]:
         request = current_request()
         if request is not None:
             request.route = environ["PATH_INFO"]
-        response = self._by_method.get(method, self._refuse_method)(environ)
+        response = answer(environ)
         start_response(
             f"{response.status.value} {response.status.phrase}",
             [*response.headers, ("Content-Length", str(len(response.body)))],
         )
-        return [response.body] if method != "HEAD" else []
+        return [response.body] if environ["REQUEST_METHOD"] != "HEAD" else []
 
     def _post(self, environ: Environ) -> Answer:
         cors = cors_headers(environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins)
@@ -181,12 +191,11 @@ class GraphqlEndpoint:
         return Answer(HTTPStatus.OK, (*self._headers, self._allow(), *preflight.items()))
 
     def _get(self, environ: Environ) -> Answer:
-        if not self.is_page(environ):
-            cors = cors_headers(
-                environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins
-            )
-            kept = ((name, value) for name, value in cors.items() if name != "Vary")
-            return self._answer(environ, self._read_url, (*kept, *_VARIES))
+        cors = cors_headers(environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins)
+        kept = ((name, value) for name, value in cors.items() if name != "Vary")
+        return self._answer(environ, self._read_url, (*kept, *_VARIES))
+
+    def _playground(self, environ: Environ) -> Answer:
         if not self._installation.playground_enabled:
             allow = ("Allow", "OPTIONS, POST")
             return Answer(HTTPStatus.METHOD_NOT_ALLOWED, (*self._headers, allow))
