@@ -65,6 +65,13 @@ def read_metadata(stored: Mapping[str, object]) -> dict[str, str]:
     return {key: str(value) for key, value in sorted(stored.items())}
 
 
+def to_stored_metadata(
+    public: Mapping[str, object], private: Mapping[str, object]
+) -> StoredMetadata:
+    """Return metadata from the two columns that hold it."""
+    return StoredMetadata(read_metadata(public), read_metadata(private))
+
+
 def _item_problems(key: str, value: str, field: str) -> list[Problem]:
     if not key.strip():
         return [Problem("REQUIRED", "Metadata key can't be empty.", field)]

@@ -13,6 +13,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_events import SignInEvent
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.metadata import to_stored_metadata
 from app.models import (
     ExternalIdentityRecord,
     IdentityProviderRecord,
@@ -34,7 +35,6 @@ from app.services.people.user_sessions import (
     METADATA_COLUMNS,
     Person,
     find_sessions,
-    stored_metadata,
 )
 from app.services.sign_in_log.events import to_event
 
@@ -96,9 +96,10 @@ def diagnose_sign_in(ports: Ports, actor: Actor, user_id: int) -> SignInDiagnosi
         user = read_user(rows[0])
         require_manage_permission(actor, is_staff=user.is_staff)
         sessions, count = find_sessions(ports, actor, session, user_id)
+    metadata = to_stored_metadata(rows[0].public_metadata, rows[0].private_metadata)
     attempts = tuple(_attempt(row) for row in rows if row.attempt_id is not None)
     return SignInDiagnosis(
-        Person(user, sessions, count, stored_metadata(rows[0])),
+        Person(user, sessions, count, metadata),
         _state(rows[0]),
         attempts,
         _blocks(ports, user_id, attempts),

@@ -10,7 +10,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import key_of
-from app.domain.values.metadata import Metadata, MetadataChange, StoredMetadata, read_metadata
+from app.domain.values.metadata import Metadata, MetadataChange, StoredMetadata, to_stored_metadata
 from app.models import AppRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
@@ -60,7 +60,7 @@ def show_app_with_metadata(
     if row is None:
         return None
     private = row.private_metadata if actor.holds(Permission.MANAGE_APPS) else {}
-    return to_app(row), StoredMetadata(read_metadata(row.public_metadata), read_metadata(private))
+    return to_app(row), to_stored_metadata(row.public_metadata, private)
 
 
 @staff_and_apps

@@ -9,7 +9,7 @@ from app.domain.values.metadata import (
     MetadataChange,
     StoredMetadata,
     changed_metadata,
-    read_metadata,
+    to_stored_metadata,
 )
 from app.models import AppRecord, UserRecord
 from app.services.authorization.register import part
@@ -24,7 +24,7 @@ def metadata_by_key(
     """Return the metadata of the records with these keys that exist, in one statement."""
     query = select(owner.id, owner.public_metadata, owner.private_metadata)
     return {
-        key: StoredMetadata(read_metadata(public), read_metadata(private))
+        key: to_stored_metadata(public, private)
         for key, public, private in session.execute(query.where(owner.id.in_(keys)))
     }
 

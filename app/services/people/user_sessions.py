@@ -10,9 +10,9 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.metadata import Metadata, StoredMetadata, read_metadata
+from app.domain.values.metadata import Metadata, StoredMetadata, to_stored_metadata
 from app.models import SessionRecord, UserRecord
-from app.ports import NamedRow, Ports
+from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part, requires
@@ -25,7 +25,7 @@ MAX_SESSIONS = 100
 
 
 METADATA_COLUMNS = (UserRecord.public_metadata, UserRecord.private_metadata)
-"""What ``stored_metadata`` expects in a row."""
+"""The columns of a person's ``metadata``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,6 @@ def list_user_sessions(ports: Ports, actor: Actor, user_id: int) -> tuple[Signed
     Staff sessions need MANAGE_STAFF, customers' MANAGE_USERS. Refuses NOT_FOUND on ``id``.
     """
     return show_person(ports, actor, user_id).sessions
-
-
-@part
-def stored_metadata(row: NamedRow) -> StoredMetadata:
-    """Return the metadata in a row that has ``METADATA_COLUMNS``."""
-    return StoredMetadata(read_metadata(row.public_metadata), read_metadata(row.private_metadata))
 
 
 @part
@@ -84,7 +78,8 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
         user = read_user(row)
         require_manage_permission(actor, is_staff=user.is_staff)
         sessions, count = find_sessions(ports, actor, session, user_id)
-    return Person(user, sessions, count, stored_metadata(row))
+    metadata = to_stored_metadata(row.public_metadata, row.private_metadata)
+    return Person(user, sessions, count, metadata)
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
