@@ -103,7 +103,7 @@ def is_proved() -> bool:
 
 
 def is_refresh() -> bool:
-    """Whether an open page asks by itself, which nobody has to be looking at."""
+    """Whether an open page asks by itself, not because of a person."""
     return request.headers.get("X-Requested-With") == "refresh"
 
 

@@ -36,7 +36,7 @@ blueprint = PageGroup(
 
 @blueprint.get("/")
 def index() -> BaseResponse:
-    """Show the settings, each group in a form of its own."""
+    """Show the settings, each group in a separate form."""
     shop = show_settings(ports(), actor())
     return page("settings/index.html", settings=_page_of(shop))
 

@@ -33,7 +33,7 @@ class AccountLoader:
         self._addresses: dict[int, tuple[Address, ...]] = {}
 
     def add_users(self, users: Iterable[User]) -> None:
-        """Note users of one list, whom the caller sees alike."""
+        """Note users of one list, which the caller can see."""
         self._users |= {user.id: user for user in users}
 
     def public_metadata(self, user: User) -> Metadata:

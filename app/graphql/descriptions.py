@@ -245,7 +245,7 @@ _INPUTS: Mapping[str, str] = {
 
 
 def describe(schema: GraphQLSchema) -> None:
-    """Add the descriptions above to what has none of its own."""
+    """Add the descriptions above to what has none."""
     for table, names, described in describables(schema):
         if not described.description:
             described.description = next(filter(None, map(table.get, names)), None)

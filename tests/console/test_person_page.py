@@ -83,7 +83,7 @@ def test_ended_sessions_are_left_out_without_any() -> None:
     assert ended_sessions(1240) == (Consequence("bad", "<b>1,240 sessions</b> end immediately."),)
 
 
-LINK = "The link lets them choose a password. Nobody else sees it."
+LINK = "The link lets them choose a password. It is sent only to them."
 
 
 @pytest.mark.parametrize(

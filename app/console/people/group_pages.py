@@ -224,7 +224,7 @@ def _deletion(group: PermissionGroup) -> Question:
         consequences=(
             *loses,
             Consequence("warn", "This can't be undone."),
-            Consequence("ok", "No account is removed, and nobody is signed out."),
+            Consequence("ok", "No account is removed and no one is signed out."),
         ),
         action="Delete group",
     )

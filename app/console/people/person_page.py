@@ -130,7 +130,7 @@ def account_actions(
     if not is_manageable:
         return AccountActions(_NO_ACCESS, _NO_ACCESS)
     link_note = (
-        "The link lets them choose a password. Nobody else sees it."
+        "The link lets them choose a password. It is sent only to them."
         if user.is_active
         else "Activate the account to send a password reset link."
     )

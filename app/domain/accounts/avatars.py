@@ -9,7 +9,7 @@ MAX_FILE_SIZE = 5 * 1024 * 1024
 """Bytes of a file that a picture may be made of."""
 
 NAME_LENGTH = 32
-"""Random letters and digits: 190 bits, which nobody guesses."""
+"""Random letters and digits: 190 bits, so that names can't be guessed."""
 
 _FILE = re.compile(r"([A-Za-z0-9]{32})-([1-9][0-9]{1,2})\.webp")
 

@@ -17,9 +17,9 @@ class MailKind(StrEnum):
     ACCOUNT_CONFIRMATION = "account_confirmation"
     """``link``, ``lifetime``."""
     ACCOUNT_EXISTS = "account_exists"
-    """Nothing more: somebody tried to register an address, or to move to it, that has an account.
+    """Nothing more: someone tried to register, or to move to, an email that has an account.
 
-    It says so to whoever reads that mailbox, and to nobody else.
+    Only the mailbox learns of it, not the caller.
     """
     EMAIL_CHANGE_REQUEST = "email_change_request"
     """To the new address: ``link``, ``lifetime``, ``old_email``, ``new_email``."""
@@ -34,7 +34,7 @@ class MailKind(StrEnum):
     EMAIL_CHANGED = "email_changed"
     """To the old address: ``old_email``, ``new_email``, ``when``, ``address``."""
     WEBHOOK_DISABLED = "webhook_disabled"
-    """To whoever manages apps: ``webhook``, ``app``, ``target``, ``reason``, ``when``, ``since``.
+    """To app managers: ``webhook``, ``app``, ``target``, ``reason``, ``when``, ``since``.
 
     ``since`` is the first of the failures without a success between them, "" for none.
     """

@@ -1,4 +1,4 @@
-"""Who can remove whom, and which permissions must stay manageable."""
+"""Who can be removed by a caller, and which permissions must stay manageable."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""The picture that somebody shows of themselves."""
+"""Setting and deleting the caller's avatar."""
 
 import graphene
 from graphql import GraphQLResolveInfo

@@ -37,7 +37,7 @@ class _UserPermission:
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """A picture of somebody, and what it shows in words."""
+    """A user's picture, and what it shows in words."""
 
     url: str
     alt: str

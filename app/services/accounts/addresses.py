@@ -186,7 +186,7 @@ def set_user_default_address(
 ) -> User:
     """Make an address of a customer their default (`addressSetDefault`).
 
-    Refuses NOT_FOUND on ``addressId`` and ``userId``, and for the address of somebody else.
+    Refuses NOT_FOUND on ``addressId`` and ``userId``, and for another user's address.
     """
     key = key_of(user_id, "User", field="userId")
     with ports.database.transaction() as session:

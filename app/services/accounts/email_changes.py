@@ -119,7 +119,7 @@ def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email:
     now = ports.clock.now()
     old = user.email
     user.email = email
-    # Whoever opened the link reads mail at the new address.
+    # The link was opened, so the new address works.
     confirm_email(ports, actor, session, user)
     user.updated_at = now
     session.flush()

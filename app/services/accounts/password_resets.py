@@ -26,7 +26,7 @@ from app.services.outbox.base_url import base_url
 from app.services.sign_in.password_login import needs_password_login
 
 MAX_WAITING = 10_000
-"""Requests that can wait for the worker: more cannot be stored, whoever asks."""
+"""Requests that can wait for the worker: more are not stored."""
 
 _BATCH = 100
 _MAX_REMOVED = 1000
@@ -46,7 +46,7 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
     require_redirect(ports, redirect_url)
     address = normalize_email(email)
     if email_problem(address) is not None:
-        return  # no account can have it, so there is nobody to hide
+        return  # no account can have it, so there is nothing to hide
     if not within_rate(ports, RESET_EMAIL, hashlib.sha256(address.encode()).hexdigest()):
         return  # no more than a link in a while is made for it anyway
     with ports.database.transaction() as session:
@@ -104,14 +104,14 @@ def _drop_without_account(ports: Ports) -> int:
     someone = select(UserRecord.id).where(
         UserRecord.email == ResetRequestRecord.email, UserRecord.is_active.is_(True)
     )
-    nobody = (
+    without_account = (
         select(ResetRequestRecord.id)
         .where(~someone.exists())
         .order_by(ResetRequestRecord.id)
         .limit(_MAX_REMOVED)
     )
     with ports.database.reading() as reading:
-        keys = reading.scalars(nobody).all()
+        keys = reading.scalars(without_account).all()
     if not keys:
         return 0
     with ports.database.transaction() as session:

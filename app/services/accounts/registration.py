@@ -77,7 +77,7 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
     try:
         _register(ports, actor, new, work)
     except IntegrityError:
-        # Somebody has registered this address in the moment since it was looked for. Whether by
+        # Another request has registered this address since it was looked for. Whether by
         # the same password makes no difference: its mail has just been sent.
         _register(ports, actor, new, replace(work, is_same=False))
     return shop.enable_account_confirmation_by_email

@@ -48,7 +48,7 @@ def _keys(ports: Ports, url: str, kid: str | None) -> tuple[ProviderKey, ...]:
             ports, url, CallFailed(CallFault.NOT_CALLED, f"{url} is being fetched.")
         )
     try:
-        # Whoever had the turn before may have fetched them.
+        # The previous caller may have fetched them.
         cached = memory.keys.get(url)
         if cached is not None and not _is_due(ports, cached, kid):
             return cached.keys

@@ -127,7 +127,7 @@ def _read(
         except CallFailed as no_answer:
             failed = no_answer
         except TokenRejected as rejected:
-            # Nobody's key verifies it, and it names nobody we know: so it is nobody's.
+            # No provider's key verifies it, and it names no known issuer.
             if provider.issuer or rejected.fault is not TokenFault.SIGNATURE:
                 raise
     if failed is not None:

@@ -43,7 +43,7 @@ _SAID: Mapping[bool, ColumnElement[bool]] = {
     True: literal_column("TRUE"),
     False: literal_column("FALSE"),
 }
-"""Not as values: an index of those who are locked out is used only by whoever says so."""
+"""Not as values: an index of those who are locked out is used only by queries that say so."""
 _Query = Select[*tuple[object, ...]]
 Columns = TypeVarTuple("Columns")
 

@@ -86,7 +86,7 @@ def create_group(ports: Ports, actor: Actor, new: NewGroup) -> PermissionGroup:
         return _store(ports, actor, name, new)
     except IntegrityError:
         with ports.database.reading() as session:
-            if is_taken(session, name):  # somebody else was quicker by a moment
+            if is_taken(session, name):  # another request was quicker
                 raise Refused(UNIQUE) from None
         raise
 

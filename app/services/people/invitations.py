@@ -53,8 +53,8 @@ def resend_invitation(ports: Ports, actor: Actor, user_id: int, redirect_url: st
 def create_invitation_link(ports: Ports, actor: Actor, user_id: int, redirect_url: str) -> str:
     """Return a new link for a staff member without a password; earlier links stop working.
 
-    Whoever opens it chooses the password. Refuses as ``resend_invitation`` does, except that it
-    can be called at any time.
+    Anyone who opens it can choose the password. Refuses as ``resend_invitation`` does, but can be
+    called at any time.
     """
     require_redirect(ports, redirect_url)
     with ports.database.transaction() as session:
@@ -92,7 +92,7 @@ def invite(
 
 
 def _require_invited(actor: Actor, session: Session, user_id: int) -> UserRecord:
-    """Lock and return a staff member who has no password, and whom the caller manages."""
+    """Lock and return a staff member without a password, whom the caller manages."""
     found = find_user_by_key(session, user_id)
     require_manageable(actor, found)
     user = session.scalars(

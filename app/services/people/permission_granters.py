@@ -17,7 +17,7 @@ from app.services.lists.records import record_from
 from app.services.people.permission_holders import holder_ids
 
 NAMED = 5
-"""Whom to ask: more names help nobody."""
+"""How many people are named: more don't help."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def _problems(actor: Actor, email: str, new: NewUser) -> list[Problem]:
     if new.password is not None:
         words = own_words(email, new.first_name, new.last_name)
         weak = password_problems(new.password, words=words)
-        # Whoever holds the shell may hand out a password that is easily guessed, but no short one.
+        # The server administrator can set a password that is easily guessed, but no short one.
         problems += [
             problem for problem in weak if not actor.is_trusted or problem.code in _ALWAYS
         ]
