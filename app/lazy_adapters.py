@@ -11,6 +11,7 @@ from types import ModuleType
 
 from app.adapters.schema_revisions import SchemaRevisions
 from app.adapters.tls import TrustedAuthorities
+from app.domain.audit.security_events import SecurityEvent
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
 from app.domain.events.occurrence import Occurrence
@@ -30,6 +31,7 @@ from app.ports import (
     Queue,
     RateLimiter,
     Schema,
+    SecurityLog,
     SignatureCheck,
 )
 from app.ports.http import HttpRequest, HttpResponse
@@ -274,3 +276,20 @@ class LazySchema(SchemaRevisions):
 
     def revise(self, message: str, name: str) -> None:
         self._schema.revise(message, name)
+
+
+class LazySecurityLog:
+    """The security log in ``target``; most commands write no event."""
+
+    def __init__(self, target: str, clock: Clock) -> None:
+        self._target = target
+        self._clock = clock
+
+    @cached_property
+    def _log(self) -> SecurityLog:
+        module = load("app.web.security_log")
+        log: SecurityLog = module.JsonSecurityLog(self._target, self._clock)
+        return log
+
+    def write(self, event: SecurityEvent, **fields: object) -> None:
+        self._log.write(event, **fields)

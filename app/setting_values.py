@@ -4,6 +4,7 @@ import ipaddress
 import re
 import ssl
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from app.domain.sign_in.rate_limits import RATE_LIMITS, Rates, parse_rates
@@ -50,6 +51,12 @@ def at_least(least: int) -> Callable[[str], int]:
 
 
 positive = at_least(1)
+
+
+def log_target(text: str) -> str:
+    if text != "stderr" and not Path(text).absolute().parent.is_dir():
+        raise ValueError(f"must be stderr or a file in a folder that exists, got {text!r}")
+    return text
 
 
 def port(text: str) -> int:

@@ -106,6 +106,7 @@ class Settings:
     log_level: str = _setting("INFO", values.one_of(*_LOG_LEVELS))
     access_log: bool = _setting(default=False, read=values.flag)
     access_log_sample: float = _setting(1.0, values.share)
+    security_log: str = _setting("", values.log_target)
     operations_port: int = _setting(0, values.port)
     operations_host: str = _setting("127.0.0.1", str)
 

@@ -31,6 +31,7 @@ from app.lazy_adapters import (
     LazyQueue,
     LazyRateLimiter,
     LazySchema,
+    LazySecurityLog,
     LazySignatures,
     load,
     trusted_authorities,
@@ -46,6 +47,7 @@ from app.ports import (
 )
 from app.ports.demo_provider import DemoProviderKey
 from app.ports.metrics import NO_METRICS
+from app.ports.security_log import NO_SECURITY_LOG
 from app.remote import instance, sign_in
 from app.settings import (
     Settings,
@@ -109,6 +111,9 @@ def connect(settings: Settings, *, max_writers: int = 0, metrics: Metrics = NO_M
         sign_in_log=SqlSignInLog(database, clock, encryption),
         cache=ProcessCache(),
         metrics=metrics,
+        security_log=LazySecurityLog(settings.security_log, clock)
+        if settings.security_log
+        else NO_SECURITY_LOG,
     )
 
 

@@ -89,6 +89,7 @@ def test_every_setting_can_be_set() -> None:
             "ACCESS_LOG": "on",
             "ACCESS_LOG_SAMPLE": "0.25",
             "OPERATIONS_PORT": "9464",
+            "SECURITY_LOG": "stderr",
             "OPERATIONS_HOST": "::1",
         }
     )
@@ -105,6 +106,7 @@ def test_every_setting_can_be_set() -> None:
     assert settings.log_level == "DEBUG"
     assert settings.access_log
     assert settings.access_log_sample == 0.25
+    assert settings.security_log == "stderr"
     assert (settings.operations_host, settings.operations_port) == ("::1", 9464)
     configuration = settings.configuration
     assert not configuration.development
@@ -158,6 +160,7 @@ def test_every_setting_can_be_set() -> None:
         ("ACCESS_LOG_SAMPLE", "nan"),
         ("ACCESS_LOG_SAMPLE", "half"),
         ("OPERATIONS_PORT", "0"),
+        ("SECURITY_LOG", "/nowhere/security.log"),
         ("OPERATIONS_PORT", "65536"),
         ("OPERATIONS_PORT", "metrics"),
     ],

@@ -22,6 +22,7 @@ from app.ports.queue import Queue
 from app.ports.randomness import Randomness
 from app.ports.rate_limiter import RateLimiter
 from app.ports.schema import Schema
+from app.ports.security_log import SecurityLog
 from app.ports.sign_in_log import SignInLog
 from app.ports.throttle import Throttle
 
@@ -47,6 +48,7 @@ __all__ = [
     "Randomness",
     "RateLimiter",
     "Schema",
+    "SecurityLog",
     "SignInLog",
     "SignatureCheck",
     "Throttle",

@@ -20,6 +20,7 @@ from app.ports.queue import Queue
 from app.ports.randomness import Randomness
 from app.ports.rate_limiter import RateLimiter
 from app.ports.schema import Schema
+from app.ports.security_log import NO_SECURITY_LOG, SecurityLog
 from app.ports.sign_in_log import SignInLog
 from app.ports.throttle import Throttle
 
@@ -50,3 +51,4 @@ class Ports:
     sign_in_log: SignInLog
     cache: ProcessCache
     metrics: Metrics = NO_METRICS
+    security_log: SecurityLog = NO_SECURITY_LOG

@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 import structlog
 
-from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.authorization.actor import describe_actor
 from app.web.http_request import HttpRequest
 from app.web.request_hooks import Observer
 
@@ -26,20 +26,6 @@ def make_access_log(sample: float) -> Observer:
             _write(request)
 
     return log_request
-
-
-def describe_actor(actor: Actor | None) -> dict[str, str]:
-    """Return kind and ID of the caller, without name or email."""
-    if actor is None:
-        return {}
-    described = {"caller_kind": actor.kind.value}
-    if actor.user_id is not None:
-        described["caller"] = f"User:{actor.user_id}"
-    elif actor.app_id is not None:
-        described["caller"] = f"App:{actor.app_id}"
-    if actor.kind is ActorKind.USER and actor.app_id is not None:
-        described["via_app"] = f"App:{actor.app_id}"
-    return described
 
 
 def _is_logged(request: HttpRequest, sample: float) -> bool:

@@ -20,6 +20,7 @@ SAMPLES = {
     "RATE_LIMIT_TRUSTED_CLIENTS",
     "OUTGOING_PROXY",
     "REDIS_URL",
+    "SECURITY_LOG",
     "TRUSTED_PROXIES",
 }
 """Of these the default is none, which the example says in words."""

@@ -122,3 +122,17 @@ def anonymous(
         issuer=issuer,
         fault=fault,
     )
+
+
+def describe_actor(actor: Actor | None) -> dict[str, str]:
+    """Return kind and ID of the caller, without name or email."""
+    if actor is None:
+        return {}
+    described = {"caller_kind": actor.kind.value}
+    if actor.user_id is not None:
+        described["caller"] = f"User:{actor.user_id}"
+    elif actor.app_id is not None:
+        described["caller"] = f"App:{actor.app_id}"
+    if actor.kind is ActorKind.USER and actor.app_id is not None:
+        described["via_app"] = f"App:{actor.app_id}"
+    return described

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from sqlalchemy.orm import Session
 
-from app.domain.authorization.actor import Actor
+from app.domain.audit.security_events import SHOWN, security_event_of
+from app.domain.authorization.actor import Actor, describe_actor
 from app.models import AuditRecord
 from app.ports import Ports
+from app.services.authorization.after_commit import after_commit
 from app.services.authorization.register import part
 
 
@@ -25,7 +28,11 @@ class Change:
 
 @part
 def record(ports: Ports, actor: Actor, session: Session, change: Change) -> None:
-    """Add a row for ``change`` to the transaction of ``session``."""
+    """Add a row for ``change`` to the transaction of ``session``.
+
+    Once that is committed, a security event is written as well.
+    """
+    _write_security_event(ports, actor, session, change)
     session.add(
         AuditRecord(
             at=ports.clock.now(),
@@ -42,3 +49,21 @@ def record(ports: Ports, actor: Actor, session: Session, change: Change) -> None
             after=dict(change.after),
         )
     )
+
+
+def _write_security_event(ports: Ports, actor: Actor, session: Session, change: Change) -> None:
+    before, after = change.before, change.after
+    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    event = security_event_of(change.action, changed)
+    if event is None:
+        return
+    fields = {
+        **describe_actor(actor),
+        "client_ip": actor.address,
+        "action": change.action,
+        "subject": f"{change.subject_type}:{change.subject_id}",
+        "changed": sorted(changed),
+        "before": {name: before[name] for name in before if name in SHOWN and name in changed},
+        "after": {name: after[name] for name in after if name in SHOWN and name in changed},
+    }
+    after_commit(session, partial(ports.security_log.write, event, **fields))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import ceil
 
+from app.domain.audit.security_events import SecurityEvent
 from app.domain.values.errors import Problem, Refused
 from app.ports import Ports
 from app.ports.metrics import THROTTLE_BLOCKS
@@ -77,7 +78,11 @@ def _end(ports: Ports, address: str, lease: str, this: Attempt) -> None:
     if this.succeeded_as is not None:
         ports.throttle.succeed(address, lease, this.succeeded_as, now)
     elif this.failed:
-        if ports.throttle.fail(address, lease, this.failed_against, now) > 0:
+        seconds = ports.throttle.fail(address, lease, this.failed_against, now)
+        if seconds > 0:
             ports.metrics.count(THROTTLE_BLOCKS)
+            ports.security_log.write(
+                SecurityEvent.LOGIN_LOCK, client_ip=address, seconds=ceil(seconds)
+            )
     else:
         ports.throttle.release(address, lease)

@@ -7,6 +7,7 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
+from app.domain.audit.security_events import SecurityEvent
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.devices import device_of
 from app.domain.sign_in.sign_in_events import (
@@ -14,6 +15,7 @@ from app.domain.sign_in.sign_in_events import (
     SignInMethod,
     SignInReason,
     SignInRefusal,
+    mask_email,
 )
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.installation_errors import Unreachable
@@ -80,9 +82,19 @@ def logged_sign_in(ports: Ports, actor: Actor, entry: SignInEntry) -> Iterator[S
 
 @part
 def count_refusal(ports: Ports, refusal: SignInRefusal, user_agent: str) -> None:
-    """Count a refused attempt in the sign-in log and the metrics."""
+    """Count a refused attempt in the sign-in log, the metrics and the security log."""
     ports.sign_in_log.count_refusal(refusal, user_agent)
     ports.metrics.count(SIGN_INS, refusal.method.value, refusal.reason.value)
+    ports.security_log.write(
+        SecurityEvent.LOGIN_FAIL,
+        method=refusal.method.value,
+        reason=refusal.reason.value,
+        subject=None if refusal.user_id is None else f"User:{refusal.user_id}",
+        account=mask_email(refusal.email) if refusal.email else None,
+        client_ip=refusal.address,
+        provider=refusal.provider,
+        in_console=refusal.in_console,
+    )
 
 
 @part
@@ -101,7 +113,7 @@ def record_sign_in(
     """
     now = ports.clock.now()
     as_staff = user.is_staff if is_staff is None else is_staff
-    after_commit(session, partial(ports.metrics.count, SIGN_INS, entry.method.value, "SUCCESS"))
+    after_commit(session, partial(_report_success, ports, actor, entry, user.id))
     session.add(
         SignInEventRecord(
             at=now,
@@ -117,6 +129,18 @@ def record_sign_in(
             device=device_of(actor.user_agent[:256])[:64],
             in_console=entry.in_console,
         )
+    )
+
+
+def _report_success(ports: Ports, actor: Actor, entry: SignInEntry, user_id: int) -> None:
+    ports.metrics.count(SIGN_INS, entry.method.value, "SUCCESS")
+    ports.security_log.write(
+        SecurityEvent.LOGIN_SUCCESS,
+        method=entry.method.value,
+        subject=f"User:{user_id}",
+        client_ip=actor.address,
+        provider=entry.provider,
+        in_console=entry.in_console,
     )
 
 
