@@ -16,6 +16,7 @@ from tests.servers.forked_commands import running_command
 from tests.servers.run import ROOT, once
 from tests.spec.server import environment, run_operator, running
 
+pytestmark = pytest.mark.first
 _NEEDED = ("curl", "sh")
 _VENDOR = Settings().vendor
 
