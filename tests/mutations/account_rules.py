@@ -25,6 +25,20 @@ ACCOUNTS = (
         "domain/accounts/test_visibility.py",
     ),
     Mutant(
+        "Private metadata on an app's page is for people who manage apps",
+        "app/services/metadata/app_metadata.py",
+        "private = row.private_metadata if actor.holds(Permission.MANAGE_APPS) else {}",
+        "private = row.private_metadata",
+        "services/metadata/test_app_metadata.py",
+    ),
+    Mutant(
+        "Metadata in the console is changed only by those who manage the object",
+        "app/console/metadata_card.py",
+        "_dialog(subject, by_scope, asked) if can_change else None",
+        "_dialog(subject, by_scope, asked)",
+        "console/test_metadata.py",
+    ),
+    Mutant(
         "Private metadata is not its owner's to change",
         "app/services/metadata/user_metadata.py",
         "        if not is_own or change.is_private:",

@@ -8,13 +8,14 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.metadata import MetadataChange
+from app.domain.values.metadata import MetadataChange, StoredMetadata
 from app.ports import Ports
 from app.services.identity.identify import identify
 from app.services.metadata.app_metadata import (
     change_app_metadata,
     private_metadata_of_apps,
     public_metadata_of_apps,
+    show_app_with_metadata,
 )
 from tests.builders.apps import change_app, make_app
 from tests.builders.audit import trail
@@ -100,3 +101,23 @@ def test_unknown_app_is_not_found(ports: Ports, manager: Actor) -> None:
         with pytest.raises(Refused) as refused:
             change_app_metadata(ports, manager, id_, PUBLIC)
         assert [problem.code for problem in refused.value.problems] == ["NOT_FOUND"]
+
+
+def test_page_of_an_app_shows_private_metadata_to_its_managers(
+    ports: Ports, own_app: Actor, manager: Actor
+) -> None:
+    key = key_of(own_app)
+    for change in (PUBLIC, PRIVATE):
+        change_app_metadata(ports, own_app, to_global_id("App", key), change)
+    support = actor_of(ports, make_staff(ports, "support@example.com", Permission.MANAGE_ORDERS))
+    for reader, private in ((manager, {"secret": "1"}), (support, {})):
+        found = show_app_with_metadata(ports, reader, key)
+        assert found is not None
+        app, metadata = found
+        assert (app.id, metadata) == (key, StoredMetadata({"color": "red"}, private))
+
+
+def test_app_that_is_being_installed_has_no_page(ports: Ports, manager: Actor) -> None:
+    key, _ = make_app(ports)
+    change_app(ports, key, is_installed=False)
+    assert show_app_with_metadata(ports, manager, key) is None
