@@ -65,7 +65,7 @@ def printed_subject(name: str) -> str:
 def printed_index() -> str:
     """The start page: how to read the reference, and its subjects."""
     rows = (
-        (f"[{subject.title}]({name}.md)", _operations_of(subject.operations))
+        (f"[{subject.title}]({name}.md)", _operations_of(name, subject.operations))
         for name, subject in SUBJECTS.items()
     )
     return f"""\
@@ -79,13 +79,13 @@ Look up every operation of the API: its arguments, who can call it, what it retu
   default is required.
 - "Extensions" are apps that act for a staff member in the dashboard, with an
   [extension token](../../guides/apps.md); they need the permission on both sides.
-- An operation that the caller can't see an object for returns `null` instead of an error.
+- A query for an object that the caller can't see returns `null`, not an error.
 
 {table(("subject", "operations"), rows)}"""
 
 
-def _operations_of(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+def _operations_of(page: str, names: Iterable[str]) -> str:
+    return ", ".join(f"[`{name}`]({page}.md#{name.lower()})" for name in names)
 
 
 def _roots() -> Iterator[tuple[str, Mapping[str, GraphQLField]]]:
