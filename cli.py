@@ -27,6 +27,8 @@ COMMANDS = {
     "doctor": "app.commands.doctor:command",
     "db": "app.commands.db:command",
     "keys": "app.commands.keys:command",
+    "backup": "app.commands.backup:backup",
+    "restore": "app.commands.backup:restore",
     "demo": "app.commands.demo:command",
     "user": "app.commands.user:command",
     "group": "app.commands.group:command",
@@ -46,6 +48,8 @@ SECTIONS = {
         "doctor": "Check what the installation depends on and suggest fixes.",
         "db": "Create the database's tables and keep them up to date.",
         "keys": "List and rotate the signing keys.",
+        "backup": "Write the database to an encrypted file.",
+        "restore": "Put a backup into the database.",
         "demo": "Fill the shop with demo data and print its logins.",
     },
     "People and access": {

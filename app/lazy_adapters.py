@@ -6,7 +6,9 @@ second.
 
 import importlib
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache, cached_property
+from pathlib import Path
 from types import ModuleType
 
 from app.adapters.schema_revisions import SchemaRevisions
@@ -34,6 +36,7 @@ from app.ports import (
     SecurityLog,
     SignatureCheck,
 )
+from app.ports.backups import BackupFacts, BackupKey, BackupLock, Backups, OpenBackup
 from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
 from app.ports.keys import KeyPair
@@ -293,3 +296,32 @@ class LazySecurityLog:
 
     def write(self, event: SecurityEvent, **fields: object) -> None:
         self._log.write(event, **fields)
+
+
+class LazyBackups:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @cached_property
+    def _backups(self) -> Backups:
+        url = self._settings.database_url
+        backups: Backups
+        if url.startswith("sqlite"):
+            adapter = load("app.adapters.backups_sqlite").SqliteBackups
+            backups = adapter(Path(url.partition(":///")[2]), self._settings.queue_file)
+        else:
+            backups = load("app.adapters.backups_postgresql").PostgresqlBackups(url)
+        return backups
+
+    @property
+    def database(self) -> str:
+        return self._backups.database
+
+    def write(self, file: Path, facts: BackupFacts, lock: BackupLock) -> int:
+        return self._backups.write(file, facts, lock)
+
+    def open(self, file: Path, key: BackupKey) -> AbstractContextManager[OpenBackup]:
+        return self._backups.open(file, key)
+
+    def is_empty(self) -> bool:
+        return self._backups.is_empty()

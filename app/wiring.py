@@ -22,6 +22,7 @@ from app.adapters.saved_logins import FileProfiles
 from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.throttle_sql import SqlThrottle
 from app.lazy_adapters import (
+    LazyBackups,
     LazyEncryption,
     LazyHttp,
     LazyIdentityProvider,
@@ -107,6 +108,7 @@ def connect(settings: Settings, *, max_writers: int = 0, metrics: Metrics = NO_M
         images=LazyImages(),
         queue=LazyQueue(settings),
         schema=LazySchema(settings.database_url),
+        backups=LazyBackups(settings),
         activity=SqlActivity(database, clock),
         sign_in_log=SqlSignInLog(database, clock, encryption),
         cache=ProcessCache(),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.ports.activity import Activity
+from app.ports.backups import Backups
 from app.ports.clock import Clock
 from app.ports.configuration import Configuration
 from app.ports.database import Database
@@ -47,6 +48,7 @@ class Ports:
     queue: Queue
     identity_provider: IdentityProvider
     schema: Schema
+    backups: Backups
     activity: Activity
     sign_in_log: SignInLog
     cache: ProcessCache

@@ -56,6 +56,9 @@ class Schema(Protocol):
     def newest(self) -> str | None:
         """The revision that this version needs."""
 
+    def check_not_ahead(self, current: str | None) -> None:
+        """Raise ``SchemaAhead`` for a revision that this version doesn't know."""
+
     def check(self) -> None:
         """Raise ``SchemaBehind`` or ``SchemaAhead`` unless the tables are this version's."""
 

@@ -85,6 +85,10 @@ class UpgradeBlocked(Fault):
         )
 
 
+class BackupFailed(Fault):
+    """A backup can't be written, read or restored; the message says why."""
+
+
 class KeyUnreadable(Fault):
     """The private part of the key ``kid`` was encrypted with another secret, or is damaged."""
 

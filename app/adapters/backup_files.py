@@ -1,0 +1,217 @@
+"""The file of a backup: a tar archive of two files in age's format.
+
+``identity.age`` is a private key made for this backup, encrypted with the passphrase or for the
+recipients. ``contents.age`` is a tar archive, encrypted with that key. So the ``age`` program can
+open a backup without this one.
+"""
+
+import hashlib
+import io
+import json
+import os
+import tarfile
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import IO, BinaryIO
+
+import pyrage
+
+from app.domain.values.installation_errors import BackupFailed
+from app.ports.backups import BackupFacts, BackupKey, BackupLock
+
+_IDENTITY = "identity.age"
+_CONTENTS = "contents.age"
+_MANIFEST = "manifest.json"
+_FORMAT = 1
+_CHUNK = 1024 * 1024
+_NOT_A_BACKUP = "It isn't a backup of Latchkey, or it is damaged."
+
+
+def write_backup(
+    file: Path, members: Mapping[str, Path], facts: BackupFacts, lock: BackupLock
+) -> int:
+    """Encrypt ``members`` into ``file``, which is complete or not there; return its size."""
+    identity = pyrage.x25519.Identity.generate()
+    locked = _locked(str(identity).encode(), lock)
+    partial = file.with_name(f".{file.name}.partial")
+    try:
+        with _private(partial) as target:
+            header = tarfile.TarInfo(_IDENTITY)
+            header.size = len(locked)
+            target.write(header.tobuf() + locked + bytes(-len(locked) % tarfile.BLOCKSIZE))
+            _write_contents(target, members, facts, identity.to_public())
+            target.flush()
+            os.fsync(target.fileno())
+            size = target.tell()
+        partial.replace(file)
+    except OSError as error:
+        raise BackupFailed(f"Can't write {file}: {error.strerror}.") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return size
+
+
+@contextmanager
+def opened_backup(file: Path, key: BackupKey, folder: Path) -> Iterator[BackupFacts]:
+    """Decrypt the members of ``file`` into ``folder`` and check them; yields its facts."""
+    try:
+        with tarfile.open(file) as archive:
+            identity = _unlocked(_member(archive, _IDENTITY).read(), key)
+            _extract(_member(archive, _CONTENTS), identity, folder)
+        manifest = json.loads((folder / _MANIFEST).read_bytes())
+        digests: dict[str, str] = manifest["files"]
+        created_at = datetime.fromisoformat(manifest["facts"].pop("created_at"))
+        facts = BackupFacts(**manifest["facts"], created_at=created_at)
+        is_known = manifest["format"] == _FORMAT
+    except OSError as error:
+        raise BackupFailed(f"Can't read {file}: {error.strerror or error}.") from error
+    except (tarfile.TarError, ValueError, KeyError, TypeError) as error:
+        raise BackupFailed(f"Can't use {file}. {_NOT_A_BACKUP}") from error
+    if not is_known:
+        raise BackupFailed(f"Can't use {file}: a newer version wrote it. Install that version.")
+    for name, digest in digests.items():
+        if not (folder / name).is_file() or _digest(folder / name) != digest:
+            raise BackupFailed(f"Can't use {file}. {_NOT_A_BACKUP}")
+    yield facts
+
+
+@contextmanager
+def private_temporary_folder() -> Iterator[Path]:
+    """Yield a folder for this account alone, which is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="latchkey-backup-") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _private(file: Path) -> Iterator[BinaryIO]:
+    file.unlink(missing_ok=True)
+    with os.fdopen(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as opened:
+        yield opened
+
+
+def _write_contents(
+    target: BinaryIO, members: Mapping[str, Path], facts: BackupFacts, public: object
+) -> None:
+    """Write the encrypted archive, and its length before it once that is known."""
+    place = target.tell()
+    target.write(bytes(tarfile.BLOCKSIZE))
+    start = target.tell()
+    with _archived(members, facts) as archive:
+        pyrage.encrypt_io(archive, target, [public])
+    header = tarfile.TarInfo(_CONTENTS)
+    header.size = target.tell() - start
+    # Two empty blocks end an archive.
+    target.write(bytes(-header.size % tarfile.BLOCKSIZE + 2 * tarfile.BLOCKSIZE))
+    end = target.tell()
+    target.seek(place)
+    target.write(header.tobuf(tarfile.GNU_FORMAT))
+    target.seek(end)
+
+
+@contextmanager
+def _archived(members: Mapping[str, Path], facts: BackupFacts) -> Iterator[IO[bytes]]:
+    """Yield the archive of ``members`` to read while a thread makes it."""
+    described = {**asdict(facts), "created_at": facts.created_at.isoformat()}
+    digests = {name: _digest(path) for name, path in members.items()}
+    manifest = json.dumps({"format": _FORMAT, "facts": described, "files": digests}).encode()
+    reads, writes = os.pipe()
+
+    def write() -> None:
+        # The reader has given up, and says why.
+        with (
+            suppress(BrokenPipeError),
+            os.fdopen(writes, "wb") as pipe,
+            tarfile.open(fileobj=pipe, mode="w|") as archive,
+        ):
+            header = tarfile.TarInfo(_MANIFEST)
+            header.size = len(manifest)
+            archive.addfile(header, io.BytesIO(manifest))
+            for name, path in members.items():
+                archive.add(path, name, filter=_without_owner)
+
+    thread = threading.Thread(target=write, name="backup archive")
+    thread.start()
+    try:
+        with os.fdopen(reads, "rb") as pipe:
+            yield pipe
+    finally:
+        thread.join()
+
+
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mode = 0o600
+    return member
+
+
+def _extract(contents: IO[bytes], identity: object, folder: Path) -> None:
+    archive = folder / "contents.tar"
+    try:
+        with archive.open("wb") as target:
+            pyrage.decrypt_io(contents, target, [identity])
+    except pyrage.DecryptError as error:
+        raise ValueError(str(error)) from error
+    with tarfile.open(archive) as inner:
+        inner.extractall(folder, filter="data")
+    archive.unlink()
+
+
+def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
+    member = archive.extractfile(name)
+    if member is None:
+        raise ValueError(name)
+    return member
+
+
+def _locked(identity: bytes, lock: BackupLock) -> bytes:
+    locked: bytes
+    if lock.passphrase:
+        locked = pyrage.passphrase.encrypt(identity, lock.passphrase)
+    else:
+        locked = pyrage.encrypt(identity, [_recipient(text) for text in lock.recipients])
+    return locked
+
+
+def _unlocked(locked: bytes, key: BackupKey) -> object:
+    try:
+        if key.passphrase:
+            text = pyrage.passphrase.decrypt(locked, key.passphrase)
+        else:
+            text = pyrage.decrypt(locked, [*_identities(key.identities)])
+    except pyrage.DecryptError as error:
+        kind = "passphrase" if key.passphrase else "identity"
+        raise BackupFailed(f"The {kind} doesn't open this backup.") from error
+    return pyrage.x25519.Identity.from_str(text.decode())
+
+
+def _recipient(text: str) -> object:
+    kind = pyrage.ssh if text.startswith("ssh-") else pyrage.x25519
+    try:
+        return kind.Recipient.from_str(text)
+    except pyrage.RecipientError as error:
+        raise BackupFailed(
+            f"Can't encrypt for {text!r}: must be an age public key (age1…) or an SSH public key."
+        ) from error
+
+
+def _identities(text: str) -> Iterator[object]:
+    try:
+        if "PRIVATE KEY-----" in text:
+            yield pyrage.ssh.Identity.from_buffer(text.encode())
+            return
+        for line in text.splitlines():
+            if line.strip() and not line.startswith("#"):
+                yield pyrage.x25519.Identity.from_str(line.strip())
+    except pyrage.IdentityError as error:
+        raise BackupFailed("The identity file has no private key of age or SSH.") from error
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,66 @@
+"""Backing up the installation and restoring it."""
+
+from pathlib import Path
+
+from app.domain.authorization.actor import Actor
+from app.domain.values.installation_errors import BackupFailed, SchemaBehind
+from app.domain.values.version import VERSION
+from app.ports import Ports
+from app.ports.backups import BackupFacts, BackupKey, BackupLock
+from app.services.authorization.register import internal
+
+_PURPOSE = "backup"
+_TEXT = "SECRET_KEY"
+"""What a backup keeps a keyed hash of, which shows whether SECRET_KEY is the same."""
+
+
+@internal
+def create_backup(
+    ports: Ports, actor: Actor, file: Path, lock: BackupLock
+) -> tuple[BackupFacts, int]:
+    """Write the database to the encrypted ``file`` while it is used; return its facts and size.
+
+    Everything that was committed before is in it. Raises ``BackupFailed``.
+    """
+    revision = ports.schema.current()
+    if revision is None:
+        raise SchemaBehind(None, ports.schema.newest())
+    facts = BackupFacts(
+        version=VERSION,
+        revision=revision,
+        database=ports.backups.database,
+        created_at=ports.clock.now(),
+        secret_key=ports.encryption.fingerprint(_PURPOSE, _TEXT),
+    )
+    return facts, ports.backups.write(file, facts, lock)
+
+
+@internal
+def restore_backup(
+    ports: Ports, actor: Actor, file: Path, key: BackupKey, *, replace: bool
+) -> BackupFacts:
+    """Put the contents of ``file`` in the place of the database's.
+
+    Nothing changes before the backup was checked. Raises ``BackupFailed``, also for a database
+    with tables unless ``replace``, and ``SchemaAhead`` for a backup of a newer version.
+    """
+    with ports.backups.open(file, key) as backup:
+        facts = backup.facts
+        if facts.database != ports.backups.database:
+            raise BackupFailed(
+                f"The backup is of {facts.database}, DATABASE_URL is {ports.backups.database}."
+            )
+        ports.schema.check_not_ahead(facts.revision)
+        if not replace and not ports.backups.is_empty():
+            raise BackupFailed(
+                "The database isn't empty. Pass --replace to delete everything in it."
+            )
+        ports.database.close()
+        backup.restore()
+    return facts
+
+
+@internal
+def reads_secrets_of(ports: Ports, actor: Actor, facts: BackupFacts) -> bool:
+    """Whether SECRET_KEY or a former one is that of the backup."""
+    return facts.secret_key in ports.encryption.known_fingerprints(_PURPOSE, _TEXT)
