@@ -79,6 +79,7 @@ pictures: dev-packages ## take the README's pictures of the console again (needs
 
 lock: dev-packages ## pin what requirements*.in ask for (ARGS=--upgrade: in its newest version)
 	$(LOCK) $(ARGS) requirements.in -o requirements.txt
+	$(LOCK) $(ARGS) requirements-otel.in -o requirements-otel.txt
 	$(LOCK) $(ARGS) requirements-dev.in -o requirements-dev.txt
 
 # An installation is repeated when the text of its list has changed, not when its file was touched.

@@ -24,11 +24,24 @@ from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
 from app.web.operations_server import serving_operations
 from app.web.readiness import Readiness
-from app.web.request_hooks import add_observer, install_request_hooks, request_hooks
+from app.web.request_hooks import (
+    add_observer,
+    add_request_hook,
+    install_request_hooks,
+    request_hooks,
+)
 from app.web.request_metrics import make_request_metrics
+from app.web.request_traces import make_request_traces
 from app.web.server import THREADS, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
-from app.wiring import connect, demo_provider_key, make_installation, make_metrics, page_counts
+from app.wiring import (
+    connect,
+    demo_provider_key,
+    make_installation,
+    make_metrics,
+    make_traces,
+    page_counts,
+)
 
 API_PATH = "/graphql/"
 
@@ -49,7 +62,11 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     )
     app.session_interface = ConsoleSessions()
     installation = make_installation(
-        ports or connect(chosen, max_writers=THREADS // 2, metrics=make_metrics(chosen)), chosen
+        ports
+        or connect(
+            chosen, max_writers=THREADS // 2, metrics=make_metrics(chosen), traces=make_traces()
+        ),
+        chosen,
     )
     install(app, installation)
     register_converters(app)
@@ -65,6 +82,8 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     mount_console(app)
     _mount_graphql(app, create_endpoint(installation))
     install_request_hooks(app, installation)
+    if installation.ports.traces.is_on:
+        add_request_hook(app, make_request_traces(installation.ports.traces))
     if chosen.access_log:
         add_observer(app, make_access_log(chosen.access_log_sample))
     if chosen.operations_port:
@@ -89,7 +108,7 @@ def run_worker(stop: Event) -> None:
     """Do the background work of the installation that the environment describes."""
     settings = load_settings()
     set_up_logs(level=settings.log_level, development=settings.development)
-    ports = connect(settings, metrics=make_metrics(settings))
+    ports = connect(settings, metrics=make_metrics(settings), traces=make_traces())
     if not settings.operations_port or shared_metrics_folder():
         worker.run(ports, stop)
         return

@@ -266,6 +266,15 @@ def _require_choice(files: Iterable[Path], environment: Mapping[str, str]) -> No
     raise SettingsError((message,))
 
 
+def traces_wanted() -> bool:
+    """Return whether the standard variables of OpenTelemetry ask for traces."""
+    names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    exporter = os.environ.get("OTEL_TRACES_EXPORTER", "")
+    if exporter == "none" or os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    return exporter == "otlp" or any(os.environ.get(name) for name in names)
+
+
 def shared_metrics_folder() -> str:
     """Return where `flask serve` collects the metrics of its processes; empty outside of it."""
     return os.environ.get("METRICS_FOLDER", "")

@@ -45,10 +45,12 @@ from app.ports import (
     Ports,
     ProcessCache,
     Throttle,
+    Traces,
 )
 from app.ports.demo_provider import DemoProviderKey
 from app.ports.metrics import NO_METRICS
 from app.ports.security_log import NO_SECURITY_LOG
+from app.ports.traces import NO_TRACES
 from app.remote import instance, sign_in
 from app.settings import (
     Settings,
@@ -58,6 +60,7 @@ from app.settings import (
     secret_files,
     settings_files,
     shared_metrics_folder,
+    traces_wanted,
 )
 from app.web.installation import CountStore, Installation
 from app.web.remote_instances import RemoteAccess
@@ -67,11 +70,17 @@ _ALL_NETWORKS = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 """A user of the shell can call any IP address; what others enter is checked elsewhere."""
 
 
-def connect(settings: Settings, *, max_writers: int = 0, metrics: Metrics = NO_METRICS) -> Ports:
+def connect(
+    settings: Settings,
+    *,
+    max_writers: int = 0,
+    metrics: Metrics = NO_METRICS,
+    traces: Traces = NO_TRACES,
+) -> Ports:
     """Return the ports of an installation; nothing is opened before it is asked for.
 
     ``max_writers`` is how many transactions a server's process has open at once (0: any number).
-    ``metrics`` are those of a process that serves or works.
+    ``metrics`` and ``traces`` are those of a process that serves or works.
     Raises ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
     """
     database = connect_database(
@@ -86,6 +95,8 @@ def connect(settings: Settings, *, max_writers: int = 0, metrics: Metrics = NO_M
     own_http = LazyHttp(_LOOPBACK, settings, direct=_LOOPBACK)
     encryption = LazyEncryption(settings)
     passwords = Argon2Hasher()
+    if traces.is_on:
+        database.trace(traces)
     metrics.watch(lambda: chain(database.measure(), passwords.measure()))
     return Ports(
         configuration=settings.configuration,
@@ -116,6 +127,7 @@ def connect(settings: Settings, *, max_writers: int = 0, metrics: Metrics = NO_M
         security_log=LazySecurityLog(settings.security_log, clock)
         if settings.security_log
         else NO_SECURITY_LOG,
+        traces=traces,
     )
 
 
@@ -125,6 +137,21 @@ def make_metrics(settings: Settings) -> Metrics:
         return NO_METRICS
     metrics: Metrics = load("app.adapters.metrics").PrometheusMetrics(shared_metrics_folder())
     return metrics
+
+
+def make_traces() -> Traces:
+    """Return where a process that serves or works sends its spans.
+
+    Raises ``SettingsError`` when traces are wanted but their packages aren't installed.
+    """
+    if not traces_wanted():
+        return NO_TRACES
+    try:
+        traces: Traces = load("app.adapters.traces").OpenTelemetryTraces()
+    except ModuleNotFoundError as error:
+        message = "OTEL_*: traces need `pip install --require-hashes -r requirements-otel.txt`"
+        raise SettingsError((message,)) from error
+    return traces
 
 
 @cache

@@ -16,12 +16,15 @@ from app.adapters.database_errors import translate_errors
 from app.adapters.database_outage import Outage, TransactionLimit
 from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
+from app.adapters.statement_traces import attributes_of, trace_statements
 from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
 from app.ports import NamedRow
 from app.ports.configuration import Configuration
 from app.ports.metrics import CONNECTIONS, CONNECTIONS_MAX, Measurement
+from app.ports.traces import NO_TRACES, SpanKind, Traces
 
 _PING_AFTER_SECONDS = 1.0
+_NO_SPAN = nullcontext()
 _CONNECTIONS = Configuration().database_connections
 
 
@@ -63,6 +66,7 @@ class SqlDatabase:
         self._busy = Outage("busy")
         self._dialect: Dialect = reading.dialect
         self._local = threading.local()
+        self._traces: Traces = NO_TRACES
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
@@ -89,13 +93,19 @@ class SqlDatabase:
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
     ) -> Sequence[NamedRow]:
         compiled = self._compile(statement)
-        with self._watched(self._dialect.loaded_dbapi.Error):
+        with self._watched(self._dialect.loaded_dbapi.Error), self._span(compiled.text):
             rows = self._fetch(compiled.text, compiled.arguments(parameters))
         return [compiled.row(row) for row in rows]
 
     @property
     def in_transaction(self) -> bool:
         return getattr(self._local, "is_open", False)
+
+    def trace(self, traces: Traces) -> None:
+        """Make a span of every statement from now on."""
+        self._traces = traces
+        for engine in (self._writing, self._reading):
+            trace_statements(engine, traces)
 
     def measure(self) -> Iterator[Measurement]:
         """Return how many connections are in use, and could be."""
@@ -126,6 +136,12 @@ class SqlDatabase:
             raise
         if self._away.is_on:
             self._away.end()
+
+    def _span(self, statement: str) -> AbstractContextManager[object]:
+        if not self._traces.is_on:
+            return _NO_SPAN
+        attributes = attributes_of(self._reading, statement)
+        return self._traces.span("SQL", SpanKind.CLIENT, attributes=attributes)
 
     def _slot(self) -> AbstractContextManager[None]:
         if self._transaction_limit is None:

@@ -25,6 +25,7 @@ from app.ports.schema import Schema
 from app.ports.security_log import SecurityLog
 from app.ports.sign_in_log import SignInLog
 from app.ports.throttle import Throttle
+from app.ports.traces import Traces
 
 __all__ = [
     "Activity",
@@ -52,4 +53,5 @@ __all__ = [
     "SignInLog",
     "SignatureCheck",
     "Throttle",
+    "Traces",
 ]

@@ -24,6 +24,7 @@ from app.ports.schema import Schema
 from app.ports.security_log import NO_SECURITY_LOG, SecurityLog
 from app.ports.sign_in_log import SignInLog
 from app.ports.throttle import Throttle
+from app.ports.traces import NO_TRACES, Traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +55,4 @@ class Ports:
     cache: ProcessCache
     metrics: Metrics = NO_METRICS
     security_log: SecurityLog = NO_SECURITY_LOG
+    traces: Traces = NO_TRACES

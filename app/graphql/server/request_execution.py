@@ -187,7 +187,13 @@ class Exchange:
 
     def _answer(self, plan: Plan, context: RequestContext) -> Outcome:
         started = time.perf_counter()
-        outcome = self._execute(plan, context)
+        if self._ports.traces.is_on:
+            names = plan.operation.root_fields
+            name = names[0] if len(names) == 1 else "several fields"
+            with self._ports.traces.span(f"graphql {name}"):
+                outcome = self._execute(plan, context)
+        else:
+            outcome = self._execute(plan, context)
         note_operation(plan.operation.root_fields, outcome, time.perf_counter() - started)
         return outcome
 

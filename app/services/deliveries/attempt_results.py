@@ -43,6 +43,13 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
+class TracedDelivery(Delivery):
+    """A delivery that continues the trace of its event."""
+
+    traceparent: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptResult:
     """The result of one attempt; ``duration`` and ``retry_after`` in seconds.
 

@@ -12,8 +12,9 @@ from app.domain.deliveries.redaction import REDACTED, Redactor
 from app.domain.webhooks.temporary_endpoints import is_temporary
 from app.ports import Ports
 from app.ports.http import CallFailed, HttpRequest, HttpResponse
+from app.ports.traces import SpanKind
 from app.services.authorization.register import part
-from app.services.deliveries.attempt_results import AttemptResult, Delivery
+from app.services.deliveries.attempt_results import AttemptResult, Delivery, TracedDelivery
 from app.services.deliveries.signing import Endpoint, sign_delivery
 from app.services.outbox.link_secrets import holds_secret
 from app.services.webhooks.payloads import problem_of
@@ -26,6 +27,16 @@ _LINK_ANSWER = "(not stored: this event carries a link that gives access to an a
 
 @part
 def send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> AttemptResult:
+    """Send ``delivery`` once, in a span of its event's trace, which goes on to the endpoint."""
+    name = f"webhook {delivery.event}"
+    parent = delivery.traceparent if isinstance(delivery, TracedDelivery) else ""
+    with ports.traces.span(name, SpanKind.CLIENT, traceparent=parent) as span:
+        result = _send_attempt(ports, endpoint, delivery)
+        span.add({"http.response.status_code": result.answered or 0})
+    return result
+
+
+def _send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> AttemptResult:
     """Send ``delivery`` once; whatever goes wrong on the way is what the attempt came to.
 
     So nothing that an endpoint answers, and no fault of ours in reading it, can lead to the same
@@ -34,6 +45,9 @@ def send_attempt(ports: Ports, endpoint: Endpoint, delivery: Delivery) -> Attemp
     at = ports.clock.now()
     body = delivery.payload.encode()
     headers = sign_delivery(ports, endpoint, delivery, body, int(at.timestamp()))
+    traceparent = ports.traces.traceparent()
+    if traceparent:
+        headers.setdefault("traceparent", traceparent)
     request = HttpRequest(
         endpoint.url,
         "POST",

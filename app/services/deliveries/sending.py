@@ -1,7 +1,7 @@
 """Making deliveries: one signed request each, and a row for every attempt."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 
 from sqlalchemy import select, update
@@ -10,7 +10,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import GONE, Batch
 from app.domain.webhooks.subscribable_events import required_permission
-from app.models import AppRecord, DeliveryRecord, WebhookRecord
+from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal
@@ -18,6 +18,7 @@ from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_
 from app.services.deliveries.attempt_results import (
     AttemptResult,
     Delivery,
+    TracedDelivery,
     fail_all,
     fail_each,
     save_results,
@@ -27,6 +28,7 @@ from app.services.deliveries.dispatch import LEASE, release_batch
 from app.services.deliveries.signing import Endpoint, endpoint_of
 from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import decrypted_payload, holds_secret
+from app.services.outbox.publisher import TRACEPARENT
 from app.services.webhooks.link_recipients import SentLink, sent_links
 from app.services.webhooks.stored_webhooks import read_saver
 
@@ -166,11 +168,28 @@ def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
             .values(lease_until=now + LEASE)
             .returning(*_COLUMNS)
         ).all()
-    return _with_decrypted_payloads(
-        ports,
-        batch,
-        sorted((_delivery(row) for row in rows), key=lambda delivery: delivery.id),
-    )
+    deliveries = sorted((_delivery(row) for row in rows), key=lambda delivery: delivery.id)
+    if ports.traces.is_on:
+        notes = {row.id: row.note_id for row in rows if row.note_id is not None}
+        deliveries = _with_traces(ports, deliveries, notes)
+    return _with_decrypted_payloads(ports, batch, deliveries)
+
+
+def _with_traces(
+    ports: Ports, deliveries: Sequence[Delivery], notes: Mapping[int, int]
+) -> list[Delivery]:
+    """Return the deliveries with the traces of their events, which may be deleted by now."""
+    query = select(OutboxEventRecord.id, OutboxEventRecord.data)
+    with ports.database.reading() as session:
+        rows = session.execute(query.where(OutboxEventRecord.id.in_(set(notes.values())))).all()
+    found = {row.id: str(row.data.get(TRACEPARENT, "")) for row in rows}
+    return [
+        TracedDelivery(
+            **{field.name: getattr(delivery, field.name) for field in fields(Delivery)},
+            traceparent=found.get(notes.get(delivery.id, 0), ""),
+        )
+        for delivery in deliveries
+    ]
 
 
 def _delivery(row: NamedRow) -> Delivery:

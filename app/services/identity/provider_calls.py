@@ -8,6 +8,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed, CallFault
 from app.ports.metrics import PROVIDER_CALLS, PROVIDER_SECONDS
 from app.ports.provider_cache import CallPurpose
+from app.ports.traces import SpanKind
 from app.services.authorization.register import part
 
 QUEUE_SECONDS = 0.5
@@ -38,7 +39,8 @@ def calling(ports: Ports, url: str, purpose: CallPurpose) -> Iterator[None]:
         raise CallFailed(CallFault.NOT_CALLED, message)
     is_connected, result, started = True, "ok", time.perf_counter()
     try:
-        yield
+        with ports.traces.span(f"identity provider {purpose.value}", SpanKind.CLIENT):
+            yield
     except CallFailed as failed:
         is_connected, result = not failed.is_connection, failed.fault.value
         raise

@@ -13,6 +13,9 @@ from app.models import OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports
 from app.services.authorization.register import part
 
+TRACEPARENT = "traceparent"
+"""Where an event has the trace that it belongs to, beside its own fields."""
+
 _SECRET = "token"  # noqa: S105
 
 
@@ -24,6 +27,9 @@ def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> Non
         for field in fields(event)
         if field.name not in ("subject_id", _SECRET)
     }
+    traceparent = ports.traces.traceparent()
+    if traceparent:
+        data[TRACEPARENT] = traceparent
     secret = (event.token or "") if isinstance(event, LinkRequested) else ""
     session.add(
         OutboxEventRecord(
