@@ -21,7 +21,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage check fix bench mutations soak fuzz docs nextjs pictures lock playground \
+.PHONY: help run test coverage check fix bench mutations soak fuzz upgradecheck docs nextjs pictures lock playground \
   venv packages dev-packages node-packages editor-if-possible
 
 help: ## this list
@@ -65,6 +65,9 @@ soak: dev-packages ## the long test: hours of load, with processes killed meanwh
 
 fuzz: dev-packages ## random input for an hour: API, console, commands (ARGS="--minutes 5")
 	$(BIN)/python -m benchmarks.fuzz $(ARGS)
+
+upgradecheck: dev-packages ## the release before this one serves while this one migrates its database
+	$(BIN)/python -m tests.reliability.upgrade_check
 
 docs: dev-packages ## print the generated pages, then build the documentation into site/
 	$(BIN)/python -m docs
