@@ -315,7 +315,10 @@ REQUESTS: Mapping[str, Meaning] = {
         "A [rate limit](limits.md) was reached for this field.",
         "Wait for the seconds in `retryAfter`.",
     ),
-    "SERVICE_UNAVAILABLE": ("The database is away.", "Try again after `Retry-After` seconds."),
+    "SERVICE_UNAVAILABLE": (
+        "The database is unavailable.",
+        "Try again after `Retry-After` seconds.",
+    ),
     "PERSISTED_QUERY_NOT_SUPPORTED": (
         "The request has the hash of a query but no query.",
         "Send the query; Apollo's link does it by itself.",

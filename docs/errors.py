@@ -63,7 +63,7 @@ _STATUSES = """
 | 415 | `Content-Type` isn't `application/json`, `application/graphql` or `multipart/form-data`. |
 | 429 | A rate limit of a page was reached. `Retry-After` has the seconds. |
 | 500 | An unexpected error. Report `requestId`. |
-| 503 | The database is away, or the server is overloaded. `Retry-After` has the seconds. |
+| 503 | The database is unavailable, or the server is overloaded. `Retry-After` has the seconds. |
 
 With `Accept: application/graphql-response+json` a rejected token is answered with 401, too;
 without it with 200 and an error for each field.

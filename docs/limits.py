@@ -24,8 +24,8 @@ count together as one client. Normal storefront traffic stays below every limit.
 - Shops that render on a server send many customers' requests from one address. List their networks
   in `RATE_LIMIT_TRUSTED_CLIENTS`: each limit is {TRUSTED_FACTOR} times as high for them. The login
   throttle still applies.
-- All processes share the counts if `REDIS_URL` is set. While Redis is away, each process counts by
-  itself.
+- All processes share the counts if `REDIS_URL` is set. While Redis is unavailable, each process
+  counts by itself.
 
 ## Over the limit
 
