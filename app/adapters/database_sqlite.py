@@ -18,12 +18,10 @@ _BUSY_SECONDS = 15
 def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
     """One engine for transactions, and one whose statements commit by themselves.
 
-    Only this account can open the file. Raises ``DatabaseUnavailable`` when its folder can't be
-    created.
+    Only this account can open the file, which the first connection creates with its folder;
+    connecting raises ``DatabaseUnavailable`` when the folder can't be created.
     """
-    is_file = url.database not in (None, "", ":memory:")
-    if is_file:
-        _make_folder(Path(url.database or "").parent)
+    is_file = sqlite_file(url) is not None
     arguments = {"check_same_thread": False, "timeout": _BUSY_SECONDS}
     # What a statement was run with, a password's hash say, stays out of errors and so of logs.
     writing, reading = (
@@ -37,7 +35,15 @@ def sqlite_engines(url: URL) -> tuple[Engine, Engine]:
     return writing, reading
 
 
-def _make_folder(folder: Path) -> None:
+def sqlite_file(url: URL) -> Path | None:
+    """Return the file of a SQLite database, ``None`` for other databases."""
+    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
+        return None
+    return Path(url.database or "")
+
+
+def make_database_folder(folder: Path) -> None:
+    """Create the folder of a SQLite file; raises ``DatabaseUnavailable`` if it can't be."""
     try:
         make_private_folder(folder)
     except OSError as error:
@@ -48,9 +54,11 @@ def _make_folder(folder: Path) -> None:
 def _keep_private(
     _dialect: object, _record: object, arguments: list[str], _options: object
 ) -> None:
+    file = Path(arguments[0])
+    make_database_folder(file.parent)
     # What stands in the way of that, opening the file tells better.
     with suppress(OSError):
-        make_private_database(Path(arguments[0]))
+        make_private_database(file)
 
 
 def _prepare(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:

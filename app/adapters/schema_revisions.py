@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_u
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from app.adapters.database_errors import translate_errors
+from app.adapters.database_sqlite import make_database_folder, sqlite_file
 from app.adapters.private_files import make_private_database
 from app.domain.values.installation_errors import SchemaAhead, SchemaBehind
 
@@ -31,6 +32,10 @@ class SchemaRevisions:
 
     def __init__(self, url: str) -> None:
         self.url = url
+
+    def has_database(self) -> bool:
+        file = sqlite_file(make_url(self.url))
+        return file is None or file.exists()
 
     def current(self) -> str | None:
         with translate_errors(), connection_to(self.url) as connection:
@@ -83,8 +88,10 @@ def migration_engine(url: str, *, lock_seconds: float | None = _LOCK_SECONDS) ->
             arguments["options"] = f"-c lock_timeout={lock_seconds * 1000:.0f}"
     else:
         arguments["timeout"] = lock_seconds or _LOCK_SECONDS
-        if parsed.database and parsed.database != ":memory:":
-            make_private_database(Path(parsed.database))
+        file = sqlite_file(parsed)
+        if file is not None:
+            make_database_folder(file.parent)
+            make_private_database(file)
     engine = create_engine(parsed, poolclass=NullPool, connect_args=arguments)
     if parsed.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _leave_transactions_to_us)

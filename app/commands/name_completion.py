@@ -1,7 +1,7 @@
 """Names and IDs that the shell completes on TAB, read from this installation's database.
 
 Completion is quick and silent: it reads one page, and completes nothing after an error, after
-``_MAX_SECONDS`` or for another instance.
+``_MAX_SECONDS``, for another instance or without a database, which it doesn't create.
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ def _completer(read: Callable[[Ports, str], Iterable[CompletionItem[str]]]) -> C
             return []
         try:
             with _silence(), _time_limit(), script.load_app().app_context():
-                return list(read(installation().ports, incomplete))[:MAX_ITEMS]
+                ports = installation().ports
+                if not ports.schema.has_database():
+                    return []
+                return list(read(ports, incomplete))[:MAX_ITEMS]
         except (Exception, SystemExit):  # noqa: BLE001 - TAB has no place for an error
             return []
 

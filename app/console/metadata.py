@@ -56,7 +56,9 @@ def _is_private() -> bool:
 
 
 def _key() -> str:
-    return request.form.get("name", "").strip()
+    """Return the key as it is stored, of which spaces can be a part, or one that was entered."""
+    entered = request.form.get("new_name", "").strip()
+    return entered or request.form.get("name", "").replace("\r\n", "\n")
 
 
 def _change_person(key: int, change: MetadataChange, message: str) -> BaseResponse:

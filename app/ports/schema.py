@@ -50,6 +50,9 @@ class Schema(Protocol):
         version.
         """
 
+    def has_database(self) -> bool:
+        """Whether there is a database; connecting creates a SQLite file that is missing."""
+
     def current(self) -> str | None:
         """The revision that the tables are at, ``None`` when there are none yet."""
 

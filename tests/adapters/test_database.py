@@ -211,8 +211,10 @@ def test_non_database_file_is_reported(tmp_path: Path) -> None:
 def test_uncreatable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "folder").write_text("a letter")
 
+    database = connect_database(f"sqlite:///{tmp_path / 'folder' / 'shop.sqlite3'}")
     with pytest.raises(Unreachable, match=r"its folder .* cannot be made"):
-        connect_database(f"sqlite:///{tmp_path / 'folder' / 'shop.sqlite3'}")
+        shop_name(database)
+    database.close()
 
 
 def test_missing_tables_are_distinguished_from_failures(empty_database_url: str) -> None:

@@ -20,13 +20,14 @@ def make_webhook(
     secret: str = "",
     custom_headers: dict[str, object] | None = None,
     query: str = "",
+    name: str = "hook",
 ) -> int:
     """Store a webhook; return its key."""
     now = ports.clock.now()
     with ports.database.transaction() as session:
         webhook = WebhookRecord(
             app_id=app_id,
-            name="hook",
+            name=name,
             target_url=target_url,
             query=query,
             secret=encrypted_secret(ports, secret),

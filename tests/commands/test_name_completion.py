@@ -4,6 +4,7 @@ import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
@@ -109,6 +110,20 @@ def test_number_of_matches_is_bounded(ports: Ports) -> None:
 def test_nothing_is_completed_for_another_instance(furnished: Ports) -> None:
     assert offered(furnished, "flask webhook list --url https://shop.example.com --app W") == []
     assert offered(furnished, "flask webhook list -u http://127.0.0.1:1 --event X") == []
+
+
+def test_missing_database_is_not_created(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "instance" / "shop.sqlite3"
+    missing = connect(Settings(database_url=f"sqlite:///{file}"))
+    assert offered(missing, "flask app show W") == []
+    assert capfd.readouterr() == ("", "")
+    assert list(tmp_path.iterdir()) == []
+    missing.schema.upgrade()
+    make_app(missing, "Warehouse")
+    assert offered(missing, "flask app show W") == ["Warehouse"]
+    missing.database.close()
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@ def test_staff_members_have_metadata(staff_console: StaffConsole, shop: Ports) -
     console = staff_console(STAFF)
     page = console.open(f"/console/staff/{key}")
     assert "No metadata" in page.text
-    form = {"scope": "private", "name": " desk ", "value": "one\r\ntwo"}
+    form = {"scope": "private", "new_name": " desk ", "value": "one\r\ntwo"}
     saved = console.send(f"/console/metadata/people/{key}/save", form)
     assert saved.leads_to == f"/console/staff/{key}"
     assert "Saved desk." in console.follow(saved).text
@@ -110,7 +110,7 @@ def test_key_is_added_edited_and_deleted(
     console = staff_console(USERS, APPS)
     dialog = console.open(f"{there}?ask=add-metadata").text
     assert "Access Public Private" in dialog
-    new = {"scope": "public", "name": "size", "value": "L"}
+    new = {"scope": "public", "new_name": "size", "value": "L"}
     assert "Saved size." in console.follow(console.send(f"{form}/save", new)).text
     edited = {"scope": "private", "name": "score", "value": "18"}
     dialog = console.open(f"{there}?ask=edit-metadata&scope=private&name=score").html
@@ -127,6 +127,26 @@ def test_key_is_added_edited_and_deleted(
         {"private": ["score"]},
         {"public": ["color"]},
     ]
+
+
+def test_key_with_spaces_is_not_taken_for_another(
+    staff_console: StaffConsole, shop: Ports, customer: int
+) -> None:
+    """An app can store such a key, and deleting it must not delete the one without spaces."""
+    twins = {" color ": "red", "color": "dark blue"}
+    with shop.database.transaction() as session:
+        session.execute(update(UserRecord).values(public_metadata=twins))
+    console = staff_console(USERS)
+    page = console.open(
+        f"/console/customers/{customer}?ask=edit-metadata&scope=public&name=+color+"
+    )
+    assert 'name="name" value=" color "' in page.html
+    form = {"scope": "public", "name": " color ", "value": "green"}
+    path = f"/console/metadata/people/{customer}"
+    console.send(f"{path}/save", form)
+    assert kept(shop, UserRecord, customer)[0] == {" color ": "green", "color": "dark blue"}
+    console.send(f"{path}/delete", form)
+    assert kept(shop, UserRecord, customer)[0] == {"color": "dark blue"}
 
 
 def test_long_value_scrolls_by_keyboard(staff_console: StaffConsole, customer: int) -> None:
@@ -159,7 +179,7 @@ def test_invalid_key_is_refused_with_its_reason(
         ("  ", "Metadata key can't be empty."),
         ("k" * (MAX_KEY_LENGTH + 1), "Metadata keys can have at most 256 characters."),
     ):
-        form = {"scope": "public", "name": name, "value": "x"}
+        form = {"scope": "public", "new_name": name, "value": "x"}
         refused = console.send(f"/console/metadata/people/{customer}/save", form)
         assert reason in console.follow(refused).text
     assert kept(shop, UserRecord, customer) == (PUBLIC, PRIVATE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -14,10 +13,15 @@ from app.commands.terminal.interruptions import ended_by_signals
 from app.domain.events import EVENTS, EventType, LinkRequested
 from app.domain.values.unset import ABSENT
 from app.domain.webhooks.subscribable_events import required_permission
-from app.domain.webhooks.temporary_endpoints import MAX_AGE, TEMPORARY_URL, is_temporary
+from app.domain.webhooks.temporary_endpoints import (
+    MAX_AGE,
+    NAME,
+    TEMPORARY_URL,
+    has_own_app,
+    is_temporary,
+)
 from app.ports.instance import Instance, InstanceApp, InstanceWebhook, WebhookDraft
 
-_NAME = re.compile(r"flask webhook listen \(temporary, ([0-9a-f]{8})-(\d{1,9})\)")
 _NO_APP_HOLDS = "MANAGE_APPS"
 _DEFAULT_EVENTS = tuple(
     event.value for event, kind in EVENTS.items() if not issubclass(kind, LinkRequested)
@@ -99,7 +103,7 @@ def _remove(instance: Instance, owner: InstanceApp, say: Callable[[str], None]) 
 
 
 def _delete(instance: Instance, webhook: InstanceWebhook) -> None:
-    if webhook.app.name == webhook.name:
+    if has_own_app(webhook.name, webhook.app.name):
         instance.delete_app(webhook.app)
     else:
         instance.delete(webhook)
@@ -115,7 +119,7 @@ def _machine() -> str:
 
 def _is_abandoned(name: str) -> bool:
     """Return whether ``name`` is that of an endpoint whose process has ended on this machine."""
-    match = _NAME.fullmatch(name)
+    match = NAME.fullmatch(name)
     if match is None or match[1] != _machine():
         return False
     try:

@@ -1,5 +1,6 @@
 """Temporary endpoints: webhooks whose deliveries are read by the API instead of being sent."""
 
+import re
 from datetime import timedelta
 
 TEMPORARY_URL = "https://listen.invalid/"
@@ -12,3 +13,16 @@ MAX_AGE = timedelta(hours=24)
 def is_temporary(target_url: str) -> bool:
     """Return whether the webhook with that endpoint URL is a temporary endpoint."""
     return target_url == TEMPORARY_URL
+
+
+NAME = re.compile(r"flask webhook listen \(temporary, ([0-9a-f]{8})-(\d{1,9})\)")
+"""The name of a temporary endpoint and of its own app: a machine and a process."""
+
+
+def has_own_app(webhook_name: str, app_name: str) -> bool:
+    """Return whether the app was created for the endpoint, and so ends with it.
+
+    Who can create a webhook for an app can't always delete the app, so a webhook that only takes
+    the app's name must not be enough.
+    """
+    return app_name == webhook_name and NAME.fullmatch(app_name) is not None

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.temporary_endpoints import MAX_AGE, TEMPORARY_URL
+from app.domain.webhooks.temporary_endpoints import MAX_AGE, TEMPORARY_URL, has_own_app
 from app.models import AppRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_changes import delete_app
@@ -17,9 +17,9 @@ from app.services.webhooks.changes import delete_webhook
 
 @internal
 def delete_expired_endpoints(ports: Ports, actor: Actor) -> int:
-    """Delete temporary endpoints after ``MAX_AGE``, with their apps; return how many there were.
+    """Delete temporary endpoints after ``MAX_AGE``, with the apps that were created for them.
 
-    An app was created for its endpoint if both have the same name.
+    Returns how many there were.
     """
     query = (
         select(WebhookRecord.id, WebhookRecord.name, AppRecord.id, AppRecord.name)
@@ -33,7 +33,7 @@ def delete_expired_endpoints(ports: Ports, actor: Actor) -> int:
         expired = session.execute(query).all()
     for webhook_id, webhook_name, app_id, app_name in expired:
         with suppress(Refused):  # another process has deleted it
-            if app_name == webhook_name:
+            if has_own_app(webhook_name, app_name):
                 delete_app(ports, actor, app_id)
             else:
                 delete_webhook(ports, actor, to_global_id("Webhook", webhook_id))

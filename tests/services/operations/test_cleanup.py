@@ -146,10 +146,11 @@ def test_temporary_endpoints_are_deleted_with_their_apps_after_a_day(
     ports: Ports, clock: FakeClock
 ) -> None:
     kept, _ = make_app(ports, "Warehouse")
-    made, _ = make_app(ports, "hook")
+    name = "flask webhook listen (temporary, 0123abcd-4567)"
+    made, _ = make_app(ports, name)
     make_webhook(ports, kept, EventType.ORDER_PAID, target_url=TEMPORARY_URL)
     make_webhook(ports, kept, EventType.ORDER_PAID)
-    make_webhook(ports, made, EventType.ORDER_PAID, target_url=TEMPORARY_URL)
+    make_webhook(ports, made, EventType.ORDER_PAID, target_url=TEMPORARY_URL, name=name)
     clock.pass_(hours=23)
     assert clean_up(ports, WORKER).temporary_endpoints == 0
     clock.pass_(hours=1)
