@@ -171,7 +171,14 @@ BATCHES: dict[str, Body] = {
     * 10,
 }  # fmt: skip
 
+
+_RULES = "addressValidationRules(countryCode: CN) { countryName }"
+
 ACCOUNTS: dict[str, Body] = {
+    "rules of the country with the most places": lambda: batch(
+        lambda _: "{" + aliased(_RULES, 100) + "}", 3
+    ),
+    "as many of these rules as are answered": lambda: query("{" + aliased(_RULES, 12) + "}"),
     "names made of many words": lambda: query(
         REGISTER,
         input={

@@ -37,6 +37,9 @@ PAGE = 100
 find one object, or a page of them, take as long as so many values.
 """
 
+SLOW_LOOKUPS = {"addressValidationRules": 2_400}
+"""Root fields with another cost: a large country's rules are read from a file of 850 KB."""
+
 _PLAIN_LIST = 10
 """What a list without page arguments is taken for."""
 
@@ -154,7 +157,7 @@ class Scales:
             return
         weight.once += 1
         if parent is self._schema.query_type and field.args:
-            weight.once += LOOKUP if size is None else PAGE
+            weight.once += SLOW_LOOKUPS.get(node.name.value, LOOKUP if size is None else PAGE)
         if node.name.value == "__type":
             weight.once += _UNBOUNDED_LIST * inner.total(_FEW)
         elif not _is_list(field):
