@@ -226,3 +226,17 @@ def test_used_operations_port_is_named(observed: Observed, tmp_path: Path) -> No
     process = start_command(("operations",), tmp_path, settings, tmp_path / "log")
     assert process.wait(PATIENCE) == 1
     assert f"Can't listen on 127.0.0.1, port {taken}" in (tmp_path / "log").read_text()
+
+
+def test_separate_worker_serves_its_own_metrics(tmp_path: Path, sqlite_url: str) -> None:
+    port = str(free_port())
+    settings = environment(sqlite_url, OPERATIONS_PORT=port)
+    process = start_command(("worker",), tmp_path, settings, tmp_path / "log")
+    try:
+        wait_for(f"http://127.0.0.1:{port}/readyz")
+        text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).text
+    finally:
+        process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE) == 0
+    assert "latchkey_ready 1.0" in text
+    assert 'latchkey_database_connections_max{pool="reading"}' in text
