@@ -21,8 +21,8 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage check fix bench mutations soak fuzz upgradecheck docs nextjs pictures lock playground \
-  venv packages dev-packages node-packages editor-if-possible
+.PHONY: help run test coverage check fix bench mutations soak cluster fuzz upgradecheck docs nextjs pictures lock \
+  playground venv packages dev-packages node-packages editor-if-possible
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -62,6 +62,9 @@ mutations: dev-packages ## break each of a hundred rules in a copy; its tests mu
 
 soak: dev-packages ## the long test: hours of load, with processes killed meanwhile
 	$(BIN)/python -m benchmarks.soak $(ARGS)
+
+cluster: dev-packages ## two hosts under load, with one fault after the other (ARGS="--quick"; needs nginx)
+	$(BIN)/python -m benchmarks.cluster $(ARGS)
 
 fuzz: dev-packages ## random input for an hour: API, console, commands (ARGS="--minutes 5")
 	$(BIN)/python -m benchmarks.fuzz $(ARGS)

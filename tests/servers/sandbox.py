@@ -26,10 +26,12 @@ class Lodging:
 
     ``account`` is ``None`` where the tests run as an ordinary user, who then owns all of it. For
     root it is ``nobody``: PostgreSQL refuses to run as root, and Valkey has no reason to.
+    ``log`` is the open file that servers write to; by default it is standard error.
     """
 
     folder: Path
     account: pwd.struct_passwd | None
+    log: int = 2
 
     @classmethod
     def under(cls, run: Path, name: str) -> "Lodging":
@@ -58,12 +60,13 @@ class Lodging:
         return self.folder / "programs"
 
     def start(self, *command: str | Path) -> subprocess.Popen[bytes]:
-        """Run ``command`` in the folder as the account; what it says goes to the keeper's log."""
+        """Run ``command`` in the folder as the account; what it says goes to ``log``."""
         return subprocess.Popen(
             [str(word) for word in command],
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
-            stdout=2,  # the keeper's own standard output carries the URL alone
+            stdout=self.log,  # the keeper's own standard output carries the URL alone
+            stderr=self.log,
             user=self.account and self.account.pw_uid,
             group=self.account and self.account.pw_gid,
             extra_groups=self.account and [],

@@ -1,0 +1,1 @@
+"""``make cluster``: two hosts behind nginx, with faults under load."""
