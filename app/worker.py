@@ -10,6 +10,7 @@ import structlog
 from app.domain.authorization.actor import WORKER, Actor
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
+from app.ports.queue import QueueUnavailable
 from app.services.apps.installation_worker import install_next_app
 from app.services.deliveries.dispatch import lease_due_deliveries, release_batch
 from app.services.deliveries.fanout import fan_out_events
@@ -148,7 +149,8 @@ class _TaskThreads:
     def _run_rounds(self) -> None:
         """A round that fails is logged, and tried again in its turn.
 
-        While the database is away, which it logs once, each round waits longer for the next.
+        While the database is away, which it logs once, each round waits longer for the next. So
+        does the queue log that it is away; it is asked every second.
         """
         task = self._duty
         pause = max(task.interval, _AFTER_FAULT)
@@ -158,6 +160,9 @@ class _TaskThreads:
             except DatabaseUnavailable:
                 self._stop.wait(pause)
                 pause = min(2 * pause, max(task.interval, _MAX_PAUSE))
+                continue
+            except QueueUnavailable:
+                self._stop.wait(max(task.interval, _AFTER_FAULT))
                 continue
             except Exception:  # noqa: BLE001 - logged; a database that restarts must not end the worker
                 _log.exception("worker.round_failed", task=task.name)

@@ -14,6 +14,7 @@ from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.authorization.actor import Actor
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
+from app.ports.queue import QueueUnavailable
 from app.services.outbox.publisher import add_mail
 from app.worker import TASKS, Task, run
 
@@ -153,4 +154,21 @@ def test_worker_backs_off_while_the_database_is_away(
     run(ports, Waits(), (Task("away", fail, 0.2),))
 
     assert Waits.pauses == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0]
+    assert "worker.round_failed" not in caplog.text
+
+
+def test_worker_waits_for_the_queue_without_logging_each_round(
+    ports: Ports, caplog: pytest.LogCaptureFixture
+) -> None:
+    again = Event()
+    rounds = []
+
+    def fail(_ports: Ports, _actor: Actor) -> int:
+        rounds.append(1)
+        if len(rounds) > 1:
+            again.set()
+        raise QueueUnavailable("The delivery queue's Redis (REDIS_URL)", "it is down")
+
+    with _running(ports, Task("deliveries", fail, 0.0)):
+        assert again.wait(_PATIENCE)
     assert "worker.round_failed" not in caplog.text

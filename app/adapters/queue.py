@@ -1,17 +1,22 @@
 """The delivery queue in huey's storages: a file next to the database, or Redis."""
 
 import json
+import logging
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Condition
+from threading import Condition, Lock
 from typing import Any
 
 from huey.storage import RedisStorage, SqliteStorage
+from redis.exceptions import RedisError
 from typing_extensions import override
 
 from app.adapters.private_files import make_private_database
 from app.domain.deliveries.deliveries import Batch
+from app.ports.queue import QueueUnavailable
 
 _NAME = "latchkey-deliveries"
 _GLANCE = 0.25
@@ -19,6 +24,8 @@ _GLANCE = 0.25
 
 However many threads wait: each look locks the file, and an idle worker shall cost next to nothing.
 """
+
+_log = logging.getLogger(__name__)
 
 
 class _File(SqliteStorage):  # type: ignore[misc] # it has no types
@@ -82,24 +89,49 @@ class SqliteQueue:
 
 
 class RedisQueue:
-    """Connects when it is first asked for something."""
+    """Connects when it is first asked for something; an outage is logged once."""
 
     def __init__(self, url: str) -> None:
         self._storage: Any = RedisStorage(_NAME, url=url, read_timeout=1)
+        self._lock = Lock()
+        self._is_away = False
 
     def put(self, batch: Batch) -> None:
-        self._storage.enqueue(_written(batch))
+        with self._reachable():
+            self._storage.enqueue(_written(batch))
+        self._end_outage()
 
     def take(self, patience: float) -> Batch | None:
-        data = self._storage.dequeue()
+        with self._reachable():
+            data = self._storage.dequeue()
+        # No end of an outage: the storage also returns None when Redis is silent for too long.
         return None if data is None else _read(data)
 
     def size(self) -> int:
-        waiting: int = self._storage.queue_size()
+        with self._reachable():
+            waiting: int = self._storage.queue_size()
+        self._end_outage()
         return waiting
 
     def close(self) -> None:
         self._storage.pool.disconnect()
+
+    @contextmanager
+    def _reachable(self) -> Iterator[None]:
+        try:
+            yield
+        except RedisError as error:
+            with self._lock:
+                is_new, self._is_away = not self._is_away, True
+            if is_new:
+                _log.error("queue.unavailable: %s", error)
+            raise QueueUnavailable("The delivery queue's Redis (REDIS_URL)", str(error)) from error
+
+    def _end_outage(self) -> None:
+        with self._lock:
+            was_away, self._is_away = self._is_away, False
+        if was_away:
+            _log.warning("queue.unavailable: over")
 
 
 def connect_queue(redis_url: str, file: Path) -> SqliteQueue | RedisQueue:

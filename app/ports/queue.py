@@ -3,13 +3,19 @@
 from typing import Protocol
 
 from app.domain.deliveries.deliveries import Batch
+from app.domain.values.installation_errors import Unreachable
+
+
+class QueueUnavailable(Unreachable):
+    """A queue in a separate store doesn't respond; the adapter logs when that begins and ends."""
 
 
 class Queue(Protocol):
     """Faster than asking the database, and no more than that: the rows are the truth.
 
     What is lost here, with a process or a whole Redis, is found again when its lease ends. Any
-    number of processes may put and take.
+    number of processes may put and take. Every method except ``close`` raises
+    ``QueueUnavailable`` when a separate store doesn't respond.
     """
 
     def put(self, batch: Batch) -> None:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 
 import pytest
@@ -10,7 +11,8 @@ from huey.storage import SqliteStorage
 
 from app.adapters.queue import connect_queue
 from app.domain.deliveries.deliveries import Batch
-from app.ports.queue import Queue
+from app.ports.queue import Queue, QueueUnavailable
+from tests.reliability.redis import killed_redis
 
 Places = tuple[str, Path]
 
@@ -72,6 +74,38 @@ def test_concurrent_readers_get_different_batches(queue: Queue, second_process: 
         thread.join()
 
     assert sorted(batch.webhook_id for batch in taken) == list(range(60))
+
+
+def _open(folder: str) -> Path:
+    """Let the account of a server that doesn't run as root pass through."""
+    path = Path(folder)
+    path.chmod(0o711)
+    return path
+
+
+def test_outage_of_redis_is_logged_once_and_its_end_too(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with TemporaryDirectory() as folder, killed_redis(_open(folder)) as redis:
+        queue = connect_queue(redis.url, tmp_path / "queue")
+        queue.put(_batch(1))
+        redis.server.process.kill()
+        redis.server.process.wait()
+        for _ in range(3):
+            with pytest.raises(QueueUnavailable, match="REDIS_URL"):
+                queue.take(0.01)
+            with pytest.raises(QueueUnavailable):
+                queue.size()
+        redis.kill()
+        assert queue.size() == 0
+        queue.put(_batch(2))
+        assert queue.take(0.01) == _batch(2)
+        queue.close()
+
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == 2
+    assert messages[0].startswith("queue.unavailable: ")
+    assert messages[1] == "queue.unavailable: over"
 
 
 def test_waiting_readers_poll_the_file_a_few_times_a_second(
