@@ -22,7 +22,9 @@ _DESCRIPTIONS: Mapping[Rule, str] = {
 _PAGE = """\
 # Who can do what
 
-Printed from the declarations of the use cases (`app/services`); `make docs` regenerates it.
+Look up the permission that a use case needs. Printed from the declarations of the use cases
+(`app/services`); `make docs` regenerates it.
+
 *People with* a permission excludes apps, whatever their permissions. A dashboard extension acts
 for a person, with the permissions that both have, but it can't read or change the person's own
 account: sessions, password, email, deletion. If several permissions are listed, any of them is

@@ -43,7 +43,7 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "accounts": Subject(
         "Accounts and customers",
-        "Register accounts, change and delete one's own, and manage customers.",
+        "Register, change and delete accounts, and manage customers.",
         (
             "user",
             "customers",

@@ -9,8 +9,8 @@ SOURCE = Path(__file__).parent / "security" / "asvs.toml"
 _PAGE = """\
 # Security requirements and their tests
 
-This page lists the requirements that this project holds itself to, how each is met, and the tests
-that show it. The numbers are those of the OWASP Application Security Verification Standard
+Look up which security requirements are met, how, and the tests that show it.
+The numbers are those of the OWASP Application Security Verification Standard
 (ASVS) 5.0; RFC 8725 is about JSON Web Tokens, RFC 9700 about OAuth 2.0. Run one test with
 `make test ARGS="-k NAME"`.
 

@@ -13,7 +13,8 @@ _WIDTH = 90
 _HEAD = """\
 # The command line
 
-Printed from the commands themselves; `make docs` regenerates it and `docs/latchkey.1`
+Look up every command with its options and examples. [First steps](../guides/operators.md) explains
+the common ones. Printed from the commands; `make docs` regenerates it and `docs/latchkey.1`
 (`man ./docs/latchkey.1`).
 
 Every command accepts `-h`, `-V`, `--json` and `--short`. Commands that list or show something

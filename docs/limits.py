@@ -14,23 +14,24 @@ from app.domain.sign_in.rate_limits import (
 _PAGE = f"""\
 # Rate limits
 
-Printed from `app/domain/sign_in/rate_limits.py`; `make docs` regenerates it. Each limit counts
-one client IP address (IPv6: the /64 network); callers whose address cannot be told
-count together as one client. Normal storefront traffic stays below every limit.
+Look up which requests are limited, what a refused one is answered, and how to change a limit.
+Each limit counts one client IP address (IPv6: the /64 network); callers whose IP address can't be
+determined count together as one client. Normal storefront traffic stays below every limit. Printed
+from `app/domain/sign_in/rate_limits.py`; `make docs` regenerates it.
 
 - Change a limit by its name with `RATE_LIMITS`, for example
   `RATE_LIMITS=accountRegister=50/minute;500/hour,checkoutCreate={OFF}`. Rates are per second,
   minute, hour or day; `{OFF}` removes the limit.
-- Shops that render on a server send many customers' requests from one address. List their networks
-  in `RATE_LIMIT_TRUSTED_CLIENTS`: each limit is {TRUSTED_FACTOR} times as high for them. The login
-  throttle still applies.
+- Shops that render on a server send many customers' requests from one IP address. List their
+  networks in `RATE_LIMIT_TRUSTED_CLIENTS`: each limit is {TRUSTED_FACTOR} times as high for them.
+  The login throttle still applies.
 - All processes share the counts if `REDIS_URL` is set. While Redis is unavailable, each process
   counts by itself.
 
 ## Over the limit
 
 A page or another HTTP endpoint answers 429 with `Retry-After`. A GraphQL field gets an error at
-its path, HTTP 200, and the other fields of the request go on:
+its path, HTTP 200, and the other fields of the request are executed:
 
 ```json
 {{"message": "Too many requests. Try again in 12 seconds.", "path": ["accountRegister"],

@@ -13,6 +13,11 @@ _SUBJECT = re.compile(r"# --- (.+?) -+")
 _ENTRY = re.compile(r"#(?P<name>[A-Z][A-Z0-9_]*)=(?P<default>.*)")
 _URL = re.compile(r"(?<![\w`(])[a-z]+://[^\s,;)]*[\w/]")
 _NAME = re.compile(r"(?<![\w`])([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9](?:=\S*\w)?)(?![\w`])")
+_LINKS = {
+    "docs/reference/limits.md": "[Rate limits](limits.md)",
+    "docs/operations/backup.md": "[Back up](../operations/backup.md#change-secret_key)",
+    "docs/operations/logs.md": "[Logs](../operations/logs.md)",
+}
 _PAGE = """\
 # Settings
 
@@ -89,4 +94,7 @@ def _formatted(text: str) -> str:
     """Put names of settings and URLs into code, outside of what is code already."""
     parts = text.replace("|", "\\|").split("`")
     parts[::2] = [_NAME.sub(r"`\1`", _URL.sub(r"`\g<0>`", part)) for part in parts[::2]]
-    return "`".join(parts).replace("docs/reference/limits.md", "[Rate limits](limits.md)")
+    formatted = "`".join(parts)
+    for path, link in _LINKS.items():
+        formatted = formatted.replace(path, link)
+    return formatted
