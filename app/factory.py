@@ -57,7 +57,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.config.from_mapping(
         cookie_settings(secure=chosen.public_url.startswith("https://")),
         SECRET_KEY=chosen.secret_key,
-        SECRET_KEY_FALLBACKS=[*chosen.secret_key_fallbacks],
+        SECRET_KEY_FALLBACKS=[*chosen.cookie_key_fallbacks],
         MAX_CONTENT_LENGTH=chosen.upload_max,
     )
     app.session_interface = ConsoleSessions()

@@ -111,6 +111,16 @@ class Settings:
     operations_host: str = _setting("127.0.0.1", str)
 
     @property
+    def cookie_key_fallbacks(self) -> tuple[str, ...]:
+        """Former keys that can have signed a cookie.
+
+        A former key with a comma is among the fallbacks in parts as well, which could be guessed:
+        in production, what is too short for ``SECRET_KEY`` signs nothing.
+        """
+        least = 0 if self.development else _MIN_SECRET_LENGTH
+        return tuple(key for key in self.secret_key_fallbacks if len(key) >= least)
+
+    @property
     def mail_file(self) -> Path | None:
         """Where mails are written instead of being sent; ``None`` with a mail server."""
         if not self.mail_url:
@@ -325,6 +335,11 @@ class _Reader:
         elif len(settings.secret_key) < _MIN_SECRET_LENGTH:
             self._problems.append(
                 f"SECRET_KEY: must have at least {_MIN_SECRET_LENGTH} characters in production"
+            )
+        if DEVELOPMENT_SECRET in settings.secret_key_fallbacks:
+            self._problems.append(
+                "SECRET_KEY_FALLBACKS: everyone knows the key of development; run `flask keys "
+                "reseal` with APP_ENV=development before production"
             )
         if not settings.public_url:
             self._problems.append(

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import Settings, SettingsError, load_settings
+from app.factory import create_app
+from app.settings import DEVELOPMENT_SECRET, Settings, SettingsError, load_settings
 from tests.commands.real_installation import at_a_terminal
 from tests.fakes.keys import SECRET
+from tests.test_settings import PRODUCTION
 
 SECRETS = {
     setting.name.upper(): value
@@ -48,6 +50,21 @@ def test_former_keys_are_separated_by_lines_in_a_file() -> None:
         "a",
         "b",
     )
+
+
+def test_parts_of_a_former_key_sign_no_cookies_in_production() -> None:
+    former = "ab," + "f" * 40
+    settings = load_settings({**PRODUCTION, "SECRET_KEY_FALLBACKS": former})
+    assert settings.secret_key_fallbacks == (former, "ab", "f" * 40)
+    assert settings.cookie_key_fallbacks == (former, "f" * 40)
+    assert create_app(settings=settings).config["SECRET_KEY_FALLBACKS"] == [former, "f" * 40]
+    assert load_settings({"SECRET_KEY_FALLBACKS": "ab"}).cookie_key_fallbacks == ("ab",)
+
+
+def test_key_of_development_is_no_former_key_in_production() -> None:
+    former = {"SECRET_KEY_FALLBACKS": f"{DEVELOPMENT_SECRET},{'f' * 40}"}
+    assert problem({**PRODUCTION, **former}).startswith("SECRET_KEY_FALLBACKS: everyone knows")
+    assert DEVELOPMENT_SECRET in load_settings(former).secret_key_fallbacks
 
 
 def test_other_settings_have_no_file(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ class PrometheusMetrics:
         self._values = Values()
         self._series: dict[str, int] = {}
         self._lock = Lock()
+        self._flushing = Lock()
         self._folds: list[Callable[[], None]] = []
         self._gauges: list[Callable[[], Iterable[Measurement]]] = []
         self._thread: Thread | None = None
@@ -99,20 +100,24 @@ class PrometheusMetrics:
 
     def flush(self) -> None:
         """Take in what is pending, read gauges, and write it all for the other processes."""
-        for fold in self._folds:
-            fold()
-        for read in self._gauges:
-            for metric, value, labels in read():
-                self._values.gauges[metric.name, labels] = value
-        if self._file is not None:
-            new = self._file.with_suffix(".new")
-            new.write_bytes(self._encoded())
-            new.rename(self._file)
+        with self._flushing:
+            for fold in self._folds:
+                fold()
+            gauges = [measurement for read in self._gauges for measurement in read()]
+            with self._lock:
+                for metric, value, labels in gauges:
+                    self._values.gauges[metric.name, labels] = value
+            if self._file is not None:
+                new = self._file.with_suffix(".new")
+                new.write_bytes(self._encoded())
+                new.rename(self._file)
 
     def render(self, measured: Iterable[Measurement]) -> bytes:
         if self._file is None:
             self.flush()
-            values = self._values
+            values = Values()
+            with self._lock:  # others count meanwhile
+                values.add(self._values)
         else:
             values = _values_in(self._file.parent)
         for metric, value, labels in measured:
@@ -214,6 +219,6 @@ def _values_in(folder: Path) -> Values:
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
+    except (ProcessLookupError, PermissionError):
+        return False  # the latter is a new process of another account
     return True

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 from app.adapters.database import connect_database
@@ -126,3 +127,25 @@ def test_counts_of_many_threads_are_complete() -> None:
     for thread in threads:
         thread.join()
     assert "} 4000.0" in metrics.render([]).decode()
+
+
+def test_requests_are_taken_in_by_one_scrape_at_a_time() -> None:
+    """A fold empties a queue until it is empty, which two at once can't."""
+    metrics = PrometheusMetrics()
+    inside: list[int] = []
+    most: list[int] = []
+
+    def fold() -> None:
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+
+    metrics.fold_with(fold)
+    threads = [threading.Thread(target=metrics.render, args=([],)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(most) >= len(threads)
+    assert max(most) == 1
