@@ -5,6 +5,7 @@ request or delivery was lost, a change was made twice, or a host answered from o
 """
 
 import argparse
+import re
 import signal
 import sys
 import time
@@ -22,6 +23,7 @@ from benchmarks.deployment.stack import wait_until
 from tests.servers.run import shared_directory
 
 _SETTLE_SECONDS = 240.0
+_TRACEBACK = re.compile(r'Traceback \(most recent call last\)|"exception":')
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +150,13 @@ def _problems(
 
 def _has_traceback(run: Path) -> bool:
     """Say which logs have errors that weren't expected."""
-    found = [log for log in run.glob("*.log") if "Traceback" in log.read_text()]
-    for log in found:
-        _print(f"  FAILED: {log.name} has a traceback:\n{log.read_text()[-3000:]}")
-    return bool(found)
+    found = False
+    for log in sorted(run.glob("*.log")):
+        lines = [line for line in log.read_text().splitlines() if _TRACEBACK.search(line)]
+        if lines:
+            found = True
+            _print(f"  FAILED: {log.name} has {len(lines)} tracebacks, first: {lines[0][:1000]}")
+    return found
 
 
 def _print(text: str) -> None:

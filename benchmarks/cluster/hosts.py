@@ -23,6 +23,8 @@ _BIN = Path(sys.executable).parent
 _MARK = "CLUSTER_PROCESS"
 _CLOCK = Path(__file__).parent / "clock"
 _PATIENCE = 60.0
+_START_SECONDS = 180.0
+"""Seconds that a process can take to start under load on a busy machine."""
 
 
 @dataclass(slots=True)
@@ -118,7 +120,7 @@ class Host:
     def _wait(self, name: str) -> None:
         if name != WORKER:
             url = f"http://{self.place.address}:{name}"
-            wait_until(lambda: _is_ready(url), self.processes[name])
+            wait_until(lambda: _is_ready(url), self.processes[name], _START_SECONDS)
 
     def _mark(self, name: str) -> str:
         return f"{self.folder.name}/{self.place.name}/{name}"

@@ -107,14 +107,18 @@ def running_stack(run: Path) -> Iterator[Stack]:
         yield made
 
 
-def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes] | None = None) -> None:
-    """Wait for ``ready``; fail when ``process`` ends or it takes too long."""
-    deadline = time.monotonic() + _PATIENCE
+def wait_until(
+    ready: Callable[[], bool],
+    process: subprocess.Popen[bytes] | None = None,
+    patience: float = _PATIENCE,
+) -> None:
+    """Wait for ``ready``; fail when ``process`` ends or ``patience`` seconds are over."""
+    deadline = time.monotonic() + patience
     while not ready():
         if process is not None and process.poll() is not None:
             raise RuntimeError(f"{process.args!r} ended with {process.returncode}.")
         if time.monotonic() > deadline:
-            raise TimeoutError("Not ready after a minute.")
+            raise TimeoutError(f"Not ready after {patience:.0f} s.")
         time.sleep(0.05)
 
 
