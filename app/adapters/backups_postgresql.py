@@ -88,13 +88,19 @@ def _execute(url: str, *statements: str) -> None:
 def _without_password(url: str, folder: Path) -> str:
     """Return ``url`` with a file for its password: every account sees a process's arguments."""
     parsed = make_url(url).set(drivername="postgresql")
-    if not parsed.password:
+    # libpq takes it as a parameter, too.
+    plain = parsed.password or parsed.query.get("password")
+    if not plain:
         return parsed.render_as_string(hide_password=False)
     file = folder / "pgpass"
     make_private_file(file)
-    password = str(parsed.password).replace("\\", "\\\\").replace(":", "\\:")
+    password = str(plain).replace("\\", "\\\\").replace(":", "\\:")
     file.write_text(f"*:*:*:*:{password}\n")
-    named = parsed.set(password=None).update_query_dict({"passfile": str(file)})
+    named = (
+        parsed.set(password=None)
+        .difference_update_query(["password"])
+        .update_query_dict({"passfile": str(file)})
+    )
     return named.render_as_string(hide_password=False)
 
 
