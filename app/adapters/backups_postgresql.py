@@ -96,8 +96,9 @@ def _without_password(url: str, folder: Path) -> str:
     make_private_file(file)
     password = str(plain).replace("\\", "\\\\").replace(":", "\\:")
     file.write_text(f"*:*:*:*:{password}\n")
+    # With set(), None would leave the password as it is.
     named = (
-        parsed.set(password=None)
+        parsed._replace(password=None)
         .difference_update_query(["password"])
         .update_query_dict({"passfile": str(file)})
     )
