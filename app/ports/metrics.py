@@ -84,7 +84,7 @@ ATTEMPTS = Metric(
 )
 ATTEMPT_SECONDS = Metric(
     "latchkey_delivery_attempt_duration_seconds",
-    "Time until an endpoint responded or the attempt was given up, in seconds.",
+    "Time until an endpoint responded or the attempt failed, in seconds.",
     (),
     MetricKind.HISTOGRAM,
     _SLOW,
