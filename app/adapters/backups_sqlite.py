@@ -59,6 +59,8 @@ class _Open:
     folder: Path
 
     def restore(self) -> None:
+        if not (self.folder / _DATABASE).is_file():
+            raise BackupFailed("The backup holds no database.")
         _copy(self.folder / _DATABASE, self.target.file)
         if (self.folder / _QUEUE).is_file():
             _copy(self.folder / _QUEUE, self.target.queue)

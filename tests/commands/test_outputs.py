@@ -92,6 +92,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "list": ("list",),
         "rotate": ("rotate", "--force"),
         "rotate-too-early": ("rotate",),
+        "reseal": ("reseal",),
     },
     "oidc": {
         "show": ("show",),

@@ -135,8 +135,8 @@ def test_no_agreed_output_is_left_over() -> None:
 
 RUN_ON = {"operations", "serve", "worker"}
 """They show where they are, and end: `test_processes` has them as processes."""
-WRITES_HERE = {"db revision"}
-"""It adds a file to the migrations."""
+WRITES_HERE = {"backup", "db revision", "restore"}
+"""They write files of this machine or a whole database: `test_backup` and `test_db` run them."""
 
 
 @pytest.mark.parametrize("group", cli.COMMANDS)

@@ -63,8 +63,8 @@ def _forwarding(ports: Ports, trusted: Sequence[Network]) -> Finding:
             State.WARNING,
             f"The last {len(addresses)} sign-ins all came from the IP address of a trusted proxy "
             f"({shown}), as if it sent no X-Forwarded-For. Then all clients share one IP address.",
-            "Let the proxy append the client's IP address to X-Forwarded-For. In nginx: "
-            "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;",
+            "Let the proxy set X-Forwarded-For to the client's IP address. In nginx: "
+            "proxy_set_header X-Forwarded-For $remote_addr;",
         )
     networks = ", ".join(str(network) for network in trusted)
     return Finding(_SUBJECT, State.FINE, f"X-Forwarded-For is trusted from {networks}.")
