@@ -1,8 +1,8 @@
 # Everything a developer or an operator of a single machine needs; `make help` lists it.
 
 PORT ?= 8000
-# One more than processors: tests also wait for servers, a browser and deadlines.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Two more than processors: tests also wait for servers, a browser and deadlines.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 ARGS ?=
 
 VENV := .venv

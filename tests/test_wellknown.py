@@ -124,6 +124,7 @@ def test_rotation_is_visible_on_the_next_request_in_every_process(
 def test_head_has_the_same_headers_without_a_body(client: FlaskClient) -> None:
     got, head = client.get(PATH), client.head(PATH)
     assert (head.status_code, head.data) == (200, b"")
+    assert head.headers.pop("X-Request-ID") != got.headers.pop("X-Request-ID")
     assert head.headers == got.headers
 
 

@@ -194,7 +194,7 @@ def _recipient(text: str) -> object:
     kind = pyrage.ssh if text.startswith("ssh-") else pyrage.x25519
     try:
         return kind.Recipient.from_str(text)
-    except pyrage.RecipientError as error:
+    except (pyrage.RecipientError, UnicodeEncodeError) as error:  # UTF-8 alone is a key's text
         raise BackupFailed(
             f"Can't encrypt for {text!r}: must be an age public key (age1…) or an SSH public key."
         ) from error

@@ -28,7 +28,7 @@ def _commands(page: str) -> bool:
 @pytest.fixture(scope="module")
 def demo_file(run_directory: Path) -> Path:
     """Return the database of a demo shop, made once per run, beside the sign-ins of its people."""
-    file = run_directory / "demo.sqlite3"
+    file = run_directory / "documented.sqlite3"
     url = f"sqlite:///{file}"
 
     def make() -> str:
@@ -37,7 +37,7 @@ def demo_file(run_directory: Path) -> Path:
         assert made.returncode == 0, made.stderr
         return made.stdout
 
-    sign_ins = once(run_directory, "demo-shop", make)
+    sign_ins = once(run_directory, "documented-shop", make)
     file.with_suffix(".json").write_text(sign_ins)
     return file
 
