@@ -44,11 +44,6 @@ def create_index(
     """Create an index while others write to ``table``."""
 
     def create() -> None:
-        if _commits():
-            # Of an interrupted attempt, an unusable index is left. What builds an index waits for
-            # older transactions but holds up no one.
-            op.execute("SET lock_timeout = 0")
-            op.drop_index(name, table, if_exists=True, postgresql_concurrently=True)
         op.create_index(
             name,
             table,
@@ -57,10 +52,18 @@ def create_index(
             postgresql_where=where,
             postgresql_concurrently=_commits(),
         )
-        if _commits():
+
+    def create_meanwhile() -> None:
+        # Of an interrupted attempt, an unusable index is left. What builds an index waits for
+        # older transactions but holds up no one.
+        op.execute("SET lock_timeout = 0")
+        try:
+            op.drop_index(name, table, if_exists=True, postgresql_concurrently=True)
+            create()
+        finally:
             op.execute("RESET lock_timeout")
 
-    _run_alone(create)
+    _run_alone(create_meanwhile if _commits() else create)
 
 
 def _run_alone(run: Callable[[], None]) -> None:

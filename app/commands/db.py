@@ -7,6 +7,7 @@ import click
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, output
+from app.commands.terminal.progress import ProgressLines
 from app.domain.values.installation_errors import SchemaAhead, SchemaBehind
 from app.ports.schema import Schema, UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeWait
 from app.web.installation import installation
@@ -38,9 +39,14 @@ def upgrade() -> None:
     out = output()
     before = schema.current()
 
+    lines: dict[str, ProgressLines] = {}
+
     def report(progress: UpgradeProgress) -> None:
+        if isinstance(progress, UpgradeRows):
+            of_table = lines.setdefault(progress.table, ProgressLines(f"    {progress.table}"))
+            of_table.show(progress.done, progress.count)
         # Without tables, every step is over at once.
-        if before or isinstance(progress, UpgradeWait):
+        elif before or isinstance(progress, UpgradeWait):
             out.say(_progress_text(progress))
 
     count = schema.upgrade(report)
@@ -52,17 +58,13 @@ def upgrade() -> None:
         out.say(f"The database was {was} and is at {schema.current()} now.")
 
 
-def _progress_text(progress: UpgradeProgress) -> str:
-    match progress:
-        case UpgradeWait():
-            return (
-                "Another process is using the database. Waiting up to "
-                f"{progress.seconds / 60:.0f} minutes for it."
-            )
-        case UpgradeStep():
-            return f"[{progress.number}/{progress.count}] {progress.revision}: {progress.title}"
-        case UpgradeRows():
-            return f"    {progress.table}: {progress.done:,} of {progress.count:,} rows"
+def _progress_text(progress: UpgradeStep | UpgradeWait) -> str:
+    if isinstance(progress, UpgradeStep):
+        return f"[{progress.number}/{progress.count}] {progress.revision}: {progress.title}"
+    return (
+        "Another process is using the database. Waiting up to "
+        f"{progress.seconds / 60:.0f} minutes for it."
+    )
 
 
 @command.command("current", examples=[("flask db current --json", "for a script")])

@@ -1,12 +1,16 @@
 """``flask db``."""
 
 import json
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 
+import pytest
 from typing_extensions import override
 
 from app.adapters.schema import AlembicSchema
 from app.ports import Ports
+from app.ports.schema import Report, UpgradeRows, ignore_progress
 from tests.commands.shell import run, run_json
 
 
@@ -29,6 +33,29 @@ def test_upgrading_makes_the_tables_and_may_be_repeated(
         "newest": newest,
         "upToDate": True,
     }
+
+
+def test_change_of_a_large_table_shows_its_rate_and_the_time_left(
+    ports: Ports, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = time.monotonic()
+    seconds = iter([started + 5, started + 10, started + 20])
+    monkeypatch.setattr(
+        "app.commands.terminal.progress.time", SimpleNamespace(monotonic=lambda: next(seconds))
+    )
+
+    class Reporting(AlembicSchema):
+        @override
+        def upgrade(self, report: Report = ignore_progress) -> int:
+            for done in (5_000, 10_000, 20_000):
+                report(UpgradeRows("users", done, 20_000))
+            return 1
+
+    shown = run(replace(ports, schema=Reporting(sqlite_url)), "db", "upgrade").stderr
+    assert [line for line in shown.splitlines() if "users" in line] == [
+        "    users: 5,000 of 20,000 (1,000 per second, 15 s left)",
+        "    users: 10,000 of 20,000 (1,000 per second, 10 s left)",
+    ]
 
 
 def test_database_that_does_not_answer_ends_with_5(ports: Ports) -> None:

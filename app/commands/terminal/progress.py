@@ -47,7 +47,7 @@ def progress(what: str) -> Iterator[OnProgress]:
         with _bar() as bar:
             yield _Bar(bar, what).show
     else:
-        yield _Lines(what).show
+        yield ProgressLines(what).show
 
 
 def pace(done: int, total: int, seconds: float) -> str:
@@ -98,7 +98,7 @@ class _Bar:
 
 
 @dataclass(slots=True)
-class _Lines:
+class ProgressLines:
     """A line every few seconds, so that short work has none."""
 
     what: str
