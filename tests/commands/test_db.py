@@ -39,7 +39,7 @@ def test_change_of_a_large_table_shows_its_rate_and_the_time_left(
     ports: Ports, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = time.monotonic()
-    seconds = iter([started + 5, started + 10, started + 20])
+    seconds = iter([started + 6, started + 12, started + 20])
     monkeypatch.setattr(
         "app.commands.terminal.progress.time", SimpleNamespace(monotonic=lambda: next(seconds))
     )
@@ -47,14 +47,14 @@ def test_change_of_a_large_table_shows_its_rate_and_the_time_left(
     class Reporting(AlembicSchema):
         @override
         def upgrade(self, report: Report = ignore_progress) -> int:
-            for done in (5_000, 10_000, 20_000):
+            for done in (6_000, 12_000, 20_000):
                 report(UpgradeRows("users", done, 20_000))
             return 1
 
     shown = run(replace(ports, schema=Reporting(sqlite_url)), "db", "upgrade").stderr
     assert [line for line in shown.splitlines() if "users" in line] == [
-        "    users: 5,000 of 20,000 (1,000 per second, 15 s left)",
-        "    users: 10,000 of 20,000 (1,000 per second, 10 s left)",
+        "    users: 6,000 of 20,000 (1,000 per second, 14 s left)",
+        "    users: 12,000 of 20,000 (1,000 per second, 8 s left)",
     ]
 
 
