@@ -39,7 +39,12 @@ def change_in_batches(table: str, make_change: Change) -> None:
 
 
 def create_index(
-    name: str, table: str, columns: Sequence[str], *, where: sa.TextClause | None = None
+    name: str,
+    table: str,
+    columns: Sequence[str],
+    *,
+    where: sa.TextClause | None = None,
+    unique: bool = False,
 ) -> None:
     """Create an index while others write to ``table``."""
 
@@ -48,6 +53,7 @@ def create_index(
             name,
             table,
             [*columns],
+            unique=unique,
             sqlite_where=where,
             postgresql_where=where,
             postgresql_concurrently=_commits(),

@@ -18,6 +18,7 @@ from app.models.groups import (
     GroupRecord,
     UserPermissionRecord,
 )
+from app.models.imports import ImportedPasswordRecord, ImportedRowRecord, ImportRecord
 from app.models.installations import AppInstallationRecord
 from app.models.keys import SigningKeyRecord
 from app.models.links import AccountLinkRecord, ResetRequestRecord
@@ -65,6 +66,9 @@ __all__ = [
     "GroupRecord",
     "HeartbeatRecord",
     "IdentityProviderRecord",
+    "ImportRecord",
+    "ImportedPasswordRecord",
+    "ImportedRowRecord",
     "OidcStateRecord",
     "OrderLineRecord",
     "OrderRecord",

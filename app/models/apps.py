@@ -61,6 +61,9 @@ class AppTokenRecord(Record):
 
     ``permissions``, joined by commas, limit it; NULL means all of the app's. They are in this row
     because every request with the token reads it anyway.
+
+    ``imported_hash`` is the password hash by which another installation knew the token, until its
+    first use here. Up to then ``digest`` is no SHA-256 but ``imported-<id>``.
     """
 
     __tablename__ = "app_tokens"
@@ -69,6 +72,11 @@ class AppTokenRecord(Record):
             "ix_app_tokens_ending",
             "expires_at",
             where="expires_at IS NOT NULL",
+        ),
+        partial_index(
+            "ix_app_tokens_imported",
+            "last_four",
+            where="imported_hash IS NOT NULL",
         ),
     )
 
@@ -83,3 +91,4 @@ class AppTokenRecord(Record):
     replaced_at: Mapped[datetime | None]
     last_used_at: Mapped[datetime | None]
     last_used_address: Mapped[str] = mapped_column(String(45), default="", server_default="")
+    imported_hash: Mapped[str | None] = mapped_column(String(255))

@@ -13,7 +13,8 @@ class IdentityProviderRecord(Record):
 
     ``slug`` is the word before ``.authentication.openidconnect`` of its plugin id; the default
     provider's is ``default``. ``client_secret`` is sealed. ``issuer`` may be empty: it is checked
-    where it is known.
+    where it is known. ``scope_prefix`` is what its scopes begin with, empty for the
+    installation's.
     """
 
     __tablename__ = "identity_providers"
@@ -42,6 +43,7 @@ class IdentityProviderRecord(Record):
         String(150), default="", server_default=""
     )
     trust_emails: Mapped[bool] = mapped_column(default=False, server_default=false())
+    scope_prefix: Mapped[str] = mapped_column(String(64), default="", server_default="")
 
 
 class ExternalIdentityRecord(Record):

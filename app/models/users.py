@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import Index, String, false, true
+from sqlalchemy import Index, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
@@ -27,7 +27,8 @@ class UserRecord(HasMetadata, Record):
 
     ``tokens_valid_after`` is the moment of the last "sign out everywhere": provider tokens issued
     before it are refused. ``reset_requested_at`` is when the last reset link was made. ``avatar``
-    names the picture, empty without one.
+    names the picture, empty without one. ``note`` is for staff. ``external_reference`` is the ID
+    that another system has for the person.
     """
 
     __tablename__ = "users"
@@ -45,6 +46,12 @@ class UserRecord(HasMetadata, Record):
             "is_active",
             "id",
             where="password_hash IS NOT NULL",
+        ),
+        partial_index(
+            "uq_users_external_reference",
+            "external_reference",
+            unique=True,
+            where="external_reference IS NOT NULL",
         ),
         # The same orders of the few who are locked out: nobody looks for them among everybody.
         *(
@@ -72,3 +79,5 @@ class UserRecord(HasMetadata, Record):
     tokens_valid_after: Mapped[datetime | None]
     reset_requested_at: Mapped[datetime | None]
     avatar: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    note: Mapped[str] = mapped_column(Text, default="", server_default="")
+    external_reference: Mapped[str | None] = mapped_column(String(250))
