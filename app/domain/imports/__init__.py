@@ -1,0 +1,4 @@
+"""Rules of importing people, apps and webhooks from another installation or a file.
+
+``findings`` is what a report consists of; other modules turn a row of the source into values.
+"""

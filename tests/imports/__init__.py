@@ -1,0 +1,1 @@
+"""Importing from databases of the platform, from files, and exporting."""

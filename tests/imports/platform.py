@@ -1,0 +1,97 @@
+"""Databases of the shape that the platform's have, filled by tests."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
+
+import psycopg
+from psycopg import sql
+from psycopg.types.json import Jsonb
+from sqlalchemy import make_url
+
+TABLES = Path(__file__).with_name("platform.sql")
+JOINED = datetime(2023, 4, 5, 6, 7, 8, tzinfo=UTC)
+
+_BLANKS: Mapping[str, object] = {
+    "integer": 0,
+    "boolean": False,
+    "character varying": "",
+    "text": "",
+    "jsonb": Jsonb({}),
+    "timestamp with time zone": JOINED,
+    "ARRAY": [],
+}
+"""What a column that can't be NULL gets where a test says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformDatabase:
+    """A database of the platform; ``url`` is for ``flask import platform --database``."""
+
+    url: str
+
+    def add(self, table: str, **values: object) -> None:
+        """Insert a row; columns that aren't named get a blank value, NULL where it can be."""
+        with psycopg.connect(self.url) as connection:
+            self._insert(connection, table, values)
+
+    def add_many(self, table: str, rows: list[dict[str, object]]) -> None:
+        """Insert several rows in one transaction."""
+        with psycopg.connect(self.url) as connection:
+            for row in rows:
+                self._insert(connection, table, row)
+
+    def run(self, statement: str, *values: object) -> None:
+        """Run one statement with ``%s`` for each value."""
+        with psycopg.connect(self.url) as connection:
+            connection.execute(statement.encode(), values)
+
+    def _insert(
+        self, connection: psycopg.Connection, table: str, values: Mapping[str, object]
+    ) -> None:
+        row = dict(values)
+        columns = connection.execute(
+            "SELECT column_name, data_type FROM information_schema.columns"
+            " WHERE table_name = %s AND is_nullable = 'NO'",
+            [table],
+        )
+        for name, kind in columns:
+            if kind == "uuid":
+                row.setdefault(name, uuid5(NAMESPACE_URL, f"{table}/{row.get('id')}"))
+            elif name != "id":
+                row.setdefault(name, _BLANKS[kind])
+        if "id" not in row:
+            highest = sql.SQL("SELECT coalesce(max(id), 0) + 1 FROM {}")
+            found = connection.execute(highest.format(sql.Identifier(table))).fetchone()
+            row["id"] = found and found[0]
+        insert = sql.SQL("INSERT INTO {} ({}) VALUES ({})").format(
+            sql.Identifier(table),
+            sql.SQL(", ").join(map(sql.Identifier, row)),
+            sql.SQL(", ").join(sql.Placeholder() * len(row)),
+        )
+        wrapped = [Jsonb(value) if isinstance(value, dict) else value for value in row.values()]
+        connection.execute(insert, wrapped)
+
+
+@contextmanager
+def platform_database(server: str, name: str) -> Iterator[PlatformDatabase]:
+    """Create a database with the platform's tables on the PostgreSQL server; drop it at the end.
+
+    ``server`` is the URL of the server's maintenance database.
+    """
+    with psycopg.connect(server, autocommit=True) as connection:
+        drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name))
+        connection.execute(drop)
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name))
+        )
+        url = make_url(server).set(database=name).render_as_string(hide_password=False)
+        try:
+            with psycopg.connect(url) as made:
+                made.execute(TABLES.read_bytes())
+            yield PlatformDatabase(url)
+        finally:
+            connection.execute(drop)
