@@ -12,11 +12,9 @@ from typing import ParamSpec, TypeVar
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from app.domain.passwords.imported_hashes import KIBIBYTES, LANES, ROUNDS
 from app.ports.metrics import HASHES_WAITING, Measurement
 from app.ports.passwords import PasswordsBusy
-
-_ROUNDS, _KIBIBYTES, _LANES = 2, 46 * 1024, 1
-"""Twice the rounds of the first profile of OWASP's Password Storage Cheat Sheet: 90 ms a core."""
 
 _SIGN_IN_PLACES, _OTHER_PLACES = 10, 3
 """Hashes of each kind that go on or wait; `flask serve` has more threads, the rest for others."""
@@ -83,7 +81,7 @@ class Argon2Hasher:
         places: int | None = None,
         patience: float = _PATIENCE,
     ) -> None:
-        self._hasher = hasher or PasswordHasher(_ROUNDS, _KIBIBYTES, _LANES, type=Type.ID)
+        self._hasher = hasher or PasswordHasher(ROUNDS, KIBIBYTES, LANES, type=Type.ID)
         self._sign_ins = _Lane("sign-ins", places or _SIGN_IN_PLACES, patience, _SIGN_IN_NICENESS)
         self._others = _Lane("passwords", places or _OTHER_PLACES, patience, _OTHER_NICENESS)
 

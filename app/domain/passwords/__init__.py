@@ -1,4 +1,4 @@
-"""Password rules and the purposes of emailed links.
+"""Password rules, formats of password hashes, and the purposes of emailed links.
 
 The lists of common words and names are data for the rules.
 """
