@@ -12,7 +12,7 @@ from app.domain.values.errors import Problem
 
 MAX_EXTENSIONS = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,127}")
-_FORMS = {"NEW_TAB": ("newTabTarget",), "WIDGET": ("widgetTarget", "homeWidgetTarget")}
+POST_SETTINGS = {"NEW_TAB": ("newTabTarget",), "WIDGET": ("widgetTarget", "homeWidgetTarget")}
 """The targets that the dashboard may open by POST, and the settings that ask for it."""
 
 
@@ -82,9 +82,14 @@ def _out_of_scope(permissions: frozenset[Permission]) -> Problem:
     )
 
 
+def is_place_name(text: str) -> bool:
+    """Whether ``text`` can name where an extension appears or how it opens."""
+    return _NAME.fullmatch(text) is not None
+
+
 def _name(part: Members, name: str, *, required: bool = False) -> str:
     text = part.line(name, required=required)
-    if text and not _NAME.fullmatch(text):
+    if text and not is_place_name(text):
         part.refuse(name, "INVALID", "Use letters, digits and underscores.")
         return ""
     return text.upper()
@@ -92,14 +97,14 @@ def _name(part: Members, name: str, *, required: bool = False) -> str:
 
 def _url(part: Members, target: str, app_url: str | None, settings: Mapping[str, object]) -> str:
     url = part.line("url", required=True, max_length=MAX_URL_LENGTH)
-    message = _url_message(url, target, app_url, settings) if url else ""
+    message = extension_url_message(url, target, app_url, settings) if url else ""
     if message:
         part.refuse("url", "INVALID_URL_FORMAT", message)
         return ""
     return url
 
 
-def _url_message(
+def extension_url_message(
     url: str, target: str, app_url: str | None, settings: Mapping[str, object]
 ) -> str:
     """Return why an extension can't open ``url``; empty if it can."""
@@ -118,7 +123,7 @@ def _url_message(
 
 
 def _is_posted(target: str, settings: Mapping[str, object]) -> bool:
-    return any(_asks_for_post(settings.get(name)) for name in _FORMS.get(target, ()))
+    return any(_asks_for_post(settings.get(name)) for name in POST_SETTINGS.get(target, ()))
 
 
 def _asks_for_post(options: object) -> bool:

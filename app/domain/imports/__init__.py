@@ -1,4 +1,5 @@
 """Rules of importing people, apps and webhooks from another installation or a file.
 
-``findings`` is what a report consists of; other modules turn a row of the source into values.
+``findings`` is what a report consists of, ``fitting`` reads the columns of a row; other modules
+turn a row of the source into values.
 """

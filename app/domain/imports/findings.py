@@ -19,6 +19,8 @@ class Outcome(StrEnum):
     """Imported with another value, for example a shorter name."""
     DISABLED = "DISABLED"
     """Imported, but disabled."""
+    NO_EFFECT = "NO_EFFECT"
+    """Imported as it is, but the named part has no effect here."""
     MUST_RESET = "MUST_RESET"
     """Imported without the password: the person must set a new one."""
     KEPT = "KEPT"

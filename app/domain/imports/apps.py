@@ -1,0 +1,194 @@
+"""Turn a platform's apps and their tokens into ours."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from app.domain.apps.apps import AppType
+from app.domain.authorization.permissions import Permission
+from app.domain.imports.findings import Converted, Outcome
+from app.domain.imports.fitting import SourceRow, listed
+
+APPS = "app_app"
+TOKENS = "app_apptoken"
+
+_MAX_LINE_LENGTH = 256
+_MAX_ABOUT_LENGTH = 20_000
+_LAST_FOUR = 4
+_NO_PLACE = ("configuration_url", "data_privacy", "brand_logo_default")
+"""What the platform's apps have and ours don't."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedApp:
+    """An app as it is stored here."""
+
+    id: int
+    name: str
+    identifier: str
+    type: AppType
+    is_active: bool
+    is_installed: bool
+    created_at: datetime
+    about: str
+    author: str
+    version: str
+    audience: str
+    app_url: str
+    data_privacy_url: str
+    homepage_url: str
+    manifest_url: str
+    support_url: str
+    public_metadata: Mapping[str, str]
+    private_metadata: Mapping[str, str]
+    permissions: frozenset[Permission]
+
+
+@dataclass(frozen=True, slots=True)
+class AppSurroundings:
+    """What other tables of the source have for an app.
+
+    ``codenames`` are of its permissions; ``tokens`` and ``webhooks`` count its own.
+    ``identifier_holder`` is the app here that has its identifier already.
+    """
+
+    codenames: tuple[str, ...] = ()
+    tokens: int = 0
+    webhooks: int = 0
+    identifier_holder: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedToken:
+    """An app's token as it is stored here: without its SHA-256, which its first use tells.
+
+    The source doesn't know when it was created, so it counts as created when it is imported.
+    """
+
+    id: int
+    app_id: int
+    name: str
+    last_four: str
+    imported_hash: str = field(repr=False)
+
+
+def convert_app(source: Mapping[str, object], around: AppSurroundings) -> Converted[ImportedApp]:
+    """Return the app of a row of ``app_app``; ``None`` if it was removed at the source."""
+    row = SourceRow(APPS, source)
+    if source.get("removed_at") is not None:
+        row.add(
+            "APP_REMOVED",
+            Outcome.LEFT_OUT,
+            "The app was removed. Its tokens ({tokens}) and webhooks ({webhooks}) are left out"
+            " too.",
+            tokens=around.tokens,
+            webhooks=around.webhooks,
+        )
+        return Converted(None, tuple(row.findings))
+    created_at = source["created_at"]
+    if not isinstance(created_at, datetime):
+        raise TypeError(f"{APPS}.created_at must be a time")
+    app = ImportedApp(
+        id=row.key,
+        name=_name(row),
+        identifier=_identifier(row, around.identifier_holder),
+        type=_type(row),
+        is_active=row.flag("is_active"),
+        is_installed=row.flag("is_installed"),
+        created_at=created_at,
+        about=row.prose("about_app", max_length=_MAX_ABOUT_LENGTH),
+        author=row.line("author", max_length=_MAX_LINE_LENGTH),
+        version=row.line("version", max_length=_MAX_LINE_LENGTH),
+        audience=row.line("audience", max_length=_MAX_LINE_LENGTH),
+        app_url=row.url("app_url"),
+        data_privacy_url=row.url("data_privacy_url"),
+        homepage_url=row.url("homepage_url"),
+        manifest_url=row.url("manifest_url"),
+        support_url=row.url("support_url"),
+        public_metadata=row.metadata("metadata"),
+        private_metadata=row.metadata("private_metadata"),
+        permissions=_permissions(row, around.codenames),
+    )
+    _report_missing_fields(row)
+    return Converted(app, tuple(row.findings))
+
+
+def convert_token(
+    source: Mapping[str, object], is_verifiable: Callable[[str], bool]
+) -> Converted[ImportedToken]:
+    """Return the token of a row of ``app_apptoken``; ``None`` if it can't work here.
+
+    ``is_verifiable`` says whether a sign-in here can verify such a password hash.
+    """
+    row = SourceRow(TOKENS, source)
+    last_four, encoded = row.text("token_last_4"), row.text("auth_token")
+    if len(last_four) != _LAST_FOUR:
+        row.add(
+            "TOKEN_WITHOUT_LAST_FOUR",
+            Outcome.LEFT_OUT,
+            "The last four characters of the token are missing. The app needs a new token.",
+        )
+        return Converted(None, tuple(row.findings))
+    if not is_verifiable(encoded):
+        row.add(
+            "TOKEN_HASH_UNSUPPORTED",
+            Outcome.LEFT_OUT,
+            "The token's hash can't be verified here. The app needs a new token.",
+        )
+        return Converted(None, tuple(row.findings))
+    name = row.line("name", max_length=_MAX_LINE_LENGTH)
+    token = ImportedToken(row.key, row.number("app_id"), name, last_four, encoded)
+    return Converted(token, tuple(row.findings))
+
+
+def _name(row: SourceRow) -> str:
+    name = row.line("name", max_length=_MAX_LINE_LENGTH)
+    if name:
+        return name
+    row.add("NAME_EMPTY", Outcome.CHANGED, "The app has no name.")
+    return f"App {row.key}"
+
+
+def _identifier(row: SourceRow, holder: int | None) -> str:
+    identifier = row.line("identifier", max_length=_MAX_LINE_LENGTH)
+    if not identifier or holder in (None, row.key):
+        return identifier
+    row.add(
+        "IDENTIFIER_TAKEN",
+        Outcome.CHANGED,
+        "App {holder} already has the identifier {identifier}. The app is imported without one.",
+        holder=holder,
+        identifier=identifier,
+    )
+    return ""
+
+
+def _type(row: SourceRow) -> AppType:
+    name = row.text("type").upper()
+    if name in AppType.__members__:
+        return AppType(name)
+    row.add("APP_TYPE_UNKNOWN", Outcome.CHANGED, "Unknown type {type}.", type=repr(name[:80]))
+    return AppType.LOCAL
+
+
+def _permissions(row: SourceRow, codenames: Iterable[str]) -> frozenset[Permission]:
+    permissions = row.permissions(codenames)
+    if Permission.MANAGE_APPS in permissions:
+        row.add(
+            "PERMISSION_NOT_FOR_APPS",
+            Outcome.LEFT_OUT,
+            "Apps can't have {permission} here.",
+            permission=Permission.MANAGE_APPS.value,
+        )
+    return permissions - {Permission.MANAGE_APPS}
+
+
+def _report_missing_fields(row: SourceRow) -> None:
+    missing = [name for name in _NO_PLACE if row.text(name)]
+    if missing:
+        row.add(
+            "COLUMN_NOT_SUPPORTED",
+            Outcome.LEFT_OUT,
+            "Apps don't have {columns} here.",
+            columns=listed(missing),
+        )

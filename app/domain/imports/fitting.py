@@ -1,0 +1,158 @@
+"""Fit texts, names of permissions and metadata of a source into what is stored here."""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from app.domain.authorization.permissions import Permission, known
+from app.domain.imports.findings import Finding, Outcome
+from app.domain.urls.web_urls import MAX_URL_LENGTH, is_web_url
+from app.domain.values.metadata import MAX_KEYS, MAX_SIZE, metadata_problems
+from app.domain.values.text_rules import line_problem, prose_problem
+
+_LISTED = 10
+"""How many names a finding lists."""
+
+
+@dataclass(slots=True)
+class SourceRow:
+    """A row of the source, by column; what doesn't fit is added to ``findings``.
+
+    A column that the source's release lacks reads like one that is NULL.
+    """
+
+    table: str
+    values: Mapping[str, object]
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def key(self) -> int:
+        """The primary key, which stays the same here."""
+        return self.number("id")
+
+    def add(self, code: str, outcome: Outcome, template: str, **values: object) -> None:
+        """Add a finding of this row."""
+        self.findings.append(Finding(self.table, self.key, code, template, outcome, values))
+
+    def number(self, name: str) -> int:
+        """Return an integer column; raises ``TypeError`` if it holds something else."""
+        value = self.values[name]
+        if not isinstance(value, int):
+            message = f"{self.table}.{name} must be an integer, got {type(value).__name__}"
+            raise TypeError(message)
+        return value
+
+    def flag(self, name: str) -> bool:
+        """Return a boolean column; NULL is false."""
+        return bool(self.values.get(name))
+
+    def text(self, name: str) -> str:
+        """Return a text column without surrounding blanks; NULL is empty."""
+        value = self.values.get(name)
+        return "" if value is None else str(value).strip()
+
+    def line(self, name: str, *, max_length: int) -> str:
+        """Return one line of text, changed where it doesn't fit."""
+        text = self.text(name)
+        if line_problem(text, name, max_length=len(text)) is not None:
+            text = " ".join(_visible(text).split())
+            self._changed_characters(name)
+        return self._shortened(name, text, max_length)
+
+    def prose(self, name: str, *, max_length: int) -> str:
+        """Return text of several lines, changed where it doesn't fit."""
+        text = self.text(name)
+        if prose_problem(text, name, max_length=len(text)) is not None:
+            text = "".join(each for each in text if not prose_problem(each, name, max_length=1))
+            self._changed_characters(name)
+        return self._shortened(name, text, max_length)
+
+    def url(self, name: str) -> str:
+        """Return an http or https URL; empty if it isn't one."""
+        url = self.text(name)
+        if not url or is_web_url(url):
+            return url
+        self.add(
+            "URL_INVALID",
+            Outcome.LEFT_OUT,
+            "{column} isn't an http or https URL of at most {max_length} characters without"
+            " a user name.",
+            column=name,
+            max_length=MAX_URL_LENGTH,
+        )
+        return ""
+
+    def metadata(self, name: str) -> dict[str, str]:
+        """Return the metadata that can be stored here: texts, within the limits."""
+        value = self.values.get(name)
+        stored = value if isinstance(value, Mapping) else {}
+        kept: dict[str, str] = {}
+        left_out = []
+        for key, content in stored.items():
+            if isinstance(content, str) and not metadata_problems([*kept.items(), (key, content)]):
+                kept[key] = content
+            else:
+                left_out.append(key)
+        if left_out:
+            self.add(
+                "METADATA_INVALID",
+                Outcome.LEFT_OUT,
+                "{column}: the values of {keys} aren't texts, or exceed {max_keys} keys or"
+                " {max_size} characters.",
+                column=name,
+                keys=listed(left_out),
+                max_keys=MAX_KEYS,
+                max_size=MAX_SIZE,
+            )
+        return kept
+
+    def permissions(self, codenames: Iterable[str]) -> frozenset[Permission]:
+        """Return the permissions with these ``codenames``; unknown ones are left out."""
+        names = sorted({codename.upper() for codename in codenames})
+        permissions = known(names)
+        for name in names:
+            if name not in permissions:
+                self.add(
+                    "PERMISSION_UNKNOWN",
+                    Outcome.LEFT_OUT,
+                    "Permission {permission} doesn't exist here.",
+                    permission=name,
+                )
+        return permissions
+
+    def _changed_characters(self, name: str) -> None:
+        self.add(
+            "CHARACTERS_NOT_ALLOWED",
+            Outcome.CHANGED,
+            "{column} contains control characters or invisible characters.",
+            column=name,
+        )
+
+    def _shortened(self, name: str, text: str, max_length: int) -> str:
+        if len(text) <= max_length:
+            return text
+        self.add(
+            "TOO_LONG",
+            Outcome.CHANGED,
+            "{column} is longer than {max_length} characters.",
+            column=name,
+            max_length=max_length,
+        )
+        return text[:max_length].rstrip()
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return ``names`` as a list for a sentence, at most ten of them."""
+    texts = [name[:80] for name in names]
+    return ", ".join([*texts[:_LISTED], *(["…"] if len(texts) > _LISTED else [])])
+
+
+def _visible(text: str) -> str:
+    """Return ``text`` with blanks for control characters and without invisible characters."""
+    return "".join(map(_visible_character, text))
+
+
+def _visible_character(character: str) -> str:
+    if line_problem(character, "", max_length=1) is None:
+        return character
+    return " " if unicodedata.category(character) in ("Cc", "Zl", "Zp") else ""
