@@ -3,10 +3,10 @@
 from hypothesis import settings
 
 pytest_plugins = [
+    "tests.fixtures.garbage",
     "tests.fixtures.engines",
     "tests.fixtures.databases",
     "tests.fixtures.flask_app",
-    "tests.fixtures.garbage",
     "tests.fixtures.xdist_groups",
     "tests.fixtures.network",
     "tests.fixtures.slow_tests_first",

@@ -211,7 +211,9 @@ def _run(request: bytes, standard: list[int]) -> None:
 
 
 if __name__ == "__main__":
+    gc.disable()
     for name in ("app.factory", "app.wiring", *cli.COMMANDS.values()):
         import_module(name.partition(":")[0])
     gc.freeze()  # or each command would look through what it shares with this process
+    gc.enable()
     _serve(socket.socket(fileno=int(sys.argv[1])))
