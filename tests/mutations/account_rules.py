@@ -190,6 +190,13 @@ SINGLE_SIGN_ON = (
         "domain/single_sign_on/test_provider_users.py",
     ),
     Mutant(
+        "A provider's own scope prefix replaces the installation's",
+        "app/domain/single_sign_on/providers.py",
+        "return self.scope_prefix or shop",
+        "return shop or self.scope_prefix",
+        "domain/single_sign_on/test_provider_tokens.py",
+    ),
+    Mutant(
         "A permission list counts only without scopes",
         "app/domain/authorization/scopes.py",
         "found = _known(scoped, shop) or _known(listed, shop)",

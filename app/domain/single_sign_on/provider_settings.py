@@ -1,5 +1,6 @@
 """The settings of an identity provider, as clients write and read them: texts, by name."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -106,8 +107,14 @@ SETTINGS = (
         "if the provider verifies every email before it issues tokens.",
         SettingType.BOOLEAN,
     ),
+    Setting(
+        "scope_prefix",
+        "Scope prefix",
+        "What the provider's scopes begin with, before the colon. If empty, VENDOR in lower case.",
+        max_length=64,
+    ),
 )
-"""In the order of the interface; ``issuer`` and ``trust_emails`` are ours."""
+"""In the order of the interface; ``issuer``, ``trust_emails`` and ``scope_prefix`` are ours."""
 
 SECRET_NAMES = frozenset(entry.name for entry in SETTINGS if entry.type is SettingType.SECRET)
 
@@ -116,6 +123,10 @@ _DEFAULTS: Mapping[str, str | bool] = {
     setting.name: getattr(Provider(0, "", "", active=False), setting.name) for setting in SETTINGS
 }
 _FLAGS = {"true": True, "false": False}
+_SCOPE_CHARACTERS = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+"""What a scope can consist of (RFC 6749, 3.3)."""
+
+_NO_SCOPE = "Use printable ASCII characters without spaces, quotes and backslashes: latchkey"
 _PLAIN_URL = "Use a full URL: https://id.example.com/authorize"
 
 _SIGN_IN_ONLY = ("client_id", "oauth_authorization_url", "oauth_token_url")
@@ -152,6 +163,8 @@ def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
     problem = line_problem(text, name, max_length=setting.max_length)
     if problem is None and name.endswith("_url") and not is_web_url(text):
         problem = Problem("INVALID", _PLAIN_URL, name)
+    if problem is None and name == "scope_prefix" and not _SCOPE_CHARACTERS.fullmatch(text):
+        problem = Problem("INVALID", _NO_SCOPE, name)
     return problem or text
 
 

@@ -134,6 +134,8 @@ def read_access_token(
 
     Refused are another issuer where one is configured, another audience where one is configured,
     a token without ``exp`` or ``sub``, and tokens of other kinds (ID, refresh, logout).
+
+    ``shop`` is the installation's prefix of scopes, which counts unless the provider has its own.
     """
     claims = token.claims
     _require_access_kind(token, provider)
@@ -146,7 +148,9 @@ def read_access_token(
         # Without an audience nobody can tell whether the scopes were granted for this service.
         has_audience = provider.audience != ""
         grant = (
-            granted_scopes(claims.get("scope"), claims.get("permissions"), shop)
+            granted_scopes(
+                claims.get("scope"), claims.get("permissions"), provider.prefix_of_scopes(shop)
+            )
             if has_audience
             else ScopeGrant()
         )

@@ -47,6 +47,7 @@ class Provider:
     staff_user_domains: str = ""
     default_group_name_for_new_staff_users: str = ""
     trust_emails: bool = False
+    scope_prefix: str = ""
 
     @property
     def takes_tokens(self) -> bool:
@@ -70,6 +71,13 @@ class Provider:
         impersonate another one's people.
         """
         return self.issuer or f"{self.slug}|{issuer}"
+
+    def prefix_of_scopes(self, shop: str) -> str:
+        """Return what its scopes begin with: its own prefix, or else the installation's.
+
+        Only one of the two counts, so that a provider's own prefix never widens what it grants.
+        """
+        return self.scope_prefix or shop
 
     def makes_staff(self, email: str) -> bool:
         """Whether a person with this verified email is staff by its domain."""
@@ -101,10 +109,11 @@ def choose(providers: Iterable[Provider], slug: str) -> Provider | None:
 
 
 def requested_scope(provider: Provider, shop: str) -> str:
-    """Return the scope of a sign-in request."""
+    """Return the scope of a sign-in request; ``shop`` is the installation's prefix."""
     words = ["openid", "profile", "email"]
     if provider.enable_refresh_token:
         words.append("offline_access")
     if provider.use_oauth_scope_permissions:
-        words += [scope_of(permission, shop) for permission in in_order(frozenset(Permission))]
+        prefix = provider.prefix_of_scopes(shop)
+        words += [scope_of(permission, prefix) for permission in in_order(frozenset(Permission))]
     return " ".join(words)

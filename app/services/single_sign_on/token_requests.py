@@ -95,6 +95,7 @@ def read_rights(
     if not provider.use_oauth_scope_permissions:
         return None
     shop = ports.configuration.scope_prefix
+    prefix = provider.prefix_of_scopes(shop)
     if is_signed(tokens.access_token):
         try:
             signed = verify_with(ports, provider, tokens.access_token)
@@ -104,5 +105,5 @@ def read_rights(
         else:
             read_access_token(signed, provider, now=ports.clock.timestamp(), shop=shop)
             claims = signed.claims
-            return granted_scopes(claims.get("scope"), claims.get("permissions"), shop)
-    return unsaid if tokens.scope is None else granted_scopes(tokens.scope, None, shop)
+            return granted_scopes(claims.get("scope"), claims.get("permissions"), prefix)
+    return unsaid if tokens.scope is None else granted_scopes(tokens.scope, None, prefix)

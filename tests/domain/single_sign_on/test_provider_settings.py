@@ -23,7 +23,7 @@ TEXTS = [setting.name for setting in SETTINGS if setting.name not in (*URLS, *FL
 
 
 def test_setting_names_are_stable() -> None:
-    """Contract, "What existing clients hold us to"; ``issuer`` and ``trust_emails`` are ours."""
+    """Contract, "What existing clients hold us to"; the last three are ours."""
     assert [setting.name for setting in SETTINGS] == [
         "client_id",
         "client_secret",
@@ -39,6 +39,7 @@ def test_setting_names_are_stable() -> None:
         "default_group_name_for_new_staff_users",
         "issuer",
         "trust_emails",
+        "scope_prefix",
     ]
 
 
@@ -50,7 +51,8 @@ def test_every_setting_has_a_help_text() -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_text_setting_is_trimmed(name: str) -> None:
-    assert read_setting(name, "  a value ") == "a value"
+    value = "saleor" if name == "scope_prefix" else "a value"
+    assert read_setting(name, f"  {value} ") == value
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -61,6 +63,26 @@ def test_text_setting_is_one_line_of_limited_length(name: str) -> None:
         problem = read_setting(name, wrong)
         assert isinstance(problem, Problem)
         assert (problem.field, problem.code) == (name, "INVALID")
+
+
+@pytest.mark.parametrize(
+    ("prefix", "fits"),
+    [
+        ("saleor", True),
+        ("api://shop.example/v1", True),
+        ("two words", False),
+        ('a"b', False),
+        ("a\\b", False),
+        ("größe", False),
+    ],
+)
+def test_scope_prefix_consists_of_characters_of_scopes(prefix: str, fits: bool) -> None:
+    read = read_setting("scope_prefix", prefix)
+    if fits:
+        assert read == prefix
+    else:
+        assert isinstance(read, Problem)
+        assert (read.field, read.code) == ("scope_prefix", "INVALID")
 
 
 @pytest.mark.parametrize("name", URLS)

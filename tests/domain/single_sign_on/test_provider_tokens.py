@@ -188,6 +188,23 @@ def test_scopes_grant_permissions_only_for_our_audience(
 
 
 @pytest.mark.parametrize(
+    ("scope", "grant"),
+    [
+        (
+            "saleor:manage_users",
+            ScopeGrant(frozenset({Permission.MANAGE_USERS}), is_staff=True),
+        ),
+        ("saleor:staff", ScopeGrant(is_staff=True)),
+        ("latchkey:manage_users latchkey:staff", ScopeGrant()),
+    ],
+)
+def test_only_the_providers_own_scope_prefix_counts(scope: str, grant: ScopeGrant) -> None:
+    token = signed(ACCESS, scope=scope)
+    provider = replace(STRICT, scope_prefix="saleor")
+    assert read_access_token(token, provider, now=NOW, shop="latchkey").grant == grant
+
+
+@pytest.mark.parametrize(
     ("changes", "fault"),
     [
         *TIMES,

@@ -152,3 +152,10 @@ def test_login_requests_only_the_needed_scopes(refreshes: bool, rules: bool) -> 
     assert requested[: len(expected)] == expected
     assert set(requested[len(expected) :]) == scopes
     assert len(requested) == len(set(requested))
+
+
+def test_own_scope_prefix_replaces_the_installations() -> None:
+    provider = replace(WHOLE, use_oauth_scope_permissions=True, scope_prefix="saleor")
+    scopes = requested_scope(provider, "latchkey").split(" ")
+    assert "saleor:manage_products" in scopes
+    assert not [scope for scope in scopes if scope.startswith("latchkey:")]

@@ -100,3 +100,25 @@ def test_local_permissions_count_without_scope_permissions(
     make_user(ports, EMAIL, is_staff=True, permissions=[Permission.MANAGE_APPS])
     actor = who(ports, provider.access_token(scope="latchkey:manage_products")).actor
     assert (actor.permissions, actor.is_staff) == (frozenset({Permission.MANAGE_APPS}), True)
+
+
+@pytest.mark.parametrize(
+    ("scope", "granted"),
+    [
+        ("saleor:manage_products", {Permission.MANAGE_PRODUCTS}),
+        ("latchkey:manage_products", set()),
+        ("saleor:manage_products latchkey:manage_users", {Permission.MANAGE_PRODUCTS}),
+    ],
+)
+def test_provider_with_its_own_scope_prefix_grants_by_that_only(
+    ports: Ports, provider: OwnProvider, scope: str, granted: set[Permission]
+) -> None:
+    set_up(
+        ports,
+        provider,
+        audience=AUDIENCE,
+        use_oauth_scope_permissions="true",
+        scope_prefix="saleor",
+    )
+    actor = who(ports, provider.access_token(scope=scope)).actor
+    assert actor.permissions == frozenset(granted)

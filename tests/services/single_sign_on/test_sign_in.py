@@ -65,6 +65,23 @@ def test_provider_permissions_request_scopes_and_audience(
     assert parameters["audience"] == AUDIENCE
 
 
+def test_own_scope_prefix_is_requested_and_read(ports: Ports, provider: OwnProvider) -> None:
+    set_up(
+        ports,
+        provider,
+        audience=AUDIENCE,
+        use_oauth_scope_permissions="true",
+        scope_prefix="saleor",
+    )
+    assert "saleor:manage_products" in begin(ports)["scope"].split()
+    access = provider.access_token(scope="saleor:manage_orders latchkey:manage_users")
+    tokens = sign_in(ports, provider, access_token=access)
+    assert tokens.user.permissions == {Permission.MANAGE_ORDERS}
+    opaque = {"access_token": "opaque", "scope": "saleor:manage_apps latchkey:manage_users"}
+    tokens = sign_in(ports, provider, **opaque)
+    assert tokens.user.permissions == {Permission.MANAGE_APPS}
+
+
 def test_state_and_verifier_are_unreadable_in_the_database(
     ports: Ports, provider: OwnProvider
 ) -> None:
