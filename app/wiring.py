@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from app.adapters.activity import SqlActivity
 from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
+from app.adapters.database_clock import DatabaseClock
 from app.adapters.demo_provider_http import DemoProviderHttp
 from app.adapters.email_templates import JinjaEmailTemplates
 from app.adapters.mailer import FileMailer, SmtpMailer
@@ -128,6 +129,7 @@ def connect(
         if settings.security_log
         else NO_SECURITY_LOG,
         traces=traces,
+        database_clock=None if database.is_file else DatabaseClock(database),
     )
 
 

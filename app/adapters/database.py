@@ -101,6 +101,11 @@ class SqlDatabase:
     def in_transaction(self) -> bool:
         return getattr(self._local, "is_open", False)
 
+    @property
+    def is_file(self) -> bool:
+        """Whether the database is a file of this machine, so that its clock is this machine's."""
+        return self._dialect.name == "sqlite"
+
     def trace(self, traces: Traces) -> None:
         """Make a span of every statement from now on."""
         self._traces = traces

@@ -39,6 +39,7 @@ from app.domain.sign_in.login_throttle import (
     guess_window,
     wait_seconds,
 )
+from app.ports.clock import Clock
 from app.ports.throttle import AccountBlocks, Attempt, BlockedIp, Guess, ThrottleUnavailable
 
 _PREFIX = "latchkey:throttle"
@@ -65,6 +66,11 @@ class RedisThrottle:
         self._guess = redis.register_script(GUESS)
         self._take_back = redis.register_script(TAKE_BACK)
         self._remove = redis.register_script(REMOVE)
+
+    def timestamp(self, shared_clock: Clock) -> float:
+        with _reachable():
+            seconds, microseconds = self._redis.time()
+        return float(seconds) + microseconds / 1_000_000
 
     def begin(self, address: str, now: float) -> Attempt:
         lease = secrets.token_hex(16)

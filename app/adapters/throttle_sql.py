@@ -43,6 +43,7 @@ from app.domain.sign_in.login_throttle import (
     wait_seconds,
 )
 from app.models import PasswordGuessRecord, ThrottleAddressRecord, ThrottleUserRecord
+from app.ports.clock import Clock
 from app.ports.database import Database, NamedRow
 from app.ports.throttle import AccountBlocks, Attempt, BlockedIp, Guess
 
@@ -59,6 +60,9 @@ class SqlThrottle:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    def timestamp(self, shared_clock: Clock) -> float:
+        return shared_clock.timestamp()
 
     def begin(self, address: str, now: float) -> Attempt:
         wait, is_ahead = self._wait(address, now)

@@ -56,3 +56,13 @@ class Ports:
     metrics: Metrics = NO_METRICS
     security_log: SecurityLog = NO_SECURITY_LOG
     traces: Traces = NO_TRACES
+    database_clock: Clock | None = None
+
+    @property
+    def shared_clock(self) -> Clock:
+        """The clock of the database's server, or this machine's if the database is a file.
+
+        For moments that another host compares with its time within seconds: leases, due times,
+        blocks. Clocks of hosts can differ by 60 seconds.
+        """
+        return self.clock if self.database_clock is None else self.database_clock

@@ -7,6 +7,7 @@ from typing import Protocol
 from sqlalchemy import Select
 
 from app.domain.values.installation_errors import Unreachable
+from app.ports.clock import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,17 @@ class Throttle(Protocol):
     """Atomic in the store: of concurrent processes one gets the lease.
 
     Arithmetic: contract, "`tokenCreate` and friends: codes"; the rule is
-    ``domain.sign_in.login_throttle``. ``now`` is in Unix seconds, from the caller's clock. An
+    ``domain.sign_in.login_throttle``. ``now`` is in Unix seconds, from ``timestamp``. An
     attempt that outlived its lease is still counted, but doesn't affect a later lease. Every
     method raises ``ThrottleUnavailable`` when a separate store doesn't respond.
     """
+
+    def timestamp(self, shared_clock: Clock) -> float:
+        """The time by which blocks begin and end, in Unix seconds.
+
+        A separate store's own, else that of the database's ``shared_clock``: never a host's, whose
+        clock may differ from the other hosts' by longer than a block lasts.
+        """
 
     def begin(self, address: str, now: float) -> Attempt:
         """Start an attempt, unless the address is blocked or has one running.

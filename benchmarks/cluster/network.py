@@ -1,4 +1,4 @@
-"""Where hosts live: in network namespaces of their own, or on loopback addresses.
+"""Where hosts live: in separate network namespaces, or on loopback addresses.
 
 A namespace lasts as long as a process in it, so that a killed trial leaves none behind.
 """
@@ -37,7 +37,7 @@ class Network:
 
 
 def enter_own_network(module: str, arguments: Sequence[str]) -> None:
-    """Run ``module`` again in a network namespace of its own, where this machine allows that."""
+    """Run ``module`` again in a separate network namespace, where this machine allows that."""
     if os.environ.get(_INSIDE) or shutil.which("ip") is None:
         return
     own = ["unshare", "--net"]

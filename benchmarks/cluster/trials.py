@@ -33,15 +33,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """``can_fail``: requests that are on their way to what is killed can fail.
-
-    ``is_off``: clocks differ, and blocks of the login throttle last so much longer or shorter.
-    """
+    """``can_fail``: requests that are on their way to what is killed can fail."""
 
     name: str
     act: Callable[[Run], None]
     can_fail: bool = False
-    is_off: bool = False
 
 
 def kill_host(run: Run) -> None:
@@ -138,7 +134,7 @@ TRIALS = (
     Trial("Valkey killed", kill_valkey),
     Trial("PostgreSQL restarted", restart_postgresql, can_fail=True),
     Trial("workers killed", kill_workers),
-    Trial("clocks apart", shift_clocks, is_off=True),
+    Trial("clocks apart", shift_clocks),
     Trial("slow network", slow_down),
     Trial("rolling upgrade", upgrade),
 )

@@ -36,9 +36,13 @@ from app.services.webhooks import lists as webhook_lists
 from app.services.webhooks import stored_webhooks
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
+CLOCK = SimpleNamespace(now=lambda: NOW, timestamp=NOW.timestamp)
 PORTS: Any = SimpleNamespace(
-    clock=SimpleNamespace(now=lambda: NOW, timestamp=NOW.timestamp),
-    throttle=SimpleNamespace(count_blocked=lambda _now: 0),
+    clock=CLOCK,
+    shared_clock=CLOCK,
+    throttle=SimpleNamespace(
+        timestamp=lambda clock: clock.timestamp(), count_blocked=lambda _now: 0
+    ),
 )
 SPANS = daily_statistics.hour_spans(NOW)
 

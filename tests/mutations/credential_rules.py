@@ -76,9 +76,16 @@ TOKENS = (
     Mutant(
         "The grace of a used refresh token is short",
         "app/services/sign_in/refresh_tokens.py",
-        "return ports.clock.now() <= kept.refreshed_at + GRACE",
-        "return ports.clock.now() <= kept.refreshed_at + 9 * GRACE",
+        "return ports.shared_clock.now() <= kept.refreshed_at + GRACE",
+        "return ports.shared_clock.now() <= kept.refreshed_at + 9 * GRACE",
         "services/sign_in/test_refresh_tokens.py",
+    ),
+    Mutant(
+        "Hosts whose clocks differ agree on blocks",
+        "app/ports/ports.py",
+        "return self.clock if self.database_clock is None else self.database_clock",
+        "return self.clock",
+        "reliability/test_clocks_apart.py",
     ),
     Mutant(
         "A refresh token stands in no header",

@@ -27,4 +27,5 @@ class FastClock:
 
 
 if __name__ == "__main__":
-    run(replace(connect(load_settings()), clock=FastClock(float(sys.argv[1]))), Event())
+    clock = FastClock(float(sys.argv[1]))
+    run(replace(connect(load_settings()), clock=clock, database_clock=None), Event())

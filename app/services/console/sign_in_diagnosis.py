@@ -190,7 +190,8 @@ class _AttemptRow:
 def _blocks(ports: Ports, user_id: int, attempts: tuple[SignInEvent, ...]) -> Blocks | None:
     addresses = sorted({attempt.address for attempt in attempts if attempt.address})
     try:
-        found = ports.throttle.blocks_of(user_id, addresses, ports.clock.timestamp())
+        now = ports.throttle.timestamp(ports.shared_clock)
+        found = ports.throttle.blocks_of(user_id, addresses, now)
     except ThrottleUnavailable:
         return None
     until = found.account_until

@@ -34,7 +34,7 @@ def claim_submission(ports: Ports, actor: Actor, key: str) -> bool:
     Of concurrent calls, one gets ``True``. Expired submissions of the session are deleted. The
     claim ends with ``finish_submission``, ``release_submission`` or after ``CLAIM_LEASE``.
     """
-    record, now = FormSubmissionRecord, ports.clock.now()
+    record, now = FormSubmissionRecord, ports.shared_clock.now()
     is_old = (record.session_id == actor.session_id) & (record.expires_at <= now)
     claimed = record(key=key, session_id=actor.session_id, expires_at=now + CLAIM_LEASE)
     try:
@@ -68,7 +68,7 @@ def finish_submission(
         session_id=actor.session_id,
         location=location,
         encrypted_secret=ports.encryption.encrypt(FORM_SECRET, secret) if secret else "",
-        expires_at=ports.clock.now() + LIFETIME,
+        expires_at=ports.shared_clock.now() + LIFETIME,
     )
     with ports.database.transaction() as session:
         session.merge(created)
@@ -80,12 +80,10 @@ def find_created_page(ports: Ports, actor: Actor, key: str) -> str | None:
 
     ``None`` for a form that the caller's session didn't submit lately.
     """
-    record = FormSubmissionRecord
+    record, now = FormSubmissionRecord, ports.shared_clock.now()
     mine = (record.key == key) & (record.session_id == actor.session_id)
     with ports.database.reading() as session:
-        return session.scalar(
-            select(record.location).where(mine, record.expires_at > ports.clock.now())
-        )
+        return session.scalar(select(record.location).where(mine, record.expires_at > now))
 
 
 @staff_only
@@ -94,9 +92,9 @@ def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
 
     Empty if there is none, or it was taken before or expired.
     """
-    record = FormSubmissionRecord
+    record, now = FormSubmissionRecord, ports.shared_clock.now()
     mine = (record.key == key) & (record.session_id == actor.session_id)
-    query = select(record).where(mine, record.expires_at > ports.clock.now()).with_for_update()
+    query = select(record).where(mine, record.expires_at > now).with_for_update()
     with ports.database.transaction() as session:
         stored = session.scalar(query)
         if stored is None or not stored.encrypted_secret:
@@ -108,7 +106,7 @@ def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
 @staff_only
 def keep_entered(ports: Ports, actor: Actor, key: str, entered: str) -> None:
     """Keep what was entered in a form, encrypted, for the page that follows it."""
-    record, now = FormSubmissionRecord, ports.clock.now()
+    record, now = FormSubmissionRecord, ports.shared_clock.now()
     is_old = (record.session_id == actor.session_id) & (record.expires_at <= now)
     kept = record(
         key=key,
@@ -124,10 +122,10 @@ def keep_entered(ports: Ports, actor: Actor, key: str, entered: str) -> None:
 @staff_only
 def find_entered(ports: Ports, actor: Actor, key: str) -> str:
     """Return what the caller's session kept under ``key``; empty if there is nothing."""
-    record = FormSubmissionRecord
+    record, now = FormSubmissionRecord, ports.shared_clock.now()
     mine = (record.key == key) & (record.session_id == actor.session_id)
     with ports.database.reading() as session:
         encrypted = session.scalar(
-            select(record.encrypted_secret).where(mine, record.expires_at > ports.clock.now())
+            select(record.encrypted_secret).where(mine, record.expires_at > now)
         )
     return ports.encryption.decrypt(FORM_FIELDS, encrypted) if encrypted else ""

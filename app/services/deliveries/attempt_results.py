@@ -85,6 +85,7 @@ def save_results(
         return
     next_steps = [_next_step(ports, outcome) for outcome in results]
     _measure(ports, results, next_steps)
+    now = ports.shared_clock.now()
     with ports.database.transaction() as session:
         arrived = all(next_step.status is DeliveryStatus.SUCCESS for next_step in next_steps)
         webhook = _held(session, batch.webhook_id, arrived=arrived)
@@ -97,7 +98,7 @@ def save_results(
                 for outcome, next_step in zip(results, next_steps, strict=True)
             ],
         )
-        _schedule_next(session, batch.lease, results, next_steps, ports.clock.now())
+        _schedule_next(session, batch.lease, results, next_steps, now)
         if webhook.target_url == target:
             _update_endpoint_health(ports, session, webhook, results, next_steps)
 

@@ -71,7 +71,7 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     (``MAX_BATCHES``), a failing one a single delivery, and all failing ones together
     ``MAX_FAILING_BATCHES``: endpoints that hang don't delay others.
     """
-    now = ports.clock.now()
+    now = ports.shared_clock.now()
     with ports.database.reading() as session:
         # A look that locks nothing: most rounds find nothing, and disturb nobody.
         if session.scalar(select(DeliveryRecord.id).where(*_due(now)).limit(1)) is None:

@@ -94,8 +94,9 @@ def trigger_webhook(
     ran = _run(ports, actor, reader, kinds, object_id, query)
     issuer = issuer_of(ports, actor.issuer)
     new = NewDelivery(webhook.id, ran.event.value, ran.subject_id, ran.payload, issuer)
+    now = ports.shared_clock.now()
     with ports.database.transaction() as session:
-        delivery_id = store_delivery(ports, session, new, ports.clock.now())
+        delivery_id = store_delivery(ports, session, new, now)
         statement = select(*DELIVERY_COLUMNS).where(DeliveryRecord.id == delivery_id)
         row = session.execute(statement).one()
         delivery = replace(to_delivery(row), payload=ran.payload)

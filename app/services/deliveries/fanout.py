@@ -65,8 +65,8 @@ def fan_out_events(ports: Ports, actor: Actor) -> int:
     if not notes:
         return 0
     results = [_make_payloads(ports, note, subscribers.get(note.type, ())) for note in notes]
+    now = ports.shared_clock.now()
     with ports.database.transaction() as session:
-        now = ports.clock.now()
         insert_deliveries(
             ports,
             session,
@@ -91,7 +91,7 @@ def _claim(
     ports: Ports,
 ) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[Subscriber, ...]]]:
     """Lease open events; return them with their subscribers by event name."""
-    now = ports.clock.now()
+    now = ports.shared_clock.now()
     with ports.database.reading() as session:
         # A look that locks nothing: most rounds find nothing, and disturb nobody.
         if session.scalar(select(OutboxEventRecord.id).where(*_open(now)).limit(1)) is None:

@@ -52,6 +52,7 @@ def _rebuild(ports: Ports, key: int) -> bool:
         return False
     (rebuilt,) = make_missing_deliveries(ports, [note], subscriber)
     is_due = rebuilt.status is DeliveryStatus.PENDING
+    now = ports.shared_clock.now()
     with ports.database.transaction() as session:
         session.execute(
             update(DeliveryRecord)
@@ -60,7 +61,7 @@ def _rebuild(ports: Ports, key: int) -> bool:
                 payload=encrypted_payload(ports, rebuilt.event, rebuilt.payload),
                 status=rebuilt.status.value,
                 given_up=rebuilt.given_up[:256],
-                next_attempt_at=ports.clock.now() if is_due else None,
+                next_attempt_at=now if is_due else None,
             )
         )
     return is_due

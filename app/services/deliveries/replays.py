@@ -249,7 +249,7 @@ def _due_again(ports: Ports) -> dict[str, object]:
     return {
         "status": DeliveryStatus.PENDING.value,
         "attempts": 0,
-        "next_attempt_at": ports.clock.now(),
+        "next_attempt_at": ports.shared_clock.now(),
         "lease": "",
         "lease_until": None,
         "given_up": "",
@@ -268,8 +268,9 @@ def _replay_undelivered(ports: Ports, webhook_id: int, since: datetime, tally: _
             for note in notes
             for delivery in make_missing_deliveries(ports, [note], heard[note.type])
         ]
+        now = ports.shared_clock.now()
         with ports.database.transaction() as session:
-            insert_deliveries(ports, session, missing, ports.clock.now())
+            insert_deliveries(ports, session, missing, now)
         count += len(missing)
         tally.add(len(notes))
     return count

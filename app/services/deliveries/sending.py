@@ -156,7 +156,7 @@ def _permitted(
 
 def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
     """Return the deliveries that the lease still covers, and extend it for the batch."""
-    now = ports.clock.now()
+    now = ports.shared_clock.now()
     with ports.database.transaction() as session:
         rows = session.execute(
             update(DeliveryRecord)

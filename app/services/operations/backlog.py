@@ -37,7 +37,7 @@ class Backlog:
 @internal
 def read_backlog(ports: Ports, actor: Actor) -> Backlog:
     """Return what waits now, in two statements."""
-    now = ports.clock.now()
+    now = ports.shared_clock.now()
     status = read_worker_status(ports)
     one = select(literal(1).label("one"))
     query = select(

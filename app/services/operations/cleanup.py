@@ -83,7 +83,9 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
             ports, AppTokenRecord.id, AppTokenRecord.expires_at, older_by=EXPIRED_TOKEN_KEPT
         ),
         traffic_counts=delete_old_traffic(ports),
-        throttle_counters=ports.throttle.delete_expired(ports.clock.timestamp()),
+        throttle_counters=ports.throttle.delete_expired(
+            ports.throttle.timestamp(ports.shared_clock)
+        ),
         keys=delete_old_keys(ports, actor),
         deliveries=_delete_old(
             ports,

@@ -31,7 +31,7 @@ def throttle_findings(ports: Ports) -> Iterator[Finding]:
     """Whether logins can be counted, and whether their counters stay."""
     subject = "login throttle"
     try:
-        blocked = ports.throttle.blocked(ports.clock.timestamp())
+        blocked = ports.throttle.blocked(ports.throttle.timestamp(ports.shared_clock))
         eviction = ports.throttle.eviction()
     except ThrottleUnavailable as error:
         remedy = (
@@ -82,7 +82,7 @@ def provider_findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
 def worker_findings(ports: Ports) -> Iterator[Finding]:
     """Whether a worker is alive, and whether it keeps up."""
     status = read_worker_status(ports)
-    now = ports.clock.now()
+    now = ports.shared_clock.now()
     waiting = {
         "A delivery": status.delivery_since,
         "An event": status.event_since,

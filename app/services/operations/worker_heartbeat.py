@@ -29,14 +29,14 @@ class WorkerStatus:
 def record_heartbeat(ports: Ports, actor: Actor) -> int:
     """Record a heartbeat; return 0, for there is nothing more to do."""
     with ports.database.transaction() as session:
-        session.execute(update(HeartbeatRecord).values(beat_at=ports.clock.now()))
+        session.execute(update(HeartbeatRecord).values(beat_at=ports.shared_clock.now()))
     return 0
 
 
 @part
 def read_worker_status(ports: Ports) -> WorkerStatus:
     """In one statement, by indexes that hold only what is still to be done."""
-    now = ports.clock.now()
+    now = ports.shared_clock.now()
     delivery = select(func.min(DeliveryRecord.next_attempt_at)).where(
         DeliveryRecord.next_attempt_at <= now, DeliveryRecord.lease_until.is_(None)
     )

@@ -20,7 +20,8 @@ def unblock_account(ports: Ports, actor: Actor, user_id: int) -> User:
     Staff need MANAGE_STAFF, customers MANAGE_USERS. Refuses on ``id`` NOT_FOUND for an unknown or
     unblocked account, and OUT_OF_SCOPE_USER. Raises ``ThrottleUnavailable``.
     """
-    until = ports.throttle.blocks_of(user_id, (), ports.clock.timestamp()).account_until
+    now = ports.throttle.timestamp(ports.shared_clock)
+    until = ports.throttle.blocks_of(user_id, (), now).account_until
     with ports.database.transaction() as session:
         user = find_user_by_key(session, user_id)
         require_manageable(actor, user)

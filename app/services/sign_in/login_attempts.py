@@ -59,7 +59,7 @@ def attempt(ports: Ports, address: str | None) -> Iterator[Attempt]:
 
 
 def _begin(ports: Ports, address: str) -> str:
-    now = ports.clock.timestamp()
+    now = ports.throttle.timestamp(ports.shared_clock)
     begun = ports.throttle.begin(address, now)
     if begun.lease:
         return begun.lease
@@ -74,15 +74,16 @@ def _begin(ports: Ports, address: str) -> str:
 
 
 def _end(ports: Ports, address: str, lease: str, this: Attempt) -> None:
-    now = ports.clock.timestamp()
+    if this.succeeded_as is None and not this.failed:
+        ports.throttle.release(address, lease)
+        return
+    now = ports.throttle.timestamp(ports.shared_clock)
     if this.succeeded_as is not None:
         ports.throttle.succeed(address, lease, this.succeeded_as, now)
-    elif this.failed:
-        seconds = ports.throttle.fail(address, lease, this.failed_against, now)
-        if seconds > 0:
-            ports.metrics.count(THROTTLE_BLOCKS)
-            ports.security_log.write(
-                SecurityEvent.LOGIN_LOCK, client_ip=address, seconds=ceil(seconds)
-            )
-    else:
-        ports.throttle.release(address, lease)
+        return
+    seconds = ports.throttle.fail(address, lease, this.failed_against, now)
+    if seconds > 0:
+        ports.metrics.count(THROTTLE_BLOCKS)
+        ports.security_log.write(
+            SecurityEvent.LOGIN_LOCK, client_ip=address, seconds=ceil(seconds)
+        )

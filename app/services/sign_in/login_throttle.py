@@ -55,7 +55,7 @@ def list_blocked(ports: Ports, actor: Actor, *, limit: int = _LISTED_MAX) -> Seq
 
     Raises ``ThrottleUnavailable``.
     """
-    return ports.throttle.blocked(ports.clock.timestamp(), limit)
+    return ports.throttle.blocked(ports.throttle.timestamp(ports.shared_clock), limit)
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -66,7 +66,7 @@ def list_block_details(
 
     With ``address`` that one alone, however many wait longer. Raises ``ThrottleUnavailable``.
     """
-    now = ports.clock.timestamp()
+    now = ports.throttle.timestamp(ports.shared_clock)
     blocked = _if_blocked(ports, address, now) if address else ports.throttle.blocked(now, limit)
     if not blocked:
         return ()
@@ -96,7 +96,7 @@ def blocked_count(ports: Ports) -> ColumnElement[int | None]:
     NULL while the store of the counters does not answer: a page shows the rest.
     """
     try:
-        counted = ports.throttle.count_blocked(ports.clock.timestamp())
+        counted = ports.throttle.count_blocked(ports.throttle.timestamp(ports.shared_clock))
     except ThrottleUnavailable:
         return literal(None, Integer)
     return literal(counted) if isinstance(counted, int) else counted.scalar_subquery()
@@ -112,7 +112,7 @@ def unblock_ip(ports: Ports, actor: Actor, address: str) -> None:
     parsed = parse_address(address)
     if parsed is None:
         raise Refused(Problem("INVALID", "Enter a valid IP address.", "address"))
-    held = ports.throttle.find(str(parsed), ports.clock.timestamp())
+    held = ports.throttle.find(str(parsed), ports.throttle.timestamp(ports.shared_clock))
     if held is None:
         raise Refused(Problem("NOT_FOUND", "This IP address has no failed sign-ins.", "address"))
     # The counters may live in Redis, beyond this transaction. Written first, the row misleads at

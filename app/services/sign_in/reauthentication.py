@@ -84,7 +84,7 @@ def prove_password(
 
 
 def _count_guess(ports: Ports, account: OwnAccount) -> int:
-    guess = ports.throttle.guess(account.id, ports.clock.timestamp())
+    guess = ports.throttle.guess(account.id, ports.throttle.timestamp(ports.shared_clock))
     if not guess.number:
         minutes = ceil(guess.wait / 60)
         raise Refused(

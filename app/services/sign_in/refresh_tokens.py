@@ -60,7 +60,7 @@ def was_just_used(ports: Ports, kept: SessionRecord, claims: Claims) -> bool:
     following = digest_of_csrf_token(successor_of(claims.csrf_token))
     if kept.refreshed_at is None or not compare_digest(kept.refresh_digest, following):
         return False
-    return ports.clock.now() <= kept.refreshed_at + GRACE
+    return ports.shared_clock.now() <= kept.refreshed_at + GRACE
 
 
 @part
@@ -68,5 +68,5 @@ def replace_token(ports: Ports, kept: SessionRecord, claims: Claims) -> str:
     """Have the token with ``claims`` be followed by another; returns its ``csrf_token``."""
     successor = successor_of(claims.csrf_token)
     kept.refresh_digest = digest_of_csrf_token(successor)
-    kept.refreshed_at = ports.clock.now()
+    kept.refreshed_at = ports.shared_clock.now()
     return successor

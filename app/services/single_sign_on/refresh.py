@@ -169,7 +169,7 @@ def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn 
 
     Providers that rotate tokens treat two concurrent uses as theft.
     """
-    now = ports.clock.now()
+    now = ports.shared_clock.now()
     with ports.database.transaction() as session:
         row = session.execute(
             select(SessionRecord, ExternalIdentityRecord)

@@ -1,0 +1,133 @@
+"""Two hosts whose clocks differ share one database and agree about what lasts seconds."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import pytest
+
+from app.adapters.clock import SystemClock
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.models import DeliveryRecord
+from app.ports import Ports
+from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.operations.backlog import read_backlog
+from app.services.operations.worker_heartbeat import record_heartbeat
+from app.services.sign_in.login_throttle import list_blocked
+from app.services.sign_in.tokens import refresh_token
+from app.settings import Settings
+from app.wiring import connect
+from tests.builders.apps import make_app
+from tests.builders.people import ADDRESS, NOBODY, make_user, sign_in
+from tests.builders.tokens import claims_in
+from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
+from tests.fakes.keys import SECRET
+from tests.fakes.offset_clock import Ahead
+from tests.fixtures.ports import fake_ports
+from tests.services.logins import EMAIL, WRONG, code_of
+
+FAILURES = 5
+BLOCK = 16
+AGO = 60.0
+BATCH_SECONDS = 25.0
+MOMENT = 5.0
+
+Connect = Callable[[str], "Hosts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """The clock of ``ahead`` is ahead of that of ``behind``, unless both are equal."""
+
+    behind: Ports
+    ahead: Ports
+
+
+@pytest.fixture(params=[0, 8, 50], ids=lambda seconds: f"{seconds} s apart")
+def connect_hosts(request: pytest.FixtureRequest, postgresql_url: str) -> Iterator[Connect]:
+    """Return what connects two hosts, their clocks so far apart, with the Redis at a URL."""
+    opened: list[Ports] = []
+
+    def host(redis_url: str, ahead: float) -> Ports:
+        real = connect(
+            Settings(database_url=postgresql_url, redis_url=redis_url, secret_key=SECRET)
+        )
+        fake = fake_ports(postgresql_url, Ahead(ahead), first_key=10 * len(opened))
+        opened.extend((real, fake))
+        return replace(fake, throttle=real.throttle, database_clock=real.database_clock)
+
+    yield lambda redis_url: Hosts(
+        host(redis_url, -request.param / 2), host(redis_url, request.param / 2)
+    )
+    for ports in opened:
+        ports.database.close()
+
+
+@pytest.fixture
+def hosts(connect_hosts: Connect) -> Hosts:
+    return connect_hosts("")
+
+
+@pytest.mark.parametrize("store", ["postgresql", "redis"])
+@pytest.mark.parametrize("is_ahead", [True, False])
+def test_block_of_a_login_is_known_on_the_other_host(
+    request: pytest.FixtureRequest, connect_hosts: Connect, store: str, *, is_ahead: bool
+) -> None:
+    hosts = connect_hosts(request.getfixturevalue("redis_url") if store == "redis" else "")
+    here, there = (hosts.ahead, hosts.behind) if is_ahead else (hosts.behind, hosts.ahead)
+    user = make_user(here, EMAIL)
+    for _ in range(FAILURES - 1):
+        here.throttle.fail(ADDRESS, "", user, SystemClock().timestamp() - AGO)
+
+    assert code_of(here, EMAIL, WRONG) == "INVALID_CREDENTIALS"
+    assert code_of(there, EMAIL, WRONG) == "LOGIN_ATTEMPT_DELAYED"
+    assert code_of(here, EMAIL, WRONG) == "LOGIN_ATTEMPT_DELAYED"
+
+    for host in (here, there):
+        (block,) = list_blocked(host, OPERATOR)
+        assert 0 < block.blocked_until - SystemClock().timestamp() <= BLOCK
+
+
+@pytest.mark.parametrize("is_ahead", [True, False])
+def test_refresh_token_can_be_used_on_both_hosts_at_once(hosts: Hosts, *, is_ahead: bool) -> None:
+    both = (hosts.ahead, hosts.behind) if is_ahead else (hosts.behind, hosts.ahead)
+    token = sign_in(hosts.behind, make_user(hosts.behind)).refresh
+
+    first, second = (_refresh(host, token) for host in both)
+
+    assert first == second
+
+
+@pytest.mark.parametrize("is_ahead", [True, False])
+def test_leased_delivery_is_not_sent_by_the_other_host(hosts: Hosts, *, is_ahead: bool) -> None:
+    here, there = (hosts.ahead, hosts.behind) if is_ahead else (hosts.behind, hosts.ahead)
+    app, _ = make_app(here, "warehouse")
+    delivery = make_delivery(hosts.behind, make_webhook(here, app))
+
+    assert len(lease_due_deliveries(here, WORKER)) == 1
+    _let_pass(here, delivery, BATCH_SECONDS)
+    assert lease_due_deliveries(there, WORKER) == ()
+
+
+def test_heartbeat_has_its_age_on_the_other_host(hosts: Hosts) -> None:
+    record_heartbeat(hosts.behind, WORKER)
+    age = read_backlog(hosts.ahead, WORKER).heartbeat_age
+    assert age is not None
+    assert age < MOMENT
+
+
+def _let_pass(ports: Ports, delivery: int, seconds: float) -> None:
+    """Move the lease of ``delivery`` as if it had begun so long ago."""
+    with ports.database.reading() as session:
+        until = session.get_one(DeliveryRecord, delivery).lease_until
+    assert until is not None
+    change_delivery(ports, delivery, lease_until=until - timedelta(seconds=seconds))
+
+
+def _refresh(ports: Ports, token: str) -> object:
+    """Refresh; return what names the successor of ``token``."""
+    configuration = replace(ports.configuration, single_use_refresh_tokens=True)
+    one_use = replace(ports, configuration=configuration)
+    successor = refresh_token(one_use, NOBODY, token=token).refresh
+    assert successor is not None
+    return claims_in(ports, successor)["csrf_token"]
