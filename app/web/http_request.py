@@ -11,7 +11,7 @@ from werkzeug.wsgi import get_path_info
 
 from app.domain.authorization.actor import Actor
 from app.domain.values.ip_addresses import Network
-from app.web.client_ip import client_address
+from app.web.client_ip import client_address, is_trusted_proxy
 
 UNMATCHED = "unmatched"
 """The route of a path that no route matches; paths themselves can hold IDs and secrets."""
@@ -69,6 +69,13 @@ class HttpRequest:
     @property
     def headers(self) -> EnvironHeaders:
         return EnvironHeaders(self.environ)
+
+    @property
+    def traceparent(self) -> str:
+        """The span that a trusted proxy made of this request; empty if there is none."""
+        given: str = self.environ.get("HTTP_TRACEPARENT", "")
+        peer = self.environ.get("REMOTE_ADDR")
+        return given if given and is_trusted_proxy(peer, self.trusted_proxies) else ""
 
     @property
     def client_ip(self) -> str | None:

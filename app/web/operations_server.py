@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from socketserver import ThreadingMixIn
-from threading import Thread
+from threading import BoundedSemaphore, Thread
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
@@ -36,6 +36,7 @@ from app.web.readiness import Readiness, is_ready
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _JSON = "application/json"
+_MAX_THREADS = 32
 
 
 class OperationsApp:
@@ -106,9 +107,31 @@ class _Handler(WSGIRequestHandler):
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """As Prometheus's own client serves metrics."""
+    """As Prometheus's own client serves metrics, but with at most ``_MAX_THREADS`` threads.
+
+    Further connections are closed at once: silent clients give theirs back after ten seconds.
+    """
 
     daemon_threads = True
+    request_queue_size = _MAX_THREADS
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._free_threads = BoundedSemaphore(_MAX_THREADS)
+
+    @override
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._free_threads.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    @override
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free_threads.release()
 
 
 @contextmanager

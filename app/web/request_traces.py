@@ -10,15 +10,14 @@ from app.web.request_hooks import RequestHook
 
 
 def make_request_traces(traces: Traces) -> RequestHook:
-    """Return the hook; a request with ``traceparent`` continues the trace of its client."""
+    """Return the hook; a request continues the trace of a trusted proxy."""
 
     @contextmanager
     def trace(request: HttpRequest) -> Iterator[None]:
         if request.path in PROBES:
             yield
             return
-        parent = request.environ.get("HTTP_TRACEPARENT", "")
-        with traces.span(request.method, SpanKind.SERVER, traceparent=parent) as span:
+        with traces.span(request.method, SpanKind.SERVER, traceparent=request.traceparent) as span:
             yield
             span.rename(f"{request.method} {request.route}")
             span.add(

@@ -1,16 +1,12 @@
 """Traces: from a request over operation and statements to the delivery of its event."""
 
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from sqlalchemy import select, text
-from typing_extensions import override
 
 from app.adapters.database import connect_database
 from app.adapters.traces import OpenTelemetryTraces
@@ -31,7 +27,9 @@ from tests.builders.deliveries import work_off
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
+from tests.fakes.strict_http import LOOPBACK
 from tests.fixtures.ports import fake_ports
+from tests.servers.otlp_collector import otlp_collector
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = f"00-{TRACE}-00f067aa0ba902b7-01"
@@ -63,7 +61,7 @@ def by_name(exporter: InMemorySpanExporter) -> dict[str, ReadableSpan]:
 def test_request_operation_and_statements_are_one_trace(
     ports: Ports, exporter: InMemorySpanExporter
 ) -> None:
-    client = create_app(ports, Settings()).test_client()
+    client = create_app(ports, Settings(trusted_proxies=LOOPBACK)).test_client()
     response = client.post(
         "/graphql/?secret=x", json={"query": "{ shop { name } }"}, headers={"traceparent": PARENT}
     )
@@ -80,6 +78,17 @@ def test_request_operation_and_statements_are_one_trace(
     assert statement.attributes["db.system.name"] == "sqlite"
     assert str(statement.attributes["db.query.text"]).startswith("SELECT")
     assert "secret" not in "".join(span.to_json() for span in spans.values())
+
+
+def test_client_cannot_choose_the_trace_of_its_request(
+    ports: Ports, exporter: InMemorySpanExporter
+) -> None:
+    client = create_app(ports, Settings()).test_client()
+    client.get("/.well-known/jwks.json", headers={"traceparent": PARENT})
+    [span] = [span for span in exporter.get_finished_spans() if span.name.startswith("GET")]
+    assert span.parent is None
+    assert span.context is not None
+    assert f"{span.context.trace_id:032x}" != TRACE
 
 
 def test_probes_have_no_span(ports: Ports, exporter: InMemorySpanExporter) -> None:
@@ -145,36 +154,14 @@ def test_traces_are_off_without_the_standard_variables(monkeypatch: pytest.Monke
 
 
 def test_spans_are_sent_by_otlp(monkeypatch: pytest.MonkeyPatch) -> None:
-    received: list[ExportTraceServiceRequest] = []
-    arrived = threading.Event()
-
-    class Collector(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            received.append(ExportTraceServiceRequest.FromString(body))
-            self.send_response(200)
-            self.end_headers()
-            arrived.set()
-
-        @override
-        def log_message(self, format: str, *args: object) -> None:
-            return
-
-    with HTTPServer(("127.0.0.1", 0), Collector) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        monkeypatch.setenv(
-            "OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.server_address[1]}"
-        )
+    with otlp_collector() as (url, received):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
         monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
         monkeypatch.setenv("OTEL_SERVICE_NAME", "front-door")
         traces = make_traces()
         with traces.span("a span"):
             pass
-        assert arrived.wait(20)
-        server.shutdown()
-        thread.join()
-    [resource] = received[0].resource_spans
+        [resource] = received.get(timeout=20).resource_spans
     names = {item.key: item.value.string_value for item in resource.resource.attributes}
     assert names["service.name"] == "front-door"
     assert resource.scope_spans[0].spans[0].name == "a span"

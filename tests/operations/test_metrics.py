@@ -3,10 +3,12 @@
 import os
 import re
 import signal
+import socket
 import stat
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app.ports.metrics import METRICS
 from tests.servers.forked_commands import ForkedCommand, start_command
+from tests.servers.otlp_collector import Received, otlp_collector
 from tests.servers.sandbox import PATIENCE
 from tests.spec.server import environment, free_port
 
@@ -26,12 +29,13 @@ Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 @dataclass(slots=True)
 class Observed:
-    """A running installation and its operations listener."""
+    """A running installation, its operations listener, and the spans that it sends."""
 
     process: ForkedCommand
     url: str
     operations: str
     metrics_folder: Path
+    received: Received
 
     def scrape(self) -> Series:
         response = requests.get(f"{self.operations}/metrics", timeout=PATIENCE)
@@ -51,20 +55,25 @@ def observed(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> 
     temporary = folder / "tmp"
     temporary.mkdir()
     port, operations = free_port(), free_port()
-    settings = environment(
-        f"sqlite:///{copied}", OPERATIONS_PORT=str(operations), TMPDIR=str(temporary)
-    )
     command = ("serve", "--workers", "2", "--port", str(port))
-    process = start_command(command, folder, settings, folder / "serve.log")
     url = f"http://127.0.0.1:{port}"
-    made = Observed(process, url, f"http://127.0.0.1:{operations}", temporary)
-    try:
-        wait_for(f"{url}/readyz")
-        wait_for(f"{made.operations}/readyz")
-        yield made
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(PATIENCE)
+    with otlp_collector() as (collector, received):
+        settings = environment(
+            f"sqlite:///{copied}",
+            OPERATIONS_PORT=str(operations),
+            TMPDIR=str(temporary),
+            OTEL_EXPORTER_OTLP_ENDPOINT=collector,
+            OTEL_BSP_SCHEDULE_DELAY="100",
+        )
+        process = start_command(command, folder, settings, folder / "serve.log")
+        made = Observed(process, url, f"http://127.0.0.1:{operations}", temporary, received)
+        try:
+            wait_for(f"{url}/readyz")
+            wait_for(f"{made.operations}/readyz")
+            yield made
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(PATIENCE)
     assert list(temporary.glob("latchkey-metrics-*")) == []
 
 
@@ -208,6 +217,35 @@ def test_operations_port_says_reasons(observed: Observed) -> None:
     }
     assert requests.get(f"{observed.operations}/graphql/", timeout=PATIENCE).status_code == 404
     assert requests.post(f"{observed.operations}/metrics", timeout=PATIENCE).status_code == 405
+
+
+def test_operations_port_closes_too_many_connections(observed: Observed) -> None:
+    address = ("127.0.0.1", int(observed.operations.rpartition(":")[2]))
+    with ExitStack() as silent:
+        for _ in range(40):
+            silent.enter_context(socket.create_connection(address, PATIENCE))
+        with pytest.raises(requests.ConnectionError):
+            requests.get(f"{observed.operations}/healthz", timeout=PATIENCE)
+    wait_for(f"{observed.operations}/healthz")
+
+
+def test_served_request_is_one_trace_at_the_collector(observed: Observed) -> None:
+    trace = os.urandom(16).hex()
+    requests.post(
+        f"{observed.url}/graphql/",
+        json=OPERATION,
+        headers={"traceparent": f"00-{trace}-00f067aa0ba902b7-01"},
+        timeout=PATIENCE,
+    )
+    names: set[str] = set()
+    while "POST /graphql/" not in names:
+        names |= {
+            span.name
+            for resource in observed.received.get(timeout=PATIENCE).resource_spans
+            for span in resource.scope_spans[0].spans
+            if span.trace_id.hex() == trace
+        }
+    assert names >= {"POST /graphql/", "graphql shop", "SQL"}
 
 
 def test_main_port_has_no_metrics(observed: Observed) -> None:
