@@ -8,11 +8,13 @@ from app.domain.authorization.actor import Actor
 from app.ports import Ports
 from app.services.authorization.register import internal
 
-# Connections that others than superusers can open: those of the server, of the database and of the
-# account, whichever is least (-1: no limit of its own).
+# Connections that an ordinary account can open: the least of the limits of the server, the
+# database and the account (-1: unlimited). PostgreSQL 15 has no reserved_connections.
 _ACCEPTED = text("""
 SELECT least(
-  current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+  current_setting('max_connections')::int
+    - current_setting('superuser_reserved_connections')::int
+    - coalesce(current_setting('reserved_connections', true)::int, 0),
   (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()),
   (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)
 )""")

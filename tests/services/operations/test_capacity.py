@@ -19,7 +19,7 @@ def limit(url: str, connections: int) -> None:
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_least_of_the_limits_counts(ports: Ports, database_url: str) -> None:
-    assert database_capacity(ports, OPERATOR) == Capacity(per_process=16, accepted=297)
+    assert database_capacity(ports, OPERATOR) == Capacity(per_process=16, accepted=295)
     limit(database_url, 40)
     try:
         capacity = database_capacity(ports, OPERATOR)
