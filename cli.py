@@ -29,6 +29,7 @@ COMMANDS = {
     "keys": "app.commands.keys:command",
     "backup": "app.commands.backup:backup",
     "restore": "app.commands.backup:restore",
+    "export": "app.commands.export:command",
     "demo": "app.commands.demo:command",
     "user": "app.commands.user:command",
     "group": "app.commands.group:command",
@@ -50,6 +51,7 @@ SECTIONS = {
         "keys": "List and rotate the signing keys.",
         "backup": "Write the database to an encrypted file.",
         "restore": "Put a backup into the database.",
+        "export": "Write people, apps, webhooks and settings as JSON Lines.",
         "demo": "Fill the shop with demo data and print its logins.",
     },
     "People and access": {

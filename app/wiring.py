@@ -18,6 +18,7 @@ from app.adapters.demo_provider_http import DemoProviderHttp
 from app.adapters.email_templates import JinjaEmailTemplates
 from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.passwords import Argon2Hasher
+from app.adapters.private_files import DiskFiles
 from app.adapters.randomness import SystemRandomness
 from app.adapters.saved_logins import FileProfiles
 from app.adapters.sign_in_log import SqlSignInLog
@@ -104,6 +105,7 @@ def connect(
         clock=clock,
         randomness=SystemRandomness(),
         database=database,
+        snapshots=database,
         keys=_keys(settings),
         signatures=LazySignatures(),
         passwords=passwords,
@@ -121,6 +123,7 @@ def connect(
         queue=LazyQueue(settings),
         schema=LazySchema(settings.database_url),
         backups=LazyBackups(settings),
+        private_files=DiskFiles(),
         activity=SqlActivity(database, clock),
         sign_in_log=SqlSignInLog(database, clock, encryption),
         cache=ProcessCache(),

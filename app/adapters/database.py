@@ -89,6 +89,19 @@ class SqlDatabase:
         with self._watched(), Session(self._reading, expire_on_commit=False) as session:
             yield session
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        with self._watched(), self._reading.connect() as connection:
+            if self._dialect.name == "sqlite":
+                # The first read fixes the moment; a deferred transaction blocks no writer.
+                connection.exec_driver_sql("BEGIN")
+            else:
+                connection.execution_options(
+                    isolation_level="REPEATABLE READ", postgresql_readonly=True
+                )
+            with Session(connection, expire_on_commit=False) as session:
+                yield session
+
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
     ) -> Sequence[NamedRow]:

@@ -4,8 +4,11 @@
 """
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+
+from app.domain.values.installation_errors import ExportFailed
 
 _OWNER_READS_AND_WRITES = 0o600
 _OWNER_ENTERS = 0o700
@@ -44,6 +47,30 @@ def make_private_database(path: Path) -> None:
     make_private_file(path)
     for suffix in _BESIDE_SQLITE:
         _restrict(path.with_name(path.name + suffix))
+
+
+class DiskFiles:
+    """Writes beside the file first, so that it is complete or not there."""
+
+    def write(self, file: Path, lines: Iterable[str]) -> int:
+        partial = file.with_name(f".{file.name}.partial")
+        try:
+            partial.unlink(missing_ok=True)
+            descriptor = os.open(
+                partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_READS_AND_WRITES
+            )
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as target:
+                target.writelines(f"{line}\n" for line in lines)
+                target.flush()
+                os.fsync(target.fileno())
+                size = os.fstat(target.fileno()).st_size
+            partial.replace(file)
+        except OSError as error:
+            raise ExportFailed(f"Can't write {file}: {error.strerror}.") from error
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+        return size
 
 
 def _restrict(path: Path) -> None:

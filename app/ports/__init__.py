@@ -17,6 +17,7 @@ from app.ports.metrics import Metrics
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
 from app.ports.ports import Ports
+from app.ports.private_files import PrivateFiles
 from app.ports.process_cache import ProcessCache
 from app.ports.queue import Queue
 from app.ports.randomness import Randomness
@@ -24,6 +25,7 @@ from app.ports.rate_limiter import RateLimiter
 from app.ports.schema import Schema
 from app.ports.security_log import SecurityLog
 from app.ports.sign_in_log import SignInLog
+from app.ports.snapshots import Snapshots
 from app.ports.throttle import Throttle
 from app.ports.traces import Traces
 
@@ -44,6 +46,7 @@ __all__ = [
     "PasswordHasher",
     "Payloads",
     "Ports",
+    "PrivateFiles",
     "ProcessCache",
     "Queue",
     "Randomness",
@@ -52,6 +55,7 @@ __all__ = [
     "SecurityLog",
     "SignInLog",
     "SignatureCheck",
+    "Snapshots",
     "Throttle",
     "Traces",
 ]

@@ -16,6 +16,7 @@ from app.ports.mail import EmailTemplates, Mailer
 from app.ports.metrics import NO_METRICS, Metrics
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
+from app.ports.private_files import PrivateFiles
 from app.ports.process_cache import ProcessCache
 from app.ports.queue import Queue
 from app.ports.randomness import Randomness
@@ -23,6 +24,7 @@ from app.ports.rate_limiter import RateLimiter
 from app.ports.schema import Schema
 from app.ports.security_log import NO_SECURITY_LOG, SecurityLog
 from app.ports.sign_in_log import SignInLog
+from app.ports.snapshots import Snapshots
 from app.ports.throttle import Throttle
 from app.ports.traces import NO_TRACES, Traces
 
@@ -35,6 +37,7 @@ class Ports:
     clock: Clock
     randomness: Randomness
     database: Database
+    snapshots: Snapshots
     keys: KeyStore
     signatures: SignatureCheck
     passwords: PasswordHasher
@@ -50,6 +53,7 @@ class Ports:
     identity_provider: IdentityProvider
     schema: Schema
     backups: Backups
+    private_files: PrivateFiles
     activity: Activity
     sign_in_log: SignInLog
     cache: ProcessCache

@@ -34,6 +34,7 @@ _DID = {
     "customer.update": "edited the customer",
     "delivery.retry": "resent the delivery",
     "demo.fill": "loaded demo data",
+    "export.create": "exported data of the installation",
     "group.create": "created the group",
     "group.delete": "deleted the group",
     "group.update": "edited the group",

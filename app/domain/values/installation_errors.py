@@ -89,6 +89,10 @@ class BackupFailed(Fault):
     """A backup can't be written, read or restored; the message says why."""
 
 
+class ExportFailed(Fault):
+    """An export can't be written or read; the message says why."""
+
+
 class KeyUnreadable(Fault):
     """The private part of the key ``kid`` was encrypted with another secret, or is damaged."""
 

@@ -1,0 +1,340 @@
+"""Which rows and columns an export has, and which of them are secret."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.domain.imports.exports import Section
+from app.domain.keys.encryption_purposes import PROVIDER_SECRET, WEBHOOK_SECRET
+from app.models import (
+    AddressRecord,
+    AppExtensionRecord,
+    AppPermissionRecord,
+    AppRecord,
+    AppTokenRecord,
+    AvatarRecord,
+    ExternalIdentityRecord,
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    GroupRecord,
+    IdentityProviderRecord,
+    Record,
+    ShopRecord,
+    UserPermissionRecord,
+    UserRecord,
+    WebhookEventRecord,
+    WebhookRecord,
+)
+from app.services.authorization.register import part
+
+Attribute = Any
+"""A mapped attribute; as a field of a class, type checkers would read its value."""
+
+_RENAMED = {"type": "app_type"}
+_METADATA = ("public_metadata", "private_metadata")
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A list in the line of its owner: one column of a table that has the owner's key."""
+
+    name: str
+    owner: Attribute
+    value: Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedTable:
+    """The rows of ``record`` as lines of the type ``name``; ``fields`` are attributes, in order.
+
+    ``encrypted`` secrets, by their purpose, and ``hashed`` ones are only in exports with secrets;
+    ``is_secret`` tables altogether. ``order`` is unique, and its first column is indexed.
+    ``not_exported`` says why a column isn't in the file.
+    """
+
+    name: str
+    section: Section
+    record: type[Record]
+    fields: tuple[str, ...]
+    encrypted: Mapping[str, str] = field(default_factory=dict)
+    hashed: tuple[str, ...] = ()
+    headers: str = ""
+    lists: tuple[ListOf, ...] = ()
+    is_secret: bool = False
+    order: tuple[str, ...] = ("id",)
+    batch: int = 500
+    not_exported: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The columns by the fields' names: every line has a field ``type`` already."""
+        return {_RENAMED.get(name, name): name for name in self.fields}
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The fields that an export without secrets leaves out."""
+        return (*self.encrypted, *self.hashed)
+
+
+TABLES = (
+    ExportedTable(
+        "settings",
+        Section.SETTINGS,
+        ShopRecord,
+        (
+            "id",
+            "name",
+            "description",
+            "default_mail_sender_name",
+            "default_mail_sender_address",
+            "customer_set_password_url",
+            "enable_account_confirmation_by_email",
+            "allow_login_without_confirmation",
+            "password_login_mode",
+            "allow_storefront_traffic",
+            "storefront_note",
+            "storefront_opens_at",
+        ),
+        not_exported=dict.fromkeys(
+            (
+                "storefront_closed_at",
+                "storefront_rejections",
+                "setup_dismissed",
+                "keys_version",
+                "providers_version",
+                "served_at",
+            ),
+            "state of the installation",
+        ),
+    ),
+    ExportedTable(
+        "provider",
+        Section.SSO,
+        IdentityProviderRecord,
+        (
+            "id",
+            "slug",
+            "name",
+            "active",
+            "issuer",
+            "client_id",
+            "client_secret",
+            "enable_refresh_token",
+            "oauth_authorization_url",
+            "oauth_token_url",
+            "json_web_key_set_url",
+            "oauth_logout_url",
+            "user_info_url",
+            "audience",
+            "use_oauth_scope_permissions",
+            "staff_user_domains",
+            "default_group_name_for_new_staff_users",
+            "trust_emails",
+            "scope_prefix",
+        ),
+        encrypted={"client_secret": PROVIDER_SECRET},
+    ),
+    ExportedTable(
+        "user",
+        Section.PEOPLE,
+        UserRecord,
+        (
+            "id",
+            "email",
+            "password_hash",
+            "first_name",
+            "last_name",
+            "time_zone",
+            "language_code",
+            "is_staff",
+            "is_superuser",
+            "is_active",
+            "is_confirmed",
+            "date_joined",
+            "updated_at",
+            "last_login",
+            "tokens_valid_after",
+            "avatar",
+            "note",
+            "external_reference",
+            *_METADATA,
+        ),
+        hashed=("password_hash",),
+        not_exported={"reset_requested_at": "state of a link that isn't exported"},
+    ),
+    ExportedTable(
+        "avatar",
+        Section.PEOPLE,
+        AvatarRecord,
+        ("name", "size", "user_id", "data"),
+        order=("user_id", "size", "name"),
+        batch=20,
+    ),
+    ExportedTable(
+        "address",
+        Section.PEOPLE,
+        AddressRecord,
+        (
+            "id",
+            "user_id",
+            "first_name",
+            "last_name",
+            "company_name",
+            "street_address_1",
+            "street_address_2",
+            "city",
+            "city_area",
+            "postal_code",
+            "country",
+            "country_area",
+            "phone",
+            "validation_skipped",
+            "is_default_shipping",
+            "is_default_billing",
+            *_METADATA,
+        ),
+    ),
+    ExportedTable(
+        "identity",
+        Section.PEOPLE,
+        ExternalIdentityRecord,
+        (
+            "id",
+            "user_id",
+            "issuer",
+            "subject",
+            "is_verified",
+            "created_at",
+            "tokens_valid_after",
+        ),
+    ),
+    ExportedTable(
+        "group",
+        Section.STAFF,
+        GroupRecord,
+        ("id", "name"),
+        lists=(
+            ListOf(
+                "permissions", GroupPermissionRecord.group_id, GroupPermissionRecord.permission
+            ),
+        ),
+    ),
+    ExportedTable(
+        "group_member",
+        Section.STAFF,
+        GroupMemberRecord,
+        ("user_id", "group_id"),
+        order=("user_id", "group_id"),
+    ),
+    ExportedTable(
+        "user_permission",
+        Section.STAFF,
+        UserPermissionRecord,
+        ("user_id", "permission"),
+        order=("user_id", "permission"),
+    ),
+    ExportedTable(
+        "app",
+        Section.APPS,
+        AppRecord,
+        (
+            "id",
+            "name",
+            "identifier",
+            "type",
+            "is_active",
+            "is_installed",
+            "created_at",
+            "about",
+            "author",
+            "version",
+            "audience",
+            "app_url",
+            "data_privacy_url",
+            "homepage_url",
+            "manifest_url",
+            "support_url",
+            *_METADATA,
+        ),
+        lists=(ListOf("permissions", AppPermissionRecord.app_id, AppPermissionRecord.permission),),
+    ),
+    ExportedTable(
+        "app_token",
+        Section.APPS,
+        AppTokenRecord,
+        (
+            "id",
+            "app_id",
+            "name",
+            "digest",
+            "last_four",
+            "permissions",
+            "created_at",
+            "expires_at",
+            "replaced_at",
+            "imported_hash",
+        ),
+        is_secret=True,
+        not_exported=dict.fromkeys(
+            ("last_used_at", "last_used_address"), "changes with every use"
+        ),
+    ),
+    ExportedTable(
+        "app_extension",
+        Section.APPS,
+        AppExtensionRecord,
+        (
+            "id",
+            "app_id",
+            "label",
+            "url",
+            "mount",
+            "target",
+            "identifier",
+            "permissions",
+            "settings",
+        ),
+    ),
+    ExportedTable(
+        "webhook",
+        Section.WEBHOOKS,
+        WebhookRecord,
+        (
+            "id",
+            "app_id",
+            "name",
+            "identifier",
+            "target_url",
+            "is_active",
+            "query",
+            "secret",
+            "custom_headers",
+            "created_at",
+            "disabled_reason",
+            "disabled_at",
+            "saved_by_kind",
+            "saved_by",
+            "saved_permissions",
+        ),
+        encrypted={"secret": WEBHOOK_SECRET},
+        headers="custom_headers",
+        lists=(ListOf("events", WebhookEventRecord.webhook_id, WebhookEventRecord.event),),
+        not_exported=dict.fromkeys(
+            (
+                "old_secret",
+                "old_secret_until",
+                "failing_since",
+                "last_failure_at",
+                "last_failure",
+            ),
+            "state of deliveries here",
+        ),
+    ),
+)
+"""In the order of the file: a line never refers to a later one."""
+
+
+@part
+def tables_of(sections: frozenset[Section]) -> tuple[ExportedTable, ...]:
+    """Return the tables of ``sections``, in the order of the file."""
+    return tuple(table for table in TABLES if table.section in sections)

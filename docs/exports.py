@@ -1,0 +1,24 @@
+"""The lines of an export, printed from the tables that it reads."""
+
+from pathlib import Path
+
+from app.services.imports.export_tables import TABLES, ExportedTable
+from docs.parts import table, with_printed_parts
+
+PAGE = Path(__file__).parent / "operations/export.md"
+
+
+def printed_exports() -> str:
+    """Return the page with its table of lines."""
+    rows = [(f"`{one.section}`", f"`{one.name}`", _fields(one)) for one in TABLES]
+    return with_printed_parts(
+        PAGE, {"lines": table(("section", "`type`", "fields; secrets in italics"), rows)}
+    )
+
+
+def _fields(exported: ExportedTable) -> str:
+    fields = [
+        f"*`{name}`*" if name in exported.secrets or exported.is_secret else f"`{name}`"
+        for name in (*exported.names, *(list_.name for list_ in exported.lists))
+    ]
+    return ", ".join(fields)
