@@ -72,6 +72,19 @@ class Provider:
         """
         return self.issuer or f"{self.slug}|{issuer}"
 
+    @property
+    def imported_issuer(self) -> str:
+        """Return the issuer under which imported identities are stored until their sign-in.
+
+        The platform doesn't record issuers. Where none is configured, the first token of a person
+        tells theirs.
+        """
+        return self.issuer or f"{self.slug}|*"
+
+    def issuers_here(self, issuer: str) -> tuple[str, str]:
+        """Return what an identity of ``issuer`` can be stored under, the exact one first."""
+        return self.issuer_here(issuer), self.imported_issuer
+
     def prefix_of_scopes(self, shop: str) -> str:
         """Return what its scopes begin with: its own prefix, or else the installation's.
 

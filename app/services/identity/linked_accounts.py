@@ -129,18 +129,29 @@ def linked_identity_problem(
 def _known(
     session: Session, provider_person: ProviderPerson
 ) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
-    """The identity and its account, locked first: under that lock identities are dropped."""
+    """The identity and its account, locked first: under that lock identities are dropped.
+
+    An imported identity gets the issuer of its first token.
+    """
     identities = ExternalIdentityRecord
+    exact, imported = provider_person.provider.issuers_here(provider_person.issuer)
     is_it = and_(
-        identities.issuer == provider_person.provider.issuer_here(provider_person.issuer),
+        identities.issuer.in_((exact, imported)),
         identities.subject == provider_person.person.subject,
     )
-    user_id = session.scalar(select(identities.user_id).where(is_it))
-    if user_id is None:
+    exact_first = identities.issuer != exact
+    found = session.execute(
+        select(identities.id, identities.user_id).where(is_it).order_by(exact_first).limit(1)
+    ).one_or_none()
+    if found is None:
         return None, None
-    user = session.get(UserRecord, user_id, with_for_update=True)
-    identity = session.scalar(select(identities).where(is_it, identities.user_id == user_id))
-    return (None, None) if identity is None or user is None else (identity, user)
+    user = session.get(UserRecord, found.user_id, with_for_update=True)
+    is_same = and_(identities.id == found.id, identities.user_id == found.user_id)
+    identity = session.scalar(select(identities).where(is_it, is_same))
+    if identity is None or user is None:
+        return None, None
+    identity.issuer = exact
+    return identity, user
 
 
 def _account(

@@ -128,6 +128,7 @@ def _with_person(
 ) -> Inspection:
     """Add the person known by that subject, and their permissions, to ``inspection``."""
     identity = ExternalIdentityRecord
+    exact, imported = provider.issuers_here(access.issuer)
     query = (
         select(
             ShopRecord,
@@ -136,9 +137,11 @@ def _with_person(
             *USER_COLUMNS,
         )
         .select_from(ShopRecord)
-        .join(identity, identity.issuer == provider.issuer_here(access.issuer))
+        .join(identity, identity.issuer.in_((exact, imported)))
         .join(UserRecord, UserRecord.id == identity.user_id)
         .where(identity.subject == access.subject)
+        .order_by(identity.issuer != exact)
+        .limit(1)
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()

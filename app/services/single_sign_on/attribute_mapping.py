@@ -175,6 +175,7 @@ def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]
     The last is whether its identity is verified, ``None`` where none is linked.
     """
     provider_person, identity = read.provider_person, ExternalIdentityRecord
+    exact, imported = provider_person.provider.issuers_here(provider_person.issuer)
     query = (
         select(
             identity.is_verified,
@@ -184,9 +185,11 @@ def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]
         )
         .join(UserRecord, UserRecord.id == identity.user_id)
         .where(
-            identity.issuer == provider_person.provider.issuer_here(provider_person.issuer),
+            identity.issuer.in_((exact, imported)),
             identity.subject == provider_person.person.subject,
         )
+        .order_by(identity.issuer != exact)
+        .limit(1)
     )
     by_email = select(*USER_COLUMNS).where(UserRecord.email == provider_person.person.email)
     with ports.database.reading() as session:

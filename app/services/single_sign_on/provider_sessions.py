@@ -125,7 +125,7 @@ def _end_at(ports: Ports, actor: Actor, provider: Provider, logout: LogoutToken)
     moment = datetime.fromtimestamp(logout.issued, UTC)
     begun_before = moment + _CLOCKS
     identities = select(ExternalIdentityRecord.id).where(
-        ExternalIdentityRecord.issuer == provider.issuer_here(logout.issuer)
+        ExternalIdentityRecord.issuer.in_(provider.issuers_here(logout.issuer))
     )
     if logout.subject:
         identities = identities.where(ExternalIdentityRecord.subject == logout.subject)

@@ -201,14 +201,15 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
 def _know_by_issuer(session: Session, before: Provider, issuer: str) -> None:
     """Move identities to the provider's issuer when that becomes known."""
     other_identity = aliased(ExternalIdentityRecord)
-    for known_issuer in (issuer, ""):
+    stored_under = (*before.issuers_here(issuer), before.issuer_here(""))
+    for known_issuer in stored_under:
         record_of = ExternalIdentityRecord
         taken = exists().where(
             other_identity.issuer == issuer, other_identity.subject == record_of.subject
         )
         session.execute(
             update(record_of)
-            .where(record_of.issuer == before.issuer_here(known_issuer), ~taken)
+            .where(record_of.issuer == known_issuer, ~taken)
             .values(issuer=issuer)
         )
 
