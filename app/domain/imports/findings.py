@@ -23,6 +23,8 @@ class Outcome(StrEnum):
     """Imported as it is, but the named part has no effect here."""
     MUST_RESET = "MUST_RESET"
     """Imported without the password: the person must set a new one."""
+    IMPORTED = "IMPORTED"
+    """Imported as it is, but it needs attention."""
     KEPT = "KEPT"
     """It changed both at the source and here since the last import; ours was kept."""
 

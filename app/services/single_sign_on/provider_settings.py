@@ -208,9 +208,7 @@ def _know_by_issuer(session: Session, before: Provider, issuer: str) -> None:
             other_identity.issuer == issuer, other_identity.subject == record_of.subject
         )
         session.execute(
-            update(record_of)
-            .where(record_of.issuer == known_issuer, ~taken)
-            .values(issuer=issuer)
+            update(record_of).where(record_of.issuer == known_issuer, ~taken).values(issuer=issuer)
         )
 
 

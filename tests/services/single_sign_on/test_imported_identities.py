@@ -66,9 +66,7 @@ def test_other_providers_do_not_take_it_over(
     assert sign_in(ports, provider).user.email == "alice@sso.example"
 
 
-def test_unverified_identity_opens_no_trusted_account(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_unverified_identity_opens_no_trusted_account(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, issuer=None)
     link(ports, make_user(ports, OLD_EMAIL), is_verified=False)
     parameters = begin(ports)
@@ -77,9 +75,7 @@ def test_unverified_identity_opens_no_trusted_account(
     assert identities(ports) == [("default|*", "alice", False)]
 
 
-def test_configured_issuer_takes_over_the_identities(
-    ports: Ports, provider: OwnProvider
-) -> None:
+def test_configured_issuer_takes_over_the_identities(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, issuer=None)
     user_id = make_user(ports, OLD_EMAIL)
     link(ports, user_id, is_verified=True)
