@@ -18,6 +18,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
 from app.domain.events.occurrence import Occurrence
 from app.domain.keys.ring import PublicKey
+from app.domain.passwords.hash_formats import HashFormat
 from app.domain.sign_in.rate_limits import Rates
 from app.domain.single_sign_on.provider_tokens import SignedToken
 from app.domain.values.ip_addresses import Network
@@ -231,6 +232,12 @@ class LazyPayloads:
 
     def make(self, asking: object, actor: Actor, query: str, occurrence: Occurrence) -> str:
         return self._payloads.make(asking, actor, query, occurrence)
+
+
+def matches_foreign_hash(stored: HashFormat, password: bytes) -> bool:
+    """Whether a hash that another system made is of that password."""
+    found: bool = load("app.adapters.foreign_hashes").matches(stored, password)
+    return found
 
 
 class LazyImages:

@@ -37,6 +37,7 @@ from app.lazy_adapters import (
     LazySecurityLog,
     LazySignatures,
     load,
+    matches_foreign_hash,
     trusted_authorities,
 )
 from app.ports import (
@@ -96,7 +97,7 @@ def connect(
     http = LazyHttp(allowed, settings, direct=allowed)
     own_http = LazyHttp(_LOOPBACK, settings, direct=_LOOPBACK)
     encryption = LazyEncryption(settings)
-    passwords = Argon2Hasher()
+    passwords = Argon2Hasher(matches_foreign=matches_foreign_hash)
     if traces.is_on:
         database.trace(traces)
     metrics.watch(lambda: chain(database.measure(), passwords.measure()))

@@ -1,4 +1,4 @@
-"""Password hashes by argon2id (RFC 9106), computed with low priority."""
+"""Password hashes by argon2id (RFC 9106) and imported ones, computed with low priority."""
 
 import os
 import sys
@@ -12,6 +12,14 @@ from typing import ParamSpec, TypeVar
 from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from app.domain.passwords.hash_formats import (
+    Argon2Hash,
+    HashFormat,
+    Pbkdf2Hash,
+    UnusableHash,
+    iterations_of,
+    parse_hash,
+)
 from app.domain.passwords.imported_hashes import KIBIBYTES, LANES, ROUNDS
 from app.ports.metrics import HASHES_WAITING, Measurement
 from app.ports.passwords import PasswordsBusy
@@ -67,8 +75,14 @@ class _Lane:
         self._places.release()
 
 
+def _never(_stored: HashFormat, _password: bytes) -> bool:
+    return False
+
+
 class Argon2Hasher:
     """argon2id; without a stored hash a dummy is verified, for equal time.
+
+    ``matches_foreign`` compares a password with a hash of another format.
 
     Sign-ins and everything else have separate lanes, so that neither waits for the other. Both
     have low priority: hashing uses spare CPU time.
@@ -78,10 +92,12 @@ class Argon2Hasher:
         self,
         hasher: PasswordHasher | None = None,
         *,
+        matches_foreign: Callable[[HashFormat, bytes], bool] = _never,
         places: int | None = None,
         patience: float = _PATIENCE,
     ) -> None:
         self._hasher = hasher or PasswordHasher(ROUNDS, KIBIBYTES, LANES, type=Type.ID)
+        self._matches_foreign = matches_foreign
         self._sign_ins = _Lane("sign-ins", places or _SIGN_IN_PLACES, patience, _SIGN_IN_NICENESS)
         self._others = _Lane("passwords", places or _OTHER_PLACES, patience, _OTHER_NICENESS)
 
@@ -92,27 +108,64 @@ class Argon2Hasher:
     def hash(self, password: str) -> str:
         return self._others.run(self._hasher.hash, _bytes(password))
 
-    def verify(self, password_hash: str | None, password: str) -> bool:
-        return self._others.run(self._verify, password_hash, _bytes(password))
+    def verify(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
+        return self._others.run(self._verify, password_hash, _bytes(password), imported_seconds)
 
-    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
-        return self._sign_ins.run(self._verify, password_hash, _bytes(password))
+    def verify_sign_in(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
+        return self._sign_ins.run(self._verify, password_hash, _bytes(password), imported_seconds)
 
     def needs_rehash(self, password_hash: str) -> bool:
-        return self._hasher.check_needs_rehash(password_hash)
+        try:
+            return self._hasher.check_needs_rehash(password_hash)
+        except InvalidHashError:
+            return True
 
     def measure(self) -> Iterator[Measurement]:
         """Return how many hashes are computed or wait, by lane."""
         for lane in (self._sign_ins, self._others):
             yield HASHES_WAITING, lane.waiting, (lane.name,)
 
-    def _verify(self, password_hash: str | None, password: bytes) -> bool:
+    def _verify(self, password_hash: str | None, password: bytes, imported_seconds: float) -> bool:
         dummy_hash = self._dummy_hash  # made by whichever login comes first, known address or not
+        stored = _parsed(password_hash)
+        if stored is not None and self._matches(stored, password):
+            return True
+        is_ours = password_hash is not None and not self.needs_rehash(password_hash)
+        if stored is None or (imported_seconds and not is_ours):
+            self._matches_argon2(dummy_hash, password)
+        spent = 0 if stored is None or is_ours else stored.seconds
+        self._spend(imported_seconds - spent, password)
+        return False
+
+    def _matches(self, stored: HashFormat, password: bytes) -> bool:
+        if isinstance(stored, Argon2Hash):
+            return self._matches_argon2(stored.phc, password)
+        return self._matches_foreign(stored, password)
+
+    def _matches_argon2(self, phc: str, password: bytes) -> bool:
         try:
-            self._hasher.verify(password_hash or dummy_hash, password)
+            return self._hasher.verify(phc, password)
         except (VerificationError, InvalidHashError):
             return False
-        return password_hash is not None
+
+    def _spend(self, seconds: float, password: bytes) -> None:
+        """Compute for as long as an imported hash of that cost is checked."""
+        iterations = iterations_of(seconds)
+        if iterations > 0:
+            dummy = Pbkdf2Hash("sha256", iterations, b"a salt that nobody has", bytes(32))
+            self._matches_foreign(dummy, password)
+
+
+def _parsed(password_hash: str | None) -> HashFormat | None:
+    """Return the parts of a hash, ``None`` where there is none that can be checked."""
+    try:
+        return None if password_hash is None else parse_hash(password_hash)
+    except UnusableHash:
+        return None
 
 
 def _lower_priority(niceness: int) -> None:

@@ -20,13 +20,17 @@ class LimitedHasher:
         self._count()
         return self._hasher.hash(password)
 
-    def verify(self, password_hash: str | None, password: str) -> bool:
+    def verify(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
         self._count()
-        return self._hasher.verify(password_hash, password)
+        return self._hasher.verify(password_hash, password, imported_seconds)
 
-    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
+    def verify_sign_in(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
         self._count()
-        return self._hasher.verify_sign_in(password_hash, password)
+        return self._hasher.verify_sign_in(password_hash, password, imported_seconds)
 
     def needs_rehash(self, password_hash: str) -> bool:
         # Without a hash left, an outdated one is renewed at the next sign-in.

@@ -27,11 +27,19 @@ class PasswordHasher(Protocol):
     def hash(self, password: str) -> str:
         """The hash to store, with its parameters and salt in it."""
 
-    def verify(self, password_hash: str | None, password: str) -> bool:
-        """Whether ``password`` is the one; without a hash it takes just as long and is False."""
+    def verify(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
+        """Whether ``password`` is the one; without a hash it takes just as long and is False.
 
-    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
+        ``imported_seconds`` is what an imported hash costs (``HashFormat.seconds``). Every refusal
+        then costs that much and a hash of ours: so its time doesn't tell which the user has.
+        """
+
+    def verify_sign_in(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
         """The same as ``verify``, in the share that is reserved for sign-ins."""
 
     def needs_rehash(self, password_hash: str) -> bool:
-        """Whether the hash was made at another cost than today's."""
+        """Whether the hash was imported, or made at another cost than today's."""

@@ -18,19 +18,25 @@ class FakeHasher:
         self.cost = 1
         self.verifications = 0
         self.hashes = 0
+        self.imported_seconds = 0.0
 
     def hash(self, password: str) -> str:
         self._outside()
         self.hashes += 1
         return f"{_PREFIX}{self.cost}${_digest(password)}"
 
-    def verify(self, password_hash: str | None, password: str) -> bool:
+    def verify(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
         self._outside()
+        self.imported_seconds = imported_seconds
         self.verifications += 1
         return password_hash is not None and password_hash.split("$")[-1] == _digest(password)
 
-    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
-        return self.verify(password_hash, password)
+    def verify_sign_in(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
+        return self.verify(password_hash, password, imported_seconds)
 
     def needs_rehash(self, password_hash: str) -> bool:
         return password_hash.split("$")[1] != str(self.cost)
@@ -47,8 +53,10 @@ class InterruptedHasher(FakeHasher):
         self._meanwhile = meanwhile
 
     @override
-    def verify(self, password_hash: str | None, password: str) -> bool:
-        verified = super().verify(password_hash, password)
+    def verify(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
+        verified = super().verify(password_hash, password, imported_seconds)
         self._meanwhile()
         return verified
 

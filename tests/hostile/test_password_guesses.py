@@ -43,16 +43,20 @@ class WaitingHasher(FakeHasher):
         self._together = together
 
     @override
-    def verify(self, password_hash: str | None, password: str) -> bool:
+    def verify(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
         self._together.wait(30)
-        return super().verify(password_hash, password)
+        return super().verify(password_hash, password, imported_seconds)
 
 
 class BusyHasher(FakeHasher):
     """Has no room for another hash."""
 
     @override
-    def verify(self, password_hash: str | None, password: str) -> bool:
+    def verify(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
         raise PasswordsBusy
 
 

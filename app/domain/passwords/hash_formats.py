@@ -45,7 +45,10 @@ _ARGON2 = re.compile(
     r"\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{16,128}",
     re.ASCII,
 )
-_BCRYPT = re.compile(r"\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}", re.ASCII)
+_BCRYPT = re.compile(
+    r"\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{31}", re.ASCII
+)
+"""The last character of the salt holds two bits."""
 _NUMBER = re.compile(r"[1-9]\d{0,8}", re.ASCII)
 
 
@@ -174,6 +177,11 @@ def require_strong(found: HashFormat) -> None:
         )
 
 
+def iterations_of(seconds: float) -> int:
+    """Return how many iterations of PBKDF2 by SHA-256 take that long."""
+    return round(seconds / _PBKDF2_SECONDS)
+
+
 def _read(stored: str) -> HashFormat:
     if stored.startswith("$argon2"):
         return _argon2(stored)
@@ -247,7 +255,7 @@ def _bcrypt_sha256(rest: str) -> HashFormat:
 def _scrypt(rest: str) -> HashFormat:
     cost, salt, block_size, lanes, key = _parts(rest, 5)
     return ScryptHash(
-        _power_of_two(cost),
+        _scrypt_cost(cost, block_size),
         _number(block_size),
         _number(lanes),
         _salt(salt),
@@ -258,7 +266,7 @@ def _scrypt(rest: str) -> HashFormat:
 def _firebase(rest: str) -> HashFormat:
     cost, block_size, salt, key = _parts(rest, 4)
     return ScryptHash(
-        _power_of_two(cost),
+        _scrypt_cost(cost, block_size),
         _number(block_size),
         1,
         _decoded(salt),
@@ -291,11 +299,13 @@ def _number(digits: str) -> int:
     return int(digits)
 
 
-def _power_of_two(digits: str) -> int:
-    number = _number(digits)
-    if number < 2 or number & (number - 1):  # noqa: PLR2004 - RFC 7914: greater than 1
+def _scrypt_cost(digits: str, block_size: str) -> int:
+    """Read N, a power of 2, greater than 1 and less than 2**(16 r) (RFC 7914, section 2)."""
+    cost = _number(digits)
+    exponent = cost.bit_length() - 1
+    if cost != 1 << exponent or not 0 < exponent < 16 * _number(block_size):
         raise _malformed()
-    return number
+    return cost
 
 
 def _salt(text: str) -> bytes:

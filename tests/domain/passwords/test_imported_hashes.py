@@ -102,6 +102,8 @@ def test_hash_at_our_own_cost_needs_no_replacement() -> None:
         (f"bcrypt$$2b$03${BCRYPT}", MALFORMED),
         (f"bcrypt$2b$10${BCRYPT}", MALFORMED),
         (f"$2b$10${BCRYPT[:-1]}", MALFORMED),
+        (f"$2b$10${BCRYPT[:21]}f{BCRYPT[22:]}", MALFORMED),
+        (f"scrypt$65536$salt$1$1${SCRYPT_KEY}", MALFORMED),
         (f"scrypt$131072$salt$16$1${SCRYPT_KEY}", COSTLY),
         (f"scrypt$1024$salt$8$500${SCRYPT_KEY}", COSTLY),
         (f"scrypt$16383$salt$8$1${SCRYPT_KEY}", MALFORMED),

@@ -296,7 +296,9 @@ class _FailingCommit(InterruptedDatabase):
 
 
 class _BusyHasher:
-    def verify_sign_in(self, password_hash: str | None, password: str) -> bool:
+    def verify_sign_in(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> bool:
         raise PasswordsBusy
 
     verify = verify_sign_in
