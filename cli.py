@@ -31,6 +31,7 @@ COMMANDS = {
     "restore": "app.commands.backup:restore",
     "export": "app.commands.export:command",
     "demo": "app.commands.demo:command",
+    "import": "app.commands.imports:command",
     "user": "app.commands.user:command",
     "group": "app.commands.group:command",
     "shop": "app.commands.shop:command",
@@ -53,6 +54,7 @@ SECTIONS = {
         "restore": "Put a backup into the database.",
         "export": "Write people, apps, webhooks and settings as JSON Lines.",
         "demo": "Fill the shop with demo data and print its logins.",
+        "import": "Import people, apps and webhooks from elsewhere.",
     },
     "People and access": {
         "user": "Create, list, update and deactivate people.",

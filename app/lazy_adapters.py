@@ -40,6 +40,7 @@ from app.ports import (
 from app.ports.backups import BackupFacts, BackupKey, BackupLock, Backups, OpenBackup
 from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
+from app.ports.import_source import ImportSource
 from app.ports.keys import KeyPair
 from app.ports.schema import Report, ignore_progress
 from app.settings import Settings
@@ -303,6 +304,15 @@ class LazySecurityLog:
 
     def write(self, event: SecurityEvent, **fields: object) -> None:
         self._log.write(event, **fields)
+
+
+class LazyImportSources:
+    """Opens other installations' databases."""
+
+    def open_platform(self, url: str) -> AbstractContextManager[ImportSource]:
+        opened: AbstractContextManager[ImportSource]
+        opened = load("app.adapters.platform_database").open_platform(url)
+        return opened
 
 
 class LazyBackups:

@@ -11,6 +11,7 @@ from app.ports.encryption import Encryption
 from app.ports.http import Http
 from app.ports.identity_provider import IdentityProvider
 from app.ports.images import Images
+from app.ports.import_source import ImportSources
 from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import EmailTemplates, Mailer
 from app.ports.metrics import NO_METRICS, Metrics
@@ -49,6 +50,7 @@ class Ports:
     http: Http
     payloads: Payloads
     images: Images
+    import_sources: ImportSources
     queue: Queue
     identity_provider: IdentityProvider
     schema: Schema

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from app.ports import Ports
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
 from tests.imports.platform import PlatformDatabase, platform_database
 from tests.servers.run import server_url
 
@@ -15,3 +18,11 @@ def platform(run_directory: Path, worker: str) -> Iterator[PlatformDatabase]:
     server = server_url(run_directory, "postgresql")
     with platform_database(server, f"platform_{worker}") as database:
         yield database
+
+
+@pytest.fixture
+def target(database_url: str, clock: FakeClock) -> Iterator[Ports]:
+    """Return an empty installation to import into, on each database in turn."""
+    made = fake_ports(database_url, clock)
+    yield made
+    made.database.close()

@@ -10,6 +10,7 @@ from app.domain.urls.web_urls import MAX_URL_LENGTH, is_web_url
 from app.domain.values.metadata import MAX_KEYS, MAX_SIZE, metadata_problems
 from app.domain.values.text_rules import line_problem, prose_problem
 
+_DJANGOS_OWN = ("ADD_", "CHANGE_", "DELETE_", "VIEW_")
 _LISTED = 10
 """How many names a finding lists."""
 
@@ -107,17 +108,29 @@ class SourceRow:
         return kept
 
     def permissions(self, codenames: Iterable[str]) -> frozenset[Permission]:
-        """Return the permissions with these ``codenames``; unknown ones are left out."""
+        """Return the permissions with these ``codenames``; unknown ones are left out.
+
+        Those that Django makes for each table are one finding.
+        """
         names = sorted({codename.upper() for codename in codenames})
         permissions = known(names)
-        for name in names:
-            if name not in permissions:
+        unknown = [name for name in names if name not in permissions]
+        own = [name for name in unknown if name.startswith(_DJANGOS_OWN)]
+        for name in unknown:
+            if name not in own:
                 self.add(
                     "PERMISSION_UNKNOWN",
                     Outcome.LEFT_OUT,
                     "Permission {permission} doesn't exist here.",
                     permission=name,
                 )
+        if own:
+            self.add(
+                "PERMISSION_OF_DJANGO",
+                Outcome.LEFT_OUT,
+                "{number} of Django's own permissions, which the API doesn't use.",
+                number=len(own),
+            )
         return permissions
 
     def _changed_characters(self, name: str) -> None:

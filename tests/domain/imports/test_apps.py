@@ -120,10 +120,10 @@ def test_unknown_permissions_and_manage_apps_are_left_out() -> None:
     converted = convert_app(APP, around)
     assert converted.value is not None
     assert converted.value.permissions == {Permission.MANAGE_USERS}
-    assert [(each.code, each.values["permission"]) for each in converted.findings] == [
-        ("PERMISSION_UNKNOWN", "ADD_USER"),
-        ("PERMISSION_UNKNOWN", "FLY"),
-        ("PERMISSION_NOT_FOR_APPS", "MANAGE_APPS"),
+    assert [(each.code, each.values) for each in converted.findings] == [
+        ("PERMISSION_UNKNOWN", {"permission": "FLY"}),
+        ("PERMISSION_OF_DJANGO", {"number": 1}),
+        ("PERMISSION_NOT_FOR_APPS", {"permission": "MANAGE_APPS"}),
     ]
 
 

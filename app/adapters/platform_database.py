@@ -1,0 +1,182 @@
+"""The database of a platform installation, read in one read-only snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import dict_row
+from psycopg.types.datetime import TimestamptzLoader
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
+from typing_extensions import override
+
+from app.ports.import_source import TableRow, UnreadableSource
+
+_CONNECT_SECONDS = 10
+_BLANKS = " \t\n\r\f\v"
+_Connection = psycopg.Connection[dict[str, object]]
+
+
+class PlatformDatabase:
+    """One snapshot of the database behind ``connection``."""
+
+    def __init__(self, connection: _Connection, name: str) -> None:
+        self._connection = connection
+        self.name = name
+        self._columns: dict[str, frozenset[str]] = {}
+
+    @property
+    def release(self) -> str:
+        if not self.columns("django_migrations"):
+            return ""
+        newest = (
+            "SELECT app || ' ' || name AS name FROM django_migrations ORDER BY id DESC LIMIT 1"
+        )
+        row = self._connection.execute(newest).fetchone()
+        return str(row["name"]) if row else ""
+
+    def columns(self, table: str) -> frozenset[str]:
+        if table not in self._columns:
+            rows = self._connection.execute(
+                "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s)"
+                " AND attnum > 0 AND NOT attisdropped",
+                [sql.Identifier(table).as_string(self._connection)],
+            )
+            self._columns[table] = frozenset(str(row["attname"]) for row in rows)
+        return self._columns[table]
+
+    def count(self, table: str) -> int:
+        return self._number(table, sql.SQL("SELECT count(*) AS number FROM {}"))
+
+    def highest(self, table: str) -> int:
+        return self._number(table, sql.SQL("SELECT coalesce(max(id), 0) AS number FROM {}"))
+
+    def batches(
+        self, table: str, columns: Sequence[str], size: int
+    ) -> Iterator[Sequence[TableRow]]:
+        if not self.columns(table):
+            return
+        query = sql.SQL("SELECT {} FROM {} WHERE id > %s ORDER BY id LIMIT %s").format(
+            self._selected(table, columns), sql.Identifier(table)
+        )
+        last: object = -1
+        while rows := self._connection.execute(query, [last, size]).fetchall():
+            yield rows
+            last = rows[-1]["id"]
+
+    def matching(
+        self, table: str, columns: Sequence[str], column: str, values: Collection[object]
+    ) -> Sequence[TableRow]:
+        if not values or column not in self.columns(table):
+            return []
+        query = sql.SQL("SELECT {} FROM {} WHERE {} = ANY(%s) ORDER BY id").format(
+            self._selected(table, columns), sql.Identifier(table), sql.Identifier(column)
+        )
+        return self._connection.execute(query, [list(values)]).fetchall()
+
+    def lowest(self, table: str, column: str, values: Collection[object]) -> Mapping[object, int]:
+        if not values or column not in self.columns(table):
+            return {}
+        query = sql.SQL(
+            "SELECT {0} AS value, min(id) AS id FROM {1} WHERE {0} = ANY(%s) GROUP BY {0}"
+        ).format(sql.Identifier(column), sql.Identifier(table))
+        rows = self._connection.execute(query, [list(values)])
+        return {row["value"]: _int(row["id"]) for row in rows}
+
+    def alike(self, table: str, column: str) -> Iterator[Sequence[int]]:
+        if column not in self.columns(table):
+            return
+        query = sql.SQL(
+            "SELECT array_agg(id ORDER BY id) AS ids FROM {} GROUP BY lower(btrim({}, {}))"
+            " HAVING count(*) > 1"
+        ).format(sql.Identifier(table), sql.Identifier(column), sql.Literal(_BLANKS))
+        for row in self._connection.execute(query):
+            ids = row["ids"]
+            if isinstance(ids, list):
+                yield ids
+
+    def beyond_ascii(self, table: str, column: str) -> Iterator[tuple[int, str]]:
+        if column not in self.columns(table):
+            return
+        query = sql.SQL("SELECT id, {0} AS text FROM {1} WHERE {0} ~ '[^\x01-\x7f]'").format(
+            sql.Identifier(column), sql.Identifier(table)
+        )
+        for row in self._connection.execute(query):
+            yield _int(row["id"]), str(row["text"])
+
+    def _selected(self, table: str, columns: Sequence[str]) -> sql.Composed:
+        names = [name for name in dict.fromkeys(("id", *columns)) if name in self.columns(table)]
+        return sql.SQL(", ").join(map(sql.Identifier, names))
+
+    def _number(self, table: str, query: sql.SQL) -> int:
+        if not self.columns(table):
+            return 0
+        row = self._connection.execute(query.format(sql.Identifier(table))).fetchone()
+        return _int(row["number"]) if row else 0
+
+
+@contextmanager
+def open_platform(url: str) -> Iterator[PlatformDatabase]:
+    """Connect and take a snapshot; the transaction can't write. Raises ``UnreadableSource``."""
+    name, address = _parsed(url)
+    try:
+        connection = psycopg.connect(
+            address,
+            row_factory=dict_row,
+            connect_timeout=_CONNECT_SECONDS,
+            options="-c TimeZone=UTC",
+        )
+    except (psycopg.Error, UnicodeError) as error:
+        raise UnreadableSource(f"Can't connect to {name}: {_reason(error, url)}") from None
+    with connection:
+        connection.adapters.register_loader("timestamptz", _LenientTimestamp)
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        try:
+            yield PlatformDatabase(connection, name)
+        except psycopg.Error as error:
+            raise UnreadableSource(f"Can't read {name}: {_reason(error, url)}") from error
+
+
+class _LenientTimestamp(TimestamptzLoader):
+    """Read moments that Python can't hold, such as infinity, as missing."""
+
+    @override
+    def load(self, data: object) -> datetime:
+        try:
+            return super().load(data)  # type: ignore[arg-type]
+        except psycopg.DataError:
+            return None  # type: ignore[return-value]
+
+
+def _parsed(url: str) -> tuple[str, str]:
+    """Return the name of the source, without credentials, and what psycopg connects to."""
+    try:
+        parsed = make_url(url)
+        kind = parsed.get_backend_name()
+    except (ArgumentError, ValueError):
+        raise UnreadableSource(
+            "The database must be a URL such as postgresql://user:password@host/name."
+        ) from None
+    if kind not in ("postgresql", "postgres"):
+        raise UnreadableSource(f"The database must be a postgresql:// URL, not {kind}://.")
+    plain = parsed.set(drivername="postgresql")
+    name = URL.create("postgresql", host=plain.host, port=plain.port, database=plain.database)
+    return name.render_as_string(), plain.render_as_string(hide_password=False)
+
+
+def _reason(error: Exception, url: str) -> str:
+    """Return the first line of what went wrong, without the password."""
+    text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    password = make_url(url).password
+    return text.replace(str(password), "***") if password else text
+
+
+def _int(value: object) -> int:
+    if not isinstance(value, int):
+        raise UnreadableSource("An ID at the source isn't an integer.")
+    return value

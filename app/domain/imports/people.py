@@ -1,0 +1,177 @@
+"""People and groups of another installation, as they are to be here."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+
+from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.languages import LANGUAGE_NAMES
+from app.domain.accounts.names import MAX_NAME_LENGTH
+from app.domain.accounts.users import DEFAULT_LANGUAGE
+from app.domain.authorization.permissions import Permission
+from app.domain.imports.findings import Converted, Outcome
+from app.domain.imports.fitting import SourceRow
+
+USERS = "account_user"
+GROUPS = "account_group"
+MAX_GROUP_NAME_LENGTH = 150
+MAX_NOTE_LENGTH = 65_536
+MAX_REFERENCE_LENGTH = 250
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedPerson:
+    """A person as an import writes them, except for the password.
+
+    ``permissions`` and ``groups`` are sorted.
+    """
+
+    email: str
+    first_name: str = ""
+    last_name: str = ""
+    is_staff: bool = False
+    is_superuser: bool = False
+    is_active: bool = True
+    is_confirmed: bool = True
+    language_code: str = DEFAULT_LANGUAGE
+    note: str = ""
+    external_reference: str | None = None
+    date_joined: datetime = _LONG_AGO
+    public_metadata: Mapping[str, str] = field(default_factory=dict)
+    private_metadata: Mapping[str, str] = field(default_factory=dict)
+    permissions: tuple[str, ...] = ()
+    groups: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What a person may do at the source.
+
+    ``codenames`` are of permissions that were given directly; ``groups`` are imported ones, and
+    ``restricted_groups`` those that have no members here.
+    """
+
+    codenames: tuple[str, ...] = ()
+    groups: tuple[int, ...] = ()
+    restricted_groups: tuple[str, ...] = ()
+
+
+NO_RIGHTS = Rights()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedGroup:
+    """A permission group as an import writes it, without members."""
+
+    name: str
+    permissions: tuple[str, ...] = ()
+
+
+def convert_person(
+    source: Mapping[str, object],
+    rights: Rights = NO_RIGHTS,
+    hidden_metadata: Collection[str] = (),
+) -> Converted[ImportedPerson]:
+    """Return the person in a row of ``account_user``; ``None`` if the email can't be used.
+
+    ``hidden_metadata`` are keys of private metadata that aren't kept.
+    """
+    row = SourceRow(USERS, source)
+    email = normalize_email(row.text("email"))
+    problem = email_problem(email)
+    if problem is not None:
+        template = "The email can't be used here: {problem}"
+        row.add("EMAIL_INVALID", Outcome.LEFT_OUT, template, problem=problem.message)
+        return Converted(None, tuple(row.findings))
+    is_staff = row.flag("is_staff")
+    permissions = _rights(row, rights) if is_staff else ()
+    private = row.metadata("private_metadata")
+    person = ImportedPerson(
+        email=email,
+        first_name=row.line("first_name", max_length=MAX_NAME_LENGTH),
+        last_name=row.line("last_name", max_length=MAX_NAME_LENGTH),
+        is_staff=is_staff,
+        is_superuser=is_staff and row.flag("is_superuser"),
+        is_active=row.flag("is_active"),
+        is_confirmed=source.get("is_confirmed") is not False,
+        language_code=_language(row),
+        note=row.prose("note", max_length=MAX_NOTE_LENGTH),
+        external_reference=_reference(row),
+        date_joined=_joined(row),
+        public_metadata=row.metadata("metadata"),
+        private_metadata={k: v for k, v in private.items() if k not in hidden_metadata},
+        permissions=permissions,
+        groups=rights.groups if is_staff else (),
+    )
+    if not is_staff and (row.flag("is_superuser") or rights != NO_RIGHTS):
+        template = "A customer can't be a superuser, in groups, or have permissions here."
+        row.add("CUSTOMER_WITH_PERMISSIONS", Outcome.LEFT_OUT, template)
+    return Converted(person, tuple(row.findings))
+
+
+def convert_group(
+    source: Mapping[str, object], codenames: Iterable[str]
+) -> Converted[ImportedGroup]:
+    """Return the group in a row of ``account_group``; its members come with the people."""
+    row = SourceRow(GROUPS, source)
+    name = row.line("name", max_length=MAX_GROUP_NAME_LENGTH)
+    if not name:
+        name = f"Group {row.key}"
+        template = "It has no name that can be used here, so it's called {name}."
+        row.add("NAME_MISSING", Outcome.CHANGED, template, name=name)
+    if is_restricted(source):
+        template = "It's restricted to channels, which don't exist here: imported without members."
+        row.add("GROUP_RESTRICTED", Outcome.CHANGED, template)
+    return Converted(ImportedGroup(name, _names(row.permissions(codenames))), tuple(row.findings))
+
+
+def is_restricted(source: Mapping[str, object]) -> bool:
+    """Whether a group's permissions hold only in some channels."""
+    return bool(source.get("restricted_access_to_channels"))
+
+
+def state_of(value: ImportedPerson | ImportedGroup) -> dict[str, object]:
+    """Return what is compared with the source and with what is here, as digests take it."""
+    return asdict(value)
+
+
+def _rights(row: SourceRow, rights: Rights) -> tuple[str, ...]:
+    if rights.restricted_groups:
+        template = "Not a member of groups that are restricted to channels: {groups}."
+        groups = ", ".join(rights.restricted_groups)
+        row.add("MEMBERSHIP_RESTRICTED", Outcome.LEFT_OUT, template, groups=groups)
+    return _names(row.permissions(rights.codenames))
+
+
+def _names(permissions: frozenset[Permission]) -> tuple[str, ...]:
+    return tuple(sorted(permission.value for permission in permissions))
+
+
+def _reference(row: SourceRow) -> str | None:
+    return row.line("external_reference", max_length=MAX_REFERENCE_LENGTH) or None
+
+
+def _language(row: SourceRow) -> str:
+    written = row.text("language_code")
+    code = written.replace("-", "_").upper()
+    if not code or code in LANGUAGE_NAMES:
+        return code or DEFAULT_LANGUAGE
+    template = "The language {language} doesn't exist here; {used} is used."
+    row.add(
+        "LANGUAGE_UNKNOWN",
+        Outcome.CHANGED,
+        template,
+        language=written[:40],
+        used=DEFAULT_LANGUAGE,
+    )
+    return DEFAULT_LANGUAGE
+
+
+def _joined(row: SourceRow) -> datetime:
+    joined = row.values.get("date_joined")
+    if isinstance(joined, datetime):
+        return joined
+    template = "It has no usable date of joining; {date} is used."
+    row.add("DATE_MISSING", Outcome.CHANGED, template, date=_LONG_AGO.date().isoformat())
+    return _LONG_AGO

@@ -1,0 +1,59 @@
+"""A database of another installation, read and never changed."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from app.domain.values.installation_errors import Fault
+
+TableRow = Mapping[str, object]
+"""A row by its columns; a column that the source lacks isn't in it."""
+
+
+class UnreadableSource(Fault):
+    """The source can't be read as one; the message says why, without credentials."""
+
+
+class ImportSource(Protocol):
+    """One snapshot of the source: what others change meanwhile isn't seen."""
+
+    @property
+    def name(self) -> str:
+        """Where it is, without credentials."""
+
+    @property
+    def release(self) -> str:
+        """What tells the release, such as the newest migration; empty if unknown."""
+
+    def columns(self, table: str) -> frozenset[str]:
+        """The columns of a table, none if there is no such table."""
+
+    def count(self, table: str) -> int:
+        """How many rows a table has."""
+
+    def highest(self, table: str) -> int:
+        """The highest ID in a table, 0 without rows."""
+
+    def batches(
+        self, table: str, columns: Sequence[str], size: int
+    ) -> Iterator[Sequence[TableRow]]:
+        """All rows by ID, ``size`` at a time. Columns that the source lacks are left out."""
+
+    def matching(
+        self, table: str, columns: Sequence[str], column: str, values: Collection[object]
+    ) -> Sequence[TableRow]:
+        """The rows whose ``column`` is one of ``values``, by ID; none if the table is missing."""
+
+    def lowest(self, table: str, column: str, values: Collection[object]) -> Mapping[object, int]:
+        """The lowest ID of the rows with each of these ``values`` in ``column``."""
+
+    def alike(self, table: str, column: str) -> Iterator[Sequence[int]]:
+        """IDs of rows whose text in ``column`` is equal but for case and blanks around it."""
+
+    def beyond_ascii(self, table: str, column: str) -> Iterator[tuple[int, str]]:
+        """The rows whose text in ``column`` isn't ASCII: ID and text."""
+
+
+class ImportSources(Protocol):
+    def open_platform(self, url: str) -> AbstractContextManager[ImportSource]:
+        """Connect to a database of the platform; raises ``UnreadableSource``."""

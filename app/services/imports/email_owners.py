@@ -1,0 +1,58 @@
+"""Who keeps an email that several people of the source have, in different spellings."""
+
+from collections.abc import Mapping
+
+from sqlalchemy import select
+
+from app.domain.accounts.emails import normalize_email
+from app.domain.imports.people import USERS
+from app.models import ImportedRowRecord, UserRecord
+from app.services.authorization.register import part
+from app.services.imports.sections import Run
+from app.services.imports.source_permissions import number
+
+
+@part
+def find_losers(run: Run) -> Mapping[int, int]:
+    """Return the people whose email goes to another one, with that one's ID.
+
+    The one who was imported with it before keeps it, else the first active one, else the first.
+    """
+    groups = [list(ids) for ids in run.source.alike(USERS, "email")]
+    groups += _unusual_spellings(run)
+    losers: dict[int, int] = {}
+    for ids in groups:
+        owner = _owner(run, ids)
+        losers |= {key: owner for key in ids if key != owner}
+    # Of overlapping groups, someone could lose to a loser.
+    return {key: losers.get(owner, owner) for key, owner in losers.items()}
+
+
+def _unusual_spellings(run: Run) -> list[list[int]]:
+    """Return groups of people whose emails become equal by more than case: ``ﬁ`` and ``fi``."""
+    spelled: dict[str, list[int]] = {}
+    for key, email in run.source.beyond_ascii(USERS, "email"):
+        spelled.setdefault(normalize_email(email), []).append(key)
+    plain = [email for email in spelled if email.isascii()]
+    for row in run.source.matching(USERS, ("email",), "email", plain):
+        spelled[str(row["email"])].append(number(row["id"]))
+    return [sorted(ids) for ids in spelled.values() if len(ids) > 1]
+
+
+def _owner(run: Run, ids: list[int]) -> int:
+    rows = run.source.matching(USERS, ("email", "is_active"), "id", ids)
+    emails = {normalize_email(str(row["email"])) for row in rows}
+    imported = (
+        select(UserRecord.id)
+        .join(ImportedRowRecord, ImportedRowRecord.row_id == UserRecord.id)
+        .where(
+            ImportedRowRecord.kind == "user",
+            ImportedRowRecord.import_id == run.import_id,
+            UserRecord.email.in_(emails),
+            UserRecord.id.in_(ids),
+        )
+    )
+    with run.ports.database.reading() as session:
+        before = session.scalar(imported)
+    active = (number(row["id"]) for row in rows if row["is_active"])
+    return before or next(active, ids[0])

@@ -1,0 +1,127 @@
+"""Import permission groups and their permissions; members come with the people."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+from typing_extensions import override
+
+from app.domain.imports.findings import Converted, Finding, Outcome
+from app.domain.imports.people import GROUPS, convert_group, is_restricted, state_of
+from app.domain.imports.runs import Part
+from app.models import GroupPermissionRecord, GroupRecord
+from app.ports.import_source import TableRow
+from app.services.imports.bulk import insert_rows
+from app.services.imports.sections import Row, Run, Section, State
+from app.services.imports.source_permissions import (
+    GROUP_PERMISSIONS,
+    find_codenames,
+    load_codenames,
+    number,
+)
+
+RESTRICTED = "restricted group"
+"""Under this name a run notes the groups that get no members."""
+
+
+class Groups(Section):
+    """Permission groups."""
+
+    part = Part.STAFF
+    kind = "group"
+    title = "Groups"
+    table = GROUPS
+    required = ("id", "name")
+    optional = ("restricted_access_to_channels",)
+    record = GroupRecord
+
+    def __init__(self) -> None:
+        self._codenames: Mapping[int, str] = {}
+
+    @override
+    def prepare(self, run: Run) -> None:
+        self._codenames = load_codenames(run.source)
+
+    @override
+    def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
+        keys = [number(row["id"]) for row in rows]
+        codenames = find_codenames(run.source, self._codenames, GROUP_PERMISSIONS, keys)
+        for key, row in zip(keys, rows, strict=True):
+            converted = convert_group(row, codenames.get(key, ()))
+            if is_restricted(row):
+                run.leave_out(RESTRICTED, key)
+            if converted.value is None:
+                run.leave_out(self.kind, key)
+                yield Converted(None, converted.findings)
+            else:
+                yield Converted(Row(key, state_of(converted.value)), converted.findings)
+
+    @override
+    def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
+        groups = session.execute(
+            select(GroupRecord.id, GroupRecord.name).where(GroupRecord.id.in_(keys))
+        ).all()
+        permissions: dict[int, list[str]] = {row.id: [] for row in groups}
+        for row in session.execute(
+            select(GroupPermissionRecord.group_id, GroupPermissionRecord.permission).where(
+                GroupPermissionRecord.group_id.in_(keys)
+            )
+        ):
+            permissions[row.group_id].append(row.permission)
+        return {
+            row.id: {"name": row.name, "permissions": sorted(permissions[row.id])}
+            for row in groups
+        }
+
+    @override
+    def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        values = [{"id": row.key, "name": row.state["name"]} for row in rows]
+        insert_rows(session, GroupRecord, values)
+        self._add_permissions(session, rows)
+
+    @override
+    def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        keys = [row.key for row in rows]
+        for row in rows:
+            change = update(GroupRecord).where(GroupRecord.id == row.key)
+            session.execute(change.values(name=row.state["name"]))
+        session.execute(
+            delete(GroupPermissionRecord).where(GroupPermissionRecord.group_id.in_(keys))
+        )
+        self._add_permissions(session, rows)
+
+    @override
+    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        session.execute(delete(GroupRecord).where(GroupRecord.id.in_(keys)))
+
+    @override
+    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
+        names = {row.state["name"]: row.key for row in rows}
+        taken = session.execute(
+            select(GroupRecord.id, GroupRecord.name).where(GroupRecord.name.in_(names))
+        )
+        holders = {row.name: row.id for row in taken}
+        found = {}
+        for row in rows:
+            name = row.state["name"]
+            # Of two new groups whose shortened names are alike, the last is imported.
+            holder = holders.get(name, names[name])
+            if holder != row.key:
+                template = "Another group is called {name}: group {holder}."
+                values = {"name": name, "holder": holder}
+                found[row.key] = Finding(
+                    GROUPS, row.key, "GROUP_NAME_TAKEN", template, Outcome.LEFT_OUT, values
+                )
+        return found
+
+    def _add_permissions(self, session: Session, rows: Sequence[Row]) -> None:
+        values = [
+            {"group_id": row.key, "permission": name}
+            for row in rows
+            for name in _texts(row.state["permissions"])
+        ]
+        insert_rows(session, GroupPermissionRecord, values)
+
+
+def _texts(value: object) -> Sequence[str]:
+    return value if isinstance(value, list | tuple) else ()

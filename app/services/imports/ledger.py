@@ -1,0 +1,125 @@
+"""The ledger: which rows were imported, and as what."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, delete, exists, func, select, update
+from sqlalchemy.orm import Session
+
+from app.models import ImportedRowRecord
+from app.models.record import Record
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.imports.bulk import insert_rows
+
+_PAGE = 5_000
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the ledger holds of a row."""
+
+    key: int
+    source: str
+    written: str
+
+
+@part
+def find_entries(
+    session: Session, import_id: int, kind: str, keys: Collection[int]
+) -> Mapping[int, Entry]:
+    """Return the entries of these keys."""
+    query = select(
+        ImportedRowRecord.row_id,
+        ImportedRowRecord.source_digest,
+        ImportedRowRecord.written_digest,
+    ).where(
+        ImportedRowRecord.kind == kind,
+        ImportedRowRecord.import_id == import_id,
+        ImportedRowRecord.row_id.in_(keys),
+    )
+    return {row[0]: Entry(*row) for row in session.execute(query)}
+
+
+@part
+def add_entries(session: Session, import_id: int, kind: str, entries: Sequence[Entry]) -> None:
+    """Write entries of rows that were imported for the first time."""
+    values = [
+        {
+            "kind": kind,
+            "row_id": entry.key,
+            "import_id": import_id,
+            "source_digest": entry.source,
+            "written_digest": entry.written,
+        }
+        for entry in entries
+    ]
+    insert_rows(session, ImportedRowRecord, values)
+
+
+@part
+def update_entries(session: Session, kind: str, entries: Sequence[Entry]) -> None:
+    """Write entries of rows that were imported again."""
+    change = (
+        update(ImportedRowRecord)
+        .where(ImportedRowRecord.kind == kind, ImportedRowRecord.row_id == bindparam("key"))
+        .values(source_digest=bindparam("source"), written_digest=bindparam("written"))
+    )
+    values = [
+        {"key": entry.key, "source": entry.source, "written": entry.written} for entry in entries
+    ]
+    if values:
+        session.connection().execute(change, values)
+
+
+@part
+def forget_entries(session: Session, kind: str, keys: Collection[int]) -> None:
+    """Delete entries of rows that the source no longer has."""
+    session.execute(
+        delete(ImportedRowRecord).where(
+            ImportedRowRecord.kind == kind, ImportedRowRecord.row_id.in_(keys)
+        )
+    )
+
+
+@part
+def pages_of_keys(ports: Ports, import_id: int, kind: str) -> Iterator[Sequence[int]]:
+    """Yield the keys of all rows of ``kind`` that were imported, in order."""
+    last = -1
+    while True:
+        query = (
+            select(ImportedRowRecord.row_id)
+            .where(
+                ImportedRowRecord.kind == kind,
+                ImportedRowRecord.import_id == import_id,
+                ImportedRowRecord.row_id > last,
+            )
+            .order_by(ImportedRowRecord.row_id)
+            .limit(_PAGE)
+        )
+        with ports.database.reading() as session:
+            keys = session.scalars(query).all()
+        if not keys:
+            return
+        yield keys
+        last = keys[-1]
+
+
+@part
+def foreign_rows(
+    session: Session, import_id: int, kind: str, record: type[Record], highest: int
+) -> tuple[int, Sequence[int]]:
+    """Return how many rows here have an ID up to ``highest`` but no entry, and the first ten."""
+    key = record.__table__.c.id
+    imported = exists().where(
+        ImportedRowRecord.kind == kind,
+        ImportedRowRecord.import_id == import_id,
+        ImportedRowRecord.row_id == key,
+    )
+    foreign = select(key).where(key <= highest, ~imported)
+    first = session.scalars(foreign.order_by(key).limit(_SHOWN)).all()
+    if len(first) < _SHOWN:
+        return len(first), first
+    count = session.scalar(select(func.count()).select_from(foreign.subquery())) or 0
+    return count, first

@@ -1,0 +1,211 @@
+"""Write many people at once, with their words, rights and passwords, wherever they come from."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.search import words_of
+from app.domain.imports.digests import digest_of_text
+from app.domain.imports.people import ImportedPerson, state_of
+from app.domain.passwords.imported_hashes import ImportedPassword, ImportedPasswordState
+from app.models import (
+    GroupMemberRecord,
+    ImportedPasswordRecord,
+    SessionRecord,
+    UserPermissionRecord,
+    UserRecord,
+    UserWordRecord,
+)
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.imports.bulk import insert_rows
+
+_NO_PASSWORD = ImportedPassword(ImportedPasswordState.NONE)
+_COLUMNS = (
+    "email",
+    "first_name",
+    "last_name",
+    "is_staff",
+    "is_superuser",
+    "is_active",
+    "is_confirmed",
+    "language_code",
+    "note",
+    "external_reference",
+    "date_joined",
+    "public_metadata",
+    "private_metadata",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewPerson:
+    """A person to write; ``password`` is as ``classify`` returned it for ``source_password``.
+
+    Without a ``key`` the database gives one.
+    """
+
+    person: ImportedPerson
+    updated_at: datetime
+    key: int | None = None
+    last_login: datetime | None = None
+    password: ImportedPassword = _NO_PASSWORD
+    source_password: str = field(default="", repr=False)
+
+
+@part
+def insert_people(session: Session, import_id: int, people: Sequence[NewPerson]) -> Sequence[int]:
+    """Write new people, whose emails must be normalized and free; return their IDs in order."""
+    values = [_user_values(new) for new in people]
+    if any(new.key is None for new in people):
+        created = insert(UserRecord).returning(UserRecord.id, sort_by_parameter_order=True)
+        keys = list(session.connection().execute(created, values).scalars())
+    else:
+        insert_rows(session, UserRecord, values)
+        keys = [new.key for new in people if new.key is not None]
+    written = list(zip(keys, people, strict=True))
+    add_words(session, {key: new.person for key, new in written})
+    _add_rights(session, {key: new.person for key, new in written})
+    _add_passwords(session, import_id, written)
+    return keys
+
+
+@part
+def update_people(ports: Ports, session: Session, changed: Sequence[NewPerson]) -> None:
+    """Write changed people, except for passwords; who was deactivated is signed out.
+
+    The last sign-in only moves forward.
+    """
+    people = {new.key: new.person for new in changed if new.key is not None}
+    keys = list(people)
+    stored = select(UserRecord.id, UserRecord.is_active, UserRecord.last_login)
+    before = {row.id: row for row in session.execute(stored.where(UserRecord.id.in_(keys))).all()}
+    change = (
+        update(UserRecord)
+        .where(UserRecord.id == bindparam("key"))
+        .values(
+            {name: bindparam(f"new_{name}") for name in (*_COLUMNS, "last_login", "updated_at")}
+        )
+    )
+    logins = {key: row.last_login for key, row in before.items()}
+    session.connection().execute(
+        change, [_changed_values(new, logins.get(new.key)) for new in changed]
+    )
+    for owned in (UserWordRecord, GroupMemberRecord, UserPermissionRecord):
+        session.execute(delete(owned).where(owned.user_id.in_(keys)))
+    add_words(session, people)
+    _add_rights(session, people)
+    deactivated = [
+        key for key, row in before.items() if row.is_active and not people[key].is_active
+    ]
+    sign_out(ports, session, deactivated)
+
+
+@part
+def sign_out(ports: Ports, session: Session, keys: Collection[int]) -> None:
+    """End all sessions of these users, and their providers' tokens."""
+    if not keys:
+        return
+    session.execute(delete(SessionRecord).where(SessionRecord.user_id.in_(keys)))
+    session.execute(
+        update(UserRecord)
+        .where(UserRecord.id.in_(keys))
+        .values(tokens_valid_after=ports.clock.now())
+    )
+
+
+@part
+def add_words(session: Session, people: Mapping[int, ImportedPerson]) -> None:
+    """Write the words that these people are found by."""
+    values = [
+        {"user_id": key, "word": word, "is_staff": person.is_staff}
+        for key, person in people.items()
+        for word in words_of(person.email, person.first_name, person.last_name)
+    ]
+    insert_rows(session, UserWordRecord, values)
+
+
+@part
+def read_people(session: Session, keys: Collection[int]) -> Mapping[int, dict[str, object]]:
+    """Return people as they are here, in the shape of ``ImportedPerson``."""
+    columns = [getattr(UserRecord, name) for name in _COLUMNS]
+    found: dict[int, dict[str, object]] = {
+        row[0]: dict(zip(_COLUMNS, row[1:], strict=True))
+        for row in session.execute(select(UserRecord.id, *columns).where(UserRecord.id.in_(keys)))
+    }
+    permissions = select(UserPermissionRecord.user_id, UserPermissionRecord.permission)
+    groups = select(GroupMemberRecord.user_id, GroupMemberRecord.group_id)
+    rights = (
+        ("permissions", permissions.where(UserPermissionRecord.user_id.in_(keys))),
+        ("groups", groups.where(GroupMemberRecord.user_id.in_(keys))),
+    )
+    for name, query in rights:
+        held: dict[int, list[str | int]] = {key: [] for key in found}
+        for key, value in session.execute(query):
+            held[key].append(value)
+        for key, values in held.items():
+            found[key][name] = sorted(values)
+    return found
+
+
+@part
+def password_values(
+    import_id: int, key: int, source_password: str, password: ImportedPassword
+) -> dict[str, object]:
+    """Return the row of ``imported_passwords`` for a password as the import writes it."""
+    return {
+        "user_id": key,
+        "import_id": import_id,
+        "state": password.state.value,
+        "source_digest": digest_of_text(source_password),
+        "written_digest": digest_of_text(password.password_hash or ""),
+    }
+
+
+def _user_values(new: NewPerson) -> dict[str, object]:
+    state = state_of(new.person)
+    values = {name: state[name] for name in _COLUMNS}
+    values |= {
+        "updated_at": new.updated_at,
+        "last_login": new.last_login,
+        "password_hash": new.password.password_hash,
+    }
+    return values if new.key is None else {"id": new.key, **values}
+
+
+def _changed_values(new: NewPerson, last_login: datetime | None) -> dict[str, object]:
+    state = state_of(new.person)
+    logins = (new.last_login, last_login)
+    return {
+        **{f"new_{name}": state[name] for name in _COLUMNS},
+        "new_last_login": max((moment for moment in logins if moment), default=None),
+        "new_updated_at": new.updated_at,
+        "key": new.key,
+    }
+
+
+def _add_rights(session: Session, people: Mapping[int, ImportedPerson]) -> None:
+    permissions = [
+        {"user_id": key, "permission": name}
+        for key, person in people.items()
+        for name in person.permissions
+    ]
+    groups = [
+        {"user_id": key, "group_id": group}
+        for key, person in people.items()
+        for group in person.groups
+    ]
+    insert_rows(session, UserPermissionRecord, permissions)
+    insert_rows(session, GroupMemberRecord, groups)
+
+
+def _add_passwords(
+    session: Session, import_id: int, written: Sequence[tuple[int, NewPerson]]
+) -> None:
+    values = [
+        password_values(import_id, key, new.source_password, new.password) for key, new in written
+    ]
+    insert_rows(session, ImportedPasswordRecord, values)

@@ -1,0 +1,155 @@
+"""Import a database of the platform, once or again: the whole run, and its end.
+
+``SECTIONS`` lists what is imported, in the order in which rows refer to each other.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+from sqlalchemy import select
+
+from app.domain.authorization.actor import Actor
+from app.domain.imports.findings import Finding
+from app.domain.imports.runs import NEEDS, ImportKind, Part, RunOptions, RunReport
+from app.domain.values.errors import Problem, Refused, refuse_any
+from app.models import ImportedRowRecord, ImportRecord
+from app.ports import Ports
+from app.ports.import_source import ImportSource
+from app.services.audit.log import Change, record
+from app.services.authorization.register import internal, part
+from app.services.imports.groups import Groups
+from app.services.imports.id_ranges import require_free_ids, reserve_ids
+from app.services.imports.section_runs import run_section
+from app.services.imports.sections import OnFinding, OnRows, Run, Section
+from app.services.imports.users import Users
+
+MakeSections = Callable[[], Sequence[Section]]
+
+
+@part
+def platform_sections() -> tuple[Section, ...]:
+    """Return everything that is imported from the platform, in order."""
+    return (Groups(), Users())
+
+
+@internal
+def import_platform(
+    ports: Ports,
+    actor: Actor,
+    url: str,
+    options: RunOptions,
+    on_finding: OnFinding,
+    on_rows: OnRows,
+) -> RunReport:
+    """Import the platform's database at ``url``; what was imported before is brought up to date.
+
+    Refuses ID_TAKEN for rows here that have the source's IDs, REQUIRED for a part without the one
+    that it needs, MISSING for tables or columns that the source lacks, and FINISHED after
+    ``finish_import``, before anything is written. Raises ``UnreadableSource``.
+    """
+    findings: Counter[str] = Counter()
+
+    def report(finding: Finding) -> None:
+        findings[finding.code] += 1
+        on_finding(finding)
+
+    with ports.import_sources.open_platform(url) as source:
+        sections = [each for each in platform_sections() if each.is_wanted(options.parts)]
+        run = Run(ports, source, options, _import_id(ports, source), report, on_rows)
+        _require_columns(source, sections)
+        _require_parts(run)
+        require_free_ids(run, sections)
+        _begin(run)
+        reserve_ids(run, sections)
+        for section in sections:
+            section.prepare(run)
+        counts = tuple(run_section(run, section) for section in sections)
+        reserve_ids(run, sections)
+        result = RunReport(source.name, source.release, options.dry_run, counts, dict(findings))
+    _end(run, actor, result)
+    return result
+
+
+def _import_id(ports: Ports, source: ImportSource) -> int:
+    """Return the ID of the source's import, 0 if it is new; refuses FINISHED."""
+    query = select(ImportRecord.id, ImportRecord.finished_at).where(
+        ImportRecord.source == source.name
+    )
+    with ports.database.reading() as session:
+        found = session.execute(query).one_or_none()
+    if found is None:
+        return 0
+    if found.finished_at is not None:
+        message = "The import from {source} was finished. It can't be continued."
+        raise Refused(Problem("FINISHED", message, values={"source": source.name}))
+    import_id: int = found.id
+    return import_id
+
+
+def _require_columns(source: ImportSource, sections: Sequence[Section]) -> None:
+    refuse_any(*(_missing(source, section) for section in sections))
+
+
+def _missing(source: ImportSource, section: Section) -> Problem | None:
+    present = source.columns(section.table)
+    values: dict[str, object] = {"table": section.table}
+    if not present:
+        return Problem("MISSING", "The source has no table {table}.", values=values)
+    lacking = [name for name in section.required if name not in present]
+    if not lacking:
+        return None
+    values["columns"] = ", ".join(lacking)
+    message = "The source's table {table} lacks columns: {columns}."
+    return Problem("MISSING", message, values=values)
+
+
+def _require_parts(run: Run) -> None:
+    parts = run.options.parts
+    refuse_any(
+        *(_lacking(run, each) for each in sorted(parts) if NEEDS.get(each, each) not in parts)
+    )
+
+
+def _lacking(run: Run, wanted: Part) -> Problem | None:
+    needed = NEEDS[wanted]
+    kinds = [section.kind for section in platform_sections() if section.part is needed]
+    query = select(ImportedRowRecord.row_id).where(
+        ImportedRowRecord.import_id == run.import_id, ImportedRowRecord.kind.in_(kinds)
+    )
+    with run.ports.database.reading() as session:
+        if session.scalar(query.limit(1)) is not None:
+            return None
+    message = "To import {wanted}, import {needed} first, or pass --only {needed},{wanted}."
+    values = {"wanted": wanted.value, "needed": needed.value}
+    return Problem("REQUIRED", message, "--only", values=values)
+
+
+def _begin(run: Run) -> None:
+    """Write that the run began; a new source gets its ID."""
+    if run.options.dry_run:
+        return
+    now = run.ports.clock.now()
+    with run.ports.database.transaction() as session:
+        if run.import_id:
+            stored = session.get_one(ImportRecord, run.import_id)
+        else:
+            stored = ImportRecord(
+                kind=ImportKind.PLATFORM.value, source=run.source.name, started_at=now
+            )
+            session.add(stored)
+        stored.last_run_at = now
+        stored.reserved_ids = run.options.reserve
+        session.flush()
+        run.import_id = stored.id
+
+
+def _end(run: Run, actor: Actor, result: RunReport) -> None:
+    """Write the run's one entry into the audit log."""
+    if run.options.dry_run:
+        return
+    after: dict[str, object] = {each.kind: asdict(each) for each in result.counts}
+    after["findings"] = dict(result.findings)
+    change = Change("import.run", "Import", run.import_id, result.source, after=after)
+    with run.ports.database.transaction() as session:
+        record(run.ports, actor, session, change)

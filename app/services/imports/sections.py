@@ -1,0 +1,155 @@
+"""The interface of a kind of rows that is imported: users, groups, apps, webhooks and so on.
+
+A section converts rows of the source and reads, writes and removes them here; the run
+(``run_section``) does the rest: it compares digests, decides what is created, updated, kept or
+removed, writes the ledger in the same transaction, counts, and reports findings. To add one:
+
+- subclass ``Section``, set its attributes, and list it in ``platform_sections`` below the sections
+  whose rows it refers to;
+- ``convert`` turns a batch of source rows into ``Converted[Row]``. ``Row.state`` holds what the
+  import writes and compares, as JSON values and moments, with lists sorted; ``Row.extra`` is
+  written too but not compared here, for what changes by use (the last sign-in, a token's hash);
+- ``current`` returns ``state`` of the rows as they are here now. A row whose state isn't what the
+  import last wrote was edited here: it is kept, with a finding;
+- ``insert``, ``update`` and ``remove`` write whole batches by SQLAlchemy Core in the given
+  transaction, without events or audit entries. They aren't called in a dry run.
+
+``Run.is_left_out`` says whether a row that others refer to isn't imported or was deleted here, if
+the section of that row is a part of this run. Findings of ``convert`` are reported in every run.
+All sections ``prepare`` before the first row is read.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from sqlalchemy.orm import Session
+
+from app.domain.imports.findings import Converted, Finding
+from app.domain.imports.runs import Part, RunOptions
+from app.models.record import Record
+from app.ports import Ports
+from app.ports.import_source import ImportSource, TableRow
+
+State = Mapping[str, object]
+OnFinding = Callable[[Finding], None]
+OnRows = Callable[[str, int, int], None]
+"""Takes the title of a section, how many of its rows were read, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row as it is to be here.
+
+    ``key`` is its ID here, ``source_key`` the source's where that is another one. ``value`` is for
+    the section, such as the object that ``state`` was made from.
+    """
+
+    key: int
+    state: State
+    extra: State = field(default_factory=dict)
+    value: object = field(default=None, repr=False)
+    source_key: int | None = None
+
+
+@dataclass(slots=True)
+class Run:
+    """What the sections of a run share.
+
+    ``hidden_metadata`` are keys of private metadata that users don't keep. ``import_id`` is 0 in a
+    dry run of a source that was never imported.
+    """
+
+    ports: Ports
+    source: ImportSource
+    options: RunOptions
+    import_id: int
+    report: OnFinding
+    show: OnRows
+    hidden_metadata: set[str] = field(default_factory=set)
+    _left_out: dict[str, set[int]] = field(default_factory=dict)
+
+    def leave_out(self, kind: str, key: int) -> None:
+        """Note that a row of the source isn't imported, so that nothing refers to it."""
+        self._left_out.setdefault(kind, set()).add(key)
+
+    def is_left_out(self, kind: str, key: int) -> bool:
+        """Whether a row that the source has isn't imported."""
+        return key in self._left_out.get(kind, ())
+
+
+class Section(ABC):
+    """One kind of rows.
+
+    ``kind`` names it in the ledger, ``title`` in reports ("Users"). ``table`` is the source's
+    table, of which ``required`` and ``optional`` columns are read. ``record`` is the table here
+    whose IDs are the source's; ``None`` if IDs aren't kept. ``removes_left_out``: a row that was
+    imported, and that ``convert`` now leaves out, is removed.
+    """
+
+    part: ClassVar[Part]
+    kind: ClassVar[str]
+    title: ClassVar[str]
+    table: ClassVar[str]
+    required: ClassVar[tuple[str, ...]] = ()
+    optional: ClassVar[tuple[str, ...]] = ()
+    record: ClassVar[type[Record] | None] = None
+    removes_left_out: ClassVar[bool] = True
+
+    def is_wanted(self, parts: Collection[Part]) -> bool:
+        """Whether the section is imported when ``parts`` are."""
+        return self.part in parts
+
+    def prepare(self, run: Run) -> None:
+        """Look up what the whole section needs, before its first row."""
+        return
+
+    def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:
+        """Yield the rows of the source, a transaction's at a time."""
+        columns = (*self.required, *self.optional)
+        return run.source.batches(self.table, columns, run.options.batch)
+
+    @abstractmethod
+    def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
+        """Convert a batch; a row that is left out has no value and a finding.
+
+        Call ``run.leave_out`` for it if others refer to it.
+        """
+
+    @abstractmethod
+    def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
+        """Return the rows with these keys as they are here, in the shape of ``Row.state``."""
+
+    @abstractmethod
+    def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        """Write new rows."""
+
+    @abstractmethod
+    def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        """Write rows that are here already, with ``extra``."""
+
+    @abstractmethod
+    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        """Delete rows that the source no longer has, or deactivate them."""
+
+    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
+        """Return why some of ``rows`` can't be written, such as a name that another row has.
+
+        They are tried again at the end, when the other row may have changed.
+        """
+        return {}
+
+    def keys_at_source(self, run: Run, keys: Collection[int]) -> set[int]:
+        """Return those of ``keys``, which were imported, that the source still has."""
+        found = run.source.matching(self.table, ("id",), "id", keys)
+        return {key for row in found if isinstance(key := row["id"], int)}
+
+    def follow_up(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        """Handle what is compared apart from ``state``, such as passwords, of rows that stay here.
+
+        Also called in a dry run: report findings, but write nothing then.
+        """
+        return

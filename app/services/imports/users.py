@@ -1,0 +1,239 @@
+"""Import people: customers and staff, with their rights and passwords."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+from typing_extensions import override
+
+from app.domain.imports.digests import digest_of_text
+from app.domain.imports.findings import Converted, Finding, Outcome
+from app.domain.imports.people import USERS, Rights, convert_person, state_of
+from app.domain.imports.runs import Part
+from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
+from app.models import ImportedPasswordRecord, UserRecord
+from app.ports.import_source import TableRow
+from app.services.imports.email_owners import find_losers
+from app.services.imports.groups import RESTRICTED
+from app.services.imports.people_writing import (
+    NewPerson,
+    insert_people,
+    password_values,
+    read_people,
+    sign_out,
+    update_people,
+)
+from app.services.imports.sections import Row, Run, Section, State
+from app.services.imports.source_permissions import (
+    USER_PERMISSIONS,
+    find_codenames,
+    load_codenames,
+    number,
+)
+
+_MEMBERS = "account_user_groups"
+
+
+class Users(Section):
+    """Customers, staff, or both."""
+
+    part = Part.PEOPLE
+    kind = "user"
+    title = "People"
+    table = USERS
+    required = ("id", "email", "password", "is_staff", "is_superuser", "is_active")
+    optional = (
+        "is_confirmed",
+        "first_name",
+        "last_name",
+        "note",
+        "external_reference",
+        "language_code",
+        "date_joined",
+        "updated_at",
+        "last_login",
+        "metadata",
+        "private_metadata",
+    )
+    record = UserRecord
+    removes_left_out = False
+
+    def __init__(self) -> None:
+        self._codenames: Mapping[int, str] = {}
+        self._losers: Mapping[int, int] = {}
+
+    @override
+    def is_wanted(self, parts: Collection[Part]) -> bool:
+        return Part.PEOPLE in parts or Part.STAFF in parts
+
+    @override
+    def prepare(self, run: Run) -> None:
+        self._codenames = load_codenames(run.source)
+        self._losers = find_losers(run)
+
+    @override
+    def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:
+        parts = run.options.parts
+        wanted = {is_staff for is_staff, each in _PARTS.items() if each in parts}
+        for rows in super().batches(run):
+            yield [row for row in rows if bool(row["is_staff"]) in wanted]
+
+    @override
+    def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
+        rights = self._rights(run, [number(row["id"]) for row in rows])
+        for row in rows:
+            converted = self._convert(run, row, rights[number(row["id"])])
+            if converted.value is None:
+                run.leave_out(self.kind, number(row["id"]))
+            yield converted
+
+    @override
+    def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
+        return read_people(session, keys)
+
+    @override
+    def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        insert_people(session, run.import_id, [_new(row) for row in rows])
+
+    @override
+    def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        update_people(run.ports, session, [_new(row) for row in rows])
+
+    @override
+    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        session.execute(delete(UserRecord).where(UserRecord.id.in_(keys)))
+
+    @override
+    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
+        people = {row.key: _new(row).person for row in rows}
+        emails = [person.email for person in people.values()]
+        references = [
+            each.external_reference for each in people.values() if each.external_reference
+        ]
+        by_email = select(UserRecord.email, UserRecord.id).where(UserRecord.email.in_(emails))
+        by_reference = select(UserRecord.external_reference, UserRecord.id).where(
+            UserRecord.external_reference.in_(references)
+        )
+        holders = {row[0]: row[1] for row in session.execute(by_email)}
+        referred = {row[0]: row[1] for row in session.execute(by_reference)} if references else {}
+        found = {}
+        for key, person in people.items():
+            holder = holders.get(person.email, key)
+            other = referred.get(person.external_reference, key)
+            if holder != key:
+                found[key] = _email_taken(key, holder)
+            elif other != key:
+                template = "User {holder} here has the same external reference."
+                found[key] = Finding(
+                    USERS, key, "REFERENCE_TAKEN", template, Outcome.LEFT_OUT, {"holder": other}
+                )
+        return found
+
+    @override
+    def follow_up(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        """Take over passwords that changed at the source, unless they were changed here."""
+        people = {row.key: _new(row) for row in rows}
+        if not people:
+            return
+        query = select(
+            ImportedPasswordRecord.user_id,
+            ImportedPasswordRecord.source_digest,
+            ImportedPasswordRecord.written_digest,
+            UserRecord.password_hash,
+        ).join(UserRecord, UserRecord.id == ImportedPasswordRecord.user_id)
+        replaced = []
+        for row in session.execute(query.where(ImportedPasswordRecord.user_id.in_(people))):
+            if row.source_digest == digest_of_text(people[row.user_id].source_password):
+                continue
+            if row.written_digest == digest_of_text(row.password_hash or ""):
+                replaced.append(row.user_id)
+            else:
+                template = "The password changed at the source, but also here. Ours was kept."
+                kept = Finding(USERS, row.user_id, "PASSWORD_CHANGED", template, Outcome.KEPT)
+                run.report(kept)
+        if replaced and not run.options.dry_run:
+            for key in replaced:
+                _replace_password(session, run.import_id, people[key], key)
+            sign_out(run.ports, session, replaced)
+
+    def _convert(self, run: Run, row: TableRow, rights: Rights) -> Converted[Row]:
+        key = number(row["id"])
+        if key in self._losers:
+            return Converted(None, (_email_taken(key, self._losers[key]),))
+        converted = convert_person(row, rights, run.hidden_metadata)
+        if converted.value is None:
+            return Converted(None, converted.findings)
+        stored = row["password"]
+        password = classify(stored if isinstance(stored, str) else None)
+        findings = converted.findings
+        if password.state is ImportedPasswordState.MUST_RESET:
+            template, values = password.template, password.values
+            must = Finding(USERS, key, password.code, template, Outcome.MUST_RESET, values)
+            findings = (*findings, must)
+        has_password = password.state is not ImportedPasswordState.NONE
+        new = NewPerson(
+            person=converted.value,
+            updated_at=_moment(row.get("updated_at")) or converted.value.date_joined,
+            key=key,
+            last_login=_moment(row.get("last_login")),
+            password=password,
+            source_password=str(stored) if has_password else "",
+        )
+        extra = {
+            "last_login": new.last_login,
+            "updated_at": new.updated_at,
+            "password": new.source_password,
+        }
+        return Converted(Row(key, state_of(new.person), extra, new), findings)
+
+    def _rights(self, run: Run, keys: Sequence[int]) -> Mapping[int, Rights]:
+        codenames = find_codenames(run.source, self._codenames, USER_PERMISSIONS, keys)
+        groups: dict[int, list[int]] = {key: [] for key in keys}
+        restricted: dict[int, list[str]] = {key: [] for key in keys}
+        columns = ("user_id", "group_id")
+        for row in run.source.matching(_MEMBERS, columns, "user_id", keys):
+            user, group = number(row["user_id"]), number(row["group_id"])
+            if run.is_left_out(RESTRICTED, group):
+                restricted[user].append(str(group))
+            elif not run.is_left_out("group", group):
+                groups[user].append(group)
+        return {
+            key: Rights(
+                codenames.get(key, ()), tuple(sorted(set(groups[key]))), tuple(restricted[key])
+            )
+            for key in keys
+        }
+
+
+_PARTS = {False: Part.PEOPLE, True: Part.STAFF}
+"""The part of people who aren't staff, and of those who are."""
+
+
+def _new(row: Row) -> NewPerson:
+    if not isinstance(row.value, NewPerson):
+        raise TypeError("A row of people holds a person.")
+    return row.value
+
+
+def _moment(value: object) -> datetime | None:
+    return value if isinstance(value, datetime) else None
+
+
+def _email_taken(key: int, holder: int) -> Finding:
+    template = "User {holder} has the same email, in the same or another spelling."
+    return Finding(USERS, key, "EMAIL_TAKEN", template, Outcome.LEFT_OUT, {"holder": holder})
+
+
+def _replace_password(session: Session, import_id: int, new: NewPerson, key: int) -> None:
+    values = password_values(import_id, key, new.source_password, new.password)
+    session.execute(
+        update(UserRecord)
+        .where(UserRecord.id == key)
+        .values(password_hash=new.password.password_hash)
+    )
+    session.execute(
+        update(ImportedPasswordRecord)
+        .where(ImportedPasswordRecord.user_id == key)
+        .values(**values, replaced_at=None)
+    )

@@ -1,0 +1,223 @@
+"""People of the platform, imported on both databases."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import func, select
+
+from app.models import (
+    AuditRecord,
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    ImportedRowRecord,
+    ImportRecord,
+    OutboxEventRecord,
+    UserPermissionRecord,
+    UserRecord,
+    UserWordRecord,
+)
+from app.ports import Ports
+from tests.commands.shell import run
+from tests.imports.importing import import_platform, refusal
+from tests.imports.platform import JOINED, PlatformDatabase
+
+DJANGO = "pbkdf2_sha256$1000$salt$7VFWTSb1m1wc1gYw4Cn5wgTjWd1pUT/rnV7jpKz7Rts="
+SEEN = datetime(2024, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
+
+
+def _users(target: Ports) -> dict[int, UserRecord]:
+    with target.database.reading() as session:
+        return {user.id: user for user in session.scalars(select(UserRecord))}
+
+
+def _count(target: Ports, record: type) -> int:
+    with target.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(record)) or 0
+
+
+def test_customer_keeps_id_names_dates_and_password(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add(
+        "account_user",
+        id=42,
+        email="Ada@Example.com",
+        first_name="Ada",
+        last_name="Lovelace",
+        is_active=True,
+        is_confirmed=False,
+        password=DJANGO,
+        last_login=SEEN,
+        note="Calls at noon.",
+        external_reference="crm-7",
+        language_code="pt-br",
+        metadata={"size": "m"},
+        private_metadata={"vip": "yes"},
+    )
+
+    report = import_platform(target, platform)
+
+    assert report.counts("user") == {"read": 1, "created": 1}
+    assert report.findings == []
+    user = _users(target)[42]
+    assert (user.email, user.first_name, user.last_name) == ("ada@example.com", "Ada", "Lovelace")
+    assert (user.is_active, user.is_confirmed, user.is_staff) == (True, False, False)
+    assert (user.date_joined, user.updated_at, user.last_login) == (JOINED, JOINED, SEEN)
+    assert (user.note, user.external_reference) == ("Calls at noon.", "crm-7")
+    assert (user.language_code, user.password_hash) == ("PT_BR", DJANGO)
+    with target.database.reading() as session:
+        metadata = select(UserRecord.public_metadata, UserRecord.private_metadata)
+        assert session.execute(metadata).one() == ({"size": "m"}, {"vip": "yes"})
+        words = set(session.scalars(select(UserWordRecord.word)))
+    assert words == {"ada@example.com", "example.com", "lovelace"}
+
+
+def test_import_writes_one_audit_entry_and_no_events(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add("account_user", id=1, email="a@example.com", is_active=True)
+
+    import_platform(target, platform)
+
+    with target.database.reading() as session:
+        [entry] = session.scalars(select(AuditRecord)).all()
+        [stored] = session.scalars(select(ImportRecord)).all()
+    assert (entry.action, entry.actor_kind) == ("import.run", "operator")
+    counts = entry.after["user"]
+    assert isinstance(counts, dict)
+    assert counts["created"] == 1
+    assert stored.source.startswith("postgresql://")
+    assert "@" not in stored.source
+    assert _count(target, OutboxEventRecord) == 0
+
+
+def test_dry_run_reports_the_same_and_writes_nothing(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add("account_user", id=1, email="nonsense", is_active=True)
+    platform.add("account_user", id=2, email="b@example.com", is_active=True, password="md5$a$b")
+
+    dry = import_platform(target, platform, "--dry-run")
+
+    assert dry.printed["dryRun"] is True
+    assert _count(target, UserRecord) == _count(target, ImportRecord) == 0
+    real = import_platform(target, platform)
+    assert dry.findings == real.findings
+    assert dry.printed["imported"] == real.printed["imported"]
+    assert [each[1:] for each in real.findings] == [
+        (1, "EMAIL_INVALID", "LEFT_OUT"),
+        (2, "PASSWORD_WEAK", "MUST_RESET"),
+    ]
+
+
+def test_second_run_changes_nothing_and_adds_what_is_new(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add("account_user", id=1, email="a@example.com", is_active=True, password=DJANGO)
+    import_platform(target, platform)
+    platform.add("account_user", id=2, email="b@example.com", is_active=True)
+
+    again = import_platform(target, platform)
+
+    assert again.counts("user") == {"read": 2, "unchanged": 1, "created": 1}
+    assert set(_users(target)) == {1, 2}
+
+
+def test_staff_keep_groups_and_permissions(target: Ports, platform: PlatformDatabase) -> None:
+    platform.add("django_content_type", id=1, app_label="account", model="user")
+    for key, name in enumerate(("manage_users", "manage_staff", "add_user", "manage_moon"), 1):
+        platform.add("permission_permission", id=key, content_type_id=1, codename=name)
+    platform.add("account_group", id=5, name="Support")
+    for permission in (1, 3, 4):
+        platform.add("account_group_permissions", group_id=5, permission_id=permission)
+    platform.add("account_user", id=9, email="s@example.com", is_staff=True, is_active=True)
+    platform.add("account_user_groups", user_id=9, group_id=5)
+    platform.add("account_user_user_permissions", user_id=9, permission_id=2)
+
+    report = import_platform(target, platform)
+
+    with target.database.reading() as session:
+        held = session.scalars(select(GroupPermissionRecord.permission)).all()
+        direct = session.scalars(select(UserPermissionRecord.permission)).all()
+        member = session.execute(
+            select(GroupMemberRecord.user_id, GroupMemberRecord.group_id)
+        ).one()
+    assert (held, direct, tuple(member)) == (["MANAGE_USERS"], ["MANAGE_STAFF"], (9, 5))
+    assert report.findings == [
+        ("account_group", 5, "PERMISSION_OF_DJANGO", "LEFT_OUT"),
+        ("account_group", 5, "PERMISSION_UNKNOWN", "LEFT_OUT"),
+    ]
+
+
+def test_restricted_group_arrives_without_members(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add("account_group", id=5, name="Poland", restricted_access_to_channels=True)
+    platform.add("account_user", id=9, email="s@example.com", is_staff=True, is_active=True)
+    platform.add("account_user_groups", user_id=9, group_id=5)
+
+    report = import_platform(target, platform)
+
+    assert _count(target, GroupMemberRecord) == 0
+    assert report.findings == [
+        ("account_group", 5, "GROUP_RESTRICTED", "CHANGED"),
+        ("account_user", 9, "MEMBERSHIP_RESTRICTED", "LEFT_OUT"),
+    ]
+
+
+def test_only_imports_the_chosen_people(target: Ports, platform: PlatformDatabase) -> None:
+    platform.add("account_user", id=1, email="a@example.com", is_staff=True)
+    platform.add("account_user", id=2, email="b@example.com")
+
+    import_platform(target, platform, "--only", "people")
+
+    assert set(_users(target)) == {2}
+    import_platform(target, platform, "--only", "staff")
+    assert set(_users(target)) == {1, 2}
+
+
+def test_local_rows_with_ids_of_the_source_stop_the_import(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    run(target, "user", "create", "root@example.com", "--superuser", "--no-input")
+    platform.add("account_user", id=1, email="a@example.com")
+
+    refused = refusal(target, platform)
+
+    assert "People: 1 row here has an ID up to 1, which the source can use: 1." in refused
+    assert _count(target, ImportRecord) == 0
+
+
+def test_new_rows_get_ids_above_the_reserve_until_the_import_is_finished(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add("account_user", id=70, email="a@example.com")
+    import_platform(target, platform, "--reserve", "1000")
+
+    run(target, "user", "create", "b@example.com", "--no-input")
+    assert max(_users(target)) == 1071
+    done = run(target, "import", "finish", "--yes")
+    assert done.exit_code == 0, done.output
+    run(target, "user", "create", "c@example.com", "--no-input")
+    assert max(_users(target)) == 1072
+    assert _count(target, ImportedRowRecord) == 0
+    assert "was finished" in refusal(target, platform)
+
+
+def test_missing_tables_and_columns_are_named(target: Ports, platform: PlatformDatabase) -> None:
+    platform.run("ALTER TABLE account_user DROP COLUMN is_superuser")
+    platform.run("DROP TABLE account_group")
+
+    refused = refusal(target, platform)
+
+    assert "The source has no table account_group." in refused
+    assert "table account_user lacks columns: is_superuser." in refused
+
+
+def test_password_of_the_source_is_never_shown(target: Ports) -> None:
+    failed = run(
+        target, "import", "platform", "--database", "postgresql://u:geheim@127.0.0.1:9/shop"
+    )
+
+    assert failed.exit_code == 1
+    assert "Can't connect to postgresql://127.0.0.1:9/shop" in failed.stderr
+    assert "geheim" not in failed.output
