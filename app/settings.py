@@ -42,7 +42,7 @@ _CONNECTION_SETTINGS = ("OUTGOING_CA_FILE", "SSL_CERT_FILE", "OUTGOING_PROXY")
 """What applies to connections to other instances as well."""
 
 DEFAULT_DATABASE_URL = f"sqlite:///{_INSTANCE / 'latchkey.sqlite3'}"
-"""SQLite in the folder ``instance`` beside ``wsgi.py``."""
+"""SQLite in the folder ``instance`` next to ``wsgi.py``."""
 
 _RULES = Configuration()
 
@@ -130,7 +130,7 @@ class Settings:
 
     @property
     def queue_file(self) -> Path:
-        """Where deliveries queue without ``REDIS_URL``: beside SQLite's file, one a database."""
+        """The queue without ``REDIS_URL``: next to SQLite's file, one per database."""
         scheme, _, file = self.database_url.partition(":///")
         if scheme == "sqlite" and file:
             return Path(f"{file}-queue")
@@ -168,7 +168,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """The settings of ``environment`` (default: the process's own, over ``settings_files``).
 
     Raises ``SettingsError`` naming every setting that is wrong, not only the first; and without
-    ``environment``, when nothing says which installation is meant.
+    ``environment``, when it isn't clear which installation is meant.
     """
     if environment is not None:
         return _Reader(environment).settings()
@@ -183,15 +183,15 @@ def settings_files() -> tuple[Path, ...]:
     """Return the ``.env`` files that exist; a setting in an earlier one wins.
 
     They are that of the current folder or the nearest folder above it, where Flask's command looks
-    too, and that beside ``wsgi.py``. None are read if ``FLASK_SKIP_DOTENV`` is set.
+    too, and the one next to ``wsgi.py``. None are read if ``FLASK_SKIP_DOTENV`` is set.
     """
     if not get_load_dotenv():
         return ()
     nearest = find_dotenv(usecwd=True)
     files = [Path(nearest)] if nearest else []
-    beside = _PROJECT / ".env"
-    if beside.is_file() and not any(file.samefile(beside) for file in files):
-        files.append(beside)
+    project_file = _PROJECT / ".env"
+    if project_file.is_file() and not any(file.samefile(project_file) for file in files):
+        files.append(project_file)
     return tuple(files)
 
 
@@ -202,7 +202,7 @@ def secret_files() -> tuple[Path, ...]:
 
 
 def unexpected_settings_files() -> tuple[Path, ...]:
-    """Return the files that aren't beside ``wsgi.py``, the first time that this is called.
+    """Return the files that aren't next to ``wsgi.py``, the first time that this is called.
 
     Neither later calls nor the processes that this one starts return them again.
     """
@@ -226,11 +226,11 @@ class ClientSettings:
 
 
 def load_client_settings(environment: Mapping[str, str] | None = None) -> ClientSettings:
-    """The part of the environment that is about the person at the shell."""
+    """Return the settings of the person who runs the command."""
     if environment is None:
         environment = _environment(file for file in settings_files() if os.access(file, os.R_OK))
     chosen = environment.get("XDG_CONFIG_HOME", "")
-    # An address that does not begin at the root says nothing (XDG Base Directory Specification).
+    # A relative path is ignored (XDG Base Directory Specification).
     config = Path(chosen) if chosen.startswith("/") else Path.home() / ".config"
     connection = {name: text for name, text in environment.items() if name in _CONNECTION_SETTINGS}
     return ClientSettings(

@@ -22,7 +22,7 @@ _PAGE = """\
 # Settings
 
 Look up every setting of an installation: its name, its default and what it does. Settings are
-environment variables, or lines of a file `.env` beside `wsgi.py`; `.env.example` is a file to
+environment variables, or lines of a file `.env` next to `wsgi.py`; `.env.example` is a file to
 start from. The environment takes precedence. A setting that can't be used stops the start, with a
 message that names everything that is wrong. `flask doctor` names the files that were read and
 checks the installation.

@@ -25,7 +25,7 @@ class BackupKey:
 
 @dataclass(frozen=True, slots=True)
 class BackupFacts:
-    """What a backup says of itself.
+    """The metadata of a backup.
 
     ``secret_key`` is a fingerprint of the SECRET_KEY that encrypted its secrets. ``database`` is
     ``sqlite`` or ``postgresql``.
@@ -43,10 +43,10 @@ class OpenBackup(Protocol):
 
     @property
     def facts(self) -> BackupFacts:
-        """What the backup says of itself."""
+        """The metadata of the backup."""
 
     def restore(self) -> None:
-        """Put its contents in the place of the database's; on an error, those stay."""
+        """Replace the contents of the database; on an error they stay."""
 
 
 class Backups(Protocol):

@@ -34,7 +34,7 @@ class Traces(Protocol):
 
     @property
     def is_on(self) -> bool:
-        """Whether spans go anywhere: what costs more than a call asks first."""
+        """Whether spans are sent; check it before doing work for a span."""
 
     def span(
         self,
@@ -50,7 +50,7 @@ class Traces(Protocol):
         """
 
     def begin(self, name: str, kind: SpanKind, attributes: Attributes) -> EndSpan:
-        """Begin a span below the current one that nothing is below of; call what is returned."""
+        """Begin a childless span below the current one; return what ends it."""
 
     def traceparent(self) -> str:
         """Return the current span for the header ``traceparent``; empty outside of spans."""

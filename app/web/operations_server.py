@@ -97,7 +97,7 @@ class OperationsApp:
 
 
 class _Handler(WSGIRequestHandler):
-    """Writes no log line for each probe and scrape; clients that send nothing are cut off."""
+    """Writes no log line for each probe and scrape; silent clients are disconnected."""
 
     timeout = 10
 

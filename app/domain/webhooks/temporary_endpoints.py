@@ -7,7 +7,7 @@ TEMPORARY_URL = "https://listen.invalid/"
 """The endpoint URL that marks one; RFC 2606 reserves ``.invalid``, so nothing answers there."""
 
 MAX_AGE = timedelta(hours=24)
-"""After this, a temporary endpoint is deleted even if nobody has removed it."""
+"""The age at which a temporary endpoint is deleted if its command hasn't deleted it."""
 
 
 def is_temporary(target_url: str) -> bool:
@@ -16,7 +16,7 @@ def is_temporary(target_url: str) -> bool:
 
 
 NAME = re.compile(r"flask webhook listen \(temporary, ([0-9a-f]{8})-(\d{1,9})\)")
-"""The name of a temporary endpoint and of its own app: a machine and a process."""
+"""The name of a temporary endpoint and of the app created for it: a machine and a process."""
 
 
 def has_own_app(webhook_name: str, app_name: str) -> bool:

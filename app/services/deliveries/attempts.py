@@ -21,7 +21,7 @@ from app.services.webhooks.payloads import problem_of
 
 _PRIVATE = frozenset(("set-cookie", "authorization", "proxy-authorization", "cookie"))
 _KEPT = HttpResponse(202, body=b"Not sent: temporary endpoint, read through the API.")
-"""What a temporary endpoint answers: its deliveries wait for whoever reads them."""
+"""What a temporary endpoint answers: its deliveries wait until they are read."""
 _LINK_ANSWER = "(not stored: this event carries a link that gives access to an account)"
 
 

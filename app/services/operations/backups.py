@@ -11,7 +11,7 @@ from app.services.authorization.register import internal
 
 _PURPOSE = "backup"
 _TEXT = "SECRET_KEY"
-"""What a backup keeps a keyed hash of, which shows whether SECRET_KEY is the same."""
+"""A backup holds a keyed hash of this, which shows whether SECRET_KEY is the same."""
 
 
 @internal
@@ -39,9 +39,9 @@ def create_backup(
 def restore_backup(
     ports: Ports, actor: Actor, file: Path, key: BackupKey, *, replace: bool
 ) -> BackupFacts:
-    """Put the contents of ``file`` in the place of the database's.
+    """Replace the contents of the database with those of ``file``.
 
-    Nothing changes before the backup was checked. Raises ``BackupFailed``, also for a database
+    The backup is checked before anything changes. Raises ``BackupFailed``, also for a database
     with tables unless ``replace``, and ``SchemaAhead`` for a backup of a newer version.
     """
     with ports.backups.open(file, key) as backup:

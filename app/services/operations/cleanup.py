@@ -30,7 +30,7 @@ from app.services.shop.traffic import delete_old_traffic
 
 _AT_ONCE = 1000
 _MAX_OPAQUE_TOKEN_LENGTH = timedelta(days=90)
-"""Nobody lets an access token live that long; when one was seen first is of no use afterwards."""
+"""Access tokens don't live that long; when one was first seen is of no use afterwards."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Check what the installation depends on besides its database, with advice."""
+"""Check what the installation depends on apart from its database, with advice."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -24,7 +24,7 @@ from app.services.shop.settings import settings_of
 _BATCH = 20
 _LEASE = timedelta(minutes=5)
 _MAX_SENDING_TIME = timedelta(minutes=2)
-"""What one mail may take with a server that answers slowly: whoever begins one so late stops."""
+"""How long one mail can take with a slow server: a worker starts none that late in its lease."""
 
 _LEASE_NAME = 16
 
@@ -160,7 +160,7 @@ def _note(ports: Ports, claimed: _Claimed, lease: str, *, error: str, permanent:
     if not error:
         values["sent_at"] = now
     if delay is None:
-        values["sealed"] = ""  # whatever becomes of it, its links are nobody's business any more
+        values["sealed"] = ""  # no attempt follows: its links must not stay readable
     with ports.database.transaction() as session:
         session.execute(
             update(OutboxMailRecord)

@@ -53,7 +53,7 @@ def _untrusted(ports: Ports) -> Finding:
 
 
 def _forwarding(ports: Ports, trusted: Sequence[Network]) -> Finding:
-    """Look at whom recent sign-ins came from: a proxy, if it doesn't say who its client is."""
+    """Check that recent sign-ins have IP addresses of clients, not of a proxy."""
     addresses = _recent_addresses(ports)
     proxies = [address for address in addresses if _is_in(address, trusted)]
     if len(addresses) >= _MIN_EVENTS and len(proxies) == len(addresses):

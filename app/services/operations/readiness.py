@@ -67,7 +67,7 @@ def _signing_keys(ports: Ports) -> Finding:
 def _throttle(ports: Ports) -> Finding:
     subject = "login throttle"
     try:
-        ports.throttle.eviction()  # one short question; nothing is asked without REDIS_URL
+        ports.throttle.eviction()  # one short command; none without REDIS_URL
     except ThrottleUnavailable as error:
         remedy = "Check REDIS_URL and that Redis is running."
         return Finding(subject, State.FAILED, str(error), remedy)

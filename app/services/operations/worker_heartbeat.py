@@ -27,7 +27,7 @@ class WorkerStatus:
 
 @internal
 def record_heartbeat(ports: Ports, actor: Actor) -> int:
-    """Record a heartbeat; return 0, for there is nothing more to do."""
+    """Record a heartbeat; return 0: no work is left."""
     with ports.database.transaction() as session:
         session.execute(update(HeartbeatRecord).values(beat_at=ports.shared_clock.now()))
     return 0

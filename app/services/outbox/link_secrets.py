@@ -19,7 +19,7 @@ ENCRYPTED_PREFIX = "sealed:"
 def holds_secret(event: str) -> bool:
     """Whether the payload of such an event may hold the secret of a link."""
     if event not in EVENTS:
-        return True  # a later version's: nobody here knows, so it is treated as if it did
+        return True  # a later version's event: it may hold one
     return issubclass(EVENTS[EventType(event)], LinkRequested)
 
 

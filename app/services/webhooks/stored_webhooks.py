@@ -20,7 +20,7 @@ from app.ports.encryption import DecryptionError
 from app.services.authorization.register import part
 
 OLD_SECRET_SIGNS = timedelta(hours=24)
-"""How long a secret that was replaced still signs beside the new one."""
+"""How long a secret that was replaced still signs along with the new one."""
 
 _MAX_NAME_LENGTH = 256
 
