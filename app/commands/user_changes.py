@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import click
 
 from app.commands.name_completion import complete_email, complete_group
 from app.commands.terminal.command import standalone
-from app.commands.terminal.output import output
+from app.commands.terminal.output import Column, json_text, output, write
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
@@ -16,8 +19,10 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
 from app.services.accounts.password_resets import request_password_reset, set_password_page
+from app.services.imports.person_export import export_person
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import find_user
+from app.services.people.erasure import Erasure, erase_person
 from app.services.people.group_lists import find_groups
 from app.services.people.staff import (
     NewStaff,
@@ -29,6 +34,16 @@ from app.services.people.staff import (
 from app.services.people.user_details import Details
 from app.services.shop.settings import show_settings
 from app.web.installation import installation
+
+_ERASURE = (
+    Column[Erasure]("id", "ID", lambda erasure: erasure.user_id, short=True),
+    Column[Erasure]("signIns", "Sign-in log entries", lambda erasure: erasure.sign_ins),
+    Column[Erasure]("auditEntries", "Audit log entries", lambda erasure: erasure.audit_entries),
+    Column[Erasure]("orders", "Orders", lambda erasure: erasure.orders),
+    Column[Erasure]("emails", "Deleted emails", lambda erasure: erasure.emails),
+    Column[Erasure]("events", "Deleted events", lambda erasure: erasure.events),
+    Column[Erasure]("deliveries", "Deleted deliveries", lambda erasure: erasure.deliveries),
+)
 
 
 @standalone(
@@ -134,6 +149,57 @@ def delete(email: str, *, yes: bool) -> None:
 
 
 @standalone(
+    "export",
+    examples=[
+        ("flask user export ann@example.com ann.json", "into a file"),
+        ("flask user export ann@example.com -", "to another program"),
+    ],
+)
+@click.argument("email", shell_complete=complete_email)
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+def export(email: str, file: str) -> None:
+    """Write everything that is stored about a person to FILE as JSON, `-` for standard output.
+
+    That includes sessions, sign-ins, audit log entries, orders, carts, and deliveries to apps, but
+    no passwords or other secrets. Only your account can read FILE.
+    """
+    ports = installation().ports
+    exported = export_person(ports, OPERATOR, email)
+    out = output()
+    if file == "-":
+        write(json_text(exported, indent=2))
+        return
+    text = json.dumps(exported, ensure_ascii=False, indent=2)
+    ports.private_files.write(Path(file), [text])
+    out.alone("file", file)
+    out.say(f"Wrote everything that is stored about {email} to {file}.")
+
+
+@standalone(
+    "erase",
+    examples=[
+        ("flask user erase bob@example.com", "asks to confirm"),
+        ("flask user erase bob@example.com --yes", "without a prompt"),
+    ],
+)
+@click.argument("email", shell_complete=complete_email)
+@yes_option
+def erase(email: str, *, yes: bool) -> None:
+    """Delete a person and remove them from logs, orders, events and deliveries, permanently.
+
+    Log entries and orders stay under the account's ID, without email, name, IP address and device.
+    Refuses the last person who can manage staff. Backups aren't changed.
+    """
+    ports = installation().ports
+    user = find_user(ports, OPERATOR, email)
+    question = f"Delete {user.email} and erase them from all logs? This can't be undone."
+    confirm_action(question, yes=yes)
+    out = output()
+    out.one(erase_person(ports, OPERATOR, user.email), _ERASURE)
+    out.say(f"Erased {user.email}. Backups and logs outside the database still have their data.")
+
+
+@standalone(
     "reset-password",
     examples=[
         ("flask user reset-password ann@example.com", "to the shop's page, or the console's"),
@@ -162,7 +228,7 @@ def reset_password(email: str, *, page: str) -> None:
     out.say("The worker sends the link, unless one was sent recently.")
 
 
-CHANGES = (update, promote, delete, reset_password)
+CHANGES = (update, promote, delete, export, erase, reset_password)
 
 
 def _group_ids(ports: Ports, names: tuple[str, ...]) -> tuple[str, ...]:

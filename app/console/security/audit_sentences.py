@@ -70,6 +70,8 @@ _DID = {
     "user.activate": "activated the account",
     "user.create": "created the account",
     "user.deactivate": "deactivated the account",
+    "user.erase": "erased the data of",
+    "user.export": "exported the data of",
     "user.join": "assigned a group to",
     "user.link": "linked an SSO identity to",
     "user.promote": "gave staff status to",

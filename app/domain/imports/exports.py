@@ -59,7 +59,7 @@ class ExportHeader:
 
 def line_of(type_: str, fields: Mapping[str, object]) -> str:
     """Return a line of the file; the keys of nested objects are sorted, so that rows compare."""
-    values = {name: _plain(value) for name, value in fields.items()}
+    values = {name: plain(value) for name, value in fields.items()}
     return json.dumps({"type": type_, **values}, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -76,13 +76,14 @@ def without_secret_headers(
     return {name: headers[name] for name in headers if name not in withheld}, withheld
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """Return ``value`` as JSON has it: times in UTC, bytes in Base64, keys sorted."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, dict):
-        return {name: _plain(value[name]) for name in sorted(value)}
+        return {name: plain(value[name]) for name in sorted(value)}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value

@@ -20,7 +20,7 @@ from app.ports import Ports
 from app.services.accounts.email_links import redirect_refusal
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
-from app.services.authorization.register import requires
+from app.services.authorization.register import part, requires
 from app.services.identity.users import load_user, snapshot_of
 from app.services.outbox.publisher import add_event
 from app.services.people.invitations import invite
@@ -121,15 +121,21 @@ def delete_customer(ports: Ports, actor: Actor, customer_id: str | None) -> User
     """
     key = _key(customer_id)
     with ports.database.transaction() as session:
-        stored = _find(session, key)
-        user = load_user(session, key)
-        problem = deletion_problem(actor, user, is_staff=False)
-        if problem is not None:
-            raise Refused(problem)
-        session.delete(stored)
-        add_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot_of(user)))
-        record(ports, actor, session, Change("customer.delete", "User", key, user.email))
-        return user
+        return remove_customer(ports, actor, session, key)
+
+
+@part
+def remove_customer(ports: Ports, actor: Actor, session: Session, key: int) -> User:
+    """Delete a customer in the transaction of ``session``; refuses as ``delete_customer``."""
+    stored = _find(session, key)
+    user = load_user(session, key)
+    problem = deletion_problem(actor, user, is_staff=False)
+    if problem is not None:
+        raise Refused(problem)
+    session.delete(stored)
+    add_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot_of(user)))
+    record(ports, actor, session, Change("customer.delete", "User", key, user.email))
+    return user
 
 
 def _type_problem(customer_type: str | None) -> Problem | None:

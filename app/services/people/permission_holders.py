@@ -7,6 +7,7 @@ from sqlalchemy import Select, or_, select, union
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.staff import unmanageable_problem
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, known
 from app.domain.values.errors import Refused
@@ -45,10 +46,16 @@ def prevent_unmanageable(actor: Actor, session: Session, field: str) -> Iterator
         raise Refused(problem)
 
 
-def _manageable(session: Session) -> frozenset[Permission]:
-    """Return the permissions that active staff with MANAGE_STAFF hold together."""
-    session.flush()
-    managers = (
+@part
+def is_last_manager(session: Session, user: User) -> bool:
+    """Whether ``user`` can manage staff and no other active person can."""
+    if not (user.is_staff and user.is_active and Permission.MANAGE_STAFF in user.permissions):
+        return False
+    return session.scalar(_managers().where(UserRecord.id != user.id).limit(1)) is None
+
+
+def _managers() -> Select[int]:
+    return (
         select(UserRecord.id)
         .where(UserRecord.is_staff, UserRecord.is_active)
         .where(
@@ -58,6 +65,12 @@ def _manageable(session: Session) -> frozenset[Permission]:
             )
         )
     )
+
+
+def _manageable(session: Session) -> frozenset[Permission]:
+    """Return the permissions that active staff with MANAGE_STAFF hold together."""
+    session.flush()
+    managers = _managers()
     superuser = managers.where(UserRecord.is_superuser).limit(1)
     if session.scalar(superuser) is not None:
         return ALL_PERMISSIONS

@@ -18,7 +18,7 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import drop_links, redirect_refusal
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, requires_person
+from app.services.authorization.register import fresh_proof, part, requires_person
 from app.services.identity.account_trust import make_staff
 from app.services.identity.manageable_users import require_manageable
 from app.services.identity.users import load_user, snapshot_of
@@ -148,21 +148,30 @@ def delete_staff(ports: Ports, actor: Actor, staff_id: str) -> User:
     key = key_of(staff_id, "User")
     with ports.database.transaction() as session:
         lock_grants(session)
-        stored = _find(session, key)
-        user = load_user(session, key)
-        problem = deletion_problem(actor, user, is_staff=True)
-        if problem is not None:
-            raise Refused(problem)
-        require_manageable(actor, user)
-        with prevent_unmanageable(actor, session, "id"):
-            session.delete(stored)
-        add_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot_of(user)))
-        before = {
-            "permissions": sorted(permission.value for permission in user.permissions),
-            "groups": sorted(group.id for group in user.groups),
-        }
-        record(ports, actor, session, Change("staff.delete", "User", key, user.email, before))
-        return user
+        return remove_staff(ports, actor, session, key)
+
+
+@part
+def remove_staff(ports: Ports, actor: Actor, session: Session, key: int) -> User:
+    """Delete one of the staff in the transaction of ``session``; refuses as ``delete_staff``.
+
+    Call ``lock_grants`` first.
+    """
+    stored = _find(session, key)
+    user = load_user(session, key)
+    problem = deletion_problem(actor, user, is_staff=True)
+    if problem is not None:
+        raise Refused(problem)
+    require_manageable(actor, user)
+    with prevent_unmanageable(actor, session, "id"):
+        session.delete(stored)
+    add_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot_of(user)))
+    before = {
+        "permissions": sorted(permission.value for permission in user.permissions),
+        "groups": sorted(group.id for group in user.groups),
+    }
+    record(ports, actor, session, Change("staff.delete", "User", key, user.email, before))
+    return user
 
 
 def _promote(

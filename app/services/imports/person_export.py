@@ -1,0 +1,226 @@
+"""Everything that is stored about one person, as they can ask for it."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, inspect, or_, select
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.emails import normalize_email
+from app.domain.authorization.actor import Actor
+from app.domain.events import EVENTS
+from app.domain.imports.exports import FORMAT, plain
+from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.ids import to_global_id
+from app.domain.values.version import VERSION
+from app.models import (
+    AccountLinkRecord,
+    AddressRecord,
+    AuditRecord,
+    AvatarRecord,
+    CheckoutLineRecord,
+    CheckoutRecord,
+    DeliveryRecord,
+    ExternalIdentityRecord,
+    GroupMemberRecord,
+    GroupRecord,
+    OrderLineRecord,
+    OrderRecord,
+    OutboxMailRecord,
+    Record,
+    SavedFilterRecord,
+    SessionRecord,
+    SignInEventRecord,
+    UserPermissionRecord,
+    UserRecord,
+    WebhookRecord,
+)
+from app.ports import Ports
+from app.services.audit.log import Change, record
+from app.services.authorization.register import internal
+from app.services.imports.export_tables import TABLES
+from app.services.outbox.link_secrets import holds_secret, redacted_payload
+
+Values = dict[str, object]
+
+_MISSING = Problem("NOT_FOUND", "There is no person with this email.", "email")
+_EXPORTED = {table.record: table for table in TABLES}
+_SESSION = (
+    "created_at",
+    "last_used_at",
+    "expires_at",
+    "origin",
+    "address",
+    "user_agent",
+)
+_SIGN_IN = (
+    "at",
+    "first_at",
+    "attempts",
+    "method",
+    "reason",
+    "name",
+    "provider",
+    "address",
+    "device",
+    "in_console",
+)
+_AUDIT = (
+    "at",
+    "actor_kind",
+    "actor_user_id",
+    "actor_name",
+    "address",
+    "action",
+    "subject_type",
+    "subject_id",
+    "subject_name",
+    "before",
+    "after",
+)
+_ORDER = ("id", "status", "is_paid", "user_email", "total", "currency", "created_at", "updated_at")
+_CART = ("id", "email", "created_at", "updated_at", "completed_at")
+_LINE = ("product_name", "quantity", "unit_price", "currency")
+
+
+@internal
+def export_person(ports: Ports, actor: Actor, email: str) -> Mapping[str, object]:
+    """Return everything that is stored about a person, by sections, without secrets.
+
+    Refuses NOT_FOUND on ``email``. The export is in the audit log, under the person's ID.
+    """
+    with ports.snapshots.snapshot() as session:
+        key = session.scalar(
+            select(UserRecord.id).where(UserRecord.email == normalize_email(email))
+        )
+        if key is None:
+            raise Refused(_MISSING)
+        sections = {name: plain(value) for name, value in _sections(ports, session, key).items()}
+    with ports.database.transaction() as session:
+        record(ports, actor, session, Change("user.export", "User", key))
+    header = {"format": FORMAT, "version": VERSION, "created_at": plain(ports.clock.now())}
+    return {**header, **sections}
+
+
+def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
+    account = _account(session, key)
+    orders = _with_lines(session, OrderRecord, _ORDER, OrderLineRecord, "order_id", key)
+    carts = _with_lines(session, CheckoutRecord, _CART, CheckoutLineRecord, "checkout_id", key)
+    return {
+        "account": account,
+        "groups": _texts(
+            session,
+            select(GroupRecord.name)
+            .join(GroupMemberRecord, GroupMemberRecord.group_id == GroupRecord.id)
+            .where(GroupMemberRecord.user_id == key),
+        ),
+        "permissions": _texts(
+            session,
+            select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == key),
+        ),
+        "avatars": _own(session, AvatarRecord, ("size", "data"), key),
+        "addresses": _own(session, AddressRecord, _fields(AddressRecord), key),
+        "linked_accounts": _own(
+            session, ExternalIdentityRecord, _fields(ExternalIdentityRecord), key
+        ),
+        "sessions": _own(session, SessionRecord, _SESSION, key),
+        "links": _own(
+            session, AccountLinkRecord, ("purpose", "new_email", "created_at", "expires_at"), key
+        ),
+        "saved_filters": _own(session, SavedFilterRecord, ("list_name", "name", "query"), key),
+        "sign_ins": _sign_ins(ports, session, key, str(account["email"])),
+        "audit_log": _audit_entries(session, key),
+        "orders": orders,
+        "carts": carts,
+        "emails": _rows(
+            session,
+            OutboxMailRecord,
+            ("kind", "recipient", "created_at", "sent_at"),
+            OutboxMailRecord.recipient == account["email"],
+        ),
+        "deliveries": [*_deliveries(ports, session, key, orders, carts)],
+    }
+
+
+def _fields(of: type[Record]) -> tuple[str, ...]:
+    return _EXPORTED[of].fields
+
+
+def _account(session: Session, key: int) -> Values:
+    names = _fields(UserRecord)
+    [account] = _rows(session, UserRecord, names, UserRecord.id == key)
+    has_password = account.pop("password_hash") is not None
+    return {"global_id": to_global_id("User", key), **account, "has_password": has_password}
+
+
+def _rows(
+    session: Session, of: type[Record], names: Sequence[str], condition: ColumnElement[bool]
+) -> list[Values]:
+    columns = [getattr(of, name) for name in names]
+    query = select(*columns).where(condition).order_by(*inspect(of).primary_key)
+    return [dict(zip(names, row, strict=True)) for row in session.execute(query)]
+
+
+def _own(session: Session, of: Any, names: Sequence[str], key: int) -> list[Values]:
+    return _rows(session, of, names, of.user_id == key)
+
+
+def _texts(session: Session, query: Any) -> list[str]:
+    return sorted(session.scalars(query))
+
+
+def _sign_ins(ports: Ports, session: Session, key: int, email: str) -> list[Values]:
+    """Return their attempts, and those with their email before they had an account."""
+    digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, email)
+    is_theirs = or_(SignInEventRecord.user_id == key, SignInEventRecord.email_digest.in_(digests))
+    return _rows(session, SignInEventRecord, _SIGN_IN, is_theirs)
+
+
+def _audit_entries(session: Session, key: int) -> list[Values]:
+    about = (AuditRecord.subject_type == "User") & (AuditRecord.subject_id == str(key))
+    return _rows(session, AuditRecord, _AUDIT, about | (AuditRecord.actor_user_id == key))
+
+
+def _with_lines(
+    session: Session, of: Any, names: Sequence[str], lines: Any, owner: str, key: int
+) -> list[Values]:
+    found = _own(session, of, names, key)
+    in_order = getattr(lines, owner)
+    for one in found:
+        one["lines"] = _rows(session, lines, _LINE, in_order == one["id"])
+    return found
+
+
+def _deliveries(
+    ports: Ports,
+    session: Session,
+    key: int,
+    orders: Collection[Values],
+    carts: Collection[Values],
+) -> Iterator[Values]:
+    """Yield what apps were sent about them, and by which webhook; links without their secrets."""
+    keys: dict[str, list[object]] = {
+        "User": [key],
+        "Order": [one["id"] for one in orders],
+        "Checkout": [one["id"] for one in carts],
+    }
+    for subject, subject_keys in keys.items():
+        events = [event.value for event, type_ in EVENTS.items() if type_.subject == subject]
+        query = (
+            select(DeliveryRecord, WebhookRecord.name, WebhookRecord.target_url)
+            .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+            .where(DeliveryRecord.event.in_(events), DeliveryRecord.subject_id.in_(subject_keys))
+            .order_by(DeliveryRecord.id)
+        )
+        for delivery, name, url in session.execute(query):
+            yield {
+                "event": delivery.event,
+                "created_at": delivery.created_at,
+                "status": delivery.status,
+                "webhook": name,
+                "target_url": url,
+                "payload": redacted_payload(
+                    ports, delivery.payload, "" if holds_secret(delivery.event) else None
+                ),
+            }

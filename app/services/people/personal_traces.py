@@ -1,0 +1,194 @@
+"""What tables other than the account's say about a person, and how it is erased."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, delete, false, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.erasure import (
+    ERASED,
+    pseudonym_of,
+    pseudonymous_email,
+    without_texts,
+)
+from app.domain.accounts.users import User
+from app.domain.authorization.actor import ActorKind
+from app.domain.events import EVENTS
+from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
+from app.models import (
+    AddressRecord,
+    AuditRecord,
+    CheckoutRecord,
+    DeliveryRecord,
+    ImportedRowRecord,
+    OrderRecord,
+    OutboxEventRecord,
+    OutboxMailRecord,
+    ResetRequestRecord,
+    SignInEventRecord,
+    UserRecord,
+    WebhookRecord,
+)
+from app.ports import Ports
+from app.services.authorization.register import part
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """A person, and the keys of what was theirs, by the names of subjects of events.
+
+    ``former_emails`` are those that no account has now.
+    """
+
+    user_id: int
+    email: str
+    former_emails: Sequence[str]
+    keys: Mapping[str, Sequence[int]]
+    addresses: Sequence[int]
+
+
+@part
+def traces_of(session: Session, user: User) -> Traces:
+    """Return what to look for, while the account exists."""
+
+    def keys_of(of: Any, *other: ColumnElement[bool]) -> list[int]:
+        return list(session.scalars(select(of.id).where(or_(of.user_id == user.id, *other))))
+
+    keys = {
+        "User": [user.id],
+        "Order": keys_of(OrderRecord, OrderRecord.user_email == user.email),
+        "Checkout": keys_of(CheckoutRecord, CheckoutRecord.email == user.email),
+    }
+    former_emails = _former_emails(session, user)
+    return Traces(user.id, user.email, former_emails, keys, keys_of(AddressRecord))
+
+
+def _former_emails(session: Session, user: User) -> list[str]:
+    rows = session.execute(
+        select(AuditRecord.before, AuditRecord.after).where(_is_subject(user.id))
+    )
+    emails = {
+        email
+        for sides in rows
+        for side in sides
+        if isinstance(email := side.get("email"), str) and email != user.email
+    }
+    taken = session.scalars(select(UserRecord.email).where(UserRecord.email.in_(emails)))
+    return sorted(emails - set(taken))
+
+
+@part
+def delete_deliveries(session: Session, traces: Traces) -> int:
+    """Delete deliveries about the person, their orders and carts; return how many."""
+    condition = _is_about(DeliveryRecord.event, DeliveryRecord.subject_id, traces)
+    return _count(session, delete(DeliveryRecord).where(condition).returning(DeliveryRecord.id))
+
+
+@part
+def delete_events(session: Session, traces: Traces) -> int:
+    """Delete events about the person, their orders and carts; return how many.
+
+    To be called before the account is deleted: the event of that is for the apps.
+    """
+    condition = _is_about(OutboxEventRecord.type, OutboxEventRecord.subject_id, traces)
+    statement = delete(OutboxEventRecord).where(condition)
+    return _count(session, statement.returning(OutboxEventRecord.id))
+
+
+@part
+def delete_emails(session: Session, traces: Traces) -> int:
+    """Delete waiting emails and requests for password links; return how many emails."""
+    emails = [traces.email, *traces.former_emails]
+    session.execute(delete(ResetRequestRecord).where(ResetRequestRecord.email.in_(emails)))
+    is_theirs = OutboxMailRecord.recipient.in_(emails)
+    return _count(
+        session, delete(OutboxMailRecord).where(is_theirs).returning(OutboxMailRecord.id)
+    )
+
+
+@part
+def erase_sign_ins(ports: Ports, session: Session, traces: Traces) -> int:
+    """Remove email, IP address and device from the sign-in log; return from how many entries."""
+    digests = ports.encryption.known_fingerprints(EMAIL_PURPOSE, traces.email)
+    log = SignInEventRecord
+    is_theirs = or_(log.user_id == traces.user_id, log.email_digest.in_(digests))
+    statement = update(log).where(is_theirs)
+    nothing = {"name": "", "email_digest": "", "address": "", "device": ""}
+    return _count(session, statement.values(nothing).returning(log.id))
+
+
+@part
+def erase_orders(session: Session, traces: Traces) -> int:
+    """Replace the email of the person's orders; return of how many. Remove it from carts."""
+    without_account = CheckoutRecord.email == traces.email
+    session.execute(update(CheckoutRecord).where(without_account).values(email=""))
+    statement = update(OrderRecord).where(OrderRecord.id.in_(traces.keys["Order"]))
+    replaced = statement.values(user_email=pseudonymous_email(traces.user_id))
+    return _count(session, replaced.returning(OrderRecord.id))
+
+
+@part
+def erase_savers(session: Session, traces: Traces) -> None:
+    """Replace the person's email where they saved a webhook last."""
+    is_theirs = (WebhookRecord.saved_by_kind == ActorKind.USER.value) & (
+        WebhookRecord.saved_by == traces.email
+    )
+    name = pseudonym_of(traces.user_id)
+    session.execute(update(WebhookRecord).where(is_theirs).values(saved_by=name))
+
+
+@part
+def erase_import_digests(session: Session, traces: Traces) -> None:
+    """Remove the digests of an imported account and its addresses.
+
+    The rows stay, so that a later import of the same source doesn't bring the person back.
+    """
+    row = ImportedRowRecord
+    is_theirs = or_(
+        (row.kind == "user") & (row.row_id == traces.user_id),
+        (row.kind == "address") & row.row_id.in_(traces.addresses),
+    )
+    nothing = {"source_digest": ERASED, "written_digest": ERASED}
+    session.execute(update(row).where(is_theirs).values(nothing))
+
+
+@part
+def erase_audit_entries(session: Session, traces: Traces) -> int:
+    """Remove names, emails, IP addresses and changed texts from the audit log.
+
+    Returns from how many entries. What was done, when, and with which permissions stays.
+    """
+    about = _is_subject(traces.user_id)
+    name = pseudonym_of(traces.user_id)
+    found = set()
+    for entry in session.scalars(select(AuditRecord).where(about)).all():
+        entry.subject_name = name
+        entry.before = without_texts(entry.before)
+        entry.after = without_texts(entry.after)
+        found.add(entry.id)
+    session.flush()
+    by_them = AuditRecord.actor_user_id == traces.user_id
+    statement = update(AuditRecord).where(by_them).values(actor_name=name, address="")
+    found.update(session.scalars(statement.returning(AuditRecord.id)))
+    return len(found)
+
+
+def _is_subject(user_id: int) -> ColumnElement[bool]:
+    return (AuditRecord.subject_type == "User") & (AuditRecord.subject_id == str(user_id))
+
+
+def _is_about(event: Any, key: Any, traces: Traces) -> ColumnElement[bool]:
+    conditions = [
+        event.in_([type_.value for type_, event_ in EVENTS.items() if event_.subject == subject])
+        & key.in_(keys)
+        for subject, keys in traces.keys.items()
+        if keys
+    ]
+    return or_(false(), *conditions)
+
+
+def _count(session: Session, statement: Any) -> int:
+    options = {"synchronize_session": False}
+    return len(session.scalars(statement.execution_options(**options)).all())
