@@ -53,14 +53,24 @@ def host_of(url: str) -> str:
         return ""
 
 
+def app_word_rows(app_id: int, name: str, identifier: str) -> list[dict[str, object]]:
+    """Return the rows of ``app_words`` of an app."""
+    return [{"app_id": app_id, "word": word} for word in words_in(name, identifier)]
+
+
+def webhook_word_rows(webhook_id: int, name: str, target_url: str) -> list[dict[str, object]]:
+    """Return the rows of ``webhook_words`` of a webhook."""
+    words = words_in(name, host_of(target_url))
+    return [{"webhook_id": webhook_id, "word": word} for word in words]
+
+
 # Whoever changes a name need not know that there is an index of words.
 
 
 @event.listens_for(AppRecord, "after_insert")
 def _add_app(_mapper: Mapper[AppRecord], connection: Connection, app: AppRecord) -> None:
-    words = words_in(app.name, app.identifier or "")
-    if words:
-        rows = [{"app_id": app.id, "word": word} for word in words]
+    rows = app_word_rows(app.id, app.name, app.identifier or "")
+    if rows:
         connection.execute(insert(AppWordRecord), rows)
 
 
@@ -75,9 +85,8 @@ def _replace_app(mapper: Mapper[AppRecord], connection: Connection, app: AppReco
 def _add_webhook(
     _mapper: Mapper[WebhookRecord], connection: Connection, webhook: WebhookRecord
 ) -> None:
-    words = words_in(webhook.name or "", host_of(webhook.target_url))
-    if words:
-        rows = [{"webhook_id": webhook.id, "word": word} for word in words]
+    rows = webhook_word_rows(webhook.id, webhook.name or "", webhook.target_url)
+    if rows:
         connection.execute(insert(WebhookWordRecord), rows)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from app.domain.apps.apps import AppType
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, known
 from app.domain.imports.findings import Converted, Outcome
 from app.domain.imports.fitting import SourceRow, listed
 
@@ -118,7 +118,7 @@ def convert_token(
 ) -> Converted[ImportedToken]:
     """Return the token of a row of ``app_apptoken``; ``None`` if it can't work here.
 
-    ``is_verifiable`` says whether a sign-in here can verify such a password hash.
+    ``is_verifiable`` says whether such a password hash can be verified here.
     """
     row = SourceRow(TOKENS, source)
     last_four, encoded = row.text("token_last_4"), row.text("auth_token")
@@ -139,6 +139,12 @@ def convert_token(
     name = row.line("name", max_length=_MAX_LINE_LENGTH)
     token = ImportedToken(row.key, row.number("app_id"), name, last_four, encoded)
     return Converted(token, tuple(row.findings))
+
+
+def grantable_permissions(codenames: Iterable[str]) -> frozenset[Permission]:
+    """Return the permissions with these ``codenames`` that apps can have here."""
+    permissions = known([codename.upper() for codename in codenames])
+    return permissions - {Permission.MANAGE_APPS}
 
 
 def _name(row: SourceRow) -> str:

@@ -18,11 +18,15 @@ from app.ports import Ports
 from app.ports.import_source import ImportSource
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal, part
+from app.services.imports.app_extensions import AppExtensions
+from app.services.imports.app_tokens import AppTokens
+from app.services.imports.apps import Apps
 from app.services.imports.groups import Groups
 from app.services.imports.id_ranges import require_free_ids, reserve_ids
 from app.services.imports.section_runs import run_section
 from app.services.imports.sections import OnFinding, OnRows, Run, Section
 from app.services.imports.users import Users
+from app.services.imports.webhooks import Webhooks
 
 MakeSections = Callable[[], Sequence[Section]]
 
@@ -30,7 +34,7 @@ MakeSections = Callable[[], Sequence[Section]]
 @part
 def platform_sections() -> tuple[Section, ...]:
     """Return everything that is imported from the platform, in order."""
-    return (Groups(), Users())
+    return (Groups(), Users(), Apps(), AppTokens(), AppExtensions(), Webhooks())
 
 
 @internal

@@ -1,0 +1,247 @@
+"""Import the platform's webhooks with their events and secrets."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+from typing_extensions import override
+
+from app.domain.authorization.actor import ActorKind
+from app.domain.authorization.permissions import Permission
+from app.domain.imports.apps import grantable_permissions
+from app.domain.imports.findings import Converted, Finding
+from app.domain.imports.runs import Part
+from app.domain.imports.webhooks import (
+    WEBHOOKS,
+    ImportedWebhook,
+    WebhookSurroundings,
+    convert_webhook,
+)
+from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
+from app.domain.values.errors import Problem, Refused
+from app.models import WebhookEventRecord, WebhookRecord, WebhookWordRecord
+from app.models.app_words import webhook_word_rows
+from app.ports import Ports
+from app.ports.encryption import DecryptionError
+from app.ports.import_source import TableRow
+from app.services.imports.app_references import (
+    SourceApps,
+    find_source_apps,
+    identifier_conflicts,
+)
+from app.services.imports.bulk import insert_rows
+from app.services.imports.sections import Row, Run, Section, State
+from app.services.imports.source_permissions import (
+    APP_PERMISSIONS,
+    find_codenames,
+    load_codenames,
+    number,
+)
+from app.services.webhooks.stored_webhooks import encrypted_secret
+
+SAVED_BY = "import"
+
+_EVENTS = "webhook_webhookevent"
+_UNREADABLE = "unreadable"
+_COLUMNS = ("app_id", "name", "identifier", "target_url", "is_active", "query", "custom_headers")
+
+
+class Webhooks(Section):
+    """Webhooks of imported apps.
+
+    The source doesn't know when one was created, so it counts as created when it is imported. No
+    person saved it last, so nothing but its app's permissions limits what it receives. Secrets are
+    compared by a keyed hash, which tells nothing without SECRET_KEY.
+    """
+
+    part = Part.WEBHOOKS
+    kind = "webhook"
+    title = "Webhooks"
+    table = WEBHOOKS
+    required = ("app_id", "target_url", "is_active")
+    optional = (
+        "name",
+        "secret_key",
+        "subscription_query",
+        "custom_headers",
+        "filterable_channel_slugs",
+        "identifier",
+    )
+    record = WebhookRecord
+
+    def __init__(self) -> None:
+        self._apps = SourceApps()
+        self._codenames: Mapping[int, str] = {}
+        self._identifiers: dict[int, set[str]] = {}
+
+    @override
+    def prepare(self, run: Run) -> None:
+        self._apps = find_source_apps(run)
+        self._codenames = load_codenames(run.source)
+
+    @override
+    def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
+        events = _event_names(run, [number(row["id"]) for row in rows])
+        permissions = self._app_permissions(run, {number(row["app_id"]) for row in rows})
+        for row in rows:
+            app_id = number(row["app_id"])
+            if not self._apps.has(run, app_id):
+                yield self._apps.left_out(WEBHOOKS, row)
+                continue
+            taken = self._identifiers.setdefault(app_id, set())
+            around = WebhookSurroundings(
+                event_names=events.get(number(row["id"]), ()),
+                app_permissions=permissions.get(app_id, frozenset()),
+                check_query=lambda query: _query_problem(run.ports, query),
+                allowed_networks=run.ports.configuration.outgoing_allowed_networks,
+                taken_identifiers=taken,
+            )
+            converted = convert_webhook(row, around)
+            webhook = converted.value
+            if webhook is None:
+                yield Converted(None, converted.findings)
+                continue
+            taken.add(webhook.identifier)
+            yield Converted(_row(run.ports, webhook), converted.findings)
+
+    @override
+    def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
+        """Return webhooks as they are here; that they failed here doesn't count as a change."""
+        events: dict[int, list[str]] = {}
+        subscribed = select(WebhookEventRecord.webhook_id, WebhookEventRecord.event)
+        for key, event in session.execute(
+            subscribed.where(WebhookEventRecord.webhook_id.in_(keys))
+        ):
+            events.setdefault(key, []).append(event)
+        stored = session.scalars(select(WebhookRecord).where(WebhookRecord.id.in_(keys)))
+        return {
+            webhook.id: {
+                **{name: getattr(webhook, name) for name in _COLUMNS},
+                "is_active": webhook.is_active or bool(webhook.disabled_reason),
+                "events": sorted(events.get(webhook.id, ())),
+                "secret": _stored_fingerprint(run.ports, webhook.secret),
+            }
+            for webhook in stored
+            if self._apps.has(run, webhook.app_id)
+        }
+
+    @override
+    def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        now = run.ports.clock.now()
+        values = [
+            {
+                "id": row.key,
+                "created_at": now,
+                "secret": encrypted_secret(run.ports, _secret(row)),
+                "saved_by_kind": ActorKind.OPERATOR.value,
+                "saved_by": SAVED_BY,
+                **{name: row.state[name] for name in _COLUMNS},
+            }
+            for row in rows
+        ]
+        insert_rows(session, WebhookRecord, values)
+        _add_parts(session, rows)
+
+    @override
+    def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        """Write webhooks; one that was disabled because it failed stays so at the same URL."""
+        keys = [row.key for row in rows]
+        stored = {
+            webhook.id: webhook
+            for webhook in session.scalars(select(WebhookRecord).where(WebhookRecord.id.in_(keys)))
+        }
+        for row in rows:
+            _write(run.ports, session, row, stored[row.key])
+        for record in (WebhookEventRecord, WebhookWordRecord):
+            session.execute(delete(record).where(record.webhook_id.in_(keys)))
+        _add_parts(session, rows)
+
+    @override
+    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        """Delete webhooks with their deliveries."""
+        session.execute(delete(WebhookRecord).where(WebhookRecord.id.in_(keys)))
+
+    @override
+    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
+        return identifier_conflicts(session, WebhookRecord, WEBHOOKS, rows)
+
+    def _app_permissions(
+        self, run: Run, app_ids: Collection[int]
+    ) -> Mapping[int, frozenset[Permission]]:
+        found = find_codenames(run.source, self._codenames, APP_PERMISSIONS, app_ids)
+        return {app_id: grantable_permissions(names) for app_id, names in found.items()}
+
+
+def _row(ports: Ports, webhook: ImportedWebhook) -> Row:
+    state: dict[str, object] = {name: getattr(webhook, name) for name in _COLUMNS}
+    state["custom_headers"] = dict(webhook.custom_headers)
+    state["events"] = sorted(event.value for event in webhook.events)
+    state["secret"] = _fingerprint(ports, webhook.secret)
+    return Row(webhook.id, state, value=webhook)
+
+
+def _secret(row: Row) -> str:
+    if not isinstance(row.value, ImportedWebhook):
+        raise TypeError("a row of a webhook must hold the webhook")
+    return row.value.secret
+
+
+def _event_names(run: Run, keys: Collection[int]) -> Mapping[int, Sequence[str]]:
+    found: dict[int, list[str]] = {}
+    columns = ("webhook_id", "event_type")
+    for row in run.source.matching(_EVENTS, columns, "webhook_id", keys):
+        found.setdefault(number(row["webhook_id"]), []).append(str(row["event_type"]))
+    return found
+
+
+def _query_problem(ports: Ports, query: str) -> Problem | None:
+    try:
+        ports.payloads.check(query)
+    except Refused as refused:
+        return refused.problems[0]
+    return None
+
+
+def _write(ports: Ports, session: Session, row: Row, stored: WebhookRecord) -> None:
+    values = {name: row.state[name] for name in _COLUMNS}
+    if values["target_url"] != stored.target_url:
+        values |= {"failing_since": None, "disabled_at": None, "disabled_reason": ""}
+    elif stored.disabled_reason:
+        del values["is_active"]
+    if row.state["secret"] != _stored_fingerprint(ports, stored.secret):
+        values["secret"] = encrypted_secret(ports, _secret(row))
+        values |= {"old_secret": "", "old_secret_until": None}
+    session.execute(update(WebhookRecord).where(WebhookRecord.id == row.key).values(values))
+
+
+def _add_parts(session: Session, rows: Sequence[Row]) -> None:
+    events = [
+        {"webhook_id": row.key, "event": event}
+        for row in rows
+        for event in _texts(row.state["events"])
+    ]
+    words = [
+        word
+        for row in rows
+        for word in webhook_word_rows(
+            row.key, str(row.state["name"]), str(row.state["target_url"])
+        )
+    ]
+    insert_rows(session, WebhookEventRecord, events)
+    insert_rows(session, WebhookWordRecord, words)
+
+
+def _texts(value: object) -> Iterator[str]:
+    return map(str, value) if isinstance(value, list) else iter(())
+
+
+def _fingerprint(ports: Ports, secret: str) -> str:
+    return ports.encryption.fingerprint(WEBHOOK_SECRET, secret) if secret else ""
+
+
+def _stored_fingerprint(ports: Ports, encrypted: str) -> str:
+    try:
+        secret = ports.encryption.decrypt(WEBHOOK_SECRET, encrypted) if encrypted else ""
+    except DecryptionError:
+        return _UNREADABLE
+    return _fingerprint(ports, secret)
