@@ -14,7 +14,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from typing_extensions import override
 
-from app.ports.import_source import TableRow, UnreadableSource
+from app.ports.import_source import JsonKey, TableRow, UnreadableSource
 
 _CONNECT_SECONDS = 10
 _BLANKS = " \t\n\r\f\v"
@@ -60,11 +60,53 @@ class PlatformDatabase:
     ) -> Iterator[Sequence[TableRow]]:
         if not self.columns(table):
             return
-        query = sql.SQL("SELECT {} FROM {} WHERE id > %s ORDER BY id LIMIT %s").format(
-            self._selected(table, columns), sql.Identifier(table)
+        yield from self._batches(table, columns, size, sql.SQL(""))
+
+    def batches_with_json_key(
+        self, table: str, columns: Sequence[str], size: int, json: JsonKey
+    ) -> Iterator[Sequence[TableRow]]:
+        if json.column in self.columns(table):
+            yield from self._batches(table, columns, size, _has_key(json))
+
+    def repeated_json_texts(self, table: str, json: JsonKey) -> frozenset[str]:
+        if json.column not in self.columns(table):
+            return frozenset()
+        query = sql.SQL(
+            "SELECT {0} ->> {1} AS text FROM {2} WHERE {0} ->> {1} IS NOT NULL {3}"
+            " GROUP BY 1 HAVING count(*) > 1"
+        ).format(
+            sql.Identifier(json.column),
+            sql.Literal(json.key),
+            sql.Identifier(table),
+            _has_key(json),
         )
+        return frozenset(str(row["text"]) for row in self._connection.execute(query))
+
+    def json_keys(self, table: str, column: str, prefix: str) -> Mapping[str, int]:
+        if column not in self.columns(table):
+            return {}
+        query = sql.SQL(
+            "SELECT key, count(*) AS number FROM {0}, LATERAL jsonb_object_keys("
+            "CASE WHEN jsonb_typeof({1}) = 'object' THEN {1} ELSE '{{}}' END) AS key"
+            " WHERE starts_with(key, {2}) GROUP BY key ORDER BY key"
+        ).format(sql.Identifier(table), sql.Identifier(column), sql.Literal(prefix))
+        rows = self._connection.execute(query)
+        return {str(row["key"]): _int(row["number"]) for row in rows}
+
+    def _batches(
+        self, table: str, columns: Sequence[str], size: int, condition: sql.Composable
+    ) -> Iterator[Sequence[TableRow]]:
+        query = sql.SQL("SELECT {} FROM {} WHERE id > {} {} ORDER BY id LIMIT {}")
         last: object = -1
-        while rows := self._connection.execute(query, [last, size]).fetchall():
+        while rows := self._connection.execute(
+            query.format(
+                self._selected(table, columns),
+                sql.Identifier(table),
+                sql.Literal(last),
+                condition,
+                sql.Literal(size),
+            )
+        ).fetchall():
             yield rows
             last = rows[-1]["id"]
 
@@ -174,6 +216,12 @@ def _reason(error: Exception, url: str) -> str:
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     password = make_url(url).password
     return text.replace(str(password), "***") if password else text
+
+
+def _has_key(json: JsonKey) -> sql.Composable:
+    return sql.SQL("AND jsonb_exists({}, {})").format(
+        sql.Identifier(json.column), sql.Literal(json.key)
+    )
 
 
 def _int(value: object) -> int:

@@ -28,6 +28,7 @@ _OUTCOMES = {
     Outcome.LEFT_OUT: "left out",
     Outcome.CHANGED: "changed",
     Outcome.DISABLED: "disabled",
+    Outcome.IMPORTED: "imported as it is, needs attention",
     Outcome.NO_EFFECT: "imported, but has no effect here",
     Outcome.MUST_RESET: "must reset the password",
     Outcome.KEPT: "kept as it is here",

@@ -2,12 +2,21 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 from app.domain.values.installation_errors import Fault
 
 TableRow = Mapping[str, object]
 """A row by its columns; a column that the source lacks isn't in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonKey:
+    """A key of the JSON objects in a column."""
+
+    column: str
+    key: str
 
 
 class UnreadableSource(Fault):
@@ -38,6 +47,17 @@ class ImportSource(Protocol):
         self, table: str, columns: Sequence[str], size: int
     ) -> Iterator[Sequence[TableRow]]:
         """All rows by ID, ``size`` at a time. Columns that the source lacks are left out."""
+
+    def batches_with_json_key(
+        self, table: str, columns: Sequence[str], size: int, json: JsonKey
+    ) -> Iterator[Sequence[TableRow]]:
+        """The rows whose JSON object has a key, by ID, ``size`` at a time."""
+
+    def repeated_json_texts(self, table: str, json: JsonKey) -> frozenset[str]:
+        """The texts that several rows have under a key of their JSON objects."""
+
+    def json_keys(self, table: str, column: str, prefix: str) -> Mapping[str, int]:
+        """The keys that begin with ``prefix`` in JSON objects, with the number of their rows."""
 
     def matching(
         self, table: str, columns: Sequence[str], column: str, values: Collection[object]

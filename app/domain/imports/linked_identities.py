@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from app.domain.imports.findings import Converted, Outcome
+from app.domain.imports.findings import Converted, Finding, Outcome
 from app.domain.imports.fitting import SourceRow
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, read_subject
 
@@ -67,3 +67,34 @@ def convert_identity(
         return Converted(None, tuple(row.findings))
     is_verified = row.flag("is_confirmed") or row.flag("is_staff")
     return Converted(ImportedIdentity(row.key, subject, is_verified))
+
+
+def other_subjects(key: str, count: int) -> Finding:
+    """Return the finding for subjects under another authorization URL."""
+    return Finding(
+        USERS,
+        key,
+        "SUBJECT_OF_OTHER_PROVIDER",
+        "Private metadata have SSO subjects under this key ({count}), which isn't the plugin's."
+        " They stay in the metadata, and no accounts were linked.",
+        Outcome.IMPORTED,
+        {"count": count},
+    )
+
+
+def subject_taken(user_id: int, holder: int) -> Finding:
+    """Return the finding for a subject that another account here is linked to."""
+    return Finding(
+        USERS,
+        user_id,
+        "SUBJECT_TAKEN",
+        "User {holder} here is linked to the same SSO subject. No account was linked.",
+        Outcome.LEFT_OUT,
+        {"holder": holder},
+    )
+
+
+def user_missing(user_id: int) -> Finding:
+    """Return the finding for a subject of a person who isn't here."""
+    template = "The person isn't here, so no account was linked."
+    return Finding(USERS, user_id, "SUBJECT_WITHOUT_USER", template, Outcome.LEFT_OUT)

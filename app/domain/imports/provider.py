@@ -25,6 +25,9 @@ _OURS = frozenset(("issuer", "trust_emails", "scope_prefix"))
 _BY_NAME: Mapping[str, Setting] = {
     setting.name: setting for setting in SETTINGS if setting.name not in _OURS
 }
+PROVIDER_SETTINGS = (*_BY_NAME, "scope_prefix")
+"""What the import sets."""
+
 _MAX_NAME_LENGTH = 256
 
 
@@ -115,6 +118,18 @@ def not_imported(plugin_id: int) -> Finding:
         "The default provider was already set up here. Its settings were kept, and no accounts"
         " were linked.",
         Outcome.KEPT,
+    )
+
+
+def provider_differs(plugin_id: int) -> Finding:
+    """Return the finding for linked accounts of a provider that isn't here."""
+    return Finding(
+        PLUGINS,
+        plugin_id,
+        "PROVIDER_DIFFERS",
+        "The default provider here has another authorization URL. No accounts were linked, because"
+        " its subjects can be other people's.",
+        Outcome.LEFT_OUT,
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from app.domain.imports.findings import Converted, Outcome
+from app.domain.imports.findings import Converted, Finding, Outcome
 from app.domain.imports.fitting import SourceRow
 from app.domain.shop.settings import SETTINGS, PasswordLoginMode, Setting, SettingKind
 from app.domain.values.errors import Problem
@@ -22,7 +22,9 @@ IMPORTED_SETTINGS = (
 )
 """Columns of the platform that are settings here, by the same names."""
 
-_NO_PLACE = ("metadata", "private_metadata", "company_address_id")
+UNPLACED_SETTINGS = ("metadata", "private_metadata", "company_address_id")
+"""Columns of the platform that hold the merchant's own data, for which there is no place."""
+
 _BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
 
 
@@ -43,7 +45,7 @@ def convert_settings(
     """
     row = SourceRow(SITE_SETTINGS, source)
     values = dict(_values(row, url_problem))
-    filled = [name for name in _NO_PLACE if source.get(name)]
+    filled = [name for name in UNPLACED_SETTINGS if source.get(name)]
     if filled:
         row.add(
             "NO_PLACE",
@@ -52,6 +54,25 @@ def convert_settings(
             columns=", ".join(filled),
         )
     return Converted(ImportedSettings(row.key, values), tuple(row.findings))
+
+
+def not_chosen(source: Mapping[str, object]) -> Finding:
+    """Return the finding for the settings of a further site."""
+    row = SourceRow(SITE_SETTINGS, source)
+    template = "The source has several sites. The settings of the first one were imported."
+    return Finding(SITE_SETTINGS, row.key, "SITE_NOT_CHOSEN", template, Outcome.LEFT_OUT)
+
+
+def locks_out(key: int, mode: PasswordLoginMode, reason: str) -> Finding:
+    """Return the finding for a mode in which no one could sign in who can change it."""
+    return Finding(
+        SITE_SETTINGS,
+        key,
+        "LOGIN_MODE_LOCKS_OUT",
+        "Password login is {mode}, as at the source. {reason}",
+        Outcome.IMPORTED,
+        {"mode": mode.value, "reason": reason},
+    )
 
 
 def _values(

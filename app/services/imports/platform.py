@@ -23,8 +23,11 @@ from app.services.imports.app_tokens import AppTokens
 from app.services.imports.apps import Apps
 from app.services.imports.groups import Groups
 from app.services.imports.id_ranges import require_free_ids, reserve_ids
+from app.services.imports.linked_accounts import LinkedAccounts
+from app.services.imports.providers import Providers, find_subject_key
 from app.services.imports.section_runs import run_section
 from app.services.imports.sections import OnFinding, OnRows, Run, Section
+from app.services.imports.shop_settings import ShopSettings
 from app.services.imports.users import Users
 from app.services.imports.webhooks import Webhooks
 
@@ -34,7 +37,17 @@ MakeSections = Callable[[], Sequence[Section]]
 @part
 def platform_sections() -> tuple[Section, ...]:
     """Return everything that is imported from the platform, in order."""
-    return (Groups(), Users(), Apps(), AppTokens(), AppExtensions(), Webhooks())
+    return (
+        Groups(),
+        Users(),
+        Apps(),
+        AppTokens(),
+        AppExtensions(),
+        Webhooks(),
+        Providers(),
+        LinkedAccounts(),
+        ShopSettings(),
+    )
 
 
 @internal
@@ -66,6 +79,7 @@ def import_platform(
         require_free_ids(run, sections)
         _begin(run)
         reserve_ids(run, sections)
+        run.hidden_metadata |= {find_subject_key(source)} - {""}
         for section in sections:
             section.prepare(run)
         counts = tuple(run_section(run, section) for section in sections)

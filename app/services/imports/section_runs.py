@@ -26,7 +26,7 @@ from app.services.imports.sections import Row, Run, Section
 def run_section(run: Run, section: Section) -> Counts:
     """Import the rows of ``section``, a transaction a batch; return what became of them."""
     counts = Counts(section.kind, section.title)
-    total = run.source.count(section.table)
+    total = section.count(run)
     _remove_vanished(run, section, counts)
     waiting: list[Row] = []
     for source_rows in section.batches(run):

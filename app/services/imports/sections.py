@@ -107,6 +107,10 @@ class Section(ABC):
         """Look up what the whole section needs, before its first row."""
         return
 
+    def count(self, run: Run) -> int:
+        """Return how many rows the source has, for the progress."""
+        return run.source.count(self.table)
+
     def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:
         """Yield the rows of the source, a transaction's at a time."""
         columns = (*self.required, *self.optional)

@@ -1,0 +1,118 @@
+"""Import the settings of the shop and its two switches."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+from typing_extensions import override
+
+from app.domain.authorization.actor import anonymous
+from app.domain.imports.findings import Converted, Finding
+from app.domain.imports.runs import Part
+from app.domain.imports.shop_settings import (
+    IMPORTED_SETTINGS,
+    SITE_SETTINGS,
+    UNPLACED_SETTINGS,
+    convert_settings,
+    locks_out,
+    not_chosen,
+)
+from app.domain.shop.lockouts import AccessChange, LockoutReason, check_lockout
+from app.domain.shop.settings import PasswordLoginMode
+from app.models import ShopRecord
+from app.models.shop import SHOP_ID
+from app.ports.import_source import TableRow
+from app.services.accounts.email_links import redirect_refusal
+from app.services.imports.providers import find_plugin
+from app.services.imports.sections import Row, Run, Section, State
+from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
+
+_MODE = "password_login_mode"
+_TRAFFIC = "allow_storefront_traffic"
+
+
+class ShopSettings(Section):
+    """The one row of settings here; what isn't imported keeps its value."""
+
+    part = Part.SETTINGS
+    kind = "shop_settings"
+    title = "Shop settings"
+    table = SITE_SETTINGS
+    required = ("id",)
+    optional = (*IMPORTED_SETTINGS, *UNPLACED_SETTINGS)
+    removes_left_out = False
+
+    def __init__(self) -> None:
+        self._chosen: object = None
+        """The ID of the first row: the source has one for each of its sites."""
+
+    @override
+    def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
+        with run.ports.database.reading() as session:
+            here = _settings_here(session)
+        for row in rows:
+            self._chosen = row["id"] if self._chosen is None else self._chosen
+            if row["id"] != self._chosen:
+                yield Converted(None, (not_chosen(row),))
+                continue
+            converted = convert_settings(row, lambda url: redirect_refusal(run.ports, url))
+            settings = converted.value
+            if settings is None:
+                raise TypeError("settings are never left out")
+            state = {**here, **settings.values}
+            found = _lockout_finding(run, settings.id, PasswordLoginMode(str(state[_MODE])))
+            findings = (*converted.findings, *found)
+            yield Converted(Row(settings.id, state), findings)
+
+    @override
+    def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
+        return dict.fromkeys(keys, _settings_here(session))
+
+    @override
+    def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        self.update(run, session, rows)
+
+    @override
+    def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        for row in rows:
+            values = dict(row.state)
+            was_open = _settings_here(session)[_TRAFFIC]
+            if values[_TRAFFIC] is not was_open:
+                closed_at = None if values[_TRAFFIC] else run.ports.clock.now()
+                values |= {"storefront_closed_at": closed_at, "storefront_rejections": 0}
+                values |= {"storefront_note": "", "storefront_opens_at": None}
+            session.execute(update(ShopRecord).where(ShopRecord.id == SHOP_ID).values(values))
+
+    @override
+    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        """Keep the settings: a shop always has some."""
+
+    @override
+    def keys_at_source(self, run: Run, keys: Collection[int]) -> set[int]:
+        return set(keys)
+
+
+def _settings_here(session: Session) -> dict[str, str | bool]:
+    columns = [getattr(ShopRecord, name) for name in IMPORTED_SETTINGS]
+    row = session.execute(select(*columns).where(ShopRecord.id == SHOP_ID)).one()
+    return dict(zip(IMPORTED_SETTINGS, row, strict=True))
+
+
+def _lockout_finding(run: Run, key: int, mode: PasswordLoginMode) -> tuple[Finding, ...]:
+    """Return a finding if nobody who manages settings could sign in with that mode.
+
+    People and providers were imported before. A dry run knows only whether a provider works.
+    """
+    if mode is PasswordLoginMode.ENABLED:
+        return ()
+    with run.ports.database.reading() as session:
+        row = session.execute(select(*settings_manager_columns(run.ports))).one()
+    managers = read_settings_managers(row)
+    if run.options.dry_run:
+        plugin = find_plugin(run.source)
+        works = managers.providers or (plugin is not None and plugin.works)
+        reason = None if works else LockoutReason.NO_PROVIDER
+    else:
+        change = AccessChange(password_login_mode=mode)
+        reason = check_lockout(anonymous(), managers, mode, change).reason
+    return () if reason is None else (locks_out(key, mode, reason.message),)
