@@ -10,6 +10,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record, partial_index
 
+WAITING = "state = 'IMPORTED'"
+"""What the partial index of passwords holds; a query must say it in these very words."""
+
 
 class ImportRecord(Record):
     """A source that was imported once or several times.
@@ -57,9 +60,7 @@ class ImportedPasswordRecord(Record):
     """
 
     __tablename__ = "imported_passwords"
-    __table_args__ = (
-        partial_index("ix_imported_passwords_waiting", "user_id", where="state = 'IMPORTED'"),
-    )
+    __table_args__ = (partial_index("ix_imported_passwords_waiting", "user_id", where=WAITING),)
 
     user_id: Mapped[int] = mapped_column(
         ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, autoincrement=False

@@ -31,6 +31,14 @@ class VerifiedToken:
     ring: Ring
 
 
+@dataclass(frozen=True, slots=True)
+class ImportedCost:
+    """What checking an imported password costs, as read at ``read_at`` (Unix seconds)."""
+
+    seconds: float
+    read_at: float
+
+
 @dataclass(slots=True)
 class ProcessCache:
     """``ring`` is the key ring as last read; ``verified`` is keyed by a token's SHA-256.
@@ -49,4 +57,5 @@ class ProcessCache:
     signatures: BoundedCache[tuple[str, bytes], str] = field(
         default_factory=lambda: BoundedCache(2_000)
     )
+    imported_cost: ImportedCost | None = None
     providers: ProviderCache = field(default_factory=ProviderCache)

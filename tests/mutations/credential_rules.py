@@ -170,8 +170,8 @@ SIGN_IN = (
     Mutant(
         "A password that changed during the login is wrong",
         "app/services/sign_in/password_login.py",
-        "if user is None or user.password_hash != candidate.password_hash:",
-        "if user is None:",
+        "if user.password_hash != stored:",
+        "if user.password_hash is None:",
         "services/sign_in/test_interrupted_logins.py",
     ),
     Mutant(

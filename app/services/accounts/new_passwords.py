@@ -17,6 +17,7 @@ from app.services.accounts.email_links import drop_links, find_link, require_own
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.outbox.publisher import add_mail
+from app.services.sign_in.imported_passwords import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
 
 _NO_SESSION = 0
@@ -60,6 +61,7 @@ def replace_password(
     now = ports.clock.now()
     is_first = user.password_hash is None
     user.password_hash = hashed
+    leave_imported_password(session, user.id)
     user.updated_at = now
     drop_links(session, user.id)
     ended = end_sessions(ports, session, user.id, but=but or _NO_SESSION)

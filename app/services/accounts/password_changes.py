@@ -53,7 +53,7 @@ def change_password(
     problems = password_problems(new_password, "newPassword", words)
     if problems and old_password is not None:
         raise Refused(*problems)
-    prove_password(ports, actor, account, old_password, "oldPassword")
+    prove_password(ports, actor, account, old_password, "oldPassword", renews=False)
     hashed = ports.passwords.hash(new_password)
     with ports.database.transaction() as session:
         _open_switches(session)

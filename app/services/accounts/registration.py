@@ -27,6 +27,7 @@ from app.services.accounts.email_links import make_link, redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides
 from app.services.outbox.publisher import add_event, add_mail
+from app.services.sign_in.imported_passwords import imported_seconds
 from app.services.sign_in.password_login import needs_confirmation
 from app.services.sign_in.timing_equalizer import roll_back_unless
 
@@ -101,7 +102,9 @@ def _work(ports: Ports, new: NewAccount) -> _Work:
         stored = reading.scalar(
             select(UserRecord.password_hash).where(UserRecord.email == new.email)
         )
-    return _Work(ports.passwords.hash(new.password), ports.passwords.verify(stored, new.password))
+    hashed = ports.passwords.hash(new.password)
+    is_same = ports.passwords.verify(stored, new.password, imported_seconds(ports))
+    return _Work(hashed, is_same)
 
 
 def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:

@@ -29,6 +29,7 @@ from app.services.people.permission_holders import lock_grants, prevent_unmanage
 from app.services.people.user_creation import UNIQUE, NewUser, emails_unique, store_user
 from app.services.people.user_details import Changed, Details, change_details, detail_problems
 from app.services.people.user_status import switch_active
+from app.services.sign_in.imported_passwords import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
 
 _MISSING = Problem("NOT_FOUND", "Staff member not found.", "id")
@@ -197,6 +198,7 @@ def _promote(
     had_password = user.password_hash is not None
     if not user.is_confirmed:
         user.password_hash = None
+        leave_imported_password(session, user.id)
     user.updated_at = ports.clock.now()
     drop_links(session, user.id)
     end_sessions(ports, session, user.id)

@@ -17,12 +17,12 @@ from app.domain.values.text_rules import is_storable
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.ports.passwords import PasswordsBusy
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
 from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
 from app.services.authorization.shop_state import load_shop_state
 from app.services.lists.records import record_from
-from app.services.sign_in.login_attempts import attempt
+from app.services.sign_in.imported_passwords import imported_seconds, renew_hash
+from app.services.sign_in.login_attempts import Attempt, attempt
 from app.services.sign_in.sessions import OpenedSession, TokenPair, open_session, sign_pair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
 
@@ -50,6 +50,10 @@ class PasswordSignIn:
     opened: OpenedSession
     user: User
     switches: Switches
+
+
+class _HashReplaced(Refused):
+    """The user has another hash since the password was compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +102,15 @@ def sign_in_with_password(
         if email is None or password is None:
             raise Refused(*_missing(email=email, password=password))
         with attempt(ports, actor.address) as this:
-            candidate = _find(ports, email)
-            stored = None if candidate is None else candidate.password_hash
-            right = ports.passwords.verify_sign_in(stored, password)
-            entry.reason = _reason(candidate)
-            if candidate is None or stored is None or not right:
-                this.fail(None if candidate is None else candidate.id)
-                raise Refused(_WRONG)
-            renewed = _renewed(ports, stored, password)
-            with ports.database.transaction() as session:
-                user, switches = _sign_in(ports, session, candidate, renewed, entry)
-                opened = open_session(
-                    ports, actor, session, candidate.id, SessionOrigin.PASSWORD, lifetime=lifetime
-                )
-                record_sign_in(ports, actor, session, entry, user)
-                row = session.execute(
-                    select(*USER_COLUMNS).where(UserRecord.id == candidate.id)
-                ).one()
+            candidate, stored = _compare(ports, this, entry, email, password)
+            try:
+                entered = _enter(ports, actor, entry, candidate, stored, lifetime)
+            except _HashReplaced:
+                stored = _compare_again(ports, candidate, password)
+                entered = _enter(ports, actor, entry, candidate, stored, lifetime)
             this.succeed(candidate.id)
-        return PasswordSignIn(opened, read_user(row), switches)
+        renew_hash(ports, candidate.id, stored, password)
+        return entered
 
 
 @part
@@ -143,16 +137,6 @@ def require_password_login(switches: Switches) -> None:
         raise Refused(DISABLED)
 
 
-def _renewed(ports: Ports, stored: str, password: str) -> str:
-    """Return the hash at the current cost; the next sign-in renews it if the hasher is busy."""
-    if not ports.passwords.needs_rehash(stored):
-        return stored
-    try:
-        return ports.passwords.hash(password)
-    except PasswordsBusy:
-        return stored
-
-
 def _missing(**arguments: str | None) -> list[Problem]:
     return [
         Problem("REQUIRED", "This is required.", name)
@@ -173,6 +157,52 @@ def _find(ports: Ports, email: str) -> _Candidate | None:
     return None if row is None else record_from(_Candidate, row)
 
 
+def _compare(
+    ports: Ports, this: Attempt, entry: SignInEntry, email: str, password: str
+) -> tuple[_Candidate, str]:
+    """Return who has that email and password, and their hash; a refusal counts as a failure."""
+    candidate = _find(ports, email)
+    stored = None if candidate is None else candidate.password_hash
+    right = ports.passwords.verify_sign_in(stored, password, imported_seconds(ports))
+    entry.reason = _reason(candidate)
+    if candidate is None or stored is None or not right:
+        this.fail(None if candidate is None else candidate.id)
+        raise Refused(_WRONG)
+    return candidate, stored
+
+
+def _compare_again(ports: Ports, candidate: _Candidate, password: str) -> str:
+    """Return the hash that has replaced the candidate's since, if it is of the same password.
+
+    Two first sign-ins with an imported password at once: the first replaces the hash.
+    """
+    with ports.database.reading() as session:
+        stored = session.scalar(
+            select(UserRecord.password_hash).where(UserRecord.id == candidate.id)
+        )
+    if stored is None or not ports.passwords.verify_sign_in(stored, password):
+        raise Refused(_WRONG)
+    return stored
+
+
+def _enter(
+    ports: Ports,
+    actor: Actor,
+    entry: SignInEntry,
+    candidate: _Candidate,
+    stored: str,
+    lifetime: timedelta | None,
+) -> PasswordSignIn:
+    with ports.database.transaction() as session:
+        user, switches = _sign_in(ports, session, candidate.id, stored, entry)
+        opened = open_session(
+            ports, actor, session, user.id, SessionOrigin.PASSWORD, lifetime=lifetime
+        )
+        record_sign_in(ports, actor, session, entry, user)
+        row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user.id)).one()
+    return PasswordSignIn(opened, read_user(row), switches)
+
+
 def _reason(candidate: _Candidate | None) -> SignInReason:
     """Return why a sign-in is refused unless the password is right."""
     if candidate is None:
@@ -183,15 +213,17 @@ def _reason(candidate: _Candidate | None) -> SignInReason:
 
 
 def _sign_in(
-    ports: Ports, session: Session, candidate: _Candidate, renewed: str, entry: SignInEntry
+    ports: Ports, session: Session, user_id: int, stored: str, entry: SignInEntry
 ) -> tuple[UserRecord, Switches]:
-    """Let the candidate in, as mode and account are now: a comparison takes its time."""
+    """Check mode and account as they are now: a comparison takes its time."""
     shop = session.get_one(ShopRecord, SHOP_ID)
     switches = switches_of(shop)
     require_password_login(switches)
-    user = session.get(UserRecord, candidate.id, with_for_update=True)
-    if user is None or user.password_hash != candidate.password_hash:
+    user = session.get(UserRecord, user_id, with_for_update=True)
+    if user is None:
         raise Refused(_WRONG)
+    if user.password_hash != stored:
+        raise _HashReplaced(_WRONG)
     if not user.is_active:
         raise Refused(_INACTIVE)
     if not user.is_confirmed and needs_confirmation(shop):
@@ -199,7 +231,6 @@ def _sign_in(
     if entry.in_console and not user.is_staff:
         entry.reason = SignInReason.NOT_STAFF
         raise Refused(NO_STAFF)
-    user.password_hash = renewed
     user.last_login = ports.clock.now()
     return user, switches
 

@@ -16,6 +16,7 @@ from app.ports.throttle import ThrottleUnavailable
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.lists.records import record_from
+from app.services.sign_in.imported_passwords import renew_hash
 from app.services.sign_in.login_attempts import UNCOUNTABLE
 
 
@@ -62,9 +63,17 @@ def own_account(ports: Ports, actor: Actor) -> OwnAccount:
 
 @part
 def prove_password(
-    ports: Ports, actor: Actor, account: OwnAccount, password: str | None, field: str
+    ports: Ports,
+    actor: Actor,
+    account: OwnAccount,
+    password: str | None,
+    field: str,
+    *,
+    renews: bool = True,
 ) -> None:
     """Refuse INVALID_CREDENTIALS on ``field`` unless ``password`` is the account's own.
+
+    An imported hash is then replaced if it ``renews``.
 
     Guesses are counted per person before they are compared, with any credential: after
     ``MAX_GUESSES`` wrong ones in a row, LOGIN_ATTEMPT_DELAYED for an hour. The last wrong one also
@@ -81,6 +90,8 @@ def prove_password(
         ports.throttle.reset_guesses(account.id)
     except ThrottleUnavailable as error:
         raise Refused(UNCOUNTABLE) from error
+    if renews and account.password_hash is not None:
+        renew_hash(ports, account.id, account.password_hash, password)
 
 
 def _count_guess(ports: Ports, account: OwnAccount) -> int:
