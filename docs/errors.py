@@ -61,7 +61,7 @@ _STATUSES = """
 | 413 | The body or a file is too large. |
 | 414 | The URL of a GET request is too long: use POST. |
 | 415 | `Content-Type` isn't `application/json`, `application/graphql` or `multipart/form-data`. |
-| 429 | A rate limit of a page was reached. `Retry-After` has the seconds. |
+| 429 | A rate limit was reached outside any field. `Retry-After` has the seconds. |
 | 500 | An unexpected error. Report `requestId`. |
 | 503 | The database is unavailable, or the server is overloaded. `Retry-After` has the seconds. |
 

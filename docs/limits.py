@@ -30,7 +30,8 @@ from `app/domain/sign_in/rate_limits.py`; `make docs` regenerates it.
 
 ## Over the limit
 
-A page or another HTTP endpoint answers 429 with `Retry-After`. A GraphQL field gets an error at
+A page or another HTTP endpoint answers 429 with `Retry-After`; so does the API while it can't
+check an imported app token (`importedToken`). A GraphQL field gets an error at
 its path, HTTP 200, and the other fields of the request are executed:
 
 ```json

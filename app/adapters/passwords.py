@@ -24,7 +24,7 @@ from app.domain.passwords.imported_hashes import KIBIBYTES, LANES, ROUNDS
 from app.ports.metrics import HASHES_WAITING, Measurement
 from app.ports.passwords import PasswordsBusy
 
-_SIGN_IN_PLACES, _OTHER_PLACES = 10, 3
+_SIGN_IN_PLACES, _OTHER_PLACES, _TOKEN_PLACES = 10, 3, 2
 """Hashes of each kind that go on or wait; `flask serve` has more threads, the rest for others."""
 
 _PATIENCE = 8.0
@@ -84,8 +84,8 @@ class Argon2Hasher:
 
     ``matches_foreign`` compares a password with a hash of another format.
 
-    Sign-ins and everything else have separate lanes, so that neither waits for the other. Both
-    have low priority: hashing uses spare CPU time.
+    Sign-ins, imported app tokens and everything else have separate lanes, so that none waits for
+    another. All have low priority: hashing uses spare CPU time.
     """
 
     def __init__(
@@ -100,6 +100,7 @@ class Argon2Hasher:
         self._matches_foreign = matches_foreign
         self._sign_ins = _Lane("sign-ins", places or _SIGN_IN_PLACES, patience, _SIGN_IN_NICENESS)
         self._others = _Lane("passwords", places or _OTHER_PLACES, patience, _OTHER_NICENESS)
+        self._tokens = _Lane("app tokens", places or _TOKEN_PLACES, patience, _OTHER_NICENESS)
 
     @cached_property
     def _dummy_hash(self) -> str:
@@ -118,6 +119,9 @@ class Argon2Hasher:
     ) -> bool:
         return self._sign_ins.run(self._verify, password_hash, _bytes(password), imported_seconds)
 
+    def verify_token(self, token_hash: str, token: str) -> bool:
+        return self._tokens.run(self._verify, token_hash, _bytes(token), 0)
+
     def needs_rehash(self, password_hash: str) -> bool:
         try:
             return self._hasher.check_needs_rehash(password_hash)
@@ -126,7 +130,7 @@ class Argon2Hasher:
 
     def measure(self) -> Iterator[Measurement]:
         """Return how many hashes are computed or wait, by lane."""
-        for lane in (self._sign_ins, self._others):
+        for lane in (self._sign_ins, self._others, self._tokens):
             yield HASHES_WAITING, lane.waiting, (lane.name,)
 
     def _verify(self, password_hash: str | None, password: bytes, imported_seconds: float) -> bool:

@@ -50,6 +50,9 @@ _COLUMNS = (
     Column[AppToken]("lastUsed", "Last used", lambda token: token.last_used_at),
     Column[AppToken]("lastUsedFrom", "From", lambda token: token.last_used_address or None),
     Column[AppToken](
+        "imported", "Imported", lambda token: "not used yet" if token.awaits_first_use else None
+    ),
+    Column[AppToken](
         "permissions",
         "For",
         lambda token: None if token.permissions is None else sorted(token.permissions),

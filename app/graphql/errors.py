@@ -101,6 +101,11 @@ def cause_of(error: GraphQLError) -> Exception | None:
     return cause
 
 
+def describe_limit(limited: TooManyRequests) -> Description:
+    """A limit that was reached before any document was looked at."""
+    return {"message": str(limited), "extensions": _too_many_requests(limited)}
+
+
 def describe_closed_traffic() -> Description:
     """The single error of a closed storefront (contract, "Storefront traffic")."""
     return {"message": TrafficClosed.MESSAGE, "extensions": {"code": TrafficClosed.CODE}}

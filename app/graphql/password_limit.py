@@ -32,6 +32,10 @@ class LimitedHasher:
         self._count()
         return self._hasher.verify_sign_in(password_hash, password, imported_seconds)
 
+    def verify_token(self, token_hash: str, token: str) -> bool:
+        self._count()
+        return self._hasher.verify_token(token_hash, token)
+
     def needs_rehash(self, password_hash: str) -> bool:
         # Without a hash left, an outdated one is renewed at the next sign-in.
         return self._left > 0 and self._hasher.needs_rehash(password_hash)

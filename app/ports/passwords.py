@@ -21,7 +21,8 @@ class PasswordsBusy(Refused):
 class PasswordHasher(Protocol):
     """Hashing uses a whole processor: so many can wait for it, more raise ``PasswordsBusy``.
 
-    Sign-ins have a share of their own, so that a flood of registrations doesn't delay them.
+    Sign-ins have a share of their own, so that a flood of registrations or of app tokens doesn't
+    delay them.
     """
 
     def hash(self, password: str) -> str:
@@ -40,6 +41,9 @@ class PasswordHasher(Protocol):
         self, password_hash: str | None, password: str, imported_seconds: float = 0
     ) -> bool:
         """The same as ``verify``, in the share that is reserved for sign-ins."""
+
+    def verify_token(self, token_hash: str, token: str) -> bool:
+        """Whether ``token`` is the imported app token of that hash; in a share of its own."""
 
     def needs_rehash(self, password_hash: str) -> bool:
         """Whether the hash was imported, or made at another cost than today's."""

@@ -7,6 +7,7 @@ from threading import Lock
 from app.domain.keys.ring import Ring
 from app.domain.sign_in.tokens import Claims
 from app.ports.bounded_cache import BoundedCache
+from app.ports.imported_token_cache import ImportedTokenCache
 from app.ports.keys import KeyPair
 from app.ports.provider_cache import ProviderCache
 
@@ -59,3 +60,4 @@ class ProcessCache:
     )
     imported_cost: ImportedCost | None = None
     providers: ProviderCache = field(default_factory=ProviderCache)
+    imported_tokens: ImportedTokenCache = field(default_factory=ImportedTokenCache)

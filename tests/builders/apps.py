@@ -1,5 +1,8 @@
 """Apps and their tokens."""
 
+from base64 import b64encode
+from hashlib import pbkdf2_hmac
+
 from sqlalchemy import update
 
 from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
@@ -56,3 +59,27 @@ def app_as_stored(ports: Ports, app_id: int) -> App:
     found = show_app(ports, OPERATOR, app_id)
     assert found is not None
     return found
+
+
+def import_token(ports: Ports, app_id: int, token: str, token_hash: str | None = None) -> int:
+    """Store a token of an app as an import does, with its hash; returns the token's key."""
+    token_hash = token_hash or ports.passwords.hash(token)
+    with ports.database.transaction() as session:
+        stored = AppTokenRecord(
+            app_id=app_id,
+            digest="imported-",
+            last_four=last_four(token),
+            created_at=ports.clock.now(),
+            imported_hash=token_hash,
+        )
+        session.add(stored)
+        session.flush()
+        stored.digest = f"imported-{stored.id}"
+        return stored.id
+
+
+def django_hash(token: str, iterations: int = 1_000_000) -> str:
+    """Hash a token as Django does by default."""
+    salt = "aTruePinchOfSalt"
+    digest = pbkdf2_hmac("sha256", token.encode(), salt.encode(), iterations)
+    return f"pbkdf2_sha256${iterations}${salt}${b64encode(digest).decode()}"

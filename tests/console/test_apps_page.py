@@ -168,6 +168,13 @@ def test_token_row_tells_its_state() -> None:
     assert not old.can_rotate
 
 
+def test_imported_token_says_whether_it_was_used_here() -> None:
+    unused = replace(TOKEN, awaits_first_use=True)
+    imported, used = shown(parts=AppParts([unused, TOKEN])).tokens
+    assert (imported.unused, used.unused) == ("Not used here yet", "Never")
+    assert imported.notes[0].startswith("Imported ")
+
+
 @pytest.mark.parametrize(
     ("hook", "state"),
     [
@@ -248,6 +255,7 @@ def test_deleting_names_what_goes_with_the_app(parts: AppParts, deleted: str) ->
     ("token", "rejected"),
     [
         (TOKEN, "It was never used."),
+        (replace(TOKEN, awaits_first_use=True), "It hasn't been used here yet."),
         (replace(TOKEN, last_used_at=NOW - timedelta(minutes=1)), "1 min ago</time>."),
         (replace(TOKEN, last_used_at=NOW, last_used_address="192.0.2.1"), "from 192.0.2.1."),
     ],

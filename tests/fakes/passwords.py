@@ -38,6 +38,9 @@ class FakeHasher:
     ) -> bool:
         return self.verify(password_hash, password, imported_seconds)
 
+    def verify_token(self, token_hash: str, token: str) -> bool:
+        return self.verify(token_hash, token)
+
     def needs_rehash(self, password_hash: str) -> bool:
         return password_hash.split("$")[1] != str(self.cost)
 

@@ -28,7 +28,7 @@ VALUES = {
     "method": {method.value for method in SignInMethod} | {"GET", "POST"},
     "purpose": {purpose.value for purpose in CallPurpose},
     "route": {"/graphql/"},
-    "lane": {"sign-ins", "passwords"},
+    "lane": {"sign-ins", "passwords", "app tokens"},
     "pool": {"reading", "writing"},
 }
 """Values that rules may ask for."""

@@ -15,6 +15,7 @@ from sqlalchemy import delete
 from app.adapters.migrations import upgrade
 from app.domain.authorization.actor import SessionOrigin
 from app.models import AppTokenRecord
+from tests.builders.apps import django_hash, import_token
 from tests.builders.people import PASSWORD
 from tests.servers.run import server_url
 from tests.spec.client import Client, new_address
@@ -25,6 +26,7 @@ from tests.spec.server import run_operator, running
 
 pytestmark = pytest.mark.xdist_group("two processes")
 
+VERIFY = "mutation ($token: String!) { appTokenVerify(token: $token) { valid } }"
 CUSTOMER = {"email": "customer@example.com"}
 
 
@@ -135,6 +137,21 @@ def test_revoked_app_token_is_rejected_by_every_process(pair: Pair) -> None:
         session.execute(delete(AppTokenRecord).where(AppTokenRecord.app_id == app_id))
     for client in (pair.first, pair.second):
         assert client.run(asking, token).code == "InvalidTokenError"
+
+
+def test_imported_app_token_is_known_in_both_after_its_first_use(pair: Pair) -> None:
+    app_id, token = pair.shop.apps["SETTINGS"][0], "Zx81SpectrumQl68008Commodore64"
+    token_id = import_token(pair.shop.ports, app_id, token, django_hash(token, 100_000))
+    for client in (pair.first, pair.second):
+        wrong = f"1wrongOneWithTheSameEnding{token[-4:]}"
+        assert client.run(ME_QUERY, wrong).code == "InvalidTokenError"
+    assert pair.first.run(VERIFY, token=token).data["appTokenVerify"]["valid"]
+    for client in (pair.first, pair.second):
+        assert client.run("{ app { name } }", token).data["app"]
+    with pair.shop.ports.database.transaction() as session:
+        session.execute(delete(AppTokenRecord).where(AppTokenRecord.id == token_id))
+    for client in (pair.first, pair.second):
+        assert client.run(ME_QUERY, token).code == "InvalidTokenError"
 
 
 def test_failures_at_one_process_block_the_address_at_the_other(pair: Pair) -> None:

@@ -46,6 +46,7 @@ class TokenRow:
     notes: tuple[str, ...]
     last_four: str
     last_used_at: datetime | None
+    unused: str
     last_used_address: str
     expires_at: datetime | None
     can_rotate: bool
@@ -169,6 +170,7 @@ def _token(token: AppToken, now: datetime) -> TokenRow:
         notes=tuple(_notes(token, now)),
         last_four=text("…{last_four}", last_four=token.last_four),
         last_used_at=token.last_used_at,
+        unused="Not used here yet" if token.awaits_first_use else "Never",
         last_used_address=token.last_used_address,
         expires_at=token.expires_at,
         can_rotate=token.replaced_at is None,
@@ -176,7 +178,10 @@ def _token(token: AppToken, now: datetime) -> TokenRow:
 
 
 def _notes(token: AppToken, now: datetime) -> Iterable[str]:
-    yield html_text("Created {moment}", moment=time_element(token.created_at, now))
+    if token.awaits_first_use:
+        yield html_text("Imported {moment}", moment=time_element(token.created_at, now))
+    else:
+        yield html_text("Created {moment}", moment=time_element(token.created_at, now))
     if token.replaced_at is not None:
         yield "Rotated; this token works until it expires"
     if token.permissions is not None:

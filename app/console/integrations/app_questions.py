@@ -172,6 +172,8 @@ def _revocation(app: App, parts: AppParts, token: AppToken, now: datetime) -> Qu
 
 
 def _rejected(token: AppToken, now: datetime) -> str:
+    if token.awaits_first_use:
+        return "It is rejected from the next request on. It hasn't been used here yet."
     if token.last_used_at is None:
         return "It is rejected from the next request on. It was never used."
     moment = time_element(token.last_used_at, now)

@@ -13,6 +13,7 @@ RANDOM_LENGTH = 37
 
 _CHECKSUM_LENGTH = 6
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_FOREIGN_FORM = re.compile(r"[0-9A-Za-z._~+/-]{4,255}={0,2}")
 _FORM = re.compile(rf"{PREFIX}([0-9A-Za-z]{{{RANDOM_LENGTH}}})([0-9A-Za-z]{{{_CHECKSUM_LENGTH}}})")
 
 
@@ -31,6 +32,15 @@ def is_app_token(text: str) -> bool:
     """
     match = _FORM.fullmatch(text)
     return match is not None and _checksum(match[1]) == match[2]
+
+
+def has_foreign_form(text: str) -> bool:
+    """Whether ``text`` can be an app token of another installation: a bearer token (RFC 6750).
+
+    Signed tokens and whatever begins as our own tokens do can't.
+    """
+    is_signed = text.count(".") == 2  # noqa: PLR2004 - header, claims, signature
+    return not is_signed and not text.startswith(PREFIX) and bool(_FOREIGN_FORM.fullmatch(text))
 
 
 def digest_of(token: str) -> str:

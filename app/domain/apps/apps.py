@@ -61,7 +61,8 @@ class AppToken:
     """An app's token, without its secret.
 
     ``expires_at`` is ``None`` for no expiry, ``permissions`` for all of the app's, ``replaced_at``
-    if it wasn't rotated.
+    if it wasn't rotated. ``awaits_first_use`` if it was imported from another installation and
+    hasn't been used here yet.
     """
 
     id: int
@@ -74,6 +75,7 @@ class AppToken:
     last_used_address: str = ""
     permissions: frozenset[Permission] | None = None
     replaced_at: datetime | None = None
+    awaits_first_use: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,7 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
 """Pages and forms, by endpoint name. Where there is a form, sending it is counted."""
 
 EXTERNAL_TOKEN = "externalToken"
+IMPORTED_TOKEN = "importedToken"
 RESET_EMAIL = "requestPasswordReset.email"
 
 OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
@@ -140,6 +141,11 @@ OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         EXTERNAL_TOKEN: _limit(
             "120/minute;2000/hour",
             "Asks an identity provider about an opaque access token that was never seen before.",
+        ),
+        IMPORTED_TOKEN: _limit(
+            "60/minute;2000/hour",
+            "Compares a token with the password hash of an imported app token, before that "
+            "token's first use here.",
         ),
         RESET_EMAIL: _limit(
             "20/minute",

@@ -8,7 +8,6 @@ from typing import Any
 
 from graphql import GraphQLSchema
 
-from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.server.bodies import BadRequest
 from app.graphql.server.limits import Limits
 from app.graphql.server.playground import playground
@@ -157,8 +156,8 @@ class GraphqlEndpoint:
             extra = (*extra, ("Allow", "POST"))
         if status is HTTPStatus.UNAUTHORIZED:
             extra = (*extra, ("WWW-Authenticate", "Bearer"))
-        if status is HTTPStatus.SERVICE_UNAVAILABLE:
-            extra = (*extra, ("Retry-After", str(DatabaseUnavailable.retry_after)))
+        if outcome.retry_after is not None:
+            extra = (*extra, ("Retry-After", str(outcome.retry_after)))
         media_type = GRAPHQL_RESPONSE if strict else JSON
         sent = (*self._headers, *headers, ("Content-Type", media_type), *extra)
         return Answer(status, sent, outcome.body)

@@ -13,7 +13,7 @@ from graphql import GraphQLError, GraphQLSchema
 from app.domain.authorization.actor import ActorKind
 from app.domain.shop.settings import admits
 from app.domain.shop.traffic import traffic_kind
-from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
+from app.domain.values.errors import TokenFault, TokenRejected, TooManyRequests, TrafficClosed
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.context import RequestContext
 from app.graphql.password_limit import LimitedHasher
@@ -31,6 +31,7 @@ from app.graphql.server.responses import (
     Outcome,
     executed,
     faulty,
+    limited,
     malformed,
     note_operation,
     refused,
@@ -42,6 +43,7 @@ from app.web.http_request import note_actor
 
 Identify = Callable[[Ports, Visitor], Identity]
 
+_UNIDENTIFIED = (DatabaseUnavailable, TooManyRequests)
 _INTROSPECTION_BYTES = 16 * 1024 * 1024
 
 
@@ -77,9 +79,10 @@ class Exchange:
         """
         try:
             identity = self._identify(self._ports, visitor)
-        except DatabaseUnavailable:
-            note_operation((), UNAVAILABLE)
-            return [UNAVAILABLE] * len(entries)
+        except _UNIDENTIFIED as reason:
+            refusal = _unidentified(reason)
+            note_operation((), refusal)
+            return [refusal] * len(entries)
         self._record_activity(identity)
         note_actor(identity.actor)
         context = self._admit(identity, visitor)
@@ -98,8 +101,8 @@ class Exchange:
             try:
                 if changed and context is not None:
                     context = self._renew(context)
-            except DatabaseUnavailable:
-                outcomes.append(UNAVAILABLE)
+            except _UNIDENTIFIED as reason:
+                outcomes.append(_unidentified(reason))
                 continue
             outcomes.append(CLOSED if context is None else self._answer(plan, context))
             changed = plan.operation.is_mutation
@@ -236,6 +239,11 @@ class Exchange:
 def _with_limited_hasher(context: RequestContext) -> RequestContext:
     ports = replace(context.ports, passwords=LimitedHasher(context.ports.passwords))
     return replace(context, ports=ports)
+
+
+def _unidentified(reason: DatabaseUnavailable | TooManyRequests) -> Outcome:
+    """The outcome of a request whose caller can't be identified right now."""
+    return limited(reason) if isinstance(reason, TooManyRequests) else UNAVAILABLE
 
 
 def _refuse_all(

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from graphql import GraphQLError
 
-from app.domain.values.errors import TokenRejected
+from app.domain.values.errors import TokenRejected, TooManyRequests
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.errors import (
     REQUEST_ERROR,
@@ -17,6 +17,7 @@ from app.graphql.errors import (
     describe_closed_traffic,
     describe_fault,
     describe_field_error,
+    describe_limit,
     describe_outage,
     describe_request_error,
 )
@@ -28,6 +29,7 @@ from app.web.http_request import OperationOutcome, OperationRun, current_request
 class Outcome:
     """The result of one operation; ``rejects_credential`` marks a rejected token.
 
+    ``retry_after`` is in how many seconds the same request can succeed, where that is known.
     ``is_executed`` is false for a request that was refused before anything was executed.
     """
 
@@ -35,6 +37,7 @@ class Outcome:
     body: bytes
     rejects_credential: bool = False
     is_executed: bool = True
+    retry_after: int | None = None
 
     @property
     def has_errors(self) -> bool:
@@ -99,7 +102,17 @@ def faulty(fault: Exception, ports: Ports) -> Outcome:
     return refused_as((describe_fault(fault, ports),), HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-UNAVAILABLE = refused_as((describe_outage(),), HTTPStatus.SERVICE_UNAVAILABLE)
+def limited(limit: TooManyRequests) -> Outcome:
+    """The result of a request whose credential can't be checked right now."""
+    body = orjson.dumps({"errors": [describe_limit(limit)]})
+    return Outcome(HTTPStatus.TOO_MANY_REQUESTS, body, retry_after=limit.retry_after)
+
+
+UNAVAILABLE = Outcome(
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    orjson.dumps({"errors": [describe_outage()]}),
+    retry_after=DatabaseUnavailable.retry_after,
+)
 """What an operation gets while the database is away."""
 
 CLOSED = refused_as((describe_closed_traffic(),), HTTPStatus.UNAUTHORIZED)
@@ -113,6 +126,7 @@ def joined(outcomes: Sequence[Outcome]) -> Outcome:
         b"[" + b",".join(outcome.body for outcome in outcomes) + b"]",
         rejects_credential=any(outcome.rejects_credential for outcome in outcomes),
         is_executed=all(outcome.is_executed for outcome in outcomes),
+        retry_after=max((outcome.retry_after or 0 for outcome in outcomes), default=0) or None,
     )
 
 

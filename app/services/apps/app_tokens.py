@@ -30,6 +30,8 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.app_rights import find_app
 from app.services.authorization.register import fresh_proof, public, requires, requires_person
+from app.services.identity.imported_tokens import identify_foreign_token
+from app.services.identity.own_tokens import digest_of_token
 from app.services.identity.stored_apps import (
     locked_app,
     refuse_apps,
@@ -158,8 +160,15 @@ def tokens_of_apps(
 
 @public
 def verify_app_token(ports: Ports, actor: Actor, token: str) -> bool:
-    """Whether ``token`` opens anything right now (`appTokenVerify`): active app, not expired."""
-    return is_app_token(token) and find_app(ports, digest_of(token)).found is not None
+    """Whether ``token`` opens anything right now (`appTokenVerify`): active app, not expired.
+
+    Raises ``TooManyRequests`` if an imported token can't be compared right now.
+    """
+    if is_app_token(token):
+        return find_app(ports, digest_of(token)).found is not None
+    digest = digest_of_token(token)
+    foreign = identify_foreign_token(ports, token, digest, actor.address)
+    return foreign is not None and foreign.app.found is not None
 
 
 def _find(session: Session, actor: Actor, token_id: int) -> tuple[AppTokenRecord, App]:

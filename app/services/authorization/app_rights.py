@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, exists, or_, select
+from sqlalchemy.orm import aliased
 
 from app.domain.apps.apps import token_permissions
 from app.domain.apps.extensions import extension_permissions, is_older_than_app
@@ -41,6 +42,28 @@ class FoundApp:
     limit: frozenset[Permission] | None
 
 
+@dataclass(frozen=True, slots=True)
+class ForeignTokenLookup:
+    """What is known of a token in another form than ours; ``app`` as ``find_app`` finds it.
+
+    ``is_stored`` even if the token has expired or its app is inactive. ``has_candidates`` if
+    imported tokens that weren't used here yet have the same last four characters.
+    """
+
+    app: Lookup[FoundApp | None]
+    is_stored: bool
+    has_candidates: bool
+
+    @property
+    def is_of_app(self) -> bool:
+        """Whether it is or may be an app's token, which no identity provider gets to see."""
+        return self.is_stored or self.has_candidates
+
+
+WORKS = or_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(False))
+"""While an app is being installed it calls back, before it has become active."""
+
+
 def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
     return (
         select(
@@ -54,14 +77,7 @@ def _app_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
         )
         .select_from(ShopRecord)
         .outerjoin(AppTokenRecord, condition)
-        .outerjoin(
-            AppRecord,
-            and_(
-                AppRecord.id == AppTokenRecord.app_id,
-                # While an app is being installed it calls back, before it has become active.
-                or_(AppRecord.is_active.is_(True), AppRecord.is_installed.is_(False)),
-            ),
-        )
+        .outerjoin(AppRecord, and_(AppRecord.id == AppTokenRecord.app_id, WORKS))
         .where(ShopRecord.id == SHOP_ID)
     )
 
@@ -92,6 +108,12 @@ def _extension_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ..
 
 _APP = _app_where(AppTokenRecord.digest == bindparam("digest"))
 _APP_OF_TOKEN = _app_where(AppTokenRecord.id == bindparam("token_id"))
+_IMPORTED = aliased(AppTokenRecord)
+_FOREIGN = _APP.add_columns(
+    exists()
+    .where(_IMPORTED.last_four == bindparam("last_four"), _IMPORTED.imported_hash.is_not(None))
+    .label("has_candidates")
+)
 _EXTENSION = _extension_where(IN_SESSION)
 _EXTENSION_OF_KEY = _extension_where(OF_KEY)
 
@@ -106,6 +128,17 @@ def find_app(ports: Ports, digest: str) -> Lookup[FoundApp | None]:
 def find_app_again(ports: Ports, token_id: int) -> Lookup[FoundApp | None]:
     """Find an app as ``find_app`` does, by its token's key."""
     return _read_app(ports, ports.database.read(_APP_OF_TOKEN, {"token_id": token_id})[0])
+
+
+@part
+def find_foreign_token(ports: Ports, digest: str, last_four: str) -> ForeignTokenLookup:
+    """Find the app of a token in another form than ours; one statement, no hash is compared."""
+    row = ports.database.read(_FOREIGN, {"digest": digest, "last_four": last_four})[0]
+    return ForeignTokenLookup(
+        _read_app(ports, row),
+        is_stored=row.token_id is not None,
+        has_candidates=bool(row.has_candidates),
+    )
 
 
 def _read_app(ports: Ports, row: NamedRow) -> Lookup[FoundApp | None]:

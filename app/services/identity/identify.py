@@ -12,11 +12,12 @@ from app.domain.single_sign_on.provider_tokens import claimed_issuer
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.ports import Ports
 from app.ports.provider_cache import CachedProviderToken
-from app.services.authorization.app_rights import find_app
+from app.services.authorization.app_rights import FoundApp, find_app
 from app.services.authorization.live_sessions import LiveSession, effective_user
 from app.services.authorization.provider_rights import find_provider_session
 from app.services.authorization.register import part
 from app.services.authorization.shop_state import Lookup, ShopState, load_shop_state
+from app.services.identity.imported_tokens import identify_foreign_token
 from app.services.identity.own_tokens import VerifiedSession, digest_of_token, verify_own_token
 from app.services.identity.provider_token_verification import identify_provider_token
 from app.services.sign_in_log.recording import count_refusal
@@ -57,19 +58,24 @@ class Identity:
 def identify(ports: Ports, visitor: Visitor) -> Identity:
     """Identify the caller; a bad credential doesn't raise, its fault is in the actor.
 
-    One statement when the token was seen before, and no write (``quality.md``, "Speed").
+    One statement when the token was seen before, and no write (``quality.md``, "Speed"). Raises
+    ``TooManyRequests`` for what may be an imported app token and can't be compared right now.
     """
     credential = visitor.credential
     if credential is None:
         return Identity(_anonymous(visitor, None), load_shop_state(ports).shop)
     if is_app_token(credential):
-        return _identify_app(ports, visitor, credential)
+        app = find_app(ports, digest_of(credential))
+        return _app_identity(ports, visitor, credential, app)
     digest = digest_of_token(credential)
     seen = ports.cache.providers.tokens.get(digest)
     bearer = None if seen is None else _bearer(ports, visitor, seen)
     if bearer is not None:
         return bearer
-    shop_state = None
+    foreign = identify_foreign_token(ports, credential, digest, visitor.address)
+    if foreign is not None and foreign.is_of_app:
+        return _app_identity(ports, visitor, credential, foreign.app)
+    shop_state = None if foreign is None else foreign.app.shop_state
     try:
         verified = verify_own_token(ports, credential, visitor.issuer, digest)
         shop_state = verified.shop_state
@@ -160,16 +166,16 @@ def _access_session(verified: VerifiedSession) -> LiveSession | None:
     return verified.found if is_access(verified.claims) else None
 
 
-def _identify_app(ports: Ports, visitor: Visitor, token: str) -> Identity:
-    digest = digest_of(token)
-    app = find_app(ports, digest)
+def _app_identity(
+    ports: Ports, visitor: Visitor, token: str, app: Lookup[FoundApp | None]
+) -> Identity:
     shop, found = app.shop_state.shop, app.found
     if found is None:
         refusal = SignInRefusal(
             method=SignInMethod.APP_TOKEN,
             reason=SignInReason.TOKEN_INVALID,
             address=visitor.address or "",
-            token_digest=digest,
+            token_digest=digest_of(token),
             token_end=last_four(token),
         )
         count_refusal(ports, refusal, visitor.user_agent)

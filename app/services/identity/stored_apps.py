@@ -97,6 +97,7 @@ def to_token(stored: AppTokenRecord) -> AppToken:
         last_used_address=stored.last_used_address,
         permissions=None if narrowed is None else split_names(narrowed),
         replaced_at=stored.replaced_at,
+        awaits_first_use=stored.imported_hash is not None,
     )
 
 

@@ -21,7 +21,7 @@ from app.domain.single_sign_on.provider_jws import (
 from app.domain.single_sign_on.provider_tokens import claimed_issuer, is_signed
 from app.ports import Ports
 from app.services.authorization.register import staff_only
-from app.services.inspector.app_tokens import inspect_app_token
+from app.services.inspector.app_tokens import inspect_app_token, inspect_imported_token
 from app.services.inspector.own_tokens import find_named_key, inspect_own_token
 from app.services.inspector.provider_tokens import inspect_provider_token
 
@@ -30,7 +30,7 @@ _SCHEMES = ("bearer", "jwt")
 
 @staff_only
 def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
-    """Explain ``token``; never raises for any text.
+    """Explain ``token``; never raises for any text but ``TooManyRequests``.
 
     For all staff: anyone with a token can use it anyway. Its person's permissions are shown to
     themselves and to those who manage them. The token isn't logged, stored, returned or sent to a
@@ -44,7 +44,7 @@ def inspect_token(ports: Ports, actor: Actor, token: str) -> Inspection:
     if text.startswith(PREFIX):
         return inspect_app_token(ports, text)
     if not is_signed(text):
-        return _unreadable(
+        return inspect_imported_token(ports, actor, text) or _unreadable(
             "Not a Latchkey token format. Only a provider can read its opaque tokens."
         )
     inspection = _inspect_signed(ports, actor, text)

@@ -21,9 +21,10 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_jws import MAX_PROVIDER_TOKEN_LENGTH
 from app.domain.values.errors import PermissionDenied
 from app.ports import Ports
+from app.services.identity.identify import Visitor, identify
 from app.services.inspector.inspect import inspect_token
 from app.services.keys.rotation import rotate_keys
-from tests.builders.apps import change_app, make_app, make_extension_app
+from tests.builders.apps import change_app, import_token, make_app, make_extension_app
 from tests.builders.people import (
     ISSUER,
     NOBODY,
@@ -205,6 +206,22 @@ def test_app_token_is_shown_with_app_and_permissions(ports: Ports) -> None:
     other, second_process = make_app(ports, "Gone")
     change_app(ports, other, is_active=False, is_installed=False)
     assert inspect(ports, second_process).is_valid
+
+
+def test_imported_app_token_is_inspected_without_being_used(ports: Ports) -> None:
+    app_id, _ = make_app(ports, "Labels", ORDERS)
+    token_id = import_token(ports, app_id, "Zx81SpectrumQl68008Commodore64")
+    for text in ("unused", "used"):
+        found = inspect(ports, "Zx81SpectrumQl68008Commodore64")
+        assert (found.kind, found.is_valid, found.effective) == (TokenKind.APP, True, (ORDERS,))
+        assert found.app is not None
+        assert found.app.last_four == "re64"
+        assert ("hasn't been used here yet" in found.checks[0].text) == (text == "unused")
+        assert inspect(ports, "1wrongOneWithTheSameEndingre64").kind is TokenKind.UNREADABLE
+        identify(ports, Visitor("Zx81SpectrumQl68008Commodore64"))
+    change_app(ports, app_id, is_active=False)
+    assert failure(inspect(ports, "Zx81SpectrumQl68008Commodore64"))[0] is CheckName.APP
+    assert token_id
 
 
 def test_permissions_are_shown_to_their_owner_and_managers(ports: Ports) -> None:

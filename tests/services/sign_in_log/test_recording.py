@@ -303,6 +303,9 @@ class _BusyHasher:
 
     verify = verify_sign_in
 
+    def verify_token(self, token_hash: str, token: str) -> bool:
+        raise PasswordsBusy
+
     def hash(self, password: str) -> str:
         raise PasswordsBusy
 

@@ -24,7 +24,7 @@ from graphql.execution.execute import CollectedErrors, assume_not_awaitable
 from graphql.pyutils import Path
 from typing_extensions import override
 
-from app.domain.values.errors import TokenFault, TokenRejected, TrafficClosed
+from app.domain.values.errors import TokenFault, TokenRejected, TooManyRequests, TrafficClosed
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.graphql.context import RequestContext
 from app.graphql.server.operations import Operation
@@ -35,6 +35,7 @@ Result = tuple[Data, list[GraphQLError]]
 Readmit = Callable[[], RequestContext]
 """Gives the context of a later mutation field; raises what the caller's rights have become."""
 
+_REFUSALS = (TokenRejected, TrafficClosed, TooManyRequests, DatabaseUnavailable)
 _PLAIN = frozenset((str, int, bool, float))
 _LEAVES = (GraphQLScalarType, GraphQLEnumType)
 
@@ -83,7 +84,7 @@ class Executor(ExecutionContext):
             try:
                 if data and self.readmit is not None:
                     self.context_value = self.readmit()
-            except (TokenRejected, TrafficClosed, DatabaseUnavailable) as refusal:
+            except _REFUSALS as refusal:
                 self._fail(refusal, parent_type, nodes, field_path)
                 data[name] = None
             else:
