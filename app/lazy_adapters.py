@@ -127,6 +127,7 @@ class LazyKeyStore:
             self._settings.secret_key,
             self._settings.rsa_private_key,
             self._settings.secret_key_fallbacks,
+            self._settings.rsa_private_password,
         )
         return keys
 

@@ -71,6 +71,7 @@ class Settings:
     secret_key: str = _setting(DEVELOPMENT_SECRET, str, secret=True)
     secret_key_fallbacks: tuple[str, ...] = _setting((), values.secret_keys, secret=True)
     rsa_private_key: str = _setting("", values.pem, secret=True)
+    rsa_private_password: str = _setting("", str, secret=True)
     public_url: str = _setting(_RULES.public_url, values.public_url)
     vendor: str = _setting(_RULES.vendor, values.vendor)
     platform_headers: bool = _setting(_RULES.platform_headers, values.flag)

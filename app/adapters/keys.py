@@ -30,6 +30,12 @@ _BITS = 3072
 _MIN_KEY_BITS = 2048
 _EXPONENT = 65537
 
+_PASSPHRASE = {
+    False: "RSA_PRIVATE_KEY: is encrypted; set RSA_PRIVATE_PASSWORD to its passphrase",
+    True: "RSA_PRIVATE_PASSWORD: RSA_PRIVATE_KEY isn't encrypted; remove the passphrase",
+}
+"""By whether there is a passphrase."""
+
 # The form of a token is read by ``domain.jws``, more strictly than by ``jwt.decode`` and in half
 # the time: 44 us against 82, of which the RSA operation takes 36.
 _JWS = jwt.PyJWS()
@@ -39,17 +45,24 @@ _RS256 = jwt.get_algorithm_by_name(ALGORITHM)
 class RsaKeyStore:
     """Signs with key objects, of which it remembers the few in use.
 
-    ``rsa_private_key_pem`` is the setting ``RSA_PRIVATE_KEY``, empty for a ring in the database;
+    ``rsa_private_key_pem`` is the setting ``RSA_PRIVATE_KEY``, empty for a ring in the database,
+    ``rsa_private_password`` the passphrase that it is encrypted with;
     raises ``ValueError`` naming the setting when it is no RSA key of at least 2048 bits.
     """
 
     def __init__(
-        self, secret_key: str, rsa_private_key_pem: str = "", former_keys: Sequence[str] = ()
+        self,
+        secret_key: str,
+        rsa_private_key_pem: str = "",
+        former_keys: Sequence[str] = (),
+        rsa_private_password: str = "",
     ) -> None:
         self._encryption = AesEncryption(secret_key, former_keys)
         self._private: BoundedCache[str, rsa.RSAPrivateKey] = BoundedCache(8)
         self._public: BoundedCache[PublicKey, rsa.RSAPublicKey] = BoundedCache(64)
-        self._fixed = self._pair(_read_pem(rsa_private_key_pem)) if rsa_private_key_pem else None
+        self._fixed = None
+        if rsa_private_key_pem:
+            self._fixed = self._pair(_read_pem(rsa_private_key_pem, rsa_private_password))
 
     def generate(self) -> KeyPair:
         return self._pair(rsa.generate_private_key(_EXPONENT, _BITS))
@@ -89,7 +102,7 @@ class RsaKeyStore:
         return private
 
     def _pair(self, private: rsa.RSAPrivateKey) -> KeyPair:
-        public = _describe(private.public_key())
+        public = describe(private.public_key())
         pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
         self._private.put(public.kid, private)
         return KeyPair(public, self._encryption.encrypt(signing_key(public.kid), pem))
@@ -105,14 +118,17 @@ class RsaKeyStore:
         return cast("rsa.RSAPrivateKey", private)
 
 
-def _read_pem(pem: str) -> rsa.RSAPrivateKey:
+def _read_pem(pem: str, password: str) -> rsa.RSAPrivateKey:
     try:
-        private = load_pem_private_key(pem.encode(), None)
+        private = load_pem_private_key(pem.encode(), password.encode() or None)
     except TypeError:
-        raise ValueError("RSA_PRIVATE_KEY: must not be encrypted with a passphrase") from None
+        raise ValueError(_PASSPHRASE[bool(password)]) from None
     except (ValueError, UnsupportedAlgorithm):
         # The reason could repeat parts of the key, so it is left out.
-        raise ValueError("RSA_PRIVATE_KEY: must be an RSA private key as PEM text") from None
+        wrong = "RSA_PRIVATE_KEY: must be an RSA private key as PEM text"
+        if password:
+            wrong = f"{wrong}, encrypted with RSA_PRIVATE_PASSWORD"
+        raise ValueError(wrong) from None
     if not isinstance(private, rsa.RSAPrivateKey):
         raise ValueError("RSA_PRIVATE_KEY: must be an RSA key, not one of another kind")  # noqa: TRY004 - a setting, not an argument
     if private.key_size < _MIN_KEY_BITS:
@@ -122,7 +138,8 @@ def _read_pem(pem: str) -> rsa.RSAPrivateKey:
     return private
 
 
-def _describe(public: rsa.RSAPublicKey) -> PublicKey:
+def describe(public: rsa.RSAPublicKey) -> PublicKey:
+    """Return the key as it is published, named by its thumbprint."""
     numbers = public.public_numbers()
     e, n = _text(numbers.e), _text(numbers.n)
     # RFC 7638: the required members, sorted, without white space.

@@ -1,8 +1,10 @@
 """Signing keys at work: what others make of our tokens, and how private parts are kept."""
 
 import base64
+import json
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import jwt
 import pytest
@@ -18,14 +20,16 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from joserfc import jwk
 from joserfc import jwt as joserfc_jwt
+from jwt.algorithms import RSAAlgorithm
 
-from app.adapters.keys import RsaKeyStore
+from app.adapters.keys import RsaKeyStore, describe
 from app.domain.keys.ring import PublicKey
 from app.domain.values.installation_errors import KeyUnreadable
 from app.ports.keys import KeyPair
 from app.settings import Settings, SettingsError
 from app.wiring import connect
 from tests.fakes.keys import SECRET, ReadyKeyStore
+from tests.spec.exchanges import recorded
 
 CLAIMS = {
     "iat": 1,
@@ -168,12 +172,84 @@ def public_pem() -> str:
     return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 
+def test_recorded_key_has_the_same_name_here() -> None:
+    """The platform names its key as we do: verifiers find it in the key set that they have."""
+    answer: Any = recorded()["jwks_external/jwks"].answer
+    (key,) = answer["keys"]
+    exponent, modulus = (
+        int.from_bytes(base64.urlsafe_b64decode(key[name] + "==")) for name in "en"
+    )
+    public = describe(rsa.RSAPublicNumbers(exponent, modulus).public_key())
+    assert entry(public) == {name: key[name] for name in entry(public)}
+
+
+def test_configured_key_verifies_by_the_key_set_of_another_installation() -> None:
+    """A webhook's signature and a token, by what a verifier fetched before the move."""
+    elsewhere = json.loads(RSAAlgorithm.to_jwk(rsa_key(2048).public_key()))
+    fetched = jwk.RSAKey.import_key({**elsewhere, "use": "sig"})
+    store = RsaKeyStore(SECRET, pem_of(rsa_key(2048)))
+    pair = store.fixed()
+    assert pair is not None
+    assert pair.public.kid == fetched.thumbprint()
+
+    signature = store.sign_detached(pair, b'{"id": 1}')
+    assert (
+        jwt.PyJWS().decode_complete(
+            signature, jwt.PyJWK(elsewhere), ["RS256"], detached_payload=b'{"id": 1}'
+        )["header"]["kid"]
+        == pair.public.kid
+    )
+    assert joserfc_jwt.decode(store.sign(pair, CLAIMS), fetched, ["RS256"]).claims == CLAIMS
+
+
+PASSPHRASE = "drei Chinesen mit dem Kontrabaß"
+ENCRYPTED = pem_of(rsa_key(2048), encryption=BestAvailableEncryption(PASSPHRASE.encode()))
+
+
+def test_configured_key_can_be_encrypted_with_a_passphrase() -> None:
+    plain = connect(Settings(database_url="sqlite://", rsa_private_key=pem_of(rsa_key(2048))))
+    encrypted = connect(
+        Settings(
+            database_url="sqlite://", rsa_private_key=ENCRYPTED, rsa_private_password=PASSPHRASE
+        )
+    )
+    expected, found = plain.keys.fixed(), encrypted.keys.fixed()
+    assert expected is not None
+    assert found is not None
+    assert found.public == expected.public
+    token = encrypted.keys.sign(found, CLAIMS)
+    assert plain.keys.verify({expected.public.kid: expected.public}, token) == CLAIMS
+
+
+@pytest.mark.parametrize(
+    ("pem", "passphrase", "named"),
+    [
+        (ENCRYPTED, "", "RSA_PRIVATE_KEY: is encrypted"),
+        (ENCRYPTED, "another one", "RSA_PRIVATE_KEY: must be"),
+        (
+            pem_of(rsa_key(2048)),
+            "needless",
+            "RSA_PRIVATE_PASSWORD: RSA_PRIVATE_KEY isn't",
+        ),
+    ],
+    ids=["missing", "wrong", "needless"],
+)
+def test_wrong_passphrase_stops_the_start(pem: str, passphrase: str, named: str) -> None:
+    settings = Settings(
+        database_url="sqlite://", rsa_private_key=pem, rsa_private_password=passphrase
+    )
+    with pytest.raises(SettingsError) as error:
+        connect(settings)
+    assert named in str(error.value)
+    assert passphrase == "" or passphrase not in str(error.value)
+
+
 def broken_pems() -> dict[str, str]:
     good = pem_of(rsa_key(2048))
     return {
         "too short": pem_of(rsa_key(1024)),
         "of another kind": pem_of(ec.generate_private_key(ec.SECP256R1())),
-        "with a passphrase": pem_of(rsa_key(2048), encryption=BestAvailableEncryption(b"x")),
+        "with a passphrase": ENCRYPTED,
         "public": public_pem(),
         "cut off": good[: len(good) // 2],
         "no text of a key": "-----BEGIN PRIVATE KEY-----\nhello\n-----END PRIVATE KEY-----",
