@@ -17,6 +17,7 @@ from docs.commands import printed_commands
 from docs.errors import printed_errors
 from docs.events import printed_events
 from docs.exports import printed_exports
+from docs.import_findings import printed_findings
 from docs.limits import printed_limits
 from docs.manual import printed_manual
 from docs.permissions import printed_permissions
@@ -44,6 +45,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "guides/permissions.md": printed_permissions,
     "reference/errors.md": printed_errors,
     "operations/export.md": printed_exports,
+    "moving-in.md": printed_findings,
     "reference/graphql/index.md": printed_index,
     **{f"reference/graphql/{name}.md": partial(printed_subject, name) for name in SUBJECTS},
     "latchkey.1": printed_manual,

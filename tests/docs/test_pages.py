@@ -11,9 +11,10 @@ import pytest
 from app.settings import Settings
 from tests.docs.blocks import SHELL, blocks_of, pages
 from tests.docs.reader import Reader, shell
+from tests.imports.platform import platform_database
 from tests.servers.flask_program import flask_program
 from tests.servers.forked_commands import running_command
-from tests.servers.run import ROOT, once
+from tests.servers.run import ROOT, once, server_url
 from tests.spec.server import environment, run_operator, running
 
 pytestmark = pytest.mark.first
@@ -66,6 +67,16 @@ def reader(tmp_path: Path, demo_file: Path) -> Iterator[Reader]:
     assert not faults, f"The server logged a fault:\n{faults}"
 
 
+@pytest.fixture
+def moving(run_directory: Path, worker: str, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """A database of the platform, and the URL of a new one to move into."""
+    server = server_url(run_directory, "postgresql")
+    with platform_database(server, f"documented_{worker}") as platform:
+        platform.add("account_user", id=42, email="ada@example.com", is_active=True)
+        target = f"sqlite:///{tmp_path / 'moved.sqlite3'}"
+        yield {"platformDatabaseUrl": platform.url, "databaseUrl": target}
+
+
 def _environment(
     url: str, settings: dict[str, str], folder: Path, programs: Path
 ) -> dict[str, str]:
@@ -75,7 +86,11 @@ def _environment(
 
 
 @pytest.mark.parametrize("name", [name for name in pages() if _commands(name)])
-def test_commands_of_a_page_work_in_order(name: str, reader: Reader) -> None:
+def test_commands_of_a_page_work_in_order(
+    name: str, reader: Reader, request: pytest.FixtureRequest
+) -> None:
+    if any("PLATFORM_DATABASE_URL=…" in block.text for block in blocks_of(name)):
+        reader.printed.append(request.getfixturevalue("moving"))
     for block in blocks_of(name):
         if block.language == SHELL and not block.not_run:
             reader.type_in(block)
