@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -27,6 +28,7 @@ _HEADINGS = ("table", "key", "code", "outcome", "reason")
 _OUTCOMES = {
     Outcome.LEFT_OUT: "left out",
     Outcome.CHANGED: "changed",
+    Outcome.IMPORTED: "imported as it is",
     Outcome.DISABLED: "disabled",
     Outcome.IMPORTED: "imported as it is, needs attention",
     Outcome.NO_EFFECT: "imported, but has no effect here",
@@ -103,8 +105,9 @@ def print_report(report: RunReport, findings: Findings) -> None:
     for code, first in sorted(findings.shown.items()):
         count = findings.counts[code]
         out.say(f"\n{code} ({count:,}), {_OUTCOMES[first[0].outcome]}:")
-        for finding in first:
-            out.say(f"  {finding.table} {finding.key}: {finding.reason}")
+        for (table, reason), alike in groupby(first, lambda each: (each.table, each.reason)):
+            keys = ", ".join(str(finding.key) for finding in alike)
+            out.say(f"  {table} {keys}: {reason}")
         if count > len(first):
             out.say(f"  and {count - len(first):,} more; --csv FILE or --json has all of them.")
     if report.dry_run:

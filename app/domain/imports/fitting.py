@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from app.domain.authorization.permissions import Permission, known
 from app.domain.imports.findings import Finding, Outcome
 from app.domain.urls.web_urls import MAX_URL_LENGTH, is_web_url
-from app.domain.values.metadata import MAX_KEYS, MAX_SIZE, metadata_problems
-from app.domain.values.text_rules import line_problem, prose_problem
+from app.domain.values.metadata import metadata_problems
+from app.domain.values.text_rules import is_storable, line_problem, prose_problem
 
 _DJANGOS_OWN = ("ADD_", "CHANGE_", "DELETE_", "VIEW_")
 _LISTED = 10
@@ -84,26 +84,30 @@ class SourceRow:
         return ""
 
     def metadata(self, name: str) -> dict[str, str]:
-        """Return the metadata that can be stored here: texts, within the limits."""
+        """Return the metadata that can be stored here, which is texts by key.
+
+        More than clients can set here stays: apps keep what they need in it.
+        """
         value = self.values.get(name)
         stored = value if isinstance(value, Mapping) else {}
-        kept: dict[str, str] = {}
-        left_out = []
-        for key, content in stored.items():
-            if isinstance(content, str) and not metadata_problems([*kept.items(), (key, content)]):
-                kept[key] = content
-            else:
-                left_out.append(key)
+        kept = {key: text for key, text in stored.items() if _is_metadata(key, text)}
+        left_out = [key for key in stored if key not in kept]
         if left_out:
             self.add(
                 "METADATA_INVALID",
                 Outcome.LEFT_OUT,
-                "{column}: the values of {keys} aren't texts, or exceed {max_keys} keys or"
-                " {max_size} characters.",
+                "{column}: the values of {keys} aren't texts.",
                 column=name,
                 keys=listed(left_out),
-                max_keys=MAX_KEYS,
-                max_size=MAX_SIZE,
+            )
+        problems = metadata_problems(kept.items())
+        if problems:
+            self.add(
+                "METADATA_LARGE",
+                Outcome.IMPORTED,
+                "{column} is larger than clients can set it here: {problem}",
+                column=name,
+                problem=problems[0].message,
             )
         return kept
 
@@ -152,6 +156,10 @@ class SourceRow:
             max_length=max_length,
         )
         return text[:max_length].rstrip()
+
+
+def _is_metadata(key: str, value: object) -> bool:
+    return bool(key.strip()) and is_storable(key) and isinstance(value, str) and is_storable(value)
 
 
 def listed(names: Iterable[str]) -> str:

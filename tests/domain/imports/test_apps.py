@@ -84,9 +84,9 @@ def test_app_without_awkward_values_has_no_findings() -> None:
             "private_metadata",
             {"a": "x" * 10_001},
             "private_metadata",
-            {},
-            "METADATA_INVALID",
-            Outcome.LEFT_OUT,
+            {"a": "x" * 10_001},
+            "METADATA_LARGE",
+            Outcome.IMPORTED,
         ),
     ],
 )
