@@ -1,4 +1,4 @@
-"""A platform's database for each test, on the PostgreSQL server of the test run."""
+"""A platform's empty database for each test, on the PostgreSQL server of the test run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +12,18 @@ from tests.imports.platform import PlatformDatabase, platform_database
 from tests.servers.run import server_url
 
 
-@pytest.fixture
-def platform(run_directory: Path, worker: str) -> Iterator[PlatformDatabase]:
-    """Return an empty database of the platform's shape."""
+@pytest.fixture(scope="session")
+def _platform(run_directory: Path, worker: str) -> Iterator[PlatformDatabase]:
     server = server_url(run_directory, "postgresql")
     with platform_database(server, f"platform_{worker}") as database:
         yield database
+
+
+@pytest.fixture
+def platform(_platform: PlatformDatabase) -> PlatformDatabase:
+    """Return an empty database of the platform's shape, the same for all tests of a worker."""
+    _platform.clear()
+    return _platform
 
 
 @pytest.fixture

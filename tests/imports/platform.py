@@ -49,6 +49,12 @@ class PlatformDatabase:
         with psycopg.connect(self.url) as connection:
             connection.execute(statement.encode(), values)
 
+    def clear(self) -> None:
+        """Put back the empty tables, whatever a test did to them."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+            connection.execute(TABLES.read_bytes())
+
     def _insert(
         self, connection: psycopg.Connection, table: str, values: Mapping[str, object]
     ) -> None:
