@@ -8,6 +8,7 @@ REMEDIES: Mapping[str, str] = {
     "CHARACTERS_NOT_ALLOWED": "Check the changed text here.",
     "URL_INVALID": "Enter the right URL here, if it is used.",
     "METADATA_INVALID": "Store the values elsewhere. Metadata here are texts.",
+    "METADATA_LARGE": "Delete keys that aren't used: until then, none can be set.",
     "PERMISSION_UNKNOWN": (
         "No action needed if the permission isn't used here. No other one was granted instead."
     ),
@@ -44,7 +45,7 @@ REMEDIES: Mapping[str, str] = {
     "PASSWORD_CHANGED": "No action needed. The newer password of the person, set here, works.",
     # apps
     "APP_REMOVED": "No action needed. The app was gone at the source, too.",
-    "APP_MISSING": "No action needed. Its app wasn't imported.",
+    "APP_MISSING": "No action needed if the app was deleted here. Otherwise import apps first.",
     "APP_TYPE_UNKNOWN": "Check the app here.",
     "NAME_EMPTY": "Rename the app here.",
     "COLUMN_NOT_SUPPORTED": "No action needed if the app works without.",
@@ -56,12 +57,14 @@ REMEDIES: Mapping[str, str] = {
     "EXTENSION_PLACE_INVALID": "No action needed. Dashboards don't show it there.",
     "SETTINGS_INVALID": "Install the app again once its manifest is corrected.",
     # webhooks
-    "TARGET_URL_INVALID": "Enter the right endpoint URL, then enable the webhook.",
-    "TARGET_SCHEME_UNSUPPORTED": "Receive the events at an https URL, then enable the webhook.",
-    "TARGET_PRIVATE": "List its network in `OUTGOING_ALLOWED_NETWORKS`.",
+    "TARGET_URL_INVALID": "Correct it at the source and import again, or create the webhook here.",
+    "TARGET_SCHEME_UNSUPPORTED": "Create a webhook here that sends the events to an https URL.",
+    "TARGET_PRIVATE": (
+        "List its network in `OUTGOING_ALLOWED_NETWORKS`, then enable the webhook."
+    ),
     "FILTERED_BY_CHANNEL": "Enable it if it can receive the events of all channels.",
     "EVENT_NOT_SUPPORTED": "No action needed if other events suffice.",
-    "EVENT_NOT_PERMITTED": "Grant the app the permission.",
+    "EVENT_NOT_PERMITTED": "Grant the app the permission. Apps can't have MANAGE_APPS.",
     "NO_EVENT_LEFT": "Subscribe it to events that are sent here, then enable it.",
     "QUERY_REFUSED": "Correct the subscription query, then enable the webhook.",
     "HEADER_REFUSED": "No action needed if the endpoint works without the headers.",
@@ -72,8 +75,8 @@ REMEDIES: Mapping[str, str] = {
     "NO_PLACE": "Keep the data elsewhere.",
     "SITE_NOT_CHOSEN": "Check that the imported settings are those of your site.",
     "LOGIN_MODE_LOCKS_OUT": (
-        "Set up SSO for staff before the switch, or run `flask shop set password-login- "
-        "mode ENABLED`."
+        "Set up SSO for staff before the switch, or run `flask shop set "
+        "password-login-mode ENABLED`."
     ),
     # single sign-on
     "PROVIDER_NOT_CHOSEN": "Check that the imported configuration is the right one.",
