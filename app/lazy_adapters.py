@@ -40,7 +40,7 @@ from app.ports import (
 from app.ports.backups import BackupFacts, BackupKey, BackupLock, Backups, OpenBackup
 from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
-from app.ports.import_source import ImportSource
+from app.ports.import_source import ImportSource, MediaFolder
 from app.ports.keys import KeyPair
 from app.ports.schema import Report, ignore_progress
 from app.settings import Settings
@@ -313,6 +313,10 @@ class LazyImportSources:
     def open_platform(self, url: str) -> AbstractContextManager[ImportSource]:
         opened: AbstractContextManager[ImportSource]
         opened = load("app.adapters.platform_database").open_platform(url)
+        return opened
+
+    def open_media(self, folder: Path) -> MediaFolder:
+        opened: MediaFolder = load("app.adapters.media_folder").LocalMediaFolder(folder)
         return opened
 
 

@@ -129,6 +129,25 @@ class PlatformDatabase:
         rows = self._connection.execute(query, [list(values)])
         return {row["value"]: _int(row["id"]) for row in rows}
 
+    def count_filled(self, table: str, column: str) -> int:
+        if column not in self.columns(table):
+            return 0
+        query = sql.SQL("SELECT count(*) AS number FROM {} WHERE {} <> ''")
+        row = self._connection.execute(
+            query.format(sql.Identifier(table), sql.Identifier(column))
+        ).fetchone()
+        return _int(row["number"]) if row else 0
+
+    def count_unlinked(self, table: str, links: str, column: str) -> int:
+        if not self.columns(table) or column not in self.columns(links):
+            return 0
+        query = sql.SQL(
+            "SELECT count(*) AS number FROM {} AS this"
+            " WHERE NOT EXISTS (SELECT FROM {} AS link WHERE link.{} = this.id)"
+        ).format(sql.Identifier(table), sql.Identifier(links), sql.Identifier(column))
+        row = self._connection.execute(query).fetchone()
+        return _int(row["number"]) if row else 0
+
     def alike(self, table: str, column: str) -> Iterator[Sequence[int]]:
         if column not in self.columns(table):
             return

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from app.domain.values.installation_errors import Fault
@@ -67,6 +68,12 @@ class ImportSource(Protocol):
     def lowest(self, table: str, column: str, values: Collection[object]) -> Mapping[object, int]:
         """The lowest ID of the rows with each of these ``values`` in ``column``."""
 
+    def count_filled(self, table: str, column: str) -> int:
+        """How many rows have a text in ``column``."""
+
+    def count_unlinked(self, table: str, links: str, column: str) -> int:
+        """How many rows of ``table`` aren't named by ``column`` of ``links``."""
+
     def alike(self, table: str, column: str) -> Iterator[Sequence[int]]:
         """IDs of rows whose text in ``column`` is equal but for case and blanks around it."""
 
@@ -74,6 +81,23 @@ class ImportSource(Protocol):
         """The rows whose text in ``column`` isn't ASCII: ID and text."""
 
 
+class UnreadableFile(Exception):
+    """A file of the media folder can't be read; the message is a sentence that says why."""
+
+
+class MediaFolder(Protocol):
+    """A folder of files; every method raises ``UnreadableFile``, also for paths that lead out."""
+
+    def version(self, path: str) -> str:
+        """Return what changes when the file does, without reading it."""
+
+    def read(self, path: str, most: int) -> bytes:
+        """Return the file's bytes, at most ``most``."""
+
+
 class ImportSources(Protocol):
     def open_platform(self, url: str) -> AbstractContextManager[ImportSource]:
         """Connect to a database of the platform; raises ``UnreadableSource``."""
+
+    def open_media(self, folder: Path) -> MediaFolder:
+        """Return the files of the platform's media folder."""

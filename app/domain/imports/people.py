@@ -1,7 +1,7 @@
 """People and groups of another installation, as they are to be here."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from app.domain.accounts.emails import email_problem, normalize_email
@@ -133,7 +133,11 @@ def is_restricted(source: Mapping[str, object]) -> bool:
 
 def state_of(value: ImportedPerson | ImportedGroup) -> dict[str, object]:
     """Return what is compared with the source and with what is here, as digests take it."""
-    return asdict(value)
+    return {name: getattr(value, name) for name in _FIELDS[type(value)]}
+
+
+_FIELDS = {kind: tuple(kind.__slots__) for kind in (ImportedPerson, ImportedGroup)}
+"""``asdict`` copies every value, which was half of the time of an import."""
 
 
 def _rights(row: SourceRow, rights: Rights) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ def require_free_ids(run: Run, sections: Iterable[Section]) -> None:
 def _problem(run: Run, section: Section, session: Session) -> Problem | None:
     if section.record is None:
         return None
-    highest = run.source.highest(section.table)
+    highest = section.highest_id(run)
     count, first = foreign_rows(session, run.import_id, section.kind, section.record, highest)
     if not count:
         return None
@@ -78,8 +78,7 @@ def reserve_ids(run: Run, sections: Sequence[Section]) -> None:
     with run.ports.database.transaction() as session:
         for section in sections:
             if section.record is not None:
-                least = run.source.highest(section.table) + run.options.reserve
-                raise_sequence(session, section.record, least)
+                raise_sequence(session, section.record, section.reserved_until(run))
 
 
 def _raise_on_sqlite(session: Session, name: str, wanted: int) -> None:

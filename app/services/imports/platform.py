@@ -18,9 +18,11 @@ from app.ports import Ports
 from app.ports.import_source import ImportSource
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal, part
+from app.services.imports.addresses import Addresses
 from app.services.imports.app_extensions import AppExtensions
 from app.services.imports.app_tokens import AppTokens
 from app.services.imports.apps import Apps
+from app.services.imports.avatars import Avatars
 from app.services.imports.groups import Groups
 from app.services.imports.id_ranges import require_free_ids, reserve_ids
 from app.services.imports.linked_accounts import LinkedAccounts
@@ -40,6 +42,8 @@ def platform_sections() -> tuple[Section, ...]:
     return (
         Groups(),
         Users(),
+        Addresses(),
+        Avatars(),
         Apps(),
         AppTokens(),
         AppExtensions(),
@@ -78,10 +82,10 @@ def import_platform(
         _require_parts(run)
         require_free_ids(run, sections)
         _begin(run)
-        reserve_ids(run, sections)
         run.hidden_metadata |= {find_subject_key(source)} - {""}
         for section in sections:
             section.prepare(run)
+        reserve_ids(run, sections)
         counts = tuple(run_section(run, section) for section in sections)
         reserve_ids(run, sections)
         result = RunReport(source.name, source.release, options.dry_run, counts, dict(findings))

@@ -33,6 +33,7 @@ from app.domain.imports.runs import Part, RunOptions
 from app.models.record import Record
 from app.ports import Ports
 from app.ports.import_source import ImportSource, TableRow
+from app.services.imports.ledger import find_entries
 
 State = Mapping[str, object]
 OnFinding = Callable[[Finding], None]
@@ -116,6 +117,14 @@ class Section(ABC):
         columns = (*self.required, *self.optional)
         return run.source.batches(self.table, columns, run.options.batch)
 
+    def highest_id(self, run: Run) -> int:
+        """Return the highest ID that rows of the source have now."""
+        return run.source.highest(self.table)
+
+    def reserved_until(self, run: Run) -> int:
+        """Return the highest ID that is kept free for rows that the source may still create."""
+        return self.highest_id(run) + run.options.reserve
+
     @abstractmethod
     def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
         """Convert a batch; a row that is left out has no value and a finding.
@@ -145,6 +154,10 @@ class Section(ABC):
         They are tried again at the end, when the other row may have changed.
         """
         return {}
+
+    def known_keys(self, run: Run, session: Session, keys: Collection[int]) -> Collection[int]:
+        """Return those of ``keys`` that were imported before."""
+        return find_entries(session, run.import_id, self.kind, keys).keys()
 
     def keys_at_source(self, run: Run, keys: Collection[int]) -> set[int]:
         """Return those of ``keys``, which were imported, that the source still has."""

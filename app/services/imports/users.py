@@ -12,10 +12,12 @@ from app.domain.imports.findings import Converted, Finding, Outcome
 from app.domain.imports.people import USERS, Rights, convert_person, state_of
 from app.domain.imports.runs import Part
 from app.domain.passwords.imported_hashes import ImportedPasswordState, classify
-from app.models import ImportedPasswordRecord, UserRecord
+from app.models import AddressRecord, ImportedPasswordRecord, UserRecord
 from app.ports.import_source import TableRow
+from app.services.authorization.register import part
 from app.services.imports.email_owners import find_losers
 from app.services.imports.groups import RESTRICTED
+from app.services.imports.ledger import forget_entries
 from app.services.imports.people_writing import (
     NewPerson,
     insert_people,
@@ -74,8 +76,7 @@ class Users(Section):
 
     @override
     def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:
-        parts = run.options.parts
-        wanted = {is_staff for is_staff, each in _PARTS.items() if each in parts}
+        wanted = wanted_staff(run)
         for rows in super().batches(run):
             yield [row for row in rows if bool(row["is_staff"]) in wanted]
 
@@ -102,6 +103,10 @@ class Users(Section):
 
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        # Their addresses go with them. Of a shared one, the next owner gets the ID.
+        owned = select(AddressRecord.id).where(AddressRecord.user_id.in_(keys))
+        forget_entries(session, "address", session.scalars(owned).all())
+        forget_entries(session, "avatar", keys)
         session.execute(delete(UserRecord).where(UserRecord.id.in_(keys)))
 
     @override
@@ -204,6 +209,12 @@ class Users(Section):
             )
             for key in keys
         }
+
+
+@part
+def wanted_staff(run: Run) -> set[bool]:
+    """Return the values of ``is_staff`` of the people who are imported."""
+    return {is_staff for is_staff, each in _PARTS.items() if each in run.options.parts}
 
 
 _PARTS = {False: Part.PEOPLE, True: Part.STAFF}

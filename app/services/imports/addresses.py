@@ -1,0 +1,215 @@
+"""Import people's addresses: here each has one owner."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from sqlalchemy import delete, exists, select, update
+from sqlalchemy.orm import Session, aliased
+from typing_extensions import override
+
+from app.domain.accounts.addresses import MAX_LENGTHS
+from app.domain.imports.addresses import (
+    ADDRESSES,
+    COLUMNS,
+    LINKS,
+    AddressLink,
+    convert_address,
+    owner_left_out,
+    without_owner,
+)
+from app.domain.imports.findings import Converted, Finding, Outcome
+from app.domain.imports.people import USERS
+from app.domain.imports.runs import Part
+from app.models import AddressRecord
+from app.ports.import_source import TableRow
+from app.services.imports.bulk import insert_rows
+from app.services.imports.ledger import Entry, add_entries, pages_of_keys
+from app.services.imports.sections import Row, Run, Section, State
+from app.services.imports.source_permissions import number
+from app.services.imports.users import wanted_staff
+
+_BASE = "address_copies"
+"""The kind of the ledger's entry whose key is where the IDs of copies begin."""
+
+_OWNER = ("is_staff", "default_shipping_address_id", "default_billing_address_id")
+_FLAGS = ("is_default_shipping", "is_default_billing")
+_STATE = (
+    "user_id",
+    *MAX_LENGTHS,
+    "validation_skipped",
+    *_FLAGS,
+    "public_metadata",
+    "private_metadata",
+)
+
+
+class Addresses(Section):
+    """Addresses, by the links between them and people.
+
+    The first person who has an address gets it with its ID. Others get copies, whose IDs are those
+    of the links, above a base that is fixed in the first run.
+    """
+
+    part = Part.PEOPLE
+    kind = "address"
+    title = "Addresses"
+    table = LINKS
+    required = ("id", "user_id", "address_id")
+    record = AddressRecord
+    removes_left_out = False
+
+    def __init__(self) -> None:
+        self._base = 0
+        self._owners: Mapping[int, TableRow] = {}
+        self._tried: set[int] = set()
+
+    @override
+    def is_wanted(self, parts: Collection[Part]) -> bool:
+        return Part.PEOPLE in parts or Part.STAFF in parts
+
+    @override
+    def highest_id(self, run: Run) -> int:
+        return run.source.highest(ADDRESSES)
+
+    @override
+    def reserved_until(self, run: Run) -> int:
+        return self._base + run.source.highest(LINKS) + run.options.reserve
+
+    @override
+    def prepare(self, run: Run) -> None:
+        fixed = [key for keys in pages_of_keys(run.ports, run.import_id, _BASE) for key in keys]
+        self._base = fixed[0] if fixed else self.highest_id(run) + run.options.reserve
+        if not fixed and not run.options.dry_run:
+            with run.ports.database.transaction() as session:
+                add_entries(session, run.import_id, _BASE, [Entry(self._base, "", "")])
+        unowned = run.source.count_unlinked(ADDRESSES, LINKS, "address_id")
+        if unowned:
+            run.report(without_owner(unowned))
+
+    @override
+    def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:
+        wanted = wanted_staff(run)
+        for rows in super().batches(run):
+            keys = {number(row["user_id"]) for row in rows}
+            owners = run.source.matching(USERS, _OWNER, "id", keys)
+            self._owners = {number(row["id"]): row for row in owners}
+            yield [
+                row
+                for row in rows
+                if bool(self._owners[number(row["user_id"])]["is_staff"]) in wanted
+            ]
+
+    @override
+    def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
+        keys = {number(row["address_id"]) for row in rows}
+        addresses = {
+            number(row["id"]): row for row in run.source.matching(ADDRESSES, COLUMNS, "id", keys)
+        }
+        first = run.source.lowest(LINKS, "address_id", keys)
+        holders = {
+            number(row["id"]): number(row["user_id"])
+            for row in run.source.matching(LINKS, ("user_id",), "id", set(first.values()))
+        }
+        for row in rows:
+            link, key, user = (number(row[name]) for name in ("id", "address_id", "user_id"))
+            if run.is_left_out("user", user):
+                yield Converted(None, (owner_left_out(key, user),))
+                continue
+            owner = self._owners[user]
+            is_copy = first[key] != link
+            converted = convert_address(
+                addresses[key],
+                AddressLink(
+                    user,
+                    is_default_shipping=owner.get("default_shipping_address_id") == key,
+                    is_default_billing=owner.get("default_billing_address_id") == key,
+                    shared_with=holders[first[key]] if is_copy else None,
+                    copy=self._base + link if is_copy else None,
+                ),
+            )
+            if converted.value is None:
+                yield Converted(None, converted.findings)
+                continue
+            own = self._base + link if is_copy else key
+            value = Row(own, converted.value.as_state(), source_key=key)
+            yield Converted(value, converted.findings)
+
+    @override
+    def keys_at_source(self, run: Run, keys: Collection[int]) -> set[int]:
+        copies = [key - self._base for key in keys if key > self._base]
+        links = run.source.matching(LINKS, ("address_id",), "id", copies)
+        originals = {key for key in keys if key <= self._base}
+        linked = originals | {number(row["address_id"]) for row in links}
+        first = run.source.lowest(LINKS, "address_id", linked)
+        still = {key for key in originals if key in first}
+        return still | {
+            self._base + number(row["id"])
+            for row in links
+            if first[row["address_id"]] != row["id"]
+        }
+
+    @override
+    def current(self, run: Run, session: Session, keys: Collection[int]) -> Mapping[int, State]:
+        columns = [getattr(AddressRecord, name) for name in _STATE]
+        query = select(AddressRecord.id, *columns).where(AddressRecord.id.in_(keys))
+        return {row[0]: dict(zip(_STATE, row[1:], strict=True)) for row in session.execute(query)}
+
+    @override
+    def insert(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        off = dict.fromkeys(_FLAGS, False)
+        insert_rows(session, AddressRecord, [{"id": row.key, **row.state, **off} for row in rows])
+        _set_defaults(session, rows)
+
+    @override
+    def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
+        off = dict.fromkeys(_FLAGS, False)
+        for row in rows:
+            change = update(AddressRecord).where(AddressRecord.id == row.key)
+            session.execute(change.values(**{**row.state, **off}))
+        _set_defaults(session, rows)
+
+    @override
+    def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
+        session.execute(delete(AddressRecord).where(AddressRecord.id.in_(keys)))
+
+    @override
+    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
+        """Return the rows that become defaults while another address still is; once each.
+
+        The second time the other address is one that was chosen here, and stays the default.
+        """
+        waiting: dict[int, Finding] = {}
+        for flag in _FLAGS:
+            wanted = {
+                number(row.state["user_id"]): row.key
+                for row in rows
+                if row.state[flag] and row.key not in self._tried
+            }
+            holders = select(AddressRecord.user_id, AddressRecord.id).where(
+                AddressRecord.user_id.in_(wanted), getattr(AddressRecord, flag).is_(True)
+            )
+            ours = {row.key for row in rows}
+            for user, holder in session.execute(holders) if wanted else ():
+                if holder not in ours:
+                    key = wanted[user]
+                    template = "Another address is the default here."
+                    waiting[key] = Finding(ADDRESSES, key, "DEFAULT_TAKEN", template, Outcome.KEPT)
+        self._tried |= waiting.keys()
+        return waiting
+
+
+def _set_defaults(session: Session, rows: Sequence[Row]) -> None:
+    """Make addresses defaults, unless their owner has another one."""
+    other = aliased(AddressRecord)
+    for flag in _FLAGS:
+        keys = [row.key for row in rows if row.state[flag]]
+        if keys:
+            column = getattr(AddressRecord, flag)
+            taken = exists().where(
+                other.user_id == AddressRecord.user_id, getattr(other, flag).is_(True)
+            )
+            session.execute(
+                update(AddressRecord)
+                .where(AddressRecord.id.in_(keys), ~taken)
+                .values({column: True})
+                .execution_options(synchronize_session=False)
+            )
