@@ -1,0 +1,263 @@
+"""Later runs: what changed at the source is taken over, unless it was edited here."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from app.domain.imports.digests import digest_of_text
+from app.models import (
+    GroupMemberRecord,
+    GroupPermissionRecord,
+    ImportedPasswordRecord,
+    SessionRecord,
+    UserPermissionRecord,
+    UserRecord,
+    UserWordRecord,
+)
+from app.ports import Ports
+from tests.commands.shell import run
+from tests.imports.importing import import_platform
+from tests.imports.platform import JOINED, PlatformDatabase
+
+OLD = "pbkdf2_sha256$1000$salt$7VFWTSb1m1wc1gYw4Cn5wgTjWd1pUT/rnV7jpKz7Rts="
+NEW = "pbkdf2_sha256$1000$salt$pWhzD8iyYfEZ6mUPcvGmDZGHYLnSl9+gC5tWdWcPaL4="
+
+
+@pytest.fixture
+def imported(target: Ports, platform: PlatformDatabase) -> PlatformDatabase:
+    """Import a customer, 1, and a member of the staff, 2, both signed in here since."""
+    platform.add("django_content_type", id=1, app_label="account", model="user")
+    for key, name in enumerate(("manage_users", "manage_staff"), 1):
+        platform.add("permission_permission", id=key, content_type_id=1, codename=name)
+    platform.add("account_group", id=5, name="Support")
+    platform.add("account_group_permissions", group_id=5, permission_id=1)
+    people = {1: False, 2: True}
+    for key, is_staff in people.items():
+        platform.add(
+            "account_user",
+            id=key,
+            email=f"p{key}@example.com",
+            first_name="Ada",
+            is_active=True,
+            is_staff=is_staff,
+            password=OLD,
+            last_login=JOINED,
+        )
+    platform.add("account_user_groups", id=1, user_id=2, group_id=5)
+    import_platform(target, platform)
+    with target.database.transaction() as session:
+        for key in people:
+            session.add(_session(key))
+    return platform
+
+
+def _session(user_id: int) -> SessionRecord:
+    return SessionRecord(
+        token=f"session-{user_id}",
+        user_id=user_id,
+        origin="password",
+        created_at=JOINED,
+        expires_at=JOINED + timedelta(days=9000),
+    )
+
+
+def _signed_in(target: Ports) -> list[int]:
+    with target.database.reading() as session:
+        return sorted(session.scalars(select(SessionRecord.user_id)))
+
+
+def _user(target: Ports, key: int) -> UserRecord | None:
+    with target.database.reading() as session:
+        return session.get(UserRecord, key)
+
+
+def _edit(target: Ports, key: int, **values: object) -> None:
+    with target.database.transaction() as session:
+        session.execute(update(UserRecord).where(UserRecord.id == key).values(**values))
+
+
+def test_changed_person_is_taken_over_with_words_and_rights(
+    target: Ports, imported: PlatformDatabase
+) -> None:
+    imported.run("UPDATE account_user SET first_name = 'Grace', email = 'g@example.com'")
+    imported.run("UPDATE account_user SET email = 'h@example.com' WHERE id = 2")
+    imported.run("DELETE FROM account_user_groups")
+    imported.add("account_user_user_permissions", user_id=2, permission_id=2)
+
+    report = import_platform(target, imported)
+
+    assert report.counts("user") == {"read": 2, "updated": 2}
+    with target.database.reading() as session:
+        words = set(
+            session.scalars(select(UserWordRecord.word).where(UserWordRecord.user_id == 1))
+        )
+        members = session.scalars(select(GroupMemberRecord.user_id)).all()
+        direct = session.scalars(select(UserPermissionRecord.permission)).all()
+    assert words == {"g@example.com", "grace", "example.com"}
+    assert (members, direct) == ([], ["MANAGE_STAFF"])
+    assert _signed_in(target) == [1, 2]
+
+
+def test_person_who_was_edited_here_is_kept(target: Ports, imported: PlatformDatabase) -> None:
+    _edit(target, 1, first_name="Here")
+    imported.run("UPDATE account_user SET first_name = 'There'")
+
+    for _ in range(2):
+        report = import_platform(target, imported)
+        assert ("account_user", 1, "EDITED_HERE", "KEPT") in report.findings
+        user = _user(target, 1)
+        assert user is not None
+        assert user.first_name == "Here"
+
+
+def test_last_sign_in_here_is_no_edit_and_only_moves_forward(
+    target: Ports, imported: PlatformDatabase
+) -> None:
+    later = JOINED + timedelta(days=10)
+    _edit(target, 1, last_login=later)
+    imported.run("UPDATE account_user SET first_name = 'There', last_login = %s", JOINED)
+
+    report = import_platform(target, imported)
+
+    user = _user(target, 1)
+    assert user is not None
+    assert (user.first_name, user.last_login) == ("There", later)
+    assert report.findings == []
+
+
+def test_deactivated_person_is_signed_out(target: Ports, imported: PlatformDatabase) -> None:
+    imported.run("UPDATE account_user SET is_active = false WHERE id = 2")
+
+    import_platform(target, imported)
+
+    user = _user(target, 2)
+    assert user is not None
+    assert not user.is_active
+    assert user.tokens_valid_after is not None
+    assert _signed_in(target) == [1]
+
+
+def test_new_password_at_the_source_replaces_the_old_one_and_signs_out(
+    target: Ports, imported: PlatformDatabase
+) -> None:
+    ours = target.passwords.hash("correct horse")
+    _edit(target, 1, password_hash=ours)
+    with target.database.transaction() as session:
+        session.execute(
+            update(ImportedPasswordRecord)
+            .where(ImportedPasswordRecord.user_id == 1)
+            .values(state="REPLACED", written_digest=digest_of_text(ours), replaced_at=JOINED)
+        )
+    imported.run("UPDATE account_user SET password = %s", NEW)
+
+    import_platform(target, imported)
+
+    user = _user(target, 1)
+    assert user is not None
+    assert user.password_hash == NEW
+    with target.database.reading() as session:
+        stored = session.get_one(ImportedPasswordRecord, 1)
+        assert (stored.state, stored.replaced_at) == ("IMPORTED", None)
+    assert _signed_in(target) == []
+
+
+def test_password_set_here_is_kept(target: Ports, imported: PlatformDatabase) -> None:
+    ours = target.passwords.hash("correct horse")
+    _edit(target, 1, password_hash=ours)
+    imported.run("UPDATE account_user SET password = %s", NEW)
+
+    report = import_platform(target, imported)
+
+    user = _user(target, 1)
+    assert user is not None
+    assert user.password_hash == ours
+    assert report.findings == [("account_user", 1, "PASSWORD_CHANGED", "KEPT")]
+    assert _signed_in(target) == [1]
+
+
+def test_person_deleted_at_the_source_is_deleted_unless_edited(
+    target: Ports, imported: PlatformDatabase
+) -> None:
+    _edit(target, 2, note="Ours.")
+    for table in ("account_user_groups", "account_user"):
+        imported.run(f"DELETE FROM {table}")  # noqa: S608 - a name of the test's own
+
+    report = import_platform(target, imported)
+
+    assert _user(target, 1) is None
+    assert _user(target, 2) is not None
+    assert report.counts("user") == {"removed": 1, "kept": 1}
+    assert report.findings == [
+        ("account_user", 1, "REMOVED", "LEFT_OUT"),
+        ("account_user", 2, "REMOVED_AND_EDITED", "KEPT"),
+    ]
+
+
+def test_person_deleted_here_stays_deleted(target: Ports, imported: PlatformDatabase) -> None:
+    with target.database.transaction() as session:
+        session.delete(session.get_one(UserRecord, 1))
+    imported.run("UPDATE account_user SET first_name = 'There'")
+
+    report = import_platform(target, imported)
+
+    assert _user(target, 1) is None
+    assert report.counts("user") == {"read": 2, "unchanged": 1, "updated": 1}
+
+
+def test_group_is_renamed_and_its_permissions_change(
+    target: Ports, imported: PlatformDatabase
+) -> None:
+    imported.run("UPDATE account_group SET name = 'Help'")
+    imported.run("UPDATE account_group_permissions SET permission_id = 2")
+
+    import_platform(target, imported)
+
+    with target.database.reading() as session:
+        assert session.scalars(select(GroupPermissionRecord.permission)).all() == ["MANAGE_STAFF"]
+    assert "Help" in run(target, "group", "list").stdout
+
+
+def test_emails_can_move_on_between_people(target: Ports, imported: PlatformDatabase) -> None:
+    imported.run("UPDATE account_user SET email = 'new@example.com' WHERE id = 2")
+    imported.run("UPDATE account_user SET email = 'p2@example.com' WHERE id = 1")
+
+    report = import_platform(target, imported, "--batch", "1")
+
+    first, second = _user(target, 1), _user(target, 2)
+    assert first is not None
+    assert second is not None
+    assert (first.email, second.email) == ("p2@example.com", "new@example.com")
+    assert report.findings == []
+
+
+@pytest.mark.parametrize("first_is_active", [True, False])
+def test_of_emails_equal_but_for_case_one_is_imported(
+    target: Ports, platform: PlatformDatabase, *, first_is_active: bool
+) -> None:
+    platform.add("account_user", id=1, email="Ada@example.com", is_active=first_is_active)
+    platform.add("account_user", id=2, email="ada@Example.com", is_active=True)
+    owner, other = (1, 2) if first_is_active else (2, 1)
+
+    report = import_platform(target, platform)
+
+    assert report.findings == [("account_user", other, "EMAIL_TAKEN", "LEFT_OUT")]
+    assert f"User {owner} has the same email" in report.reasons("EMAIL_TAKEN")[0]
+    # Who has it keeps it, whatever becomes of them at the source.
+    platform.run("UPDATE account_user SET is_active = NOT is_active")
+    assert import_platform(target, platform).findings == report.findings
+    assert _user(target, other) is None
+
+
+def test_email_of_a_local_person_is_not_taken_over(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add("account_user", id=1, email="a@example.com")
+    import_platform(target, platform)
+    run(target, "user", "create", "local@example.com", "--no-input")
+    platform.add("account_user", id=2, email="Local@example.com", password=OLD, is_active=True)
+
+    report = import_platform(target, platform)
+
+    assert report.findings == [("account_user", 2, "EMAIL_TAKEN", "LEFT_OUT")]
+    assert _user(target, 2) is None
