@@ -43,6 +43,15 @@ REMEDIES: Mapping[str, str] = {
     "PASSWORD_MALFORMED": "As for `PASSWORD_WEAK`.",
     "PASSWORD_UNKNOWN_FORMAT": "As for `PASSWORD_WEAK`.",
     "PASSWORD_CHANGED": "No action needed. The newer password of the person, set here, works.",
+    # addresses and avatars
+    "ADDRESS_WITHOUT_OWNER": "No action needed. People don't have these addresses.",
+    "ADDRESS_SHARED": "No action needed. Each person has the address, with an ID of its own.",
+    "OWNER_LEFT_OUT": "As for the person who was left out.",
+    "COUNTRY_INVALID": "Enter the country here.",
+    "DEFAULT_TAKEN": "No action needed. The person chose another default address here.",
+    "AVATARS_SKIPPED": "Import again with `--media`.",
+    "AVATAR_UNUSABLE": "No action needed. The person can upload an image again.",
+    "AVATAR_SET_HERE": "No action needed. The person uploaded an image here.",
     # apps
     "APP_REMOVED": "No action needed. The app was gone at the source, too.",
     "APP_MISSING": "No action needed if the app was deleted here. Otherwise import apps first.",
