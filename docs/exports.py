@@ -1,7 +1,8 @@
-"""The lines of an export, printed from the tables that it reads."""
+"""The lines of an export, and the columns of a file of people."""
 
 from pathlib import Path
 
+from app.domain.imports.user_files import COLUMNS
 from app.services.imports.export_tables import TABLES, ExportedTable
 from docs.parts import table, with_printed_parts
 
@@ -11,8 +12,13 @@ PAGE = Path(__file__).parent / "operations/export.md"
 def printed_exports() -> str:
     """Return the page with its table of lines."""
     rows = [(f"`{one.section}`", f"`{one.name}`", _fields(one)) for one in TABLES]
+    columns = [(f"`{name}`", what) for name, what in COLUMNS.items()]
     return with_printed_parts(
-        PAGE, {"lines": table(("section", "`type`", "fields; secrets in italics"), rows)}
+        PAGE,
+        {
+            "lines": table(("section", "`type`", "fields; secrets in italics"), rows),
+            "columns": table(("column", "what it holds"), columns),
+        },
     )
 
 

@@ -9,15 +9,15 @@ from urllib.parse import urlsplit
 import click
 from click.core import ParameterSource
 
+from app.commands.import_files import FILES
+from app.commands.import_progress import SectionProgress
 from app.commands.import_reports import collected_findings, print_report
 from app.commands.terminal.command import Group
 from app.commands.terminal.output import Column, output
-from app.commands.terminal.progress import progress
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.terminal.text_options import is_read, read_text, warn_of_exposure
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.runs import DEFAULT_BATCH, DEFAULT_RESERVE, Part, RunOptions
-from app.domain.values.progress import OnProgress, ignore_progress
 from app.services.imports.finishing import FinishedImport, finish_import
 from app.services.imports.platform import import_platform
 from app.web.installation import installation
@@ -38,6 +38,9 @@ command = Group(
         ("flask import finish", "after the last run"),
     ],
 )
+
+for _file in FILES:
+    command.add_command(_file)
 
 _FINISHED = (
     Column[FinishedImport]("source", "Source", lambda each: each.source, short=True),
@@ -137,7 +140,7 @@ def platform(
     ports = installation().ports
     with collected_findings(csv_file) as findings:
         with ExitStack() as stack:
-            show = _Progress(stack).show
+            show = SectionProgress(stack).show
             report = import_platform(ports, OPERATOR, url, options, findings.add, show)
         print_report(report, findings)
 
@@ -157,22 +160,6 @@ def finish(source: str | None, *, yes: bool) -> None:
     out = output()
     finished = finish_import(installation().ports, OPERATOR, source)
     out.one(finished, _FINISHED)
-
-
-class _Progress:
-    """The progress of each section, one after the other."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-        self._title = ""
-        self._show: OnProgress = ignore_progress
-
-    def show(self, title: str, done: int, total: int) -> None:
-        if title != self._title:
-            self._stack.close()
-            self._title = title
-            self._show = self._stack.enter_context(progress(f"Importing {title.lower()}"))
-        self._show(done, max(total, done))
 
 
 def _read_url(database: str) -> str:

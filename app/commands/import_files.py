@@ -1,0 +1,118 @@
+"""``flask import users`` and ``flask import file``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from app.commands.import_progress import SectionProgress
+from app.commands.import_reports import collected_findings, print_report
+from app.commands.terminal.command import standalone
+from app.commands.terminal.text_options import read_file
+from app.domain.authorization.actor import OPERATOR
+from app.domain.passwords.firebase_hashes import FirebaseParameters
+from app.services.imports.user_files import UserFileOptions, import_users
+from app.web.installation import installation
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_CHUNK = 1024 * 1024
+_dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Print the report, and write nothing."
+)
+_csv_option = click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write all findings to this file.",
+)
+_source_option = click.option(
+    "--source",
+    help="A name for the file: a later run with the same name adds what is new. Default: the "
+    "file's name.",
+)
+
+
+@standalone(
+    "users",
+    examples=[
+        ("flask import users people.csv --dry-run", "report, and write nothing"),
+        ("flask import users people.jsonl --staff", "with staff and their groups"),
+        ("flask import users users.jsonl --firebase-signer-key-file key.txt", "from Firebase"),
+    ],
+)
+@click.argument("file", type=_FILE)
+@_source_option
+@click.option("--staff", is_flag=True, help="Import staff and members of groups, too.")
+@click.option(
+    "--firebase-signer-key-file",
+    type=_FILE,
+    help="The file with base64_signer_key of Firebase's password hash parameters.",
+)
+@click.option(
+    "--firebase-salt-separator",
+    default="Bw==",
+    show_default=True,
+    help="base64_salt_separator of them.",
+)
+@click.option(
+    "--firebase-rounds", type=click.IntRange(1), default=8, show_default=True, help="rounds."
+)
+@click.option(
+    "--firebase-mem-cost", type=click.IntRange(1), default=14, show_default=True, help="mem_cost."
+)
+@_dry_run_option
+@_csv_option
+def users(  # noqa: PLR0913 - one for each option
+    file: Path,
+    source: str | None,
+    firebase_signer_key_file: Path | None,
+    firebase_salt_separator: str,
+    firebase_rounds: int,
+    firebase_mem_cost: int,
+    csv_file: Path | None,
+    *,
+    staff: bool,
+    dry_run: bool,
+) -> None:
+    """Import people from FILE: CSV with a header, or JSON Lines, in UTF-8.
+
+    Columns: email (required), first_name, last_name, is_active, is_confirmed, language_code,
+    date_joined, last_login, note, external_reference, metadata, private_metadata, password_hash
+    and more; docs/operations/export.md lists them. People who are here already stay as they are.
+    Can be interrupted and repeated.
+    """
+    firebase = None
+    if firebase_signer_key_file is not None:
+        key = read_file(str(firebase_signer_key_file)).strip()
+        firebase = FirebaseParameters(
+            key, firebase_salt_separator, firebase_rounds, firebase_mem_cost
+        )
+    options = UserFileOptions(source or file.name, dry_run, staff, firebase)
+    ports = installation().ports
+    with _opened(file) as (lines, total), collected_findings(csv_file) as findings:
+        with ExitStack() as stack:
+            show = SectionProgress(stack).show
+            report = import_users(ports, OPERATOR, lines, options, findings.add, show, total=total)
+        print_report(report, findings)
+
+
+FILES = (users,)
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[tuple[BinaryIO, int]]:
+    """Yield the lines of a file and how many there are."""
+    try:
+        opened = file.open("rb")
+    except OSError as error:
+        raise click.UsageError(f"Can't read {file}: {error.strerror}.") from None
+    with opened:
+        total = 0
+        while chunk := opened.read(_CHUNK):
+            total += chunk.count(b"\n")
+        opened.seek(0)
+        yield opened, total

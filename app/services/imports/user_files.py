@@ -1,0 +1,304 @@
+"""Import people from a file of CSV or JSON Lines."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import chain, islice
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.imports.digests import digest_of, digest_of_text
+from app.domain.imports.findings import Finding, Outcome
+from app.domain.imports.people import ImportedPerson, Rights, convert_person, state_of
+from app.domain.imports.runs import Counts, RunReport
+from app.domain.imports.user_files import FileRow, read_people
+from app.domain.passwords.firebase_hashes import FirebaseParameters, firebase_hash
+from app.domain.passwords.hash_formats import UnusableHash
+from app.domain.passwords.imported_hashes import (
+    ImportedPassword,
+    ImportedPasswordState,
+    classify,
+    must_reset,
+)
+from app.models import GroupRecord, ImportedRowRecord, UserRecord
+from app.ports import Ports
+from app.services.authorization.register import internal
+from app.services.imports.file_runs import begin_file_import, end_file_import
+from app.services.imports.ledger import Entry, add_entries, find_entries
+from app.services.imports.people_writing import NewPerson, insert_people
+from app.services.imports.sections import OnFinding, OnRows
+
+_KIND = "user"
+_TITLE = "People"
+_BATCH = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class UserFileOptions:
+    """How a file is imported.
+
+    ``source`` names it: a later run with the same name adds what is new. ``with_staff`` also
+    imports staff and their groups. ``firebase`` are the parameters of Firebase's hashes.
+    """
+
+    source: str
+    dry_run: bool = False
+    with_staff: bool = False
+    firebase: FirebaseParameters | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A row that can be imported; ``digest`` is of the row as the file has it."""
+
+    line: int
+    new: NewPerson
+    digest: str
+
+    @property
+    def person(self) -> ImportedPerson:
+        return self.new.person
+
+
+@dataclass(slots=True)
+class _Run:
+    """``groups`` are by name; ``deleted`` are digests of imported people who were deleted here.
+
+    ``seen`` are digests of emails and external references in the lines before.
+    """
+
+    ports: Ports
+    options: UserFileOptions
+    report: OnFinding
+    import_id: int
+    groups: Mapping[str, int]
+    deleted: frozenset[str]
+    now: datetime
+    counts: Counts = field(default_factory=lambda: Counts(_KIND, _TITLE))
+    seen: set[int] = field(default_factory=set)
+
+    def add(self, line: int, code: str, template: str, outcome: Outcome, **values: object) -> None:
+        self.report(Finding(self.options.source, line, code, template, outcome, values))
+
+    def leave_out(self, line: int, code: str, template: str, **values: object) -> None:
+        self.counts.left_out += 1
+        self.add(line, code, template, Outcome.LEFT_OUT, **values)
+
+
+@internal
+def import_users(
+    ports: Ports,
+    actor: Actor,
+    lines: Iterable[bytes],
+    options: UserFileOptions,
+    on_finding: OnFinding,
+    on_rows: OnRows,
+    *,
+    total: int = 0,
+) -> RunReport:
+    """Import the people in ``lines``, of which there are ``total``.
+
+    Who is here already stays unchanged. Refuses INVALID for a file that can't be read, and UNIQUE
+    for a source of another kind.
+    """
+    findings: Counter[str] = Counter()
+
+    def report(finding: Finding) -> None:
+        findings[finding.code] += 1
+        on_finding(finding)
+
+    rows = read_people(options.source, lines)
+    # What can't be read at all is refused before anything is written.
+    rows = chain([*islice(rows, 1)], rows)
+    import_id = begin_file_import(ports, options.source, dry_run=options.dry_run)
+    run = _make_run(ports, options, report, import_id)
+    while batch := [*islice(rows, _BATCH)]:
+        _import_batch(run, batch)
+        on_rows(_TITLE, batch[-1].line, total)
+    result = RunReport(options.source, "", options.dry_run, (run.counts,), dict(findings))
+    end_file_import(ports, actor, import_id, result)
+    return result
+
+
+def _make_run(ports: Ports, options: UserFileOptions, report: OnFinding, import_id: int) -> _Run:
+    deleted = (
+        select(ImportedRowRecord.source_digest)
+        .outerjoin(UserRecord, UserRecord.id == ImportedRowRecord.row_id)
+        .where(
+            ImportedRowRecord.import_id == import_id,
+            ImportedRowRecord.kind == _KIND,
+            UserRecord.id.is_(None),
+        )
+    )
+    with ports.database.reading() as session:
+        groups = {
+            row.name: row.id for row in session.execute(select(GroupRecord.name, GroupRecord.id))
+        }
+        gone = frozenset(session.scalars(deleted))
+    return _Run(ports, options, report, import_id, groups, gone, ports.clock.now())
+
+
+def _import_batch(run: _Run, rows: Sequence[FileRow]) -> None:
+    candidates = [found for row in rows if (found := _candidate(run, row)) is not None]
+    with _transaction(run) as session:
+        new = _new_ones(run, session, candidates)
+        run.counts.created += len(new)
+        for each in new:
+            _report_password(run, each)
+        if new and not run.options.dry_run:
+            keys = insert_people(session, run.import_id, [each.new for each in new])
+            entries = [
+                Entry(key, each.digest, digest_of(state_of(each.person)))
+                for key, each in zip(keys, new, strict=True)
+            ]
+            add_entries(session, run.import_id, _KIND, entries)
+
+
+@contextmanager
+def _transaction(run: _Run) -> Iterator[Session]:
+    database = run.ports.database
+    with database.reading() if run.options.dry_run else database.transaction() as session:
+        yield session
+
+
+def _candidate(run: _Run, row: FileRow) -> _Candidate | None:
+    """Return the person of a row that can be imported; reports why it can't be."""
+    run.counts.read += row.is_row
+    for finding in row.findings:
+        run.report(finding)
+    if row.values is None:
+        run.counts.left_out += row.is_row
+        return None
+    digest = digest_of({name: _stable(value) for name, value in row.values.items()})
+    is_staff = row.values.get("is_staff") is True or bool(row.values.get("groups"))
+    if is_staff and not run.options.with_staff:
+        template = "Staff and members of groups are imported only with --staff."
+        run.leave_out(row.line, "STAFF_NOT_WANTED", template)
+        return None
+    new = _person(run, row.line, row.values)
+    if new is None:
+        run.counts.left_out += 1
+        return None
+    if _is_repeated(run, row.line, new.person):
+        return None
+    return _Candidate(row.line, new, digest)
+
+
+def _stable(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _person(run: _Run, line: int, values: Mapping[str, object]) -> NewPerson | None:
+    complete = {"id": line, "is_active": True, "date_joined": run.now, **values}
+    converted = convert_person(complete, Rights(groups=_groups(run, line, values)))
+    for finding in converted.findings:
+        run.report(replace(finding, table=run.options.source))
+    if converted.value is None:
+        return None
+    stored, password = _password(run, values)
+    last_login = values.get("last_login")
+    return NewPerson(
+        converted.value,
+        updated_at=run.now,
+        last_login=last_login if isinstance(last_login, datetime) else None,
+        password=password,
+        source_password=stored,
+    )
+
+
+def _groups(run: _Run, line: int, values: Mapping[str, object]) -> tuple[int, ...]:
+    names = values.get("groups")
+    found = []
+    for name in names if isinstance(names, list) else []:
+        if name in run.groups:
+            found.append(run.groups[name])
+        else:
+            template = "There is no group named {group} here."
+            run.add(line, "GROUP_UNKNOWN", template, Outcome.LEFT_OUT, group=name[:80])
+    return tuple(sorted(set(found)))
+
+
+def _password(run: _Run, values: Mapping[str, object]) -> tuple[str, ImportedPassword]:
+    stored, salt = str(values.get("password_hash", "")), str(values.get("salt", ""))
+    if stored and salt:
+        if run.options.firebase is None:
+            lacking = UnusableHash(
+                "PASSWORD_UNKNOWN_FORMAT",
+                "The row has a salt. For Firebase's hashes, pass --firebase-signer-key-file.",
+            )
+            return stored, must_reset(lacking)
+        try:
+            stored = firebase_hash(stored, salt, run.options.firebase)
+        except UnusableHash as error:
+            return stored, must_reset(error)
+    return stored, classify(stored)
+
+
+def _report_password(run: _Run, each: _Candidate) -> None:
+    password = each.new.password
+    if password.state is ImportedPasswordState.MUST_RESET:
+        run.add(each.line, password.code, password.template, Outcome.MUST_RESET, **password.values)
+
+
+def _is_repeated(run: _Run, line: int, person: ImportedPerson) -> bool:
+    """Whether an earlier line has this email or external reference; reports it."""
+    marks = {"email": f"email {person.email}"}
+    if person.external_reference:
+        marks["external_reference"] = f"reference {person.external_reference}"
+    numbers = {name: int(digest_of_text(mark)[:16], 16) for name, mark in marks.items()}
+    for name, number in numbers.items():
+        if number in run.seen:
+            template = "An earlier line has the same {column}."
+            run.leave_out(line, "REPEATED", template, column=name)
+            return True
+    run.seen.update(numbers.values())
+    return False
+
+
+def _new_ones(run: _Run, session: Session, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return who isn't here yet; reports the others unless this file brought them."""
+    holders = _holders(session, candidates)
+    entries = find_entries(session, run.import_id, _KIND, set(holders.values()))
+    new = []
+    for each in candidates:
+        by_email = holders.get(each.person.email)
+        by_reference = holders.get(f"={each.person.external_reference}")
+        holder = by_email if by_email is not None else by_reference
+        if holder is None:
+            if each.digest in run.deleted:
+                run.counts.unchanged += 1
+            else:
+                new.append(each)
+            continue
+        entry = entries.get(holder)
+        if entry is not None and entry.source == each.digest:
+            run.counts.unchanged += 1
+        elif entry is not None:
+            run.counts.kept += 1
+            template = "User {holder} was imported from this file before, and isn't updated."
+            run.add(each.line, "CHANGED_IN_FILE", template, Outcome.KEPT, holder=holder)
+        else:
+            code = "REFERENCE_TAKEN" if by_email is None else "EMAIL_TAKEN"
+            template = "User {holder} is here already, and isn't changed."
+            run.leave_out(each.line, code, template, holder=holder)
+    return new
+
+
+def _holders(session: Session, candidates: Sequence[_Candidate]) -> dict[str, int]:
+    """Return the IDs of people here by email, and by external reference after ``=``."""
+    emails = [each.person.email for each in candidates]
+    references = [
+        each.person.external_reference for each in candidates if each.person.external_reference
+    ]
+    query = select(UserRecord.id, UserRecord.email, UserRecord.external_reference)
+    here = or_(UserRecord.email.in_(emails), UserRecord.external_reference.in_(references))
+    holders: dict[str, int] = {}
+    for row in session.execute(query.where(here)):
+        holders[row.email] = row.id
+        if row.external_reference:
+            holders[f"={row.external_reference}"] = row.id
+    return holders

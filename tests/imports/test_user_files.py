@@ -1,0 +1,275 @@
+"""``flask import users``: people from CSV and JSON Lines."""
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import bcrypt
+import pytest
+from sqlalchemy import delete, select
+
+from app.adapters.foreign_hashes import matches
+from app.adapters.passwords import Argon2Hasher
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.values.pages import PageRequest
+from app.models import ImportedPasswordRecord, UserRecord
+from app.ports import Ports
+from app.services.people.directory import find_user, list_users
+from app.services.people.erasure import erase_person
+from tests.builders.audit import trail
+from tests.builders.outbox import events, mails
+from tests.builders.people import make_group, make_user
+from tests.commands.shell import run, run_json
+
+HASHER = Argon2Hasher(matches_foreign=matches)
+SIGNER_KEY = (
+    "jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA=="
+)
+FIREBASE_HASH = (
+    "lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ=="
+)
+CSV_FILE = """\
+Email;First Name;last_name;IsActive;date-joined;note;metadata;password_hash;favourite
+Zoë@Example.com;Zoë;Ågren;yes;2020-02-03;"Two
+lines";"{""crm"": ""7""}";{bcrypt};blue
+bob@example.com;Bob;;no;;;;md5$salt$0123;
+"""
+
+
+def bcrypt_hash(password: str) -> str:
+    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(4)).decode()
+
+
+def write(folder: Path, text: str | bytes, name: str = "people.csv") -> str:
+    file = folder / name
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(file)
+
+
+def json_lines(*rows: dict[str, object]) -> str:
+    return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+
+def codes(report: Any) -> list[tuple[int, str]]:
+    return [(finding["key"], finding["code"]) for finding in report["findings"]]
+
+
+def stored(ports: Ports) -> dict[str, UserRecord]:
+    with ports.database.reading() as session:
+        return {user.email: user for user in session.scalars(select(UserRecord))}
+
+
+def test_csv_with_header_in_any_spelling(ports: Ports, tmp_path: Path) -> None:
+    hashed = bcrypt_hash("zoe's password")
+    file = write(tmp_path, b"\xef\xbb\xbf" + CSV_FILE.replace("{bcrypt}", hashed).encode())
+    report = run_json(ports, "import", "users", file)
+    [people] = report["imported"]
+    assert (people["read"], people["created"], people["leftOut"]) == (2, 2, 0)
+    assert codes(report) == [(1, "COLUMN_UNKNOWN"), (4, "PASSWORD_WEAK")]
+    zoe, bob = (stored(ports)[email] for email in ("zoë@example.com", "bob@example.com"))
+    assert (zoe.first_name, zoe.last_name, zoe.note) == ("Zoë", "Ågren", "Two\nlines")
+    assert (zoe.is_active, bob.is_active, zoe.is_confirmed) == (True, False, True)
+    assert zoe.date_joined.isoformat() == "2020-02-03T00:00:00+00:00"
+    assert (zoe.password_hash, bob.password_hash) == (hashed, None)
+    assert hashed not in json.dumps(report)
+    assert HASHER.verify(hashed, "zoe's password")
+    [found] = list_users(ports, OPERATOR, PageRequest(5), search="agren").items
+    assert found.email == "zoë@example.com"
+
+
+def test_no_events_and_mails_but_one_audit_entry(ports: Ports, tmp_path: Path) -> None:
+    run_json(ports, "import", "users", write(tmp_path, "email\nann@example.com\n"))
+    assert (events(ports), mails(ports)) == ([], [])
+    [entry] = trail(ports, "import.run")
+    assert (entry.subject_name, entry.after["user"]["created"]) == ("people.csv", 1)  # type: ignore[index]
+    assert trail(ports, "user.create") == []
+
+
+def test_dry_run_reports_the_same_and_writes_nothing(ports: Ports, tmp_path: Path) -> None:
+    rows = "email,is_active\nann@example.com,\nANN@example.com,\nbob@example.com,maybe\n"
+    file = write(tmp_path, rows)
+    dry = run_json(ports, "import", "users", file, "--dry-run")
+    assert stored(ports) == {}
+    real = run_json(ports, "import", "users", file)
+    assert codes(dry) == codes(real) == [(3, "REPEATED"), (4, "VALUE_INVALID")]
+    assert dry["imported"] == real["imported"]
+    assert list(stored(ports)) == ["ann@example.com"]
+
+
+def test_second_run_changes_nothing_and_adds_what_is_new(ports: Ports, tmp_path: Path) -> None:
+    make_user(ports, "here@example.com", first_name="Here")
+    rows = "email,first_name\nann@example.com,Ann\nbob@example.com,Bob\nhere@example.com,There\n"
+    file = write(tmp_path, rows)
+    run_json(ports, "import", "users", file)
+    write(tmp_path, rows.replace("Bob", "Robert") + "eve@example.com,Eve\n")
+    report = run_json(ports, "import", "users", file)
+    [people] = report["imported"]
+    assert (people["created"], people["unchanged"], people["kept"], people["leftOut"]) == (
+        *(1, 1, 1, 1),
+    )
+    assert codes(report) == [(3, "CHANGED_IN_FILE"), (4, "EMAIL_TAKEN")]
+    names = {email: user.first_name for email, user in stored(ports).items()}
+    assert names == {
+        "here@example.com": "Here",
+        "ann@example.com": "Ann",
+        "bob@example.com": "Bob",
+        "eve@example.com": "Eve",
+    }
+
+
+def test_interrupted_run_continues(ports: Ports, tmp_path: Path) -> None:
+    rows = ["email", *(f"user{number}@example.com" for number in range(1500))]
+    broken = "\n".join(rows[:1200]).encode() + b"\n\xff\n"
+    file = write(tmp_path, broken)
+    assert "Line 1201 of people.csv isn't UTF-8" in run(ports, "import", "users", file).stderr
+    assert len(stored(ports)) == 1000
+    write(tmp_path, "\n".join(rows))
+    [people] = run_json(ports, "import", "users", file)["imported"]
+    assert (people["created"], people["unchanged"]) == (500, 1000)
+
+
+def test_people_who_were_deleted_here_stay_deleted(ports: Ports, tmp_path: Path) -> None:
+    file = write(tmp_path, "email\nann@example.com\nbob@example.com\n")
+    run_json(ports, "import", "users", file)
+    with ports.database.transaction() as session:
+        session.execute(delete(UserRecord).where(UserRecord.email == "bob@example.com"))
+    [people] = run_json(ports, "import", "users", file)["imported"]
+    assert (people["created"], people["unchanged"]) == (0, 2)
+
+
+def test_staff_and_groups_are_imported_only_on_demand(ports: Ports, tmp_path: Path) -> None:
+    group = make_group(ports, "Support", Permission.MANAGE_USERS)
+    rows = json_lines(
+        {"email": "ann@example.com", "is_staff": True, "groups": ["Support", "Nobody"]},
+        {"email": "bob@example.com", "groups": "Support"},
+        {"email": "eve@example.com", "is_superuser": True},
+    )
+    file = write(tmp_path, rows, "people.jsonl")
+    plain = run_json(ports, "import", "users", file)
+    assert codes(plain) == [
+        (1, "STAFF_NOT_WANTED"),
+        (2, "STAFF_NOT_WANTED"),
+        (3, "COLUMN_UNKNOWN"),
+    ]
+    report = run_json(ports, "import", "users", file, "--staff")
+    assert codes(report) == [
+        (1, "GROUP_UNKNOWN"),
+        (2, "CUSTOMER_WITH_PERMISSIONS"),
+        (3, "COLUMN_UNKNOWN"),
+    ]
+    ann, bob, eve = (
+        find_user(ports, OPERATOR, f"{name}@example.com") for name in ("ann", "bob", "eve")
+    )
+    assert ([each.id for each in ann.groups], ann.is_staff) == ([group], True)
+    assert (bob.is_staff, bob.groups, eve.is_superuser) == (False, (), False)
+
+
+def test_firebase_users(ports: Ports, tmp_path: Path) -> None:
+    """The example of Firebase's own scrypt implementation."""
+    key = write(tmp_path, SIGNER_KEY, "key.txt")
+    row = {
+        "localId": "firebase-1",
+        "email": "user1@example.com",
+        "emailVerified": False,
+        "passwordHash": FIREBASE_HASH,
+        "salt": "42xEC+ixf3L2lw==",
+        "createdAt": "1580688000000",
+        "disabled": True,
+        "providerUserInfo": [],
+    }
+    file = write(tmp_path, json_lines(row), "users.jsonl")
+    without = run_json(ports, "import", "users", file, "--dry-run")
+    assert codes(without) == [(1, "COLUMN_UNKNOWN"), (1, "PASSWORD_UNKNOWN_FORMAT")]
+    arguments = ("--firebase-signer-key-file", key, "--firebase-rounds", "8")
+    run_json(ports, "import", "users", file, *arguments, "--firebase-mem-cost", "14")
+    user = stored(ports)["user1@example.com"]
+    assert (user.external_reference, user.is_confirmed, user.is_active) == (
+        *("firebase-1", False, False),
+    )
+    assert user.date_joined.isoformat() == "2020-02-03T00:00:00+00:00"
+    assert user.password_hash is not None
+    assert HASHER.verify(user.password_hash, "user1password")
+    with ports.database.reading() as session:
+        [origin] = session.scalars(select(ImportedPasswordRecord)).all()
+    assert (origin.user_id, origin.state) == (user.id, "IMPORTED")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            "email\nann@example.com\n".encode("utf-16"),
+            "people.csv is in UTF-16. Save it as UTF-8.",
+        ),
+        (b"name\nAnn\n", "people.csv has no column named email."),
+        (b"", "people.csv has no column named email."),
+        (b'[{"email": "ann@example.com"}]', "people.csv is one JSON array."),
+        (b"email\n\xff\n", "Line 2 of people.csv isn't UTF-8 text."),
+    ],
+)
+def test_unreadable_files_are_refused(
+    ports: Ports, tmp_path: Path, content: bytes, message: str
+) -> None:
+    result = run(ports, "import", "users", write(tmp_path, content))
+    assert result.exit_code == 3
+    assert message in result.stderr
+    assert stored(ports) == {}
+
+
+def test_rows_that_do_not_fit(ports: Ports, tmp_path: Path) -> None:
+    rows = [
+        "email\tfirst_name\tdate_joined\tlanguage_code\tmetadata\texternal_reference",
+        "no email\tA\t\t\t\t",
+        f"long@example.com\t{'x' * 300}\t\t\t\t",
+        "date@example.com\t\tyesterday\ttlh\t[1]\t7",
+        "more@example.com\t\t\t\t\t\t\t",
+        "",
+        "ref@example.com\t\t\t\t\t7",
+        "year@example.com\t\t0001-01-01T00:00:00+14:00\t\t\t",
+    ]
+    file = write(tmp_path, "\n".join(rows))
+    findings = tmp_path / "findings.csv"
+    report = run_json(ports, "import", "users", file, "--csv", str(findings))
+    assert codes(report) == [
+        (2, "EMAIL_INVALID"),
+        (3, "TOO_LONG"),
+        (4, "VALUE_INVALID"),
+        (4, "VALUE_INVALID"),
+        (4, "LANGUAGE_UNKNOWN"),
+        (5, "ROW_MALFORMED"),
+        (7, "REPEATED"),
+        (8, "VALUE_INVALID"),
+    ]
+    assert sorted(stored(ports)) == ["date@example.com", "long@example.com", "year@example.com"]
+    written = list(csv.reader(findings.read_text().splitlines()))[1:]
+    assert Counter(row[2] for row in written) == report["findingCounts"]
+
+
+def test_json_lines_that_are_no_objects(ports: Ports, tmp_path: Path) -> None:
+    file = write(tmp_path, '{"email": "ann@example.com"}\n[1]\n{"email"\n\n', "people.jsonl")
+    report = run_json(ports, "import", "users", file)
+    assert codes(report) == [(2, "ROW_MALFORMED"), (3, "ROW_MALFORMED")]
+    assert list(stored(ports)) == ["ann@example.com"]
+
+
+def test_source_of_another_kind_is_refused(ports: Ports, tmp_path: Path) -> None:
+    file = write(tmp_path, "email\nann@example.com\n")
+    run_json(ports, "import", "users", file, "--source", "crm")
+    with ports.database.transaction() as session:
+        session.execute(select(UserRecord))
+        from_platform = session.connection().exec_driver_sql(
+            "UPDATE imports SET kind = 'PLATFORM'"
+        )
+        assert from_platform.rowcount == 1
+    result = run(ports, "import", "users", file, "--source", "crm")
+    assert "crm is the name of another import. Choose one with --source." in result.stderr
+
+
+def test_erased_people_leave_no_digest(ports: Ports, tmp_path: Path) -> None:
+    file = write(tmp_path, "email\nann@example.com\n")
+    run_json(ports, "import", "users", file)
+    erase_person(ports, OPERATOR, "ann@example.com")
+    assert stored(ports) == {}
