@@ -1,4 +1,4 @@
-"""``flask import users`` and ``flask import file``."""
+"""``flask import users`` and ``flask import file``: files, from anywhere and from exports."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import BinaryIO
 
 import click
 
+from app.commands.export import SectionNames
 from app.commands.import_progress import SectionProgress
 from app.commands.import_reports import collected_findings, print_report
 from app.commands.terminal.command import standalone
 from app.commands.terminal.text_options import read_file
 from app.domain.authorization.actor import OPERATOR
+from app.domain.imports.exports import Section
 from app.domain.passwords.firebase_hashes import FirebaseParameters
+from app.services.imports.export_reading import ExportFileOptions, import_export
 from app.services.imports.user_files import UserFileOptions, import_users
 from app.web.installation import installation
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FILE = click.Path(dir_okay=False, path_type=Path)
 _CHUNK = 1024 * 1024
 _dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Print the report, and write nothing."
@@ -100,7 +103,55 @@ def users(  # noqa: PLR0913 - one for each option
         print_report(report, findings)
 
 
-FILES = (users,)
+@standalone(
+    "file",
+    examples=[
+        ("flask import file shop.jsonl --dry-run", "report, and write nothing"),
+        ("flask import file shop.jsonl", "into an empty shop"),
+        ("flask import file shop.jsonl --only people,staff", "a part of it"),
+    ],
+)
+@click.argument("file", type=_FILE)
+@click.option(
+    "--only",
+    "sections",
+    type=SectionNames(),
+    default=frozenset(Section),
+    metavar="SECTION,…",
+    help=f"Only these sections: {', '.join(Section)}.",
+)
+@_source_option
+@_dry_run_option
+@_csv_option
+def file_(
+    file: Path,
+    source: str | None,
+    sections: frozenset[Section],
+    csv_file: Path | None,
+    *,
+    dry_run: bool,
+) -> None:
+    """Import what `flask export` wrote, keeping IDs. Checks the whole FILE first.
+
+    Passwords, app tokens and secrets come along if the file has them; webhooks and identity
+    providers without their secrets are imported disabled. Rows here that weren't imported can't
+    have the file's IDs, so import into an empty shop. Can be interrupted and repeated.
+    """
+    options = ExportFileOptions(source or file.name, sections, dry_run)
+    ports = installation().ports
+    with _opened(file) as (lines, _total), collected_findings(csv_file) as findings:
+
+        def from_start() -> BinaryIO:
+            lines.seek(0)
+            return lines
+
+        with ExitStack() as stack:
+            show = SectionProgress(stack).show
+            report = import_export(ports, OPERATOR, from_start, options, findings.add, show)
+        print_report(report, findings)
+
+
+FILES = (users, file_)
 
 
 @contextmanager

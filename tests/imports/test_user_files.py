@@ -94,7 +94,7 @@ def test_dry_run_reports_the_same_and_writes_nothing(ports: Ports, tmp_path: Pat
     dry = run_json(ports, "import", "users", file, "--dry-run")
     assert stored(ports) == {}
     real = run_json(ports, "import", "users", file)
-    assert codes(dry) == codes(real) == [(3, "REPEATED"), (4, "VALUE_INVALID")]
+    assert codes(dry) == codes(real) == [(3, "LINE_REPEATED"), (4, "VALUE_INVALID")]
     assert dry["imported"] == real["imported"]
     assert list(stored(ports)) == ["ann@example.com"]
 
@@ -240,7 +240,7 @@ def test_rows_that_do_not_fit(ports: Ports, tmp_path: Path) -> None:
         (4, "VALUE_INVALID"),
         (4, "LANGUAGE_UNKNOWN"),
         (5, "ROW_MALFORMED"),
-        (7, "REPEATED"),
+        (7, "LINE_REPEATED"),
         (8, "VALUE_INVALID"),
     ]
     assert sorted(stored(ports)) == ["date@example.com", "long@example.com", "year@example.com"]
@@ -273,3 +273,11 @@ def test_erased_people_leave_no_digest(ports: Ports, tmp_path: Path) -> None:
     run_json(ports, "import", "users", file)
     erase_person(ports, OPERATOR, "ann@example.com")
     assert stored(ports) == {}
+
+
+@pytest.mark.parametrize("command", ["users", "file"])
+def test_missing_files_are_named(ports: Ports, tmp_path: Path, command: str) -> None:
+    file = tmp_path / "missing.csv"
+    result = run(ports, "import", command, str(file))
+    assert result.exit_code == 2
+    assert f"Can't read {file}: No such file or directory." in result.stderr

@@ -110,5 +110,21 @@ REMEDIES: Mapping[str, str] = {
     "SUBJECT_TAKEN": "Compare the two accounts. Delete the one that was created by mistake.",
     "SUBJECT_WITHOUT_USER": "Import people first, then `--only sso`.",
     "SUBJECT_OF_OTHER_PROVIDER": "Delete the metadata if the provider is no longer used.",
+    # files
+    "COLUMN_UNKNOWN": "Rename the column if it holds something that can be imported.",
+    "VALUE_INVALID": "Correct the value in the file and import again.",
+    "ROW_MALFORMED": "Correct the line in the file and import again.",
+    "LINE_REPEATED": "Decide which line is right, and remove the other.",
+    "STAFF_NOT_WANTED": "Import again with `--staff` if the person is staff.",
+    "GROUP_UNKNOWN": "Create the group, then add the person to it.",
+    "CHANGED_IN_FILE": "Change the row here if the file is right.",
+    "NAME_UNKNOWN": "No action needed if this version doesn't have the permission or event.",
+    "TAKEN": "Decide which row stays. Change or delete the other one, and import again.",
+    "OWNER_MISSING": "Import what the row belongs to first.",
+    "PASSWORD_WITHHELD": "Export with `--with-secrets`, or let the person set a new password.",
+    "SECRET_WITHHELD": (
+        "Set the secret here, then enable it. Or export with `--with-secrets` and import into an "
+        "empty shop."
+    ),
 }
 """In the order in which they are explained; backquotes are for the documentation."""

@@ -48,11 +48,13 @@ class ExportedTable:
     """The rows of ``record`` as lines of the type ``name``; ``fields`` are attributes, in order.
 
     ``encrypted`` secrets, by their purpose, and ``hashed`` ones are only in exports with secrets;
-    ``is_secret`` tables altogether. ``order`` is unique, and its first column is indexed.
+    ``is_secret`` tables altogether. ``order`` is unique, and its first column is indexed; what
+    ``unique`` names can't be the same in two rows unless it is empty.
     ``not_exported`` says why a column isn't in the file.
     """
 
     name: str
+    title: str
     section: Section
     record: type[Record]
     fields: tuple[str, ...]
@@ -60,10 +62,16 @@ class ExportedTable:
     hashed: tuple[str, ...] = ()
     headers: str = ""
     lists: tuple[ListOf, ...] = ()
+    unique: tuple[tuple[str, ...], ...] = ()
     is_secret: bool = False
     order: tuple[str, ...] = ("id",)
     batch: int = 500
     not_exported: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether rows have IDs that the database gives, which an import keeps."""
+        return "id" in self.fields and self.record is not ShopRecord
 
     @property
     def names(self) -> dict[str, str]:
@@ -79,6 +87,7 @@ class ExportedTable:
 TABLES = (
     ExportedTable(
         "settings",
+        "Settings",
         Section.SETTINGS,
         ShopRecord,
         (
@@ -109,6 +118,7 @@ TABLES = (
     ),
     ExportedTable(
         "provider",
+        "Identity providers",
         Section.SSO,
         IdentityProviderRecord,
         (
@@ -132,10 +142,12 @@ TABLES = (
             "trust_emails",
             "scope_prefix",
         ),
+        unique=(("slug",),),
         encrypted={"client_secret": PROVIDER_SECRET},
     ),
     ExportedTable(
         "user",
+        "People",
         Section.PEOPLE,
         UserRecord,
         (
@@ -159,11 +171,13 @@ TABLES = (
             "external_reference",
             *_METADATA,
         ),
+        unique=(("email",), ("external_reference",)),
         hashed=("password_hash",),
         not_exported={"reset_requested_at": "state of a link that isn't exported"},
     ),
     ExportedTable(
         "avatar",
+        "Avatars",
         Section.PEOPLE,
         AvatarRecord,
         ("name", "size", "user_id", "data"),
@@ -172,6 +186,7 @@ TABLES = (
     ),
     ExportedTable(
         "address",
+        "Addresses",
         Section.PEOPLE,
         AddressRecord,
         (
@@ -196,6 +211,7 @@ TABLES = (
     ),
     ExportedTable(
         "identity",
+        "Linked accounts",
         Section.PEOPLE,
         ExternalIdentityRecord,
         (
@@ -207,12 +223,15 @@ TABLES = (
             "created_at",
             "tokens_valid_after",
         ),
+        unique=(("issuer", "subject"),),
     ),
     ExportedTable(
         "group",
+        "Groups",
         Section.STAFF,
         GroupRecord,
         ("id", "name"),
+        unique=(("name",),),
         lists=(
             ListOf(
                 "permissions", GroupPermissionRecord.group_id, GroupPermissionRecord.permission
@@ -221,6 +240,7 @@ TABLES = (
     ),
     ExportedTable(
         "group_member",
+        "Group members",
         Section.STAFF,
         GroupMemberRecord,
         ("user_id", "group_id"),
@@ -228,6 +248,7 @@ TABLES = (
     ),
     ExportedTable(
         "user_permission",
+        "Direct permissions",
         Section.STAFF,
         UserPermissionRecord,
         ("user_id", "permission"),
@@ -235,6 +256,7 @@ TABLES = (
     ),
     ExportedTable(
         "app",
+        "Apps",
         Section.APPS,
         AppRecord,
         (
@@ -256,10 +278,12 @@ TABLES = (
             "support_url",
             *_METADATA,
         ),
+        unique=(("identifier",),),
         lists=(ListOf("permissions", AppPermissionRecord.app_id, AppPermissionRecord.permission),),
     ),
     ExportedTable(
         "app_token",
+        "App tokens",
         Section.APPS,
         AppTokenRecord,
         (
@@ -274,6 +298,7 @@ TABLES = (
             "replaced_at",
             "imported_hash",
         ),
+        unique=(("digest",),),
         is_secret=True,
         not_exported=dict.fromkeys(
             ("last_used_at", "last_used_address"), "changes with every use"
@@ -281,6 +306,7 @@ TABLES = (
     ),
     ExportedTable(
         "app_extension",
+        "App extensions",
         Section.APPS,
         AppExtensionRecord,
         (
@@ -297,6 +323,7 @@ TABLES = (
     ),
     ExportedTable(
         "webhook",
+        "Webhooks",
         Section.WEBHOOKS,
         WebhookRecord,
         (

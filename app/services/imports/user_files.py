@@ -253,7 +253,7 @@ def _is_repeated(run: _Run, line: int, person: ImportedPerson) -> bool:
     for name, number in numbers.items():
         if number in run.seen:
             template = "An earlier line has the same {column}."
-            run.leave_out(line, "REPEATED", template, column=name)
+            run.leave_out(line, "LINE_REPEATED", template, column=name)
             return True
     run.seen.update(numbers.values())
     return False

@@ -1,0 +1,328 @@
+"""Import what ``flask export`` wrote, with its IDs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+from typing import Any
+
+from sqlalchemy import select, tuple_, update
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.imports.digests import digest_of
+from app.domain.imports.export_lines import ExportLine, read_export
+from app.domain.imports.exports import HEADER, Section
+from app.domain.imports.findings import Finding, Outcome
+from app.domain.imports.runs import Counts, RunReport
+from app.domain.values.errors import Problem, Refused
+from app.models import IdentityProviderRecord, ImportedRowRecord, ShopRecord
+from app.ports import Ports
+from app.services.authorization.register import internal
+from app.services.imports.export_tables import TABLES, ExportedTable, tables_of
+from app.services.imports.export_values import (
+    InvalidField,
+    Values,
+    is_known_permission,
+    read_lists,
+    read_row,
+)
+from app.services.imports.export_writing import (
+    UNUSED_PROVIDERS,
+    holders_of,
+    insert_exported,
+    missing_owners,
+)
+from app.services.imports.file_runs import begin_file_import, end_file_import
+from app.services.imports.id_ranges import raise_sequence
+from app.services.imports.ledger import Entry, add_entries, find_entries
+from app.services.imports.sections import OnFinding, OnRows
+
+OpenLines = Callable[[], Iterable[bytes]]
+"""Returns the lines of the file from the first one on."""
+
+_TABLES = {table.name: table for table in TABLES}
+_ALL = frozenset(Section)
+_OWNERS = {"user_id": "user", "group_id": "group", "app_id": "app"}
+_SHOWN = 10
+_CHECKED_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFileOptions:
+    """How an export is imported; ``source`` names the file, so that a later run continues."""
+
+    source: str
+    sections: frozenset[Section] = _ALL
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line as it is to be written; ``key`` is the ID, 0 for rows without one."""
+
+    line: ExportLine
+    key: int
+    values: Values
+    lists: dict[str, list[str]]
+    digest: str
+
+
+@dataclass(slots=True)
+class _Run:
+    """``left_out`` are IDs of rows that aren't imported, by table."""
+
+    ports: Ports
+    options: ExportFileOptions
+    report: OnFinding
+    import_id: int = 0
+    left_out: dict[str, set[int]] = field(default_factory=dict)
+
+    def add(
+        self, line: ExportLine, code: str, template: str, outcome: Outcome, **values: object
+    ) -> None:
+        key = f"{line.number} ({line.name})"
+        self.report(Finding(self.options.source, key, code, template, outcome, values))
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        database = self.ports.database
+        with database.reading() if self.options.dry_run else database.transaction() as session:
+            yield session
+
+
+@internal
+def import_export(
+    ports: Ports,
+    actor: Actor,
+    open_lines: OpenLines,
+    options: ExportFileOptions,
+    on_finding: OnFinding,
+    on_rows: OnRows,
+) -> RunReport:
+    """Import an export with its IDs; rows that were imported from it before stay unchanged.
+
+    Checks the whole file first. Refuses INVALID for one that is no complete export, ID_TAKEN for
+    IDs that other rows have here, and UNIQUE for a source of another kind.
+    """
+    findings: Counter[str] = Counter()
+
+    def report(finding: Finding) -> None:
+        findings[finding.code] += 1
+        on_finding(finding)
+
+    run = _Run(ports, options, report)
+    totals = _check(ports, open_lines, options)
+    run.import_id = begin_file_import(ports, options.source, dry_run=options.dry_run)
+    counts = {table.name: Counts(table.name, table.title) for table in tables_of(options.sections)}
+    for name, lines in groupby(_rows(open_lines, options), lambda line: line.name):
+        table, count = _TABLES[name], counts[name]
+        while batch := [*islice(lines, table.batch)]:
+            _import_batch(run, table, count, batch)
+            on_rows(table.title, count.read, totals[name])
+    if not options.dry_run:
+        _raise_sequences(run)
+    shown = tuple(count for count in counts.values() if count.read)
+    result = RunReport(options.source, "", options.dry_run, shown, dict(findings))
+    end_file_import(ports, actor, run.import_id, result)
+    return result
+
+
+def _rows(open_lines: OpenLines, options: ExportFileOptions) -> Iterator[ExportLine]:
+    for line in read_export(options.source, open_lines()):
+        if line.name != HEADER and _TABLES[line.name].section in options.sections:
+            yield line
+
+
+def _check(ports: Ports, open_lines: OpenLines, options: ExportFileOptions) -> Counter[str]:
+    """Check that the file is whole and its IDs are free; return the number of rows by table."""
+    import_id = begin_file_import(ports, options.source, dry_run=True)
+    totals: Counter[str] = Counter()
+    position = 0
+    order = [table.name for table in TABLES]
+    taken: list[str] = []
+    for name, lines in groupby(read_export(options.source, open_lines()), lambda line: line.name):
+        if name != HEADER:
+            if name not in order[position:]:
+                message = "Line {line} of {file} is of an unknown type, or out of order."
+                values = {"line": next(lines).number, "file": options.source}
+                raise Refused(Problem("INVALID", message, values=values))
+            position = order.index(name)
+        table = _TABLES.get(name)
+        while batch := [*islice(lines, _CHECKED_AT_ONCE)]:
+            totals[name] += len(batch)
+            if table is not None and table.has_ids and table.section in options.sections:
+                taken += _taken(ports, table, import_id, batch)
+    if taken:
+        message = (
+            "Rows here have IDs of the export: {rows}. Import into an empty database, or delete "
+            "what was created here."
+        )
+        rows = ", ".join(taken[:_SHOWN]) + (", …" if len(taken) > _SHOWN else "")
+        raise Refused(Problem("ID_TAKEN", message, values={"rows": rows}))
+    return totals
+
+
+def _taken(
+    ports: Ports, table: ExportedTable, import_id: int, lines: Sequence[ExportLine]
+) -> list[str]:
+    keys = {key for line in lines if isinstance(key := line.fields.get("id"), int)}
+    record: Any = table.record
+    imported = select(ImportedRowRecord.row_id).where(
+        ImportedRowRecord.kind == table.name,
+        ImportedRowRecord.import_id == import_id,
+        ImportedRowRecord.row_id.in_(keys),
+    )
+    with ports.database.reading() as session:
+        here = set(session.scalars(select(record.id).where(record.id.in_(keys))))
+        here -= set(session.scalars(imported))
+        if record is IdentityProviderRecord:
+            here -= set(session.scalars(UNUSED_PROVIDERS))
+    return [f"{table.name} {key}" for key in sorted(here)]
+
+
+def _import_batch(
+    run: _Run, table: ExportedTable, counts: Counts, lines: Sequence[ExportLine]
+) -> None:
+    counts.read += len(lines)
+    rows = [row for line in lines if (row := _read(run, table, line)) is not None]
+    with run.transaction() as session:
+        wanted = _new_rows(run, session, table, counts, rows)
+        counts.created += len(wanted)
+        for row in wanted:
+            _report_withheld(run, row)
+        if wanted and not run.options.dry_run:
+            written = [(_without_withheld(row), row.lists) for row in wanted]
+            insert_exported(run.ports, session, table, written, run.import_id)
+            if table.name == "settings" or table.has_ids:
+                entries = [Entry(row.key, row.digest, row.digest) for row in wanted]
+                add_entries(session, run.import_id, table.name, entries)
+    counts.left_out = counts.read - counts.created - counts.unchanged - counts.kept
+
+
+def _read(run: _Run, table: ExportedTable, line: ExportLine) -> _Row | None:
+    """Return the row of a line; reports what can't be read."""
+    try:
+        values = read_row(run.ports, table, line.fields)
+        lists, unknown = read_lists(table, line.fields)
+    except InvalidField as error:
+        template = "{field} is missing or can't be read."
+        run.add(line, "VALUE_INVALID", template, Outcome.LEFT_OUT, field=str(error))
+        _leave_out(run, table, line.fields.get("id"))
+        return None
+    if "permission" in values and not is_known_permission(values["permission"]):
+        unknown.append(values["permission"])
+    for name in unknown:
+        template = "{name} doesn't exist here."
+        run.add(line, "NAME_UNKNOWN", template, Outcome.LEFT_OUT, name=name[:80])
+    if unknown and "permission" in values:
+        return None
+    digest = digest_of({"fields": dict(line.fields), "withheld": list(line.withheld)})
+    return _Row(line, values.get("id", 0), values, lists, digest)
+
+
+def _leave_out(run: _Run, table: ExportedTable, key: object) -> None:
+    if isinstance(key, int):
+        run.left_out.setdefault(table.name, set()).add(key)
+
+
+def _new_rows(
+    run: _Run, session: Session, table: ExportedTable, counts: Counts, rows: Sequence[_Row]
+) -> list[_Row]:
+    """Return the rows to write; reports those that can't be."""
+    entries = find_entries(session, run.import_id, table.name, [row.key for row in rows])
+    fresh = []
+    for row in rows:
+        entry = entries.get(row.key)
+        if entry is None:
+            fresh.append(row)
+        elif entry.source == row.digest:
+            counts.unchanged += 1
+        else:
+            counts.kept += 1
+            template = "It was imported from this file before, and isn't updated."
+            run.add(row.line, "CHANGED_IN_FILE", template, Outcome.KEPT)
+    fresh = _with_owners(run, session, table, fresh)
+    if not table.has_ids and table.name != "settings":
+        present = _present(session, table, fresh)
+        counts.unchanged += sum(_place(table, row) in present for row in fresh)
+        return [row for row in fresh if _place(table, row) not in present]
+    free = []
+    holders = holders_of(session, table, [row.values for row in fresh])
+    for row, holder in zip(fresh, holders, strict=True):
+        if holder is None:
+            free.append(row)
+            continue
+        _leave_out(run, table, row.key)
+        template = "Row {holder} here has the same {fields}."
+        names, key = holder
+        values = {"holder": key, "fields": ", ".join(names)}
+        run.add(row.line, "TAKEN", template, Outcome.LEFT_OUT, **values)
+    return free
+
+
+def _place(table: ExportedTable, row: _Row) -> tuple[object, ...]:
+    return tuple(row.values[name] for name in table.order)
+
+
+def _present(
+    session: Session, table: ExportedTable, rows: Sequence[_Row]
+) -> set[tuple[object, ...]]:
+    columns = [getattr(table.record, name) for name in table.order]
+    places = [_place(table, row) for row in rows]
+    query = select(*columns).where(tuple_(*columns).in_(places))
+    return {tuple(row) for row in session.execute(query)}
+
+
+def _with_owners(
+    run: _Run, session: Session, table: ExportedTable, rows: Sequence[_Row]
+) -> list[_Row]:
+    """Return the rows whose person, group and app are imported or here; reports the others."""
+    kept = list(rows)
+    for column, owner in _OWNERS.items():
+        if column not in table.fields:
+            continue
+        keys = {row.values[column] for row in kept}
+        lacking = run.left_out.get(owner, set()) & keys
+        if not (run.options.dry_run and _TABLES[owner].section in run.options.sections):
+            lacking |= missing_owners(session, _TABLES[owner], keys)
+        for row in kept:
+            if row.values[column] in lacking:
+                template = "{owner} {key}, which it belongs to, isn't here."
+                values = {"owner": owner, "key": row.values[column]}
+                run.add(row.line, "OWNER_MISSING", template, Outcome.LEFT_OUT, **values)
+                _leave_out(run, table, row.key)
+        kept = [row for row in kept if row.values[column] not in lacking]
+    return kept
+
+
+def _report_withheld(run: _Run, row: _Row) -> None:
+    if not row.line.withheld:
+        return
+    if row.line.name == "user":
+        template = "The export has no password of this person, who must set a new one."
+        run.add(row.line, "PASSWORD_WITHHELD", template, Outcome.MUST_RESET)
+        return
+    template = "The export lacks {fields}, so it's imported disabled."
+    fields = ", ".join(row.line.withheld)
+    run.add(row.line, "SECRET_WITHHELD", template, Outcome.DISABLED, fields=fields)
+
+
+def _without_withheld(row: _Row) -> Values:
+    """Return the values to write: what lacks its secrets is disabled."""
+    switches = {"webhook": "is_active", "provider": "active"}
+    if row.line.withheld and row.line.name in switches:
+        return {**row.values, switches[row.line.name]: False}
+    return row.values
+
+
+def _raise_sequences(run: _Run) -> None:
+    """Let new rows have IDs above those of the imported ones; providers are read again."""
+    with run.ports.database.transaction() as session:
+        for table in tables_of(run.options.sections):
+            if table.has_ids:
+                raise_sequence(session, table.record, 0)
+        if Section.SSO in run.options.sections:
+            version = ShopRecord.providers_version + 1
+            session.execute(update(ShopRecord).values(providers_version=version))

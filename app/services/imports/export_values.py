@@ -1,0 +1,100 @@
+"""Values in lines of an export, as the database takes them."""
+
+import base64
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import inspect
+
+from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
+from app.domain.values.text_rules import is_storable
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.imports.export_tables import ExportedTable
+
+Values = dict[str, Any]
+
+_NAMES: Mapping[str, Collection[str]] = {
+    "permissions": frozenset(Permission),
+    "permission": frozenset(Permission),
+    "events": frozenset(EventType),
+}
+
+
+class InvalidField(ValueError):
+    """A field of a line that is missing, or whose value the column can't have."""
+
+
+@part
+def read_row(ports: Ports, table: ExportedTable, fields: Mapping[str, object]) -> Values:
+    """Return the columns of a row, secrets encrypted; raises ``InvalidField``.
+
+    Secrets that the export lacks are empty.
+    """
+    columns = inspect(table.record).columns
+    values: Values = {}
+    for name, column in table.names.items():
+        if name not in fields:
+            if name in table.secrets:
+                continue
+            raise InvalidField(name)
+        values[column] = _value(name, columns[column], fields[name])
+    for name, purpose in table.encrypted.items():
+        if values.get(name):
+            values[name] = ports.encryption.encrypt(purpose, values[name])
+    return values
+
+
+@part
+def read_lists(
+    table: ExportedTable, fields: Mapping[str, object]
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the lists of a row without names that don't exist here, and these names."""
+    lists: dict[str, list[str]] = {}
+    unknown: list[str] = []
+    for list_ in table.lists:
+        given = fields.get(list_.name)
+        if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+            raise InvalidField(list_.name)
+        known = _NAMES[list_.name]
+        lists[list_.name] = sorted({each for each in given if each in known})
+        unknown += [each for each in given if each not in known]
+    return lists, unknown
+
+
+@part
+def is_known_permission(name: object) -> bool:
+    """Whether there is such a permission here."""
+    return name in _NAMES["permission"]
+
+
+def _value(name: str, column: Any, value: object) -> object:
+    if value is None:
+        if not column.nullable:
+            raise InvalidField(name)
+        return None
+    kind = column.type.python_type
+    try:
+        converted = _converted(kind, value)
+    except ValueError:
+        raise InvalidField(name) from None
+    if not isinstance(converted, kind) or (kind is int and isinstance(converted, bool)):
+        raise InvalidField(name)
+    if isinstance(converted, str):
+        _check_text(name, converted, getattr(column.type, "length", None))
+    return converted
+
+
+def _converted(kind: type, value: object) -> object:
+    if kind is datetime:
+        return datetime.fromisoformat(str(value))
+    if kind is bytes:
+        return base64.b64decode(str(value), validate=True)
+    return value
+
+
+def _check_text(name: str, text: str, max_length: int | None) -> None:
+    if not is_storable(text) or (max_length is not None and len(text) > max_length):
+        raise InvalidField(name)

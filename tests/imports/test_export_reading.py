@@ -1,0 +1,253 @@
+"""``flask import file``: what ``flask export`` wrote, in a database of the other kind."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import bcrypt
+import pytest
+from sqlalchemy import delete, func, select
+
+from app.adapters.encryption import AesEncryption
+from app.adapters.foreign_hashes import matches
+from app.adapters.passwords import Argon2Hasher
+from app.domain.authorization.actor import OPERATOR
+from app.domain.values.pages import PageRequest
+from app.models import (
+    AddressRecord,
+    ImportedPasswordRecord,
+    ImportedRowRecord,
+    Record,
+    UserRecord,
+    WebhookRecord,
+)
+from app.ports import Ports
+from app.services.apps.app_lists import AppFilter, list_apps
+from app.services.identity.identify import identify
+from app.services.imports.exports import export_installation
+from app.services.people.directory import list_users
+from app.services.webhooks.stored_webhooks import read_webhooks
+from tests.builders.audit import trail
+from tests.builders.outbox import events
+from tests.builders.people import change_user, make_user, visit
+from tests.commands.shell import run, run_json
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+from tests.imports.sample_installation import WEBHOOK_SECRET, Sample, fill_sample
+
+OTHER_KEY = "another secret key of another installation"
+PASSWORD = "the customer's password"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An installation, an empty one on the other kind of database, and the export between."""
+
+    here: Ports
+    there: Ports
+    sample: Sample
+    file: Path
+
+    def export(self, *options: str) -> None:
+        run_json(self.here, "export", str(self.file), *options)
+
+    def take_in(self, *options: str) -> Any:
+        return run_json(self.there, "import", "file", str(self.file), *options)
+
+    def change(self, old: str, new: str) -> None:
+        text = self.file.read_text()
+        assert old in text
+        self.file.write_text(text.replace(old, new))
+
+
+@pytest.fixture
+def move(
+    request: pytest.FixtureRequest,
+    sqlite_url: str,
+    postgresql_url: str,
+    clock: FakeClock,
+    tmp_path: Path,
+) -> Iterator[Move]:
+    urls = [sqlite_url, postgresql_url]
+    if getattr(request, "param", "sqlite") == "postgresql":
+        urls.reverse()
+    here, there = (fake_ports(url, clock) for url in urls)
+    there = replace(there, encryption=AesEncryption(OTHER_KEY))
+    sample = fill_sample(here)
+    hashed = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()
+    change_user(here, sample.customer, password_hash=hashed)
+    yield Move(here, there, sample, tmp_path / "shop.jsonl")
+    here.database.close()
+    there.database.close()
+
+
+def lines_of(ports: Ports, *, with_secrets: bool = True) -> list[str]:
+    return list(export_installation(ports, OPERATOR, with_secrets=with_secrets))[1:]
+
+
+def codes(report: Any) -> list[tuple[str, str]]:
+    return [(finding["key"], finding["code"]) for finding in report["findings"]]
+
+
+def rows_in(ports: Ports, record: type[Record]) -> int:
+    with ports.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(record)) or 0
+
+
+@pytest.mark.parametrize("move", ["sqlite", "postgresql"], indirect=True)
+def test_round_trip_between_databases_is_equal(move: Move) -> None:
+    move.export("--with-secrets")
+    report = move.take_in()
+    assert report["findings"] == []
+    assert {each["leftOut"] for each in report["imported"]} == {0}
+    assert lines_of(move.there) == lines_of(move.here)
+    assert events(move.there) == []
+    assert len(trail(move.there, "import.run")) == 1
+
+
+def test_passwords_tokens_and_secrets_work_under_another_key(move: Move) -> None:
+    move.export("--with-secrets")
+    move.take_in()
+    there, sample = move.there, move.sample
+    with there.database.reading() as session:
+        customer = session.get_one(UserRecord, sample.customer)
+        stored = session.get_one(WebhookRecord, sample.webhook)
+        [webhook] = read_webhooks(there, session, [stored])
+        origin = session.get_one(ImportedPasswordRecord, sample.customer)
+    assert customer.password_hash is not None
+    hasher = Argon2Hasher(matches_foreign=matches)
+    assert hasher.verify(customer.password_hash, PASSWORD)
+    assert webhook.reveal() == WEBHOOK_SECRET
+    assert identify(there, visit(sample.token)).actor.app_id == sample.app
+    assert origin.state == "IMPORTED"
+
+
+def test_people_apps_and_webhooks_are_found(move: Move) -> None:
+    move.export("--with-secrets")
+    move.take_in()
+    page = PageRequest(5)
+    assert [user.id for user in list_users(move.there, OPERATOR, page, search="agren").items] == [
+        move.sample.customer
+    ]
+    found = list_apps(move.there, OPERATOR, page, AppFilter(search="parcel")).items
+    assert [app.id for app in found] == [move.sample.app]
+
+
+def test_new_rows_get_ids_above_the_imported_ones(move: Move) -> None:
+    move.export("--with-secrets")
+    move.take_in()
+    highest = max(move.sample.customer, move.sample.staff)
+    assert make_user(move.there, "new@example.com") > highest
+
+
+def test_export_without_secrets_is_imported_disabled(move: Move) -> None:
+    move.export()
+    report = move.take_in()
+    assert {code for _, code in codes(report)} == {"PASSWORD_WITHHELD", "SECRET_WITHHELD"}
+    before, after = (
+        {line["type"]: line for line in map(json.loads, lines_of(ports, with_secrets=False))}
+        for ports in (move.here, move.there)
+    )
+    assert (before["webhook"]["is_active"], after["webhook"]["is_active"]) == (True, False)
+    assert (before["provider"]["active"], after["provider"]["active"]) == (True, False)
+    with move.there.database.reading() as session:
+        origin = session.get_one(ImportedPasswordRecord, move.sample.customer)
+    assert origin.state == "MUST_RESET"
+
+
+def test_dry_run_reports_the_same_and_writes_nothing(move: Move) -> None:
+    move.export()
+    dry = move.take_in("--dry-run")
+    assert rows_in(move.there, UserRecord) == rows_in(move.there, ImportedRowRecord) == 0
+    real = move.take_in()
+    assert (dry["imported"], dry["findings"]) == (real["imported"], real["findings"])
+
+
+def test_second_run_changes_nothing(move: Move) -> None:
+    move.export("--with-secrets")
+    move.take_in()
+    change_user(move.there, move.sample.customer, first_name="Edited")
+    with move.there.database.transaction() as session:
+        session.execute(delete(AddressRecord))
+    before = lines_of(move.there)
+    report = move.take_in()
+    assert report["findings"] == []
+    assert {each["created"] for each in report["imported"]} == {0}
+    assert lines_of(move.there) == before
+    move.change('"Support"', '"Supporters"')
+    assert codes(move.take_in()) == [("11 (group)", "CHANGED_IN_FILE")]
+    assert lines_of(move.there) == before
+
+
+def test_taken_ids_stop_the_import(move: Move) -> None:
+    move.export("--with-secrets")
+    make_user(move.there, "own@example.com")
+    result = run(move.there, "import", "file", str(move.file))
+    assert result.exit_code == 3
+    assert "Rows here have IDs of the export: user 1." in result.stderr
+    assert rows_in(move.there, AddressRecord) == 0
+
+
+def test_sections_need_their_owners(move: Move) -> None:
+    move.export("--with-secrets")
+    report = move.take_in("--only", "webhooks,staff")
+    assert [code for _, code in codes(report)] == ["OWNER_MISSING"] * 3
+    report = move.take_in("--only", "apps")
+    assert report["findings"] == []
+
+
+def test_rows_that_do_not_fit_are_left_out(move: Move) -> None:
+    move.export("--with-secrets")
+    move.change('"email":"zoë@example.com"', '"email":7')
+    move.change("MANAGE_ORDERS", "MANAGE_MOONS")
+    move.change("CUSTOMER_CREATED", "MOON_CREATED")
+    report = move.take_in()
+    found = {code for _, code in codes(report)}
+    assert found == {"VALUE_INVALID", "OWNER_MISSING", "NAME_UNKNOWN"}
+    left_out = {each["kind"]: each["leftOut"] for each in report["imported"]}
+    assert (left_out["user"], left_out["address"], left_out["app"]) == (1, 1, 0)
+    assert "zoë" not in "".join(lines_of(move.there))
+
+
+def test_email_of_someone_else_is_left_out(move: Move) -> None:
+    move.export("--with-secrets", "--only", "people")
+    for _ in range(5):
+        last = make_user(move.there, "zoë@example.com")
+        with move.there.database.transaction() as session:
+            session.execute(delete(UserRecord).where(UserRecord.id == last))
+    make_user(move.there, "zoë@example.com")
+    report = move.take_in()
+    taken = [finding for finding in report["findings"] if finding["code"] == "TAKEN"]
+    assert [finding["reason"] for finding in taken] == ["Row 6 here has the same email."]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: "", "isn't an export of Latchkey."),
+        (lambda text: "email\n", "isn't an export of Latchkey."),
+        (lambda text: text.replace('"format":1', '"format":2'), "written by a newer version."),
+        (lambda text: text.rpartition('{"type":"end"')[0], "is incomplete. Export it again."),
+        (lambda text: text.replace('{"type":"group"', '{"type":"group'), "is damaged."),
+        (lambda text: text.replace('"type":"group"', '"type":"moon"'), "of an unknown type"),
+        (
+            lambda text: "\n".join(text.split("\n")[:2] + text.split("\n")[3:]),
+            "is incomplete. Export it again.",
+        ),
+    ],
+)
+def test_damaged_files_change_nothing(
+    change: Any, message: str, sqlite_url: str, clock: FakeClock, tmp_path: Path
+) -> None:
+    ports = fake_ports(sqlite_url, clock)
+    fill_sample(ports)
+    file = tmp_path / "shop.jsonl"
+    run_json(ports, "export", str(file))
+    file.write_text(change(file.read_text()))
+    before = lines_of(ports)
+    result = run(ports, "import", "file", str(file))
+    assert (result.exit_code, message in result.stderr) == (3, True), result.stderr
+    assert lines_of(ports) == before
+    ports.database.close()
