@@ -56,22 +56,24 @@ class LinkedAccounts(Section):
 
     def __init__(self) -> None:
         self._key = ""
+        self._counts: Mapping[str, int] = {}
         self._shared: frozenset[str] = frozenset()
         self._issuers: Sequence[str] = ()
 
     @override
     def prepare(self, run: Run) -> None:
         self._key = find_subject_key(run.source)
+        self._counts = run.source.json_keys(USERS, METADATA, KEY_PREFIX)
         if self._key:
             self._shared = run.source.repeated_json_texts(USERS, self._json)
 
     @override
     def count(self, run: Run) -> int:
-        return run.source.json_keys(USERS, METADATA, KEY_PREFIX).get(self._key, 0)
+        return self._counts.get(self._key, 0)
 
     @override
     def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:
-        for key, count in run.source.json_keys(USERS, METADATA, KEY_PREFIX).items():
+        for key, count in self._counts.items():
             if key != self._key:
                 run.report(other_subjects(key, count))
         if self._key and self._is_imported(run):

@@ -159,3 +159,11 @@ def test_own_scope_prefix_replaces_the_installations() -> None:
     scopes = requested_scope(provider, "latchkey").split(" ")
     assert "saleor:manage_products" in scopes
     assert not [scope for scope in scopes if scope.startswith("latchkey:")]
+
+
+def test_imported_identities_are_found_by_their_own_provider_only() -> None:
+    configured = replace(NOTHING, issuer="https://id.example")
+    assert configured.issuers_here("https://id.example") == ("https://id.example",) * 2
+    one, other = (replace(NOTHING, slug=slug) for slug in ("one", "other"))
+    assert one.issuers_here("https://id.example") == ("one|https://id.example", "one|*")
+    assert one.imported_issuer != other.imported_issuer
