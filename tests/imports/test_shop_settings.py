@@ -12,6 +12,8 @@ from tests.imports.importing import import_platform
 from tests.imports.platform import PlatformDatabase
 from tests.imports.test_single_sign_on import add_person, add_plugin
 
+TOKEN_HASH = "pbkdf2_sha256$1000$salt$7VFWTSb1m1wc1gYw4Cn5wgTjWd1pUT/rnV7jpKz7Rts="
+
 
 def add_settings(platform: PlatformDatabase, **changes: object) -> None:
     platform.add(
@@ -91,27 +93,51 @@ def test_later_run_follows_the_source_unless_settings_were_edited_here(
     assert (shop.description, shop.allow_storefront_traffic) == ("Ours", True)
 
 
-@pytest.mark.parametrize("is_dry", [True, False])
+@pytest.mark.parametrize("has_provider", [True, False])
 def test_mode_that_locks_out_staff_is_reported(
-    target: Ports, platform: PlatformDatabase, is_dry: bool
+    target: Ports, platform: PlatformDatabase, has_provider: bool
 ) -> None:
     add_settings(platform, password_login_mode="disabled")
-    report = import_platform(target, platform, *(["--dry-run"] if is_dry else []))
-    [reason] = report.reasons("LOGIN_MODE_LOCKS_OUT")
-    assert reason.startswith("Password login is DISABLED, as at the source. No identity provider")
-    wanted = PasswordLoginMode.ENABLED if is_dry else PasswordLoginMode.DISABLED
-    assert shown(target).password_login_mode is wanted
+    add_person(platform, 1, "a", is_staff=True)
+    if has_provider:
+        add_plugin(platform)
+    dry, wet = import_platform(target, platform, "--dry-run"), import_platform(target, platform)
+    [reason] = wet.reasons("LOGIN_MODE_LOCKS_OUT")
+    assert dry.reasons("LOGIN_MODE_LOCKS_OUT") == [reason]
+    assert reason.startswith("Password login is DISABLED, as at the source. No ")
+    assert ("No identity provider is active" in reason) is not has_provider
+    assert shown(target).password_login_mode is PasswordLoginMode.DISABLED
 
 
-def test_mode_is_imported_without_a_finding_if_staff_can_sign_in_with_sso(
-    target: Ports, platform: PlatformDatabase
+@pytest.mark.parametrize("holder", ["superuser", "group", "restricted group", "app"])
+def test_mode_is_imported_without_a_finding_if_someone_can_undo_it(
+    target: Ports, platform: PlatformDatabase, holder: str
 ) -> None:
     add_settings(platform, password_login_mode="customers_only")
     add_plugin(platform)
-    add_person(platform, 1, "a", is_staff=True, is_superuser=True)
-    assert import_platform(target, platform, "--dry-run").findings == []
-    assert import_platform(target, platform).findings == []
+    is_superuser = holder == "superuser"
+    add_person(platform, 1, "a", is_staff=True, is_superuser=is_superuser)
+    _grant(platform, holder)
+    expected = ["LOGIN_MODE_LOCKS_OUT"] if holder == "restricted group" else []
+    for options in (("--dry-run",), ()):
+        report = import_platform(target, platform, *options)
+        codes = [code for table, _, code, _ in report.findings if table == "site_sitesettings"]
+        assert codes == expected
     assert shown(target).password_login_mode is PasswordLoginMode.CUSTOMERS_ONLY
+
+
+def _grant(platform: PlatformDatabase, holder: str) -> None:
+    """Give ``manage_settings`` to a group of the person, or to an app."""
+    platform.add("permission_permission", id=9, content_type_id=1, codename="manage_settings")
+    if holder.endswith("group"):
+        is_restricted = holder == "restricted group"
+        platform.add("account_group", id=1, name="A", restricted_access_to_channels=is_restricted)
+        platform.add("account_group_permissions", group_id=1, permission_id=9)
+        platform.add("account_user_groups", user_id=1, group_id=1)
+    if holder == "app":
+        platform.add("app_app", id=1, name="A", type="local", is_active=True, is_installed=True)
+        platform.add("app_app_permissions", app_id=1, permission_id=9)
+        platform.add("app_apptoken", app_id=1, token_last_4="abcd", auth_token=TOKEN_HASH)
 
 
 def test_settings_of_further_sites_are_left_out(target: Ports, platform: PlatformDatabase) -> None:

@@ -46,8 +46,9 @@ class ImportedProvider:
 
     @property
     def works(self) -> bool:
-        """Whether people can sign in with it."""
-        return self.active and as_provider(self).signs_in
+        """Whether people can sign in with it, or its access tokens are accepted."""
+        provider = as_provider(self)
+        return self.active and (provider.signs_in or provider.takes_tokens)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from app.services.identity.providers import to_provider
 from app.services.imports.providers import KIND as PROVIDER
 from app.services.imports.providers import default_provider, find_plugin, find_subject_key
 from app.services.imports.sections import Row, Run, Section, State
+from app.services.imports.source_permissions import number
 
 _identity = ExternalIdentityRecord
 
@@ -88,6 +89,7 @@ class LinkedAccounts(Section):
             converted = convert_identity(row, self._key, self._shared)
             identity = converted.value
             if identity is None or run.is_left_out("user", identity.user_id):
+                run.leave_out(self.kind, number(row["id"]))
                 yield Converted(None, converted.findings)
             else:
                 state = {"subject": identity.subject}

@@ -23,8 +23,8 @@ from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports.import_source import TableRow
 from app.services.accounts.email_links import redirect_refusal
-from app.services.imports.providers import find_plugin
 from app.services.imports.sections import Row, Run, Section, State
+from app.services.imports.source_managers import count_source_managers
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
 
 _MODE = "password_login_mode"
@@ -99,20 +99,21 @@ def _settings_here(session: Session) -> dict[str, str | bool]:
 
 
 def _lockout_finding(run: Run, key: int, mode: PasswordLoginMode) -> tuple[Finding, ...]:
-    """Return a finding if nobody who manages settings could sign in with that mode.
+    """Return a finding if no one who manages settings could sign in with that mode.
 
-    People and providers were imported before. A dry run knows only whether a provider works.
+    People, apps and providers were imported before; a dry run counts them at the source.
     """
     if mode is PasswordLoginMode.ENABLED:
         return ()
     with run.ports.database.reading() as session:
         row = session.execute(select(*settings_manager_columns(run.ports))).one()
-    managers = read_settings_managers(row)
+    managers = [read_settings_managers(row)]
     if run.options.dry_run:
-        plugin = find_plugin(run.source)
-        works = managers.providers or (plugin is not None and plugin.works)
-        reason = None if works else LockoutReason.NO_PROVIDER
-    else:
-        change = AccessChange(password_login_mode=mode)
-        reason = check_lockout(anonymous(), managers, mode, change).reason
-    return () if reason is None else (locks_out(key, mode, reason.message),)
+        managers.append(count_source_managers(run))
+    change = AccessChange(password_login_mode=mode)
+    checks = [check_lockout(anonymous(), each, mode, change) for each in managers]
+    if not all(check.is_locked_out for check in checks):
+        return ()
+    has_provider = any(each.providers for each in managers)
+    reason = LockoutReason.NO_IDENTITY if has_provider else LockoutReason.NO_PROVIDER
+    return (locks_out(key, mode, reason.message),)
