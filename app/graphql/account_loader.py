@@ -13,6 +13,7 @@ from app.services.metadata.user_metadata import (
     private_metadata_of_users,
     public_metadata_of_users,
 )
+from app.services.people.notes import external_references_of_users, notes_of_users
 
 Loaded = TypeVar("Loaded")
 
@@ -31,6 +32,8 @@ class AccountLoader:
         self._public: dict[int, Metadata] = {}
         self._private: dict[int, Metadata] = {}
         self._addresses: dict[int, tuple[Address, ...]] = {}
+        self._notes: dict[int, str] = {}
+        self._references: dict[int, str] = {}
 
     def add_users(self, users: Iterable[User]) -> None:
         """Note users of one list, which the caller can see."""
@@ -59,6 +62,22 @@ class AccountLoader:
             return addresses_of_users(self._ports, self._actor, users, self._proven)
 
         return self._load(user, self._addresses, read) or ()
+
+    def note(self, user: User) -> str | None:
+        """Return it; raises ``PermissionDenied`` as ``notes_of_users`` does."""
+
+        def read(users: Collection[User]) -> Mapping[int, str]:
+            return notes_of_users(self._ports, self._actor, users)
+
+        return self._load(user, self._notes, read) or None
+
+    def external_reference(self, user: User) -> str | None:
+        """Return it; raises ``PermissionDenied`` as ``external_references_of_users`` does."""
+
+        def read(users: Collection[User]) -> Mapping[int, str]:
+            return external_references_of_users(self._ports, self._actor, users, self._proven)
+
+        return self._load(user, self._references, read) or None
 
     def _load(
         self,

@@ -4,6 +4,7 @@ from app.domain.accounts.mail import MailKind
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from tests.builders.addresses import make_address
+from tests.builders.audit import trail
 from tests.builders.orders import make_order
 from tests.builders.outbox import mails
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in, user_as_stored
@@ -167,6 +168,26 @@ def test_details_are_saved_and_errors_are_shown_at_their_fields(
     saved = console.send(f"{here}/details", {**given, "email": "ada@example.com"}, seen_at=here)
     assert "Saved the details of Ada Okafor." in console.follow(saved).text
     assert user_as_stored(shop, key).email == "ada@example.com"
+
+
+def test_note_and_reference_are_saved_and_kept_from_those_who_see_orders(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    here = f"{LIST}{make_user(shop)}"
+    console = staff_console(USERS)
+    email = {"email": "customer@example.com"}
+    given = {**email, "note": "Tea,\r\nno milk", "external_reference": "e1"}
+    console.send(f"{here}/details", given, seen_at=here)
+    page = console.open(here).html
+    assert "Tea,\nno milk</textarea>" in page.replace("\r", "")
+    assert 'value="e1"' in page
+    console.send(f"{here}/details", email, seen_at=here)
+    assert "no milk" in console.open(here).html
+    console.send(f"{here}/details", given, seen_at=here)
+    (entry,) = trail(shop, "customer.update")
+    assert entry.after == {"has_note": True, "external_reference": "e1"}
+    orders = staff_console(Permission.MANAGE_ORDERS, email="orders@example.com")
+    assert "no milk" not in orders.open(here).html
 
 
 def test_staff_are_shown_among_the_staff(admin: ConsoleClient, shop: Ports) -> None:

@@ -38,6 +38,15 @@ query ($filter: PermissionGroupFilterInput, $sortBy: PermissionGroupSortingInput
   permissionGroups(first: 100, filter: $filter, sortBy: $sortBy) { edges { node { name } } }
 }"""
 USER = "query ($id: ID, $email: String) { user(id: $id, email: $email) { id email isStaff } }"
+NOTES = "id note externalReference"
+CHANGE = f"""mutation ($id: ID, $reference: String, $input: CustomerInput!) {{
+  customerUpdate(id: $id, externalReference: $reference, input: $input) {{
+    user {{ {NOTES} }} errors {{ field code }}
+  }}
+}}"""
+CREATE = f"""mutation ($input: UserCreateInput!) {{
+  customerCreate(input: $input) {{ user {{ {NOTES} }} errors {{ field code }} }}
+}}"""
 EVERYTHING = """{
   staffUsers(first: 21) { edges { node {
     email
@@ -164,6 +173,46 @@ def test_user_is_found_by_id_or_email_with_permission(
     assert api.code(USER, manager, id=ann, email="ann@example.com") == "GraphQLError"
     assert api.code(USER, manager, id="garbage") == "GraphQLError"
     assert api.code(USER) == "PermissionDenied"
+
+
+def test_notes_and_references_are_written_read_and_looked_up(
+    ports: Ports, api: ApiClient, manager: str
+) -> None:
+    ann = to_global_id("User", make_user(ports, "ann@example.com"))
+    given = {"note": "Prefers tea", "externalReference": "erp-1"}
+    changed = api.run(CHANGE, manager, id=ann, input=given)
+    assert changed == {"user": {"id": ann, **given}, "errors": []}
+    find = f"query ($name: String) {{ user(externalReference: $name) {{ {NOTES} }} }}"
+    assert api.run(find, manager, name="erp-1") == {"id": ann, **given}
+
+    created = api.run(CREATE, manager, input={"email": "bob@example.com", **given})
+    assert created["errors"] == [{"field": "externalReference", "code": "UNIQUE"}]
+    by_reference = api.run(CHANGE, manager, reference="erp-1", input={"note": None})
+    assert by_reference["user"] == {**given, "id": ann, "note": None}
+    missing = api.run(CHANGE, manager, reference="erp-2", input={})
+    assert missing["errors"] == [{"field": "externalReference", "code": "NOT_FOUND"}]
+
+    _, orders = make_app(ports, "orders", ORDERS)
+    hidden = api.ask(find, orders, name="erp-1")
+    assert hidden["data"]["user"] == {**given, "id": ann, "note": None}
+    assert [error["extensions"]["requiredPermissions"] for error in hidden["errors"]] == [
+        ["MANAGE_STAFF", "MANAGE_USERS"]
+    ]
+    api.run("mutation ($id: ID!) { customerDelete(id: $id) { errors { code } } }", manager, id=ann)
+    assert api.run(find, manager, name="erp-1") is None
+
+
+def test_notes_of_a_list_cost_one_statement(ports: Ports, api: ApiClient, manager: str) -> None:
+    def statements() -> int:
+        with recorded_statements() as recorded:
+            api.run(f"{{ customers(first: 50) {{ edges {{ node {{ {NOTES} }} }} }} }}", manager)
+        return len(selects(recorded))
+
+    make_user(ports, "0@example.com")
+    few = statements()
+    for number in range(1, 10):
+        make_user(ports, f"{number}@example.com")
+    assert statements() == few
 
 
 def test_nested_fields_cost_few_statements_for_any_length(ports: Ports, api: ApiClient) -> None:

@@ -28,7 +28,7 @@ from app.services.deliveries import daily_statistics, search, sending
 from app.services.deliveries import lists as delivery_lists
 from app.services.identity import stored_apps
 from app.services.inspector import sessions as inspected_sessions
-from app.services.people import stored_groups
+from app.services.people import stored_groups, user_sessions
 from app.services.shop import lockout_guard, sign_in_counts
 from app.services.sign_in_log import events as sign_in_events
 from app.services.sign_in_log import statistics as sign_in_statistics
@@ -101,6 +101,12 @@ READERS = {
         extensions._of_its_app,
         extensions._OF_ACTIVE_APPS.selected_columns,
         values={"permissions": ("MANAGE_ORDERS", "MANAGE_USERS")},
+    ),
+    "user_sessions.make_person": Reader(
+        user_sessions.make_person,
+        user_sessions.PERSON_COLUMNS,
+        arguments={"user": ("a", "b"), "sessions": ((), ("a session",)), "session_count": (1, 2)},
+        empty=frozenset({"public_metadata"}),
     ),
     "stored_groups.to_group": Reader(
         stored_groups.to_group,

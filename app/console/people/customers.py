@@ -159,5 +159,5 @@ def _values(
             request.args,
             is_manageable=viewer.is_manageable,
         ),
-        "form": form_of(user),
+        "form": form_of(person),
     }

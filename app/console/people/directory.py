@@ -3,14 +3,15 @@
 from collections.abc import Callable, Mapping
 
 from flask import request
-from wtforms import EmailField, StringField
+from wtforms import EmailField, Field, StringField, TextAreaField
 
 from app.console.forms import ConsoleForm
 from app.console.lists import ListOrder
 from app.console.people.person_page import STATUSES
 from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
-from app.domain.accounts.users import User
+from app.domain.values.unset import ABSENT, Absent
 from app.services.people.user_details import Details
+from app.services.people.user_sessions import Person
 from app.web.converters import one_of
 
 NAMES = {"q": "Name or email", "status": "Status"}
@@ -31,6 +32,8 @@ class PersonForm(ConsoleForm):
     first_name = StringField("First name")
     last_name = StringField("Last name")
     email = EmailField("Email")
+    external_reference = StringField("External reference")
+    note = TextAreaField("Note")
 
     @property
     def details(self) -> Details:
@@ -39,13 +42,26 @@ class PersonForm(ConsoleForm):
             first_name=self.first_name.data or "",
             last_name=self.last_name.data or "",
             email=self.email.data or "",
+            external_reference=_sent(self.external_reference),
+            note=_sent(self.note),
         )
 
 
-def form_of(user: User) -> PersonForm:
+def _sent(field: Field) -> str | Absent:
+    """Return what was typed, with line breaks as they are stored; ``ABSENT`` without the field."""
+    return ABSENT if field.data is None else str(field.data).replace("\r\n", "\n")
+
+
+def form_of(person: Person) -> PersonForm:
     """Return the form with the current values."""
+    user = person.user
     return PersonForm(
-        formdata=None, first_name=user.first_name, last_name=user.last_name, email=user.email
+        formdata=None,
+        first_name=user.first_name,
+        last_name=user.last_name,
+        email=user.email,
+        external_reference=person.external_reference,
+        note=person.note,
     )
 
 

@@ -166,7 +166,7 @@ def _values(person: Person, question_name: str = "") -> dict[str, object]:
             request.args,
             is_manageable=is_manageable(actor(), user.permissions),
         ),
-        "form": form_of(user),
+        "form": form_of(person),
         "link_form": CreatingForm(formdata=None),
         "link": shown_once(),
     }

@@ -21,7 +21,17 @@ from app.services.people.user_details import Details
 _USER = "app.graphql.types.users.User"
 _LANGUAGE = "app.graphql.types.languages.LanguageCodeEnum"
 _NO_TYPES = "Not supported: any ID is refused."
-_DETAILS = ("first_name", "last_name", "email", "is_active", "is_confirmed")
+_NOTE = "A note about the customer, which only staff see."
+_REFERENCE = "The ID that another system has for the customer; no two users have the same."
+_DETAILS = (
+    "first_name",
+    "last_name",
+    "email",
+    "is_active",
+    "is_confirmed",
+    "note",
+    "external_reference",
+)
 
 
 class UserCreateInput(graphene.InputObjectType):
@@ -31,6 +41,8 @@ class UserCreateInput(graphene.InputObjectType):
     last_name = graphene.String()
     email = graphene.String()
     is_active = graphene.Boolean()
+    note = graphene.String(description=_NOTE)
+    external_reference = graphene.String(description=_REFERENCE)
     language_code = graphene.InputField(
         _LANGUAGE, description="The customer's language; default EN."
     )
@@ -55,6 +67,8 @@ class CustomerInput(graphene.InputObjectType):
     email = graphene.String()
     is_active = graphene.Boolean()
     is_confirmed = graphene.Boolean()
+    note = graphene.String(description=_NOTE)
+    external_reference = graphene.String(description=_REFERENCE)
     language_code = graphene.InputField(_LANGUAGE, description="The customer's language.")
     default_shipping_address = graphene.InputField(
         AddressInput, description="Changes the default shipping address, or adds it."
@@ -101,12 +115,14 @@ class CustomerMutations(graphene.ObjectType):
             "MANAGE_USERS."
         ),
         id=graphene.ID(),
+        external_reference=graphene.String(description="The customer's, instead of `id`."),
         input=graphene.NonNull(CustomerInput),
     )
     customer_delete = graphene.Field(
         CustomerDelete,
         description="Deletes a customer and all their data. Requires MANAGE_USERS.",
         id=graphene.ID(),
+        external_reference=graphene.String(description="The customer's, instead of `id`."),
     )
 
     @staticmethod
@@ -124,13 +140,19 @@ class CustomerMutations(graphene.ObjectType):
             customer_type=input.get("customer_type"),
             language_code=language(input),
             addresses=_addresses(input),
+            note=input.get("note") or "",
+            external_reference=input.get("external_reference") or "",
         )
         return CustomerCreate(user=create_customer(context.ports, context.actor, new))
 
     @staticmethod
     @answers(CustomerUpdate)
     def resolve_customer_update(
-        _root: object, info: GraphQLResolveInfo, input: dict[str, Any], id: str | None = None
+        _root: object,
+        info: GraphQLResolveInfo,
+        input: dict[str, Any],
+        id: str | None = None,
+        external_reference: str | None = None,
     ) -> CustomerUpdate:
         context: RequestContext = info.context
         values = {name: input[name] for name in _DETAILS if name in input}
@@ -141,16 +163,21 @@ class CustomerMutations(graphene.ObjectType):
             Details(**values, language_code=language(input)),
             customer_type=input.get("customer_type"),
             addresses=_addresses(input),
+            external_reference=external_reference,
         )
         return CustomerUpdate(user=user)
 
     @staticmethod
     @answers(CustomerDelete)
     def resolve_customer_delete(
-        _root: object, info: GraphQLResolveInfo, id: str | None = None
+        _root: object,
+        info: GraphQLResolveInfo,
+        id: str | None = None,
+        external_reference: str | None = None,
     ) -> CustomerDelete:
         context: RequestContext = info.context
-        return CustomerDelete(user=delete_customer(context.ports, context.actor, id))
+        user = delete_customer(context.ports, context.actor, id, external_reference)
+        return CustomerDelete(user=user)
 
 
 def _addresses(input: dict[str, Any]) -> DefaultAddresses:

@@ -18,7 +18,8 @@ from app.services.people.user_details import Details
 
 _USER = "app.graphql.types.users.User"
 _IDS = graphene.List(graphene.NonNull(graphene.ID))
-_DETAILS = ("first_name", "last_name", "email", "is_active")
+_NOTE = "A note about the staff member, which staff with MANAGE_STAFF see."
+_DETAILS = ("first_name", "last_name", "email", "is_active", "note")
 
 
 class StaffCreateInput(graphene.InputObjectType):
@@ -28,6 +29,7 @@ class StaffCreateInput(graphene.InputObjectType):
     last_name = graphene.String()
     email = graphene.String()
     is_active = graphene.Boolean()
+    note = graphene.String(description=_NOTE)
     add_groups = _IDS
     redirect_url = graphene.String(
         description="URL of the invitation link. No email is sent without it."
@@ -41,6 +43,7 @@ class StaffUpdateInput(graphene.InputObjectType):
     last_name = graphene.String()
     email = graphene.String()
     is_active = graphene.Boolean()
+    note = graphene.String(description=_NOTE)
     add_groups = _IDS
     remove_groups = _IDS
 
@@ -107,6 +110,7 @@ class StaffMutations(graphene.ObjectType):
             first_name=input.get("first_name") or "",
             last_name=input.get("last_name") or "",
             is_active=input.get("is_active"),
+            note=input.get("note") or "",
             groups=tuple(input.get("add_groups") or ()),
             redirect_url=input.get("redirect_url") or "",
         )

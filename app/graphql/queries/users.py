@@ -56,9 +56,10 @@ class UserQueries(graphene.ObjectType):
         _USER,
         id=graphene.ID(),
         email=graphene.String(),
+        external_reference=graphene.String(description="The ID that another system has."),
         description=(
-            "A user by ID or email. MANAGE_STAFF is required for staff, MANAGE_USERS or "
-            "MANAGE_ORDERS for customers; null without it."
+            "A user by ID, email or external reference. MANAGE_STAFF is required for staff, "
+            "MANAGE_USERS or MANAGE_ORDERS for customers; null without it."
         ),
     )
     address = graphene.Field(
@@ -106,9 +107,16 @@ class UserQueries(graphene.ObjectType):
         info: GraphQLResolveInfo,
         id: str | None = None,
         email: str | None = None,
+        external_reference: str | None = None,
     ) -> User | None:
         context: RequestContext = info.context
-        return show_user(context.ports, context.actor, user_id=id, email=email)
+        return show_user(
+            context.ports,
+            context.actor,
+            user_id=id,
+            email=email,
+            external_reference=external_reference,
+        )
 
     @staticmethod
     def resolve_address(_root: object, info: GraphQLResolveInfo, id: str) -> Address | None:

@@ -93,6 +93,16 @@ class User(graphene.ObjectType):
         "app.graphql.types.languages.LanguageCodeEnum",
         description="The language to address the user in; EN unless chosen.",
     )
+    external_reference = graphene.String(
+        description=(
+            "The ID that another system has for the user. Visible like the public metadata."
+        )
+    )
+    note = graphene.String(
+        description=(
+            "What staff noted about the user. Requires MANAGE_USERS, for staff MANAGE_STAFF."
+        )
+    )
     user_permissions = graphene.List(
         graphene.NonNull(UserPermission), description="The user's effective permissions."
     )
@@ -139,6 +149,14 @@ class User(graphene.ObjectType):
 
     def resolve_id(self: domain.User, _info: GraphQLResolveInfo) -> str:
         return to_global_id("User", self.id)
+
+    def resolve_external_reference(self: domain.User, info: GraphQLResolveInfo) -> str | None:
+        context: RequestContext = info.context
+        return context.account_loader(info).external_reference(self)
+
+    def resolve_note(self: domain.User, info: GraphQLResolveInfo) -> str | None:
+        context: RequestContext = info.context
+        return context.account_loader(info).note(self)
 
     def resolve_user_permissions(
         self: domain.User, _info: GraphQLResolveInfo

@@ -13,7 +13,6 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_events import SignInEvent
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.metadata import to_stored_metadata
 from app.models import (
     ExternalIdentityRecord,
     IdentityProviderRecord,
@@ -32,9 +31,10 @@ from app.services.identity.manageable_users import require_manage_permission
 from app.services.identity.sso_coverage import KNOWN_BY
 from app.services.lists.records import record_from
 from app.services.people.user_sessions import (
-    METADATA_COLUMNS,
+    PERSON_COLUMNS,
     Person,
     find_sessions,
+    make_person,
 )
 from app.services.sign_in_log.events import to_event
 
@@ -96,10 +96,9 @@ def diagnose_sign_in(ports: Ports, actor: Actor, user_id: int) -> SignInDiagnosi
         user = read_user(rows[0])
         require_manage_permission(actor, is_staff=user.is_staff)
         sessions, count = find_sessions(ports, actor, session, user_id)
-    metadata = to_stored_metadata(rows[0].public_metadata, rows[0].private_metadata)
     attempts = tuple(_attempt(row) for row in rows if row.attempt_id is not None)
     return SignInDiagnosis(
-        Person(user, sessions, count, metadata),
+        make_person(rows[0], user, sessions, count),
         _state(rows[0]),
         attempts,
         _blocks(ports, user_id, attempts),
@@ -122,7 +121,7 @@ def _account(user_id: int) -> Select[*tuple[Any, ...]]:
         select(
             *USER_COLUMNS,
             *_STATE,
-            *METADATA_COLUMNS,
+            *PERSON_COLUMNS,
             addresses_text(ADDRESSES).label("addresses"),
             *(attempt.c[name].label(f"attempt_{name}") for name in _ATTEMPT_FIELDS),
         )

@@ -1,12 +1,14 @@
 """Customers, as those who manage them make, change and delete them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.addresses import NO_ADDRESSES, DefaultAddresses
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.names import name_problems
+from app.domain.accounts.notes import note_problems
 from app.domain.accounts.staff import deletion_problem
 from app.domain.accounts.users import DEFAULT_LANGUAGE, User
 from app.domain.authorization.actor import Actor
@@ -24,6 +26,7 @@ from app.services.authorization.register import part, requires
 from app.services.identity.users import load_user, snapshot_of
 from app.services.outbox.publisher import add_event
 from app.services.people.invitations import invite
+from app.services.people.notes import has_reference
 from app.services.people.user_creation import NewUser, emails_unique, store_user
 from app.services.people.user_details import Changed, Details, change_details, detail_problems
 from app.services.sign_in.sessions import end_sessions
@@ -43,26 +46,40 @@ class NewCustomer:
     customer_type: str | None = None
     language_code: str | Absent = ABSENT
     addresses: DefaultAddresses = NO_ADDRESSES
+    note: str = ""
+    external_reference: str = ""
 
 
 @requires(Permission.MANAGE_USERS)
 def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
     """Add a customer (`customerCreate`), who can sign in once they have chosen a password.
 
-    Refuses REQUIRED, INVALID and UNIQUE on ``email``, INVALID on names and ``redirectUrl``,
-    NOT_FOUND on ``customerType``, and what ``checked_address`` does.
+    Refuses REQUIRED, INVALID and UNIQUE on ``email``, INVALID on names, ``note`` and
+    ``redirectUrl``, INVALID and UNIQUE on ``externalReference``, NOT_FOUND on ``customerType``,
+    and what ``checked_address`` does.
     """
     email = normalize_email(new.email)
-    problems = [email_problem(email), *name_problems(new.first_name, new.last_name)]
+    problems = [
+        email_problem(email),
+        *name_problems(new.first_name, new.last_name),
+        *note_problems(new.note, new.external_reference),
+    ]
     if new.redirect_url:
         problems.append(redirect_refusal(ports, new.redirect_url))
     problems.append(_type_problem(new.customer_type))
     refuse_any(*problems)
     language = present(new.language_code, DEFAULT_LANGUAGE)
     new_user = NewUser(
-        email, new.first_name, new.last_name, is_active=new.is_active, language_code=language
+        email,
+        new.first_name,
+        new.last_name,
+        is_active=new.is_active,
+        language_code=language,
+        note=new.note,
+        external_reference=new.external_reference,
     )
-    with emails_unique(ports, email), ports.database.transaction() as session:
+    unique = emails_unique(ports, email, new.external_reference)
+    with unique, ports.database.transaction() as session:
         user = store_user(ports, actor, session, new_user)
         save_defaults(actor, session, user.id, new.addresses)
         if new.redirect_url and user.is_active:
@@ -79,17 +96,19 @@ def update_customer(
     *,
     customer_type: str | None = None,
     addresses: DefaultAddresses = NO_ADDRESSES,
+    external_reference: str | None = None,
 ) -> User:
     """Change a customer (`customerUpdate`); a deactivated one is signed out everywhere.
 
-    Refuses REQUIRED and NOT_FOUND on ``id``; REQUIRED, INVALID and UNIQUE on ``details``;
+    ``external_reference`` names the customer instead of an ID. Refuses REQUIRED, GRAPHQL_ERROR and
+    NOT_FOUND on ``id`` and ``externalReference``; REQUIRED, INVALID and UNIQUE on ``details``;
     NOT_FOUND on ``customerType``; and what ``checked_address`` does.
     """
-    key = _key(customer_id)
+    key = _key(ports, customer_id, external_reference)
     problems = [*detail_problems(details), _type_problem(customer_type)]
     refuse_any(*problems)
-    wanted_email = details.wanted_email or ""
-    with emails_unique(ports, wanted_email), ports.database.transaction() as session:
+    unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
+    with unique, ports.database.transaction() as session:
         user = _find(session, key)
         if user.is_staff:
             raise Refused(_MISSING)
@@ -114,12 +133,15 @@ def update_customer(
 
 
 @requires(Permission.MANAGE_USERS)
-def delete_customer(ports: Ports, actor: Actor, customer_id: str | None) -> User:
+def delete_customer(
+    ports: Ports, actor: Actor, customer_id: str | None, external_reference: str | None = None
+) -> User:
     """Delete a customer with all that is theirs (`customerDelete`), and return who it was.
 
-    Refuses on ``id``: REQUIRED, NOT_FOUND, DELETE_STAFF_ACCOUNT.
+    ``external_reference`` names the customer instead of an ID. Refuses on ``id`` REQUIRED,
+    GRAPHQL_ERROR, NOT_FOUND, DELETE_STAFF_ACCOUNT; NOT_FOUND on ``externalReference``.
     """
-    key = _key(customer_id)
+    key = _key(ports, customer_id, external_reference)
     with ports.database.transaction() as session:
         return remove_customer(ports, actor, session, key)
 
@@ -144,10 +166,19 @@ def _type_problem(customer_type: str | None) -> Problem | None:
     return Problem("NOT_FOUND", "Customer types aren't supported.", "customerType")
 
 
-def _key(customer_id: str | None) -> int:
-    if customer_id is None:
-        raise Refused(Problem("REQUIRED", "This is required.", "id"))
-    return key_of(customer_id, "User")
+def _key(ports: Ports, customer_id: str | None, external_reference: str | None) -> int:
+    if external_reference is None:
+        if customer_id is None:
+            raise Refused(Problem("REQUIRED", "This is required.", "id"))
+        return key_of(customer_id, "User")
+    if customer_id is not None:
+        message = "Pass either `id` or `externalReference`."
+        raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
+    with ports.database.reading() as session:
+        key = session.scalar(select(UserRecord.id).where(has_reference(external_reference)))
+    if key is None:
+        raise Refused(replace(_MISSING, field="externalReference"))
+    return key
 
 
 def _find(session: Session, key: int) -> UserRecord:

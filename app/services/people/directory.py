@@ -24,6 +24,7 @@ from app.services.authorization.register import requires
 from app.services.identity.manageable_users import NEEDED
 from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
 from app.services.lists.paging import Order, read_page
+from app.services.people.notes import has_reference
 
 _MAX_IDS = 1000
 _FREQUENT = 2000
@@ -102,19 +103,29 @@ def find_user(ports: Ports, actor: Actor, email: str) -> User:
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
 def show_user(
-    ports: Ports, actor: Actor, *, user_id: str | None = None, email: str | None = None
+    ports: Ports,
+    actor: Actor,
+    *,
+    user_id: str | None = None,
+    email: str | None = None,
+    external_reference: str | None = None,
 ) -> User | None:
-    """Return the user of a global id or email (`user`); ``None`` if the caller can't see them.
+    """Return the user of a global ID, email or external reference (`user`).
 
-    MANAGE_STAFF shows staff, MANAGE_USERS and MANAGE_ORDERS each show customers. Refuses
-    GRAPHQL_ERROR unless exactly one of the two is given, NOT_FOUND for an id of another type.
+    ``None`` if the caller can't see them: MANAGE_STAFF shows staff, MANAGE_USERS and MANAGE_ORDERS
+    each show customers. Refuses GRAPHQL_ERROR unless exactly one of the three is given, NOT_FOUND
+    for an ID of another type.
     """
-    if (user_id is None) is (email is None):
-        message = "Pass either `id` or `email`."
+    if sum(value is not None for value in (user_id, email, external_reference)) != 1:
+        message = "Pass either `id`, `email` or `externalReference`."
         raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
-    key = None if user_id is None else key_of(user_id, "User")
+    who = _has_email(email or "")
+    if user_id is not None:
+        who = UserRecord.id == key_of(user_id, "User")
+    elif external_reference is not None:
+        who = has_reference(external_reference)
     with ports.database.reading() as session:
-        user = _find(session, _has_email(email or "") if key is None else UserRecord.id == key)
+        user = _find(session, who)
     if user is None or not _shows(actor, user):
         return None
     return user

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.names import name_problems
+from app.domain.accounts.notes import note_problems
 from app.domain.accounts.staff import deletion_problem, duplicate_problem
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
@@ -48,6 +49,7 @@ class NewStaff:
     is_active: bool | None = None
     groups: tuple[str, ...] = ()
     redirect_url: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,15 @@ class StaffChanges:
 def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
     """Create a staff member (`staffCreate`); a customer with that email is promoted.
 
-    Refuses REQUIRED and INVALID on ``email``, UNIQUE for existing staff; INVALID on names and
-    ``redirectUrl``; on ``addGroups`` NOT_FOUND and OUT_OF_SCOPE_GROUP.
+    Refuses REQUIRED and INVALID on ``email``, UNIQUE for existing staff; INVALID on names,
+    ``note`` and ``redirectUrl``; on ``addGroups`` NOT_FOUND and OUT_OF_SCOPE_GROUP.
     """
     email = normalize_email(new.email)
-    problems = [email_problem(email), *name_problems(new.first_name, new.last_name)]
+    problems = [
+        email_problem(email),
+        *name_problems(new.first_name, new.last_name),
+        *note_problems(new.note, ""),
+    ]
     if new.redirect_url:
         problems.append(redirect_refusal(ports, new.redirect_url))
     refuse_any(*problems)
@@ -89,6 +95,7 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
                 is_staff=True,
                 is_active=new.is_active is not False,
                 groups=groups,
+                note=new.note,
             )
             user = store_user(ports, actor, session, new_user)
         if new.redirect_url and user.password_hash is None and user.is_active:
@@ -114,8 +121,9 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
     if twice is not None:
         problems.append(twice)
     refuse_any(*problems)
-    wanted_email = changes.details.wanted_email or ""
-    with emails_unique(ports, wanted_email), ports.database.transaction() as session:
+    details = changes.details
+    unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
+    with unique, ports.database.transaction() as session:
         lock_grants(session)
         stored = _find(session, key)
         user = load_user(session, key)
@@ -124,11 +132,11 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
         require_manageable(actor, user)
         changed = Changed({}, {})
         _change_groups(actor, session, user, changes, changed)
-        active = changes.details.is_active
+        active = details.is_active
         if isinstance(active, bool) and active is not user.is_active:
             switch_active(ports, actor, session, user, active=active)
             changed.note("is_active", user.is_active, active)
-        change_details(ports, actor, session, stored, changes.details, changed)
+        change_details(ports, actor, session, stored, details, changed)
         if changed.after:
             stored.updated_at = ports.clock.now()
             add_event(ports, actor, session, StaffUpdated(key))
@@ -193,6 +201,7 @@ def _promote(
     make_staff(ports, actor, session, user)
     user.first_name = new.first_name or user.first_name
     user.last_name = new.last_name or user.last_name
+    user.note = new.note or user.note
     if new.is_active is not None:
         user.is_active = new.is_active
     had_password = user.password_hash is not None

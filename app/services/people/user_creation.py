@@ -30,6 +30,9 @@ from app.services.people.permission_holders import lock_grants
 
 _ALWAYS = ("PASSWORD_TOO_SHORT", "INVALID")
 UNIQUE = Problem("UNIQUE", "This email is already in use.", "email")
+_REFERENCE_TAKEN = Problem(
+    "UNIQUE", "This external reference is already in use.", "externalReference"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class NewUser:
     password: str | None = field(default=None, repr=False)
     is_active: bool = True
     language_code: str = DEFAULT_LANGUAGE
+    note: str = ""
+    external_reference: str = ""
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -100,10 +105,12 @@ def store_user(
     """Store the checked user ``new`` in the transaction of ``session``.
 
     ``hashed`` is the password's hash, ``None`` without a password. The email must be normalized;
-    refuses UNIQUE on ``email``.
+    refuses UNIQUE on ``email`` and ``externalReference``.
     """
     if is_taken(session, new.email):
         raise Refused(UNIQUE)
+    if new.external_reference:
+        require_free_reference(session, new.external_reference)
     now = ports.clock.now()
     user = UserRecord(
         email=new.email,
@@ -114,6 +121,8 @@ def store_user(
         is_superuser=new.is_superuser,
         is_active=new.is_active,
         language_code=new.language_code,
+        note=new.note,
+        external_reference=new.external_reference or None,
         date_joined=now,
         updated_at=now,
     )
@@ -127,7 +136,7 @@ def store_user(
     add_event(
         ports, actor, session, StaffCreated(user.id) if user.is_staff else CustomerCreated(user.id)
     )
-    after = {
+    after: dict[str, object] = {
         "is_staff": user.is_staff,
         "is_superuser": user.is_superuser,
         "is_active": user.is_active,
@@ -135,6 +144,10 @@ def store_user(
         "groups": sorted(new.groups),
         "has_password": hashed is not None,
     }
+    if new.note:
+        after["has_note"] = True
+    if new.external_reference:
+        after["external_reference"] = new.external_reference
     record(ports, actor, session, Change("user.create", "User", user.id, user.email, after=after))
     return user
 
@@ -146,13 +159,23 @@ def is_taken(session: Session, email: str) -> bool:
 
 
 @part
+def require_free_reference(session: Session, external_reference: str) -> None:
+    """Refuse UNIQUE on ``externalReference`` if a user has it."""
+    taken = select(UserRecord.id).where(UserRecord.external_reference == external_reference)
+    if session.scalar(taken) is not None:
+        raise Refused(_REFERENCE_TAKEN)
+
+
+@part
 @contextmanager
-def emails_unique(ports: Ports, email: str) -> Iterator[None]:
-    """Refuse UNIQUE on ``email`` if another transaction took it first."""
+def emails_unique(ports: Ports, email: str, external_reference: str = "") -> Iterator[None]:
+    """Refuse UNIQUE on ``email`` or ``externalReference`` if another transaction took it first."""
     try:
         yield
     except IntegrityError:
         with ports.database.reading() as session:
             if is_taken(session, email):
                 raise Refused(UNIQUE) from None
+            if external_reference:
+                require_free_reference(session, external_reference)
         raise

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.mail import Mail, MailKind
 from app.domain.accounts.names import name_problems
+from app.domain.accounts.notes import note_problems
 from app.domain.authorization.actor import Actor
 from app.domain.values.dates import date_in_words
 from app.domain.values.errors import Problem, Refused
@@ -18,14 +19,15 @@ from app.services.accounts.email_links import drop_links
 from app.services.authorization.register import part
 from app.services.identity.account_trust import confirm_email
 from app.services.outbox.publisher import add_mail
-from app.services.people.user_creation import UNIQUE
+from app.services.people.user_creation import UNIQUE, require_free_reference
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
     """A change of a user; ``ABSENT`` keeps a field, ``None`` is null.
 
-    A null name is empty; email and status can't be null.
+    A null name or note is empty, an empty external reference is null; email and status can't be
+    null.
     """
 
     first_name: str | Absent | None = ABSENT
@@ -34,6 +36,13 @@ class Details:
     is_active: bool | Absent | None = ABSENT
     is_confirmed: bool | Absent | None = ABSENT
     language_code: str | Absent = ABSENT
+    note: str | Absent | None = ABSENT
+    external_reference: str | Absent | None = ABSENT
+
+    @property
+    def wanted_reference(self) -> str:
+        """Return the new external reference, empty when it stays or is removed."""
+        return _text(self.external_reference)
 
     @property
     def wanted_email(self) -> str | None:
@@ -57,9 +66,10 @@ class Changed:
 @part
 def detail_problems(details: Details) -> list[Problem]:
     """Return the problems of the new details: REQUIRED and INVALID on each."""
-    names = (details.first_name, details.last_name)
-    first, last = ("" if isinstance(name, Absent) else name or "" for name in names)
-    problems: list[Problem | None] = [*name_problems(first, last)]
+    problems: list[Problem | None] = [
+        *name_problems(_text(details.first_name), _text(details.last_name)),
+        *note_problems(_text(details.note), details.wanted_reference),
+    ]
     if details.wanted_email is not None:
         problems.append(email_problem(details.wanted_email))
     for value, field in ((details.is_active, "isActive"), (details.is_confirmed, "isConfirmed")):
@@ -79,9 +89,9 @@ def change_details(
 ) -> None:
     """Write changed fields to ``user``, whose row is locked, and to ``changed``.
 
-    Refuses UNIQUE on ``email``. After a change of email the old one gets a mail, and links mailed
-    there stop working. A confirmed account loses its unverified identities (``account_trust``).
-    Doesn't change whether the user is active.
+    Refuses UNIQUE on ``email`` and ``externalReference``. After a change of email the old one gets
+    a mail, and links mailed there stop working. A confirmed account loses its unverified
+    identities (``account_trust``). Doesn't change whether the user is active.
     """
     values: dict[str, str | Absent | None] = {
         "first_name": details.first_name,
@@ -90,6 +100,7 @@ def change_details(
         "language_code": details.language_code,
     }
     old_email = user.email
+    _change_note(session, user, details, changed)
     for name, value in values.items():
         new = "" if value is None else value
         old = getattr(user, name)
@@ -106,6 +117,25 @@ def change_details(
             user.is_confirmed = False
     if user.email != old_email:
         _notify_email_change(ports, session, user, old_email)
+
+
+def _change_note(session: Session, user: UserRecord, details: Details, changed: Changed) -> None:
+    """Write a new note, whose text the audit log doesn't get, and a new external reference."""
+    if not isinstance(details.note, Absent) and (details.note or "") != user.note:
+        changed.note("has_note", bool(user.note), bool(details.note))
+        user.note = details.note or ""
+    if isinstance(details.external_reference, Absent):
+        return
+    reference = details.external_reference or None
+    if reference != user.external_reference:
+        if reference is not None:
+            require_free_reference(session, reference)
+        changed.note("external_reference", user.external_reference, reference)
+        user.external_reference = reference
+
+
+def _text(value: str | Absent | None) -> str:
+    return "" if isinstance(value, Absent) else value or ""
 
 
 def _require_free(session: Session, email: str) -> None:

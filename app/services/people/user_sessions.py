@@ -12,7 +12,7 @@ from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.metadata import Metadata, StoredMetadata, to_stored_metadata
 from app.models import SessionRecord, UserRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part, requires
@@ -24,15 +24,21 @@ MAX_SESSIONS = 100
 """Sessions of one person that are shown: the newest."""
 
 
-METADATA_COLUMNS = (UserRecord.public_metadata, UserRecord.private_metadata)
-"""The columns of a person's ``metadata``."""
+PERSON_COLUMNS = (
+    UserRecord.public_metadata,
+    UserRecord.private_metadata,
+    UserRecord.note,
+    UserRecord.external_reference,
+)
+"""The columns of what a ``Person`` has besides the user and the sessions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
     """A user with the newest ``MAX_SESSIONS`` of their ``session_count`` sessions.
 
-    ``metadata`` is there where the reader manages the user, else ``public_metadata``.
+    ``metadata`` is there where the reader manages the user, else ``public_metadata``; so are
+    ``note`` and ``external_reference``.
     """
 
     user: User
@@ -40,6 +46,8 @@ class Person:
     session_count: int = 0
     metadata: StoredMetadata | None = None
     public_metadata: Metadata = field(default_factory=dict)
+    note: str = ""
+    external_reference: str = ""
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -70,7 +78,7 @@ def find_sessions(
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
     """Return a user with sessions and metadata; refuses as ``list_user_sessions`` does."""
-    query = select(*USER_COLUMNS, *METADATA_COLUMNS).where(UserRecord.id == user_id)
+    query = select(*USER_COLUMNS, *PERSON_COLUMNS).where(UserRecord.id == user_id)
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is None:
@@ -78,8 +86,22 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
         user = read_user(row)
         require_manage_permission(actor, is_staff=user.is_staff)
         sessions, count = find_sessions(ports, actor, session, user_id)
-    metadata = to_stored_metadata(row.public_metadata, row.private_metadata)
-    return Person(user, sessions, count, metadata)
+    return make_person(row, user, sessions, count)
+
+
+@part
+def make_person(
+    row: NamedRow, user: User, sessions: tuple[SignedIn, ...], session_count: int
+) -> Person:
+    """Return the person of a row with ``PERSON_COLUMNS``."""
+    return Person(
+        user,
+        sessions,
+        session_count,
+        to_stored_metadata(row.public_metadata, row.private_metadata),
+        note=row.note,
+        external_reference=row.external_reference or "",
+    )
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)

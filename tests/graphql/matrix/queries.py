@@ -108,6 +108,11 @@ FIELDS = {
         f"User.{name}": Row(HIDDEN, f"{_CUSTOMER} {{ {name} {{ id }} }}", (USERS, ORDERS))
         for name in ("addresses", "defaultShippingAddress", "defaultBillingAddress")
     },
+    "User.externalReference": Row(HIDDEN, f"{_CUSTOMER} {{ externalReference }}", (USERS, ORDERS)),
+    "User.note": Row(HOLDERS, f"{_CUSTOMER} {{ note }}", (USERS,)),
+    "User.note of the staff": Row(
+        Rule("- - o + o + o +", HIDDEN.kinds), f"{_STAFF} {{ note }}", (STAFFERS,)
+    ),
     "User.addresses of the staff": Row(HIDDEN, f"{_STAFF} {{ addresses {{ id }} }}", (STAFFERS,)),
     "User.addresses of oneself": Row(SIGNED_IN, "me { addresses { id } }"),
     **{

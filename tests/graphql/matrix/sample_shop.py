@@ -23,7 +23,15 @@ from app.services.apps.extension_tokens import make_extension_token
 from tests.builders.addresses import make_address
 from tests.builders.apps import make_app, make_extension_app
 from tests.builders.orders import checkout_id, line_id, make_cart, make_order, order_id
-from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user, sign_in
+from tests.builders.people import (
+    NOBODY,
+    actor_of,
+    change_user,
+    make_group,
+    make_staff,
+    make_user,
+    sign_in,
+)
 from tests.builders.products import make_product, product_id
 from tests.builders.shop import configure_shop
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -139,6 +147,8 @@ def one_of_everything(ports: Ports) -> Mapping[str, str]:
     product = make_product(ports)
     cart, staff = make_cart(ports, NOBODY, product), make_staff(ports, "target@example.com")
     customer = make_user(ports, "customer@example.com")
+    for key in (customer, staff):
+        change_user(ports, key, note="Prefers tea", external_reference=f"erp-{key}")
     now = ports.clock.now()
     with ports.database.transaction() as session:
         entry = AppExtensionRecord(
