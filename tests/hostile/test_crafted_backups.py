@@ -4,6 +4,7 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyrage
 import pytest
 
 from app.adapters.backup_files import write_backup
@@ -12,7 +13,7 @@ from app.domain.values.installation_errors import BackupFailed
 from app.ports.backups import BackupFacts, BackupKey, BackupLock
 
 FACTS = BackupFacts("1.0", "0001", "sqlite", datetime(2026, 3, 1, tzinfo=UTC), "fingerprint")
-PASSPHRASE = "a sentence that opens the backup"
+IDENTITY = pyrage.x25519.Identity.generate()
 
 
 def database(file: Path, value: int) -> Path:
@@ -34,11 +35,12 @@ def kept(file: Path) -> list[int]:
 @pytest.mark.parametrize("member", ["database.sqlite3", "queue.sqlite3"])
 def test_backup_without_a_database_replaces_nothing(member: str, tmp_path: Path) -> None:
     backup, source = tmp_path / "shop.backup", database(tmp_path / "source", 1)
-    write_backup(backup, {member: source}, FACTS, BackupLock(passphrase=PASSPHRASE))
+    lock = BackupLock(recipients=(str(IDENTITY.to_public()),))
+    write_backup(backup, {member: source}, FACTS, lock)
     target = SqliteBackups(database(tmp_path / "shop.sqlite3", 2), tmp_path / "queue")
 
     def restore() -> None:
-        with target.open(backup, BackupKey(passphrase=PASSPHRASE)) as opened:
+        with target.open(backup, BackupKey(identities=str(IDENTITY))) as opened:
             opened.restore()
 
     if member == "database.sqlite3":
