@@ -2,11 +2,16 @@
 
 from sqlalchemy import insert, update
 
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.events import EventType
+from app.domain.events import EventType, ProductUpdated
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookEventRecord, WebhookRecord
 from app.ports import Ports
+from app.services.deliveries.fanout import fan_out_events
+from app.services.outbox.publisher import add_event
 from app.services.webhooks.stored_webhooks import encrypted_secret
+from tests.builders.apps import make_app
 from tests.builders.people import ISSUER
 
 TARGET = "https://app.example.com/hook"
@@ -103,3 +108,14 @@ def make_many_deliveries(ports: Ports, webhook_id: int, count: int, **values: ob
         )
     if values:
         change_delivery(ports, first, **values)
+
+
+def make_missed_events(ports: Ports, count: int) -> None:
+    """Publish updates of ``count`` products before the webhook ``hook`` for them exists."""
+    with ports.database.transaction() as session:
+        for number in range(count):
+            add_event(ports, OPERATOR, session, ProductUpdated(number))
+    while fan_out_events(ports, WORKER):
+        pass
+    app, _ = make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
+    make_webhook(ports, app, EventType.PRODUCT_UPDATED)

@@ -8,15 +8,9 @@ import pytest
 
 from app.commands.terminal import progress
 from app.commands.terminal.progress import pace
-from app.domain.authorization.actor import OPERATOR, WORKER
-from app.domain.authorization.permissions import Permission
-from app.domain.events import EventType, ProductUpdated
 from app.ports import Ports
 from app.services.deliveries import replays
-from app.services.deliveries.fanout import fan_out_events
-from app.services.outbox.publisher import add_event
-from tests.builders.apps import make_app
-from tests.builders.webhooks import make_webhook
+from tests.builders.webhooks import make_missed_events
 from tests.commands.real_installation import Installation
 from tests.commands.shell import run
 from tests.commands.terminal import run_in_terminal
@@ -45,13 +39,7 @@ def test_pace_is_a_rate_and_the_time_left(
 def replay(ports: Ports, clock: FakeClock, *options: str) -> str:
     """Replay 120 missing events in two rounds; return standard error."""
     telling = replace(ports, payloads=FakePayloads(ports.database))
-    with ports.database.transaction() as session:
-        for number in range(120):
-            add_event(telling, OPERATOR, session, ProductUpdated(number))
-    while fan_out_events(telling, WORKER):
-        pass
-    app, _ = make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
-    make_webhook(ports, app, EventType.PRODUCT_UPDATED)
+    make_missed_events(telling, 120)
     since = (clock.now() - timedelta(hours=1)).isoformat()
     done = run(telling, "webhook", "replay", "hook", "--since", since, *options)
     assert done.exit_code == 0, done.output

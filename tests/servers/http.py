@@ -2,14 +2,14 @@
 
 import socket
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from typing_extensions import override
+
+from tests.servers.listener import Listener, QuietHandler
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +64,11 @@ def http_server(
     name = f"[{host}]" if ":" in host else host
     scheme = "http" if tls is None else "https"
     listening.server = HttpServer(f"{scheme}://{name}:{listening.server_address[1]}")
-    thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with listening.serving():
         yield listening.server
-    finally:
-        listening.shutdown()
-        thread.join()
-        listening.server_close()
 
 
-class _Listener(ThreadingHTTPServer):
-    # A slow reply ends with its connection when the test ends.
-    daemon_threads = True
-    block_on_close = False
+class _Listener(Listener):
     server: HttpServer
 
     @override
@@ -92,8 +83,7 @@ class _Listener(ThreadingHTTPServer):
         """Ignore clients that disconnect, as some tests do on purpose."""
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(QuietHandler):
     wbufsize = -1  # one packet per response
     server: _Listener
 
@@ -124,7 +114,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(reply.body)))
         self.end_headers()
         self.wfile.write(reply.body)
-
-    @override
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing."""

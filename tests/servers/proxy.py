@@ -3,15 +3,13 @@
 import base64
 import select
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-from typing_extensions import override
+from tests.servers.listener import Listener, QuietHandler
 
 _LOOPBACK = "127.0.0.1"
 
@@ -35,27 +33,18 @@ def http_proxy() -> Iterator[Proxy]:
     """Run a proxy until the end of the block."""
     listening = _Listener((_LOOPBACK, 0), _Handler)
     listening.proxy = Proxy(f"{_LOOPBACK}:{listening.server_address[1]}")
-    thread = threading.Thread(target=listening.serve_forever, args=(0.01,))
-    thread.start()
-    try:
+    with listening.serving():
         yield listening.proxy
-    finally:
-        listening.shutdown()
-        thread.join()
-        listening.server_close()
 
 
-class _Listener(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
+class _Listener(Listener):
     proxy: Proxy
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     server: _Listener
-    protocol_version = "HTTP/1.1"
 
-    def do_CONNECT(self) -> None:
+    def do_CONNECT(self) -> None:  # noqa: N802 - the server's name for it
         if self._is_refused():
             return
         port = int(self.path.rpartition(":")[2])
@@ -65,7 +54,7 @@ class _Handler(BaseHTTPRequestHandler):
             _relay(self.connection, target)
         self.close_connection = True
 
-    def do_POST(self) -> None:
+    def do_POST(self) -> None:  # noqa: N802
         if self._is_refused():
             return
         url = urlsplit(self.path)
@@ -88,10 +77,6 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
         return self.server.proxy.refuses
-
-    @override
-    def log_message(self, format: str, *args: object) -> None:
-        """Write nothing to standard error."""
 
 
 def _relay(one: socket.socket, other: socket.socket) -> None:

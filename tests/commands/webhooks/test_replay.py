@@ -6,16 +6,10 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.authorization.actor import OPERATOR, WORKER
-from app.domain.authorization.permissions import Permission
-from app.domain.events import EventType, ProductUpdated
 from app.models import DeliveryRecord
 from app.ports import Ports
 from app.services.deliveries import replays
-from app.services.deliveries.fanout import fan_out_events
-from app.services.outbox.publisher import add_event
-from tests.builders.apps import make_app
-from tests.builders.webhooks import make_webhook
+from tests.builders.webhooks import make_missed_events
 from tests.commands.shell import run_json
 from tests.fakes.clock import FakeClock
 from tests.fakes.payloads import FakePayloads
@@ -26,13 +20,7 @@ def test_all_that_is_missing_is_made_however_much_it_is(
 ) -> None:
     monkeypatch.setattr(replays, "MAX_MISSING", 50)
     telling = replace(ports, payloads=FakePayloads(ports.database))
-    with ports.database.transaction() as session:
-        for number in range(120):
-            add_event(telling, OPERATOR, session, ProductUpdated(number))
-    while fan_out_events(telling, WORKER):
-        pass
-    app, _ = make_app(ports, "Warehouse", Permission.MANAGE_PRODUCTS)
-    make_webhook(ports, app, EventType.PRODUCT_UPDATED)
+    make_missed_events(telling, 120)
     since = (clock.now() - timedelta(hours=1)).isoformat()
 
     page = run_json(telling, "webhook", "replay", "hook", "--since", since)

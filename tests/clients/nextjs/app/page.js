@@ -1,23 +1,10 @@
 // --8<-- [start:page]
 import { currentUser } from '../lib/current-user.js';
 import { signIn, signOut } from './actions.js';
+import { SignInForm } from './form.js';
 
 export default async function Page() {
   const user = await currentUser();
-  if (user) {
-    return (
-      <form action={signOut}>
-        <p>Signed in as {user.email}</p>
-        <button>Sign out</button>
-      </form>
-    );
-  }
-  return (
-    <form action={signIn}>
-      <input name="email" type="email" />
-      <input name="password" type="password" />
-      <button>Sign in</button>
-    </form>
-  );
+  return <SignInForm user={user} signIn={signIn} signOut={signOut} />;
 }
 // --8<-- [end:page]

@@ -1,5 +1,6 @@
 // --8<-- [start:page]
 import { serverAuth } from '../../lib/auth.js';
+import { SignInForm } from '../form.js';
 
 async function signIn(formData) {
   'use server';
@@ -25,20 +26,6 @@ async function currentUser() {
 
 export default async function Page() {
   const user = await currentUser();
-  if (user) {
-    return (
-      <form action={signOut}>
-        <p>Signed in as {user.email}</p>
-        <button>Sign out</button>
-      </form>
-    );
-  }
-  return (
-    <form action={signIn}>
-      <input name="email" type="email" />
-      <input name="password" type="password" />
-      <button>Sign in</button>
-    </form>
-  );
+  return <SignInForm user={user} signIn={signIn} signOut={signOut} />;
 }
 // --8<-- [end:page]

@@ -1,0 +1,19 @@
+// --8<-- [start:form]
+export function SignInForm({ user, signIn, signOut }) {
+  if (user) {
+    return (
+      <form action={signOut}>
+        <p>Signed in as {user.email}</p>
+        <button>Sign out</button>
+      </form>
+    );
+  }
+  return (
+    <form action={signIn}>
+      <input name="email" type="email" />
+      <input name="password" type="password" />
+      <button>Sign in</button>
+    </form>
+  );
+}
+// --8<-- [end:form]

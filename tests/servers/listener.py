@@ -1,0 +1,34 @@
+"""What the HTTP servers of the tests share: threads, silence, and an end with the block."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from typing_extensions import override
+
+
+class Listener(ThreadingHTTPServer):
+    # A slow reply ends with its connection when the test ends.
+    daemon_threads = True
+    block_on_close = False
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Answer requests until the end of the block."""
+        thread = threading.Thread(target=self.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield
+        finally:
+            self.shutdown()
+            thread.join()
+            self.server_close()
+
+
+class QuietHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    @override
+    def log_message(self, format: str, *args: object) -> None:
+        """Write nothing to standard error."""
