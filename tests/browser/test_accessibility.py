@@ -46,7 +46,9 @@ DIALOGS = """() => {
 }"""
 FINDINGS = """async (options) => (await axe.run(options)).violations.map(
   (found) => `${found.id}: ${found.help}: ${found.nodes.map((node) => node.html).join(' ')}`)"""
-ALL_RULES = {"resultTypes": ["violations"]}
+ALL_RULES = {"resultTypes": ["violations"], "preload": {"assets": ["media"]}}
+"""All rules that are on by default, of which none reads the style sheets."""
+
 COLOR_RULES = ALL_RULES | {"runOnly": ["color-contrast", "link-in-text-block"]}
 """The rules that can find something in the dark theme alone: it differs from light in colors."""
 
