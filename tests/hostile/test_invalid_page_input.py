@@ -27,6 +27,8 @@ from tests.console.route_requests import KEYS
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 
+pytestmark = pytest.mark.first
+
 BIG, HUGE, NUL = str(2**63), str(2**200), "1\0"
 IN_PATHS = (BIG, "0", "\u0663", NUL)
 IN_VALUES = (HUGE, NUL, "0000-00-00", "5" * 5000, "\u0663", "\ud800", "", "-1", "1e9", "1\u202e2")

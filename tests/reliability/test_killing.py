@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.reliability.crash_run import Result, Trial, run_trial
+
+pytestmark = pytest.mark.first
 
 CHANGES, KILLS = 50, 2
 

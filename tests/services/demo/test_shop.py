@@ -28,6 +28,8 @@ from tests.builders.demo import DEMO_ROWS, demo_rows, fill_demo
 from tests.builders.people import NOBODY, change_user, make_user, visit
 from tests.fakes.clock import FakeClock
 
+pytestmark = pytest.mark.first
+
 ROLES = ["superuser", "manager", "support", "customer", "app"]
 
 
