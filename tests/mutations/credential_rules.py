@@ -4,6 +4,48 @@ from tests.mutations.mutant import Mutant
 
 TOKENS = (
     Mutant(
+        "No provider gets to see what may be an imported app token",
+        "app/services/identity/identify.py",
+        "if foreign is not None and foreign.is_of_app:",
+        "if foreign is not None and foreign.app.found is not None:",
+        "services/identity/test_imported_tokens.py",
+    ),
+    Mutant(
+        "A request compares few imported app tokens",
+        "app/services/identity/imported_tokens.py",
+        "in candidates[:MAX_COMPARISONS]:",
+        "in candidates:",
+        "services/identity/test_imported_tokens.py",
+    ),
+    Mutant(
+        "Comparisons with imported app tokens are limited",
+        "app/services/identity/imported_tokens.py",
+        "limit_rate(ports, IMPORTED_TOKEN, address)",
+        "pass",
+        "services/identity/test_imported_tokens.py",
+    ),
+    Mutant(
+        "A failed comparison with an imported app token is remembered",
+        "app/services/identity/imported_tokens.py",
+        "_remember(ports, digest, candidate.id)",
+        "pass",
+        "services/identity/test_imported_tokens.py",
+    ),
+    Mutant(
+        "An imported app token that changed meanwhile is not converted",
+        "app/services/identity/imported_tokens.py",
+        "AppTokenRecord.imported_hash == match.imported_hash,",
+        "AppTokenRecord.imported_hash.is_not(None),",
+        "services/identity/test_imported_tokens.py",
+    ),
+    Mutant(
+        "Imported tokens of inactive apps are not compared",
+        "app/services/identity/imported_tokens.py",
+        "            WORKS,\n",
+        "",
+        "services/identity/test_imported_tokens.py",
+    ),
+    Mutant(
         "An expired token is rejected",
         "app/domain/sign_in/tokens.py",
         "if claims.exp <= now:",

@@ -28,7 +28,7 @@ MAX_COMPARISONS = 2
 FAILED_SECONDS = 60.0
 """For how long a process knows which tokens a bearer isn't."""
 
-QUEUE_SECONDS = 2.0
+QUEUE_SECONDS = 5.0
 """How long a request waits for its turn to compare."""
 
 _BUSY_SECONDS = 2
