@@ -4,6 +4,7 @@ from tests.mutations.access_rules import AUTHORIZATION, SWITCHES
 from tests.mutations.account_rules import ACCOUNTS, APPS, SINGLE_SIGN_ON
 from tests.mutations.credential_rules import SIGN_IN, TOKENS
 from tests.mutations.delivery_rules import VALUES, WEBHOOKS
+from tests.mutations.import_rules import IMPORTS
 from tests.mutations.list_rules import LISTS
 from tests.mutations.operation_rules import OPERATIONS
 from tests.mutations.sign_in_log_rules import SIGN_IN_LOG
@@ -21,4 +22,5 @@ MUTANTS = (
     *VALUES,
     *LISTS,
     *OPERATIONS,
+    *IMPORTS,
 )

@@ -1,0 +1,88 @@
+"""Mutants of the rules about importing from another installation."""
+
+from tests.mutations.mutant import Mutant
+
+_APPS = "domain/imports/test_apps.py"
+_EXTENSIONS = "domain/imports/test_extensions.py"
+_WEBHOOKS = "domain/imports/test_webhooks.py"
+_RUNS = "imports/test_import_apps.py"
+
+IMPORTS = (
+    Mutant(
+        "An imported app never has MANAGE_APPS",
+        "app/domain/imports/apps.py",
+        "    return permissions - {Permission.MANAGE_APPS}\n\n\ndef _report_missing_fields",
+        "    return permissions\n\n\ndef _report_missing_fields",
+        _APPS,
+    ),
+    Mutant(
+        "A removed app is left out",
+        "app/domain/imports/apps.py",
+        'if source.get("removed_at") is not None:',
+        'if source.get("removed_at") is not None and False:',
+        _APPS,
+    ),
+    Mutant(
+        "An app token without a usable hash is left out",
+        "app/domain/imports/apps.py",
+        "if not is_verifiable(encoded):",
+        "if not encoded:",
+        _APPS,
+    ),
+    Mutant(
+        "An extension with an unknown permission is left out, not shown to more people",
+        "app/domain/imports/extensions.py",
+        "    if row.findings:\n",
+        "    if not permissions and False:\n",
+        _EXTENSIONS,
+    ),
+    Mutant(
+        "A webhook filtered by channel is imported disabled",
+        "app/domain/imports/webhooks.py",
+        "        _is_unfiltered(row),\n",
+        "        _is_unfiltered(row) or True,\n",
+        _WEBHOOKS,
+    ),
+    Mutant(
+        "A webhook whose query is refused is imported disabled",
+        "app/domain/imports/webhooks.py",
+        "        _can_run(row, query, around.check_query),\n",
+        "        _can_run(row, query, around.check_query) or True,\n",
+        _WEBHOOKS,
+    ),
+    Mutant(
+        "A webhook to a private network is imported disabled",
+        "app/domain/imports/webhooks.py",
+        "        _may_send_to(row, target_url, around.allowed_networks),\n",
+        "        _may_send_to(row, target_url, around.allowed_networks) or True,\n",
+        _WEBHOOKS,
+    ),
+    Mutant(
+        "An inactive webhook isn't activated by its import",
+        "app/domain/imports/webhooks.py",
+        'is_active=row.flag("is_active") and all(checks),',
+        "is_active=all(checks),",
+        _WEBHOOKS,
+    ),
+    Mutant(
+        "A webhook that was disabled for failing stays disabled",
+        "app/services/imports/webhooks.py",
+        '        del values["is_active"]\n',
+        "        pass\n",
+        _RUNS,
+    ),
+    Mutant(
+        "A new secret of the source replaces the imported one",
+        "app/services/imports/webhooks.py",
+        'if row.state["secret"] != _stored_fingerprint(ports, stored.secret):',
+        "if not stored.secret:",
+        _RUNS,
+    ),
+    Mutant(
+        "What belongs to an app that was deleted here is left out",
+        "app/services/imports/app_references.py",
+        "            and app_id not in self.missing\n",
+        "",
+        _RUNS,
+    ),
+)
