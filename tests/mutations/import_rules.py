@@ -5,7 +5,7 @@ from tests.mutations.mutant import Mutant
 _APPS = "domain/imports/test_apps.py"
 _EXTENSIONS = "domain/imports/test_extensions.py"
 _WEBHOOKS = "domain/imports/test_webhooks.py"
-_RUNS = "imports/test_import_apps.py"
+_RUNS = "imports/test_later_app_imports.py"
 
 IMPORTS = (
     Mutant(

@@ -21,14 +21,13 @@ _NO_PLACE = ("configuration_url", "data_privacy", "brand_logo_default")
 
 @dataclass(frozen=True, slots=True)
 class ImportedApp:
-    """An app as it is stored here."""
+    """An app as it is stored here, where it counts as installed."""
 
     id: int
     name: str
     identifier: str
     type: AppType
     is_active: bool
-    is_installed: bool
     created_at: datetime
     about: str
     author: str
@@ -93,8 +92,7 @@ def convert_app(source: Mapping[str, object], around: AppSurroundings) -> Conver
         name=_name(row),
         identifier=_identifier(row, around.identifier_holder),
         type=_type(row),
-        is_active=row.flag("is_active"),
-        is_installed=row.flag("is_installed"),
+        is_active=_is_installed(row) and row.flag("is_active"),
         created_at=created_at,
         about=row.prose("about_app", max_length=_MAX_ABOUT_LENGTH),
         author=row.line("author", max_length=_MAX_LINE_LENGTH),
@@ -153,6 +151,13 @@ def _name(row: SourceRow) -> str:
         return name
     row.add("NAME_EMPTY", Outcome.CHANGED, "The app has no name.")
     return f"App {row.key}"
+
+
+def _is_installed(row: SourceRow) -> bool:
+    if row.flag("is_installed"):
+        return True
+    row.add("APP_NOT_INSTALLED", Outcome.DISABLED, "The app's installation wasn't finished.")
+    return False
 
 
 def _identifier(row: SourceRow, holder: int | None) -> str:

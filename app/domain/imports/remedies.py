@@ -56,6 +56,7 @@ REMEDIES: Mapping[str, str] = {
     "APP_REMOVED": "No action needed. The app was gone at the source, too.",
     "APP_MISSING": "No action needed if the app was deleted here. Otherwise import apps first.",
     "APP_TYPE_UNKNOWN": "Check the app here.",
+    "APP_NOT_INSTALLED": "Activate the app here if it works, or delete it and install it again.",
     "NAME_EMPTY": "Rename the app here.",
     "COLUMN_NOT_SUPPORTED": "No action needed if the app works without.",
     "IDENTIFIER_TAKEN": "Delete the one that isn't used.",

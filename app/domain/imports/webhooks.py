@@ -157,9 +157,13 @@ def _events(row: SourceRow, names: Iterable[str]) -> tuple[EventType, ...]:
 
 
 def _report_permissions(
-    row: SourceRow, events: Iterable[EventType], permissions: frozenset[Permission]
+    row: SourceRow, events: Collection[EventType], permissions: frozenset[Permission]
 ) -> None:
     missing = not_permitted([event.value for event in events], permissions)
+    if missing and EventType.ANY_EVENTS in events:
+        template = "The app has no permission that events need, so it won't receive any."
+        row.add("EVENT_NOT_PERMITTED", Outcome.NO_EFFECT, template)
+        return
     for permission, names in missing.items():
         row.add(
             "EVENT_NOT_PERMITTED",

@@ -144,7 +144,7 @@ class Apps(Section):
 
 
 def _row(app: ImportedApp) -> Row:
-    state = {**asdict(app), "type": app.type.value}
+    state = {**asdict(app), "type": app.type.value, "is_installed": True}
     del state["id"]
     state["permissions"] = sorted(permission.value for permission in app.permissions)
     return Row(app.id, state)

@@ -59,6 +59,7 @@ def test_app_without_awkward_values_has_no_findings() -> None:
         ("name", "x" * 300, "name", "x" * 256, "TOO_LONG", Outcome.CHANGED),
         ("name", "Par\ncel\u200b", "name", "Par cel", "CHARACTERS_NOT_ALLOWED", Outcome.CHANGED),
         ("name", " ", "name", "App 7", "NAME_EMPTY", Outcome.CHANGED),
+        ("is_installed", False, "is_active", False, "APP_NOT_INSTALLED", Outcome.DISABLED),
         ("type", "other", "type", AppType.LOCAL, "APP_TYPE_UNKNOWN", Outcome.CHANGED),
         ("about_app", "x" * 20_001, "about", "x" * 20_000, "TOO_LONG", Outcome.CHANGED),
         ("about_app", "a\u202eb", "about", "ab", "CHARACTERS_NOT_ALLOWED", Outcome.CHANGED),

@@ -135,6 +135,13 @@ def test_event_without_its_permission_is_reported() -> None:
     assert "MANAGE_PRODUCTS, so it won't receive PRODUCT_CREATED" in finding.reason
 
 
+def test_app_without_permissions_of_events_is_one_finding() -> None:
+    around = replace(AROUND, event_names=("any_events",), app_permissions=frozenset())
+    (finding,) = convert_webhook(WEBHOOK, around).findings
+    assert finding.code == "EVENT_NOT_PERMITTED"
+    assert finding.reason == "The app has no permission that events need, so it won't receive any."
+
+
 def test_refused_headers_are_dropped_and_named_without_values() -> None:
     headers = {"X-A": "1", "Cookie": "sesame", "X-B": "bad\nsesame", "x-a": "2", "X-C": 5}
     converted = convert_webhook({**WEBHOOK, "custom_headers": headers}, AROUND)
