@@ -13,7 +13,7 @@ from app.commands.terminal.output import output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.permissions import permission_option
 from app.commands.user_changes import CHANGES
-from app.commands.user_output import ALL_COLUMNS, COLUMNS
+from app.commands.user_output import ALL_COLUMNS, COLUMNS, PERSON_COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
@@ -24,6 +24,7 @@ from app.ports import Ports
 from app.services.people.directory import find_user, list_users
 from app.services.people.group_lists import find_groups
 from app.services.people.user_creation import NewUser, create_user
+from app.services.people.user_sessions import show_person
 from app.services.people.user_status import activate_user, deactivate_user, sign_out_user
 from app.web.installation import installation
 
@@ -155,10 +156,12 @@ def list_(
 
 @command.command("show", examples=[("flask user show ann@example.com", "one person")])
 @click.argument("email", shell_complete=complete_email)
-@fields_option(ALL_COLUMNS)
+@fields_option(PERSON_COLUMNS)
 def show(email: str) -> None:
-    """Show a person with all their permissions."""
-    output().one(find_user(installation().ports, OPERATOR, email), ALL_COLUMNS)
+    """Show a person with all their permissions, and where an imported account came from."""
+    ports = installation().ports
+    user = find_user(ports, OPERATOR, email)
+    output().one(show_person(ports, OPERATOR, user.id), PERSON_COLUMNS)
 
 
 @command.command(

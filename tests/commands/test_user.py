@@ -9,6 +9,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.ports import Ports
 from app.services.people.directory import find_user
 from app.services.sign_in.password_login import create_token
+from tests.builders.imports import SOURCE, make_imported_user
 from tests.builders.people import (
     NOBODY,
     make_group,
@@ -18,6 +19,7 @@ from tests.builders.people import (
     user_as_stored,
 )
 from tests.commands.shell import run, run_json
+from tests.fixtures.foreign_hashes import FOREIGN
 
 PASSWORD = "a long enough sentence"
 
@@ -76,6 +78,16 @@ def test_mistyped_permission_gets_a_suggestion(ports: Ports) -> None:
     failed = run(ports, "user", "create", "b@example.com", "--permission", "MANAGE_ORDER")
     assert failed.exit_code == 2
     assert "Did you mean MANAGE_ORDERS" in failed.stderr
+
+
+def test_show_tells_where_an_imported_account_came_from(ports: Ports) -> None:
+    make_imported_user(ports, FOREIGN[0].hash, "ann@example.com")
+    shown = run_json(ports, "user", "show", "ann@example.com")
+    assert shown["importedFrom"] == SOURCE
+    assert shown["importedAt"] == ports.clock.now().isoformat()
+    assert (shown["importedPassword"], shown["passwordReplacedAt"]) == ("IMPORTED", None)
+    selected = run(ports, "user", "show", "ann@example.com", "--fields", "email,importedPassword")
+    assert "IMPORTED" in selected.stdout
 
 
 def test_weak_password_is_taken_from_the_operator_with_a_warning(ports: Ports) -> None:

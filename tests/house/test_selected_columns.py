@@ -105,6 +105,7 @@ READERS = {
     "user_sessions.make_person": Reader(
         user_sessions.make_person,
         user_sessions.PERSON_COLUMNS,
+        values={"origin_password": ("IMPORTED", "REPLACED")},
         arguments={"user": ("a", "b"), "sessions": ((), ("a session",)), "session_count": (1, 2)},
         empty=frozenset({"public_metadata"}),
     ),
@@ -230,6 +231,7 @@ READERS = {
 """Every function of the use cases that makes a record of a row."""
 
 OTHERS = {
+    "account_origins.read_origin": "reads a part of what make_person reads",
     "link_recipients._sent_link": "decides about what other readers read",
     "app_tokens._inspection": "decides about what to_app reads",
     "extensions._extension": "reads a part of what _of_its_app reads",

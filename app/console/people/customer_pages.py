@@ -9,11 +9,13 @@ from app.console.lists import RowCount
 from app.console.parts import Pill, Question
 from app.console.people.person_page import (
     AccountActions,
+    OriginFacts,
     SessionsTable,
     account_actions,
     account_dialog,
     email_below_name,
     name_of,
+    origin_facts,
     sessions_table,
     status_pill,
 )
@@ -118,6 +120,7 @@ class CustomerPage:
     can_end_sessions: bool
     sessions: SessionsTable
     actions: AccountActions
+    origin: OriginFacts | None
     orders_caption: str
     orders: tuple[OrderRow, ...] | None
     addresses: AddressList
@@ -157,6 +160,7 @@ def make_customer_page(
         can_edit=viewer.can_edit,
         can_end_sessions=can_act,
         sessions=sessions_table(person),
+        origin=origin_facts(person),
         actions=account_actions(person, is_manageable=viewer.is_manageable),
         orders_caption=text("Latest orders of {name}", name=name_of(user)),
         orders=tuple(_order(order) for order in orders) if viewer.sees_orders else None,

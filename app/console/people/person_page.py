@@ -11,6 +11,7 @@ from app.console.metadata_card import MetadataCard, Subject, make_metadata_card
 from app.console.parts import Consequence, Pill, Question
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
+from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.text import text
@@ -55,10 +56,27 @@ class AccountActions:
     can_remove: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class OriginFacts:
+    """Where an imported account came from; ``replaced_at`` follows what ``password`` says."""
+
+    source: str
+    imported_at: datetime
+    password: str
+    replaced_at: datetime | None
+
+
 _METHODS = {
     SessionOrigin.PASSWORD: "Password",
     SessionOrigin.OIDC: "SSO",
     SessionOrigin.NONE: "Unknown",
+}
+_IMPORTED_PASSWORDS = {
+    ImportedPasswordState.IMPORTED: "Works. The next sign-in replaces its hash.",
+    ImportedPasswordState.REPLACED: "Replaced at sign-in",
+    ImportedPasswordState.CHANGED: "Changed since the import",
+    ImportedPasswordState.MUST_RESET: "Couldn't be imported. Must be reset.",
+    ImportedPasswordState.NONE: "None",
 }
 _NO_ACCESS = (
     "This person has permissions you don't have. Only someone with all of them can do this."
@@ -78,6 +96,20 @@ def email_below_name(user: User) -> str:
 
 def status_pill(user: User) -> Pill:
     return Pill("ok", "Active") if user.is_active else Pill("off", "Deactivated")
+
+
+def origin_facts(person: Person) -> OriginFacts | None:
+    """Return where the account was imported from, ``None`` if it was created here."""
+    origin = person.origin
+    if origin is None:
+        return None
+    words = _IMPORTED_PASSWORDS[origin.password]
+    if origin.password is ImportedPasswordState.REPLACED and origin.replaced_at is None:
+        words = "Works"
+    is_replaced = origin.password is ImportedPasswordState.REPLACED
+    return OriginFacts(
+        origin.source, origin.imported_at, words, origin.replaced_at if is_replaced else None
+    )
 
 
 def session_rows(sessions: Sequence[SignedIn]) -> tuple[SessionRow, ...]:

@@ -10,6 +10,7 @@ from app.console.sign_in_words import method_words, reason_words, result_pill
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_events import SignInEvent
 from app.domain.values.text import text
@@ -70,7 +71,7 @@ def make_sign_in_card(diagnosis: SignInDiagnosis, actor: Actor, now: datetime) -
         *_block_checks(diagnosis.blocks, actor, now),
         _activity(user),
         _confirmation(user, state),
-        _method(user, state),
+        _method(diagnosis),
         _mode(state),
         _storefront(state),
     )
@@ -163,7 +164,8 @@ def _confirmation(user: User, state: SignInState) -> Check:
     return Check("ok", "Email not confirmed", "This shop doesn't require confirmed emails.")
 
 
-def _method(user: User, state: SignInState) -> Check:
+def _method(diagnosis: SignInDiagnosis) -> Check:
+    state, origin = diagnosis.state, diagnosis.person.origin
     providers = enumeration(state.providers)
     if state.has_password and providers:
         return Check(
@@ -173,10 +175,13 @@ def _method(user: User, state: SignInState) -> Check:
         return Check("ok", "Signs in with a password", "No linked SSO account.")
     if providers:
         return Check("ok", text("Signs in with {providers}", providers=providers), "No password.")
+    detail = "Send a password reset link."
+    if origin is not None and origin.password is ImportedPasswordState.MUST_RESET:
+        detail = "The password couldn't be imported. Send a password reset link."
     return Check(
         "bad",
         "No password set and no linked SSO account",
-        "Send a password reset link.",
+        detail,
         reason="The account has no password and no linked SSO account.",
     )
 

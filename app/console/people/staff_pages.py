@@ -13,11 +13,13 @@ from app.console.parts import Pill, Question
 from app.console.people.group_pages import GroupChoice
 from app.console.people.person_page import (
     AccountActions,
+    OriginFacts,
     SessionsTable,
     account_actions,
     account_dialog,
     email_below_name,
     name_of,
+    origin_facts,
     sessions_table,
     status_pill,
 )
@@ -110,6 +112,7 @@ class StaffPage:
     sign_in_method: str
     sessions: SessionsTable
     actions: AccountActions
+    origin: OriginFacts | None
     can_invite_again: bool
     dialog: Question | None
 
@@ -155,6 +158,7 @@ def make_staff_page(
         permissions=_held(user),
         sign_in_method=_method(user, methods),
         sessions=sessions_table(person),
+        origin=origin_facts(person),
         actions=account_actions(person, is_manageable=can_edit, is_self=is_viewer),
         can_invite_again=can_edit and user.is_active and _is_invited(user, methods),
         dialog=account_dialog(question_name, person) if can_ask else None,

@@ -30,6 +30,7 @@ from app.services.authorization.register import requires_person
 from app.services.identity.manageable_users import require_manage_permission
 from app.services.identity.sso_coverage import KNOWN_BY
 from app.services.lists.records import record_from
+from app.services.people.account_origins import with_origin
 from app.services.people.user_sessions import (
     PERSON_COLUMNS,
     Person,
@@ -117,7 +118,7 @@ def _account(user_id: int) -> Select[*tuple[Any, ...]]:
         .limit(ATTEMPTS)
         .subquery("attempt")
     )
-    return (
+    query = (
         select(
             *USER_COLUMNS,
             *_STATE,
@@ -131,6 +132,7 @@ def _account(user_id: int) -> Select[*tuple[Any, ...]]:
         .where(UserRecord.id == user_id)
         .order_by(attempt.c.at.desc(), attempt.c.id.desc())
     )
+    return with_origin(query)
 
 
 def _providers() -> ColumnElement[str]:

@@ -18,6 +18,12 @@ from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part, requires
 from app.services.identity.manageable_users import require_manage_permission, require_manageable
 from app.services.identity.users import find_user_by_key
+from app.services.people.account_origins import (
+    ORIGIN_COLUMNS,
+    AccountOrigin,
+    read_origin,
+    with_origin,
+)
 from app.services.sign_in.own_sessions import by_use, signed_in
 
 MAX_SESSIONS = 100
@@ -29,6 +35,7 @@ PERSON_COLUMNS = (
     UserRecord.private_metadata,
     UserRecord.note,
     UserRecord.external_reference,
+    *ORIGIN_COLUMNS,
 )
 """The columns of what a ``Person`` has besides the user and the sessions."""
 
@@ -38,7 +45,7 @@ class Person:
     """A user with the newest ``MAX_SESSIONS`` of their ``session_count`` sessions.
 
     ``metadata`` is there where the reader manages the user, else ``public_metadata``; so are
-    ``note`` and ``external_reference``.
+    ``note``, ``external_reference`` and ``origin``, which is that of an imported account.
     """
 
     user: User
@@ -48,6 +55,7 @@ class Person:
     public_metadata: Metadata = field(default_factory=dict)
     note: str = ""
     external_reference: str = ""
+    origin: AccountOrigin | None = None
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -78,9 +86,9 @@ def find_sessions(
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
     """Return a user with sessions and metadata; refuses as ``list_user_sessions`` does."""
-    query = select(*USER_COLUMNS, *PERSON_COLUMNS).where(UserRecord.id == user_id)
+    query = with_origin(select(*USER_COLUMNS, *PERSON_COLUMNS).select_from(UserRecord))
     with ports.database.reading() as session:
-        row = session.execute(query).one_or_none()
+        row = session.execute(query.where(UserRecord.id == user_id)).one_or_none()
         if row is None:
             raise Refused(Problem("NOT_FOUND", "There is no such user.", "id"))
         user = read_user(row)
@@ -93,7 +101,7 @@ def show_person(ports: Ports, actor: Actor, user_id: int) -> Person:
 def make_person(
     row: NamedRow, user: User, sessions: tuple[SignedIn, ...], session_count: int
 ) -> Person:
-    """Return the person of a row with ``PERSON_COLUMNS``."""
+    """Return the person of a row with ``PERSON_COLUMNS`` of a query ``with_origin``."""
     return Person(
         user,
         sessions,
@@ -101,6 +109,7 @@ def make_person(
         to_stored_metadata(row.public_metadata, row.private_metadata),
         note=row.note,
         external_reference=row.external_reference or "",
+        origin=read_origin(row),
     )
 
 
