@@ -198,7 +198,8 @@ def _ask_of_each(
     # Each round starts with another kind, so that the order doesn't matter.
     turn = number % len(operation.kinds)
     for kind in (*operation.kinds[turn:], *operation.kinds[:turn]):
-        headers = {"X-Forwarded-For": f"2001:db8::{number:x}:{len(kind):x}"}
+        # Clients are counted by their /64 networks.
+        headers = {"X-Forwarded-For": f"2001:db8:{len(kind):x}:{number:x}::1"}
         if operation.signed_in:
             headers["Authorization"] = f"Bearer {sample.access}"
         body = json.dumps(operation.body(f"{kind}{number}@{_HOST}")).encode()
