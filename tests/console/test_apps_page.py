@@ -168,6 +168,16 @@ def test_token_row_tells_its_state() -> None:
     assert not old.can_rotate
 
 
+def test_app_with_imported_tokens_says_that_none_was_used_here() -> None:
+    imported, other = (
+        listed(APP, summary=summary).rows[0].figures
+        for summary in (replace(SUMMARY, unused_imports=1), SUMMARY)
+    )
+    assert imported is not None
+    assert other is not None
+    assert (imported.unused, other.unused) == ("Not used here yet", "Never")
+
+
 def test_imported_token_says_whether_it_was_used_here() -> None:
     unused = replace(TOKEN, awaits_first_use=True)
     imported, used = shown(parts=AppParts([unused, TOKEN])).tokens

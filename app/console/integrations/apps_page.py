@@ -51,6 +51,7 @@ class AppFigures:
     token: str
     more_tokens: str
     last_used_at: datetime | None
+    unused: str
     webhooks: Pill
 
 
@@ -156,6 +157,7 @@ def _figures(summary: AppSummary) -> AppFigures:
         token=text("…{last_four}", last_four=summary.last_four) if summary.tokens else "",
         more_tokens=text("+{count}", count=others) if others > 0 else "",
         last_used_at=summary.last_used_at,
+        unused="Not used here yet" if summary.unused_imports else "Never",
         webhooks=_webhooks(summary),
     )
 

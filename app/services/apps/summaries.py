@@ -22,7 +22,8 @@ from app.services.lists.records import record_from
 class AppSummary:
     """An app's number of tokens, ``last_four`` of the newest, and the last use of any.
 
-    ``failing`` counts those of its ``webhooks`` that fail or were disabled for failing.
+    ``unused_imports`` counts tokens that were imported and not used here yet, ``failing`` those
+    of its ``webhooks`` that fail or were disabled for failing.
     """
 
     tokens: int
@@ -30,6 +31,7 @@ class AppSummary:
     last_used_at: datetime | None
     webhooks: int
     failing: int
+    unused_imports: int = 0
 
 
 @requires(Permission.MANAGE_APPS)
@@ -50,6 +52,7 @@ def summaries_of_apps(
         _of_tokens(func.count()).label("tokens"),
         func.coalesce(newest, "").label("last_four"),
         _of_tokens(func.max(AppTokenRecord.last_used_at)).label("last_used_at"),
+        _of_tokens(func.count(AppTokenRecord.imported_hash)).label("unused_imports"),
         _webhooks().scalar_subquery().label("webhooks"),
         _webhooks().where(in_trouble).scalar_subquery().label("failing"),
     ).where(AppRecord.id.in_(app_ids))
