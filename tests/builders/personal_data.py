@@ -12,7 +12,16 @@ from app.domain.events import CustomerUpdated, EventType
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
 from app.domain.values.ids import to_global_id
-from app.models import ImportedRowRecord, ImportRecord, Record, UserRecord
+from app.models import (
+    AddressRecord,
+    AppInstallationRecord,
+    ExternalIdentityRecord,
+    ImportedPasswordRecord,
+    ImportedRowRecord,
+    ImportRecord,
+    Record,
+    UserRecord,
+)
 from app.ports import Ports
 from app.services.outbox.publisher import add_event, add_mail
 from app.services.people.customers import update_customer
@@ -77,7 +86,24 @@ def _add_rows(ports: Ports, key: int) -> None:
         session.add(source)
         session.flush()
         digests = {"source_digest": "digest-of-zoe", "written_digest": "digest-of-zoe"}
-        session.add(ImportedRowRecord(kind="user", row_id=key, import_id=source.id, **digests))
+        for kind in ("user", "avatar", "external_identity"):
+            session.add(ImportedRowRecord(kind=kind, row_id=key, import_id=source.id, **digests))
+        for kind, owned in (("address", AddressRecord), ("identity", ExternalIdentityRecord)):
+            for row_id in session.scalars(select(owned.id).where(owned.user_id == key)).all():
+                row = ImportedRowRecord(kind=kind, row_id=row_id, import_id=source.id, **digests)
+                session.add(row)
+        session.add(
+            ImportedPasswordRecord(user_id=key, import_id=source.id, state="IMPORTED", **digests)
+        )
+        session.add(
+            AppInstallationRecord(
+                app_name="Mailer",
+                manifest_url="https://app.example.com/manifest",
+                caller={"user_id": key, "name": EMAIL, "address": IP_ADDRESS},
+                created_at=now,
+                updated_at=now,
+            )
+        )
         values = {"note": f"Calls herself {LAST_NAME}", "public_metadata": {"crm": LAST_NAME}}
         session.execute(update(UserRecord).where(UserRecord.id == key).values(values))
 

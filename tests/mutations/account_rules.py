@@ -284,3 +284,55 @@ APPS = (
         "hostile/test_reused_keys.py",
     ),
 )
+
+PERSONAL_DATA = (
+    Mutant(
+        "An export without secrets holds no headers that look like credentials",
+        "app/domain/imports/exports.py",
+        "if is_secret_header(name))",
+        'if name == "Authorization")',
+        "imports/test_exports.py",
+    ),
+    Mutant(
+        "An export without secrets holds no secrets",
+        "app/services/imports/exports.py",
+        "for name in fields if name not in table.secrets}",
+        "for name in fields}",
+        "imports/test_exports.py",
+    ),
+    Mutant(
+        "A webhook without its secret is imported disabled",
+        "app/services/imports/export_reading.py",
+        "if row.line.withheld and row.line.name in switches:",
+        "if row.line.name not in switches:",
+        "imports/test_export_reading.py",
+    ),
+    Mutant(
+        "Staff in a file are imported only on demand",
+        "app/services/imports/user_files.py",
+        "if is_staff and not run.options.with_staff:",
+        "if is_staff is None:",
+        "imports/test_user_files.py",
+    ),
+    Mutant(
+        "A row whose switches can't be read is left out",
+        "app/domain/imports/user_files.py",
+        "is_usable = is_usable and column not in",
+        "is_usable = is_usable or column not in",
+        "imports/test_user_files.py",
+    ),
+    Mutant(
+        "The audit log keeps no texts about an erased person",
+        "app/domain/accounts/erasure.py",
+        "return ERASED if value else value\n    if isinstance(value, list):",
+        "return value\n    if isinstance(value, list):",
+        "services/people/test_erasure.py",
+    ),
+    Mutant(
+        "The last person who can manage staff is not erased",
+        "app/services/people/erasure.py",
+        "if is_last_manager(session, user):",
+        "if not user.email:",
+        "services/people/test_erasure.py",
+    ),
+)

@@ -1,7 +1,7 @@
 """All mutants."""
 
 from tests.mutations.access_rules import AUTHORIZATION, SWITCHES
-from tests.mutations.account_rules import ACCOUNTS, APPS, SINGLE_SIGN_ON
+from tests.mutations.account_rules import ACCOUNTS, APPS, PERSONAL_DATA, SINGLE_SIGN_ON
 from tests.mutations.credential_rules import SIGN_IN, TOKENS
 from tests.mutations.delivery_rules import VALUES, WEBHOOKS
 from tests.mutations.import_rules import IMPORTS
@@ -16,6 +16,7 @@ MUTANTS = (
     *SIGN_IN,
     *SIGN_IN_LOG,
     *ACCOUNTS,
+    *PERSONAL_DATA,
     *SINGLE_SIGN_ON,
     *APPS,
     *WEBHOOKS,

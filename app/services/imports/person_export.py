@@ -25,6 +25,8 @@ from app.models import (
     ExternalIdentityRecord,
     GroupMemberRecord,
     GroupRecord,
+    ImportedPasswordRecord,
+    ImportRecord,
     OrderLineRecord,
     OrderRecord,
     OutboxMailRecord,
@@ -128,6 +130,7 @@ def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
         "links": _own(
             session, AccountLinkRecord, ("purpose", "new_email", "created_at", "expires_at"), key
         ),
+        "imported_from": _imports(session, key),
         "saved_filters": _own(session, SavedFilterRecord, ("list_name", "name", "query"), key),
         "sign_ins": _sign_ins(ports, session, key, str(account["email"])),
         "audit_log": _audit_entries(session, key),
@@ -141,6 +144,22 @@ def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
         ),
         "deliveries": [*_deliveries(ports, session, key, orders, carts)],
     }
+
+
+def _imports(session: Session, key: int) -> list[Values]:
+    """Return where the account came from, and whether its imported password was replaced."""
+    query = (
+        select(
+            ImportRecord.source,
+            ImportRecord.started_at,
+            ImportedPasswordRecord.state,
+            ImportedPasswordRecord.replaced_at,
+        )
+        .join(ImportRecord, ImportRecord.id == ImportedPasswordRecord.import_id)
+        .where(ImportedPasswordRecord.user_id == key)
+    )
+    names = ("source", "started_at", "password", "password_replaced_at")
+    return [dict(zip(names, row, strict=True)) for row in session.execute(query)]
 
 
 def _fields(of: type[Record]) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from app.services.people.personal_traces import (
     erase_audit_entries,
     erase_import_digests,
     erase_orders,
+    erase_requesters,
     erase_savers,
     erase_sign_ins,
     traces_of,
@@ -66,6 +67,7 @@ def erase_person(ports: Ports, actor: Actor, email: str) -> Erasure:
         record(ports, actor, session, Change("user.erase", "User", user.id))
         session.flush()
         erase_savers(session, traces)
+        erase_requesters(session, traces)
         erase_import_digests(session, traces)
         return Erasure(
             user.id,

@@ -19,9 +19,11 @@ from app.domain.events import EVENTS
 from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
 from app.models import (
     AddressRecord,
+    AppInstallationRecord,
     AuditRecord,
     CheckoutRecord,
     DeliveryRecord,
+    ExternalIdentityRecord,
     ImportedRowRecord,
     OrderRecord,
     OutboxEventRecord,
@@ -33,6 +35,9 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.authorization.register import part
+
+_KEYED_BY_USER = ("user", "avatar", "external_identity")
+"""Kinds of imported rows that have the ID of their user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Traces:
     former_emails: Sequence[str]
     keys: Mapping[str, Sequence[int]]
     addresses: Sequence[int]
+    identities: Sequence[int]
 
 
 @part
@@ -62,7 +68,14 @@ def traces_of(session: Session, user: User) -> Traces:
         "Checkout": keys_of(CheckoutRecord, CheckoutRecord.email == user.email),
     }
     former_emails = _former_emails(session, user)
-    return Traces(user.id, user.email, former_emails, keys, keys_of(AddressRecord))
+    return Traces(
+        user.id,
+        user.email,
+        former_emails,
+        keys,
+        addresses=keys_of(AddressRecord),
+        identities=keys_of(ExternalIdentityRecord),
+    )
 
 
 def _former_emails(session: Session, user: User) -> list[str]:
@@ -140,15 +153,26 @@ def erase_savers(session: Session, traces: Traces) -> None:
 
 
 @part
+def erase_requesters(session: Session, traces: Traces) -> None:
+    """Replace name and IP address where the person asked for the installation of an app."""
+    for installation in session.scalars(select(AppInstallationRecord)).all():
+        if installation.caller.get("user_id") == traces.user_id:
+            unnamed = {"name": pseudonym_of(traces.user_id), "address": None}
+            installation.caller = {**installation.caller, **unnamed}
+    session.flush()
+
+
+@part
 def erase_import_digests(session: Session, traces: Traces) -> None:
-    """Remove the digests of an imported account and its addresses.
+    """Remove the digests of an imported account, its addresses, avatar and linked accounts.
 
     The rows stay, so that a later import of the same source doesn't bring the person back.
     """
     row = ImportedRowRecord
     is_theirs = or_(
-        (row.kind == "user") & (row.row_id == traces.user_id),
+        row.kind.in_(_KEYED_BY_USER) & (row.row_id == traces.user_id),
         (row.kind == "address") & row.row_id.in_(traces.addresses),
+        (row.kind == "identity") & row.row_id.in_(traces.identities),
     )
     nothing = {"source_digest": ERASED, "written_digest": ERASED}
     session.execute(update(row).where(is_theirs).values(nothing))
