@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TypedDict
 from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
+from typing_extensions import Unpack
 
 from app.commands.import_files import FILES
 from app.commands.import_progress import SectionProgress
@@ -52,6 +54,15 @@ _FINISHED = (
         "passwordsToReset", "Passwords to reset", lambda each: each.passwords_to_reset
     ),
 )
+
+
+class _Options(TypedDict):
+    """Options of the command that are passed on as they are."""
+
+    batch: int
+    reserve: int
+    media: Path | None
+    source: str
 
 
 def _parts(
@@ -113,6 +124,13 @@ def _parts(
     help="IDs to keep free for new rows of the platform, until `flask import finish`.",
 )
 @click.option(
+    "--source",
+    default="",
+    metavar="NAME",
+    help="The name under which the platform was imported before, if its database has another "
+    "address now.",
+)
+@click.option(
     "--csv",
     "csv_file",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -120,13 +138,11 @@ def _parts(
 )
 def platform(
     database: str,
-    media: Path | None,
     parts: frozenset[Part],
-    batch: int,
-    reserve: int,
     csv_file: Path | None,
     *,
     dry_run: bool,
+    **more: Unpack[_Options],
 ) -> None:
     """Import a database of the platform; it is only read.
 
@@ -136,7 +152,7 @@ def platform(
     platform's IDs, so import into an empty shop.
     """
     url = _read_url(database)
-    options = RunOptions(parts, dry_run, batch, reserve, media)
+    options = RunOptions(parts, dry_run, **more)
     ports = installation().ports
     with collected_findings(csv_file) as findings:
         with ExitStack() as stack:

@@ -1,6 +1,8 @@
 """People of the platform, imported on both databases."""
 
+import csv
 from datetime import UTC, datetime
+from pathlib import Path
 
 from sqlalchemy import func, select
 
@@ -221,3 +223,121 @@ def test_password_of_the_source_is_never_shown(target: Ports) -> None:
     assert failed.exit_code == 1
     assert "Can't connect to postgresql://127.0.0.1:9/shop" in failed.stderr
     assert "geheim" not in failed.output
+
+
+def test_finished_import_gives_ids_after_the_highest_one(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add("account_user", id=70, email="a@example.com")
+    import_platform(target, platform)
+
+    run(target, "import", "finish", "--yes")
+
+    run(target, "user", "create", "b@example.com", "--no-input")
+    assert max(_users(target)) == 71
+
+
+def test_finished_import_gives_no_id_that_a_deleted_row_had(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add("account_user", id=70, email="a@example.com")
+    import_platform(target, platform, "--reserve", "100")
+    run(target, "user", "create", "b@example.com", "--no-input")
+    with target.database.transaction() as session:
+        session.delete(session.get_one(UserRecord, 171))
+    import_platform(target, platform, "--reserve", "200")
+
+    run(target, "import", "finish", "--yes")
+
+    run(target, "user", "create", "c@example.com", "--no-input")
+    assert max(_users(target)) == 172
+
+
+def test_platform_at_another_address_goes_on_by_its_name(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add("account_user", id=70, email="a@example.com")
+    first = import_platform(target, platform)
+    moved = PlatformDatabase(platform.url + "&port=5432" if "?" in platform.url else platform.url)
+    with target.database.transaction() as session:
+        session.scalars(select(ImportRecord)).one().source = "postgresql://old.example/shop"
+
+    assert "imported as postgresql://old.example/shop, pass that as --source" in refusal(
+        target, moved
+    )
+    again = import_platform(target, moved, "--source", "postgresql://old.example/shop")
+    assert first.counts("user") == {"read": 1, "created": 1}
+    assert again.counts("user") == {"read": 1, "unchanged": 1}
+
+
+def test_report_is_also_a_csv_file_and_readable(
+    target: Ports, platform: PlatformDatabase, tmp_path: Path
+) -> None:
+    for key in range(1, 8):
+        platform.add("account_user", id=key, email=f"nonsense {key}")
+    file = tmp_path / "findings.csv"
+
+    done = run(
+        target, "import", "platform", "--database", platform.url, "--dry-run", "--csv", str(file)
+    )
+
+    assert done.exit_code == 0
+    assert "People\t7\t0\t0\t0\t0\t0\t7" in done.stdout
+    assert "EMAIL_INVALID (7), left out:" in done.stderr
+    assert "and 2 more; --csv FILE or --json has all of them." in done.stderr
+    assert "Dry run: nothing was written." in done.stderr
+    rows = list(csv.reader(file.read_text().splitlines()))
+    assert rows[0] == ["table", "key", "code", "outcome", "reason"]
+    assert [row[1] for row in rows[1:]] == [str(key) for key in range(1, 8)]
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_url_can_come_from_a_file(
+    target: Ports, platform: PlatformDatabase, tmp_path: Path
+) -> None:
+    platform.add("account_user", id=1, email="a@example.com")
+    (tmp_path / "url").write_text(platform.url + "\n")
+
+    done = run(target, "import", "platform", "--database", f"@{tmp_path / 'url'}")
+
+    assert done.exit_code == 0, done.output
+    assert set(_users(target)) == {1}
+
+
+def test_awkward_people_are_imported_as_far_as_they_fit(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.run("ALTER TABLE account_user DROP COLUMN note, DROP COLUMN is_confirmed")
+    for column in ("first_name", "metadata", "language_code"):
+        platform.run(f"ALTER TABLE account_user ALTER {column} DROP NOT NULL")
+    odd: list[dict[str, object]] = [
+        {"first_name": "x" * 300},
+        {"last_name": "Line\nbreak\u202e"},
+        {"first_name": None, "metadata": None, "language_code": None},
+        {"metadata": {"n": 1, "t": "text"}},
+        {"language_code": "tlh"},
+        {"is_superuser": True},
+        {"email": "\u00dcnal@example.com"},
+        {"external_reference": ""},
+        {"is_staff": True, "is_superuser": True, "password": "!abc"},
+    ]
+    for key, values in enumerate(odd, 1):
+        platform.add("account_user", **{"id": key, "email": f"p{key}@example.com", **values})
+    platform.run("UPDATE account_user SET date_joined = 'infinity' WHERE id = 8")
+
+    report = import_platform(target, platform)
+
+    assert [each[1:] for each in report.findings] == [
+        (1, "TOO_LONG", "CHANGED"),
+        (2, "CHARACTERS_NOT_ALLOWED", "CHANGED"),
+        (4, "METADATA_INVALID", "LEFT_OUT"),
+        (5, "LANGUAGE_UNKNOWN", "CHANGED"),
+        (6, "CUSTOMER_WITH_PERMISSIONS", "LEFT_OUT"),
+        (8, "DATE_MISSING", "CHANGED"),
+    ]
+    users = _users(target)
+    assert set(users) == set(range(1, 10))
+    assert (users[1].first_name, users[2].last_name) == ("x" * 256, "Line break")
+    assert [users[key].is_superuser for key in (6, 9)] == [False, True]
+    assert users[9].password_hash is None
+    assert import_platform(target, platform).counts("user") == {"read": 9, "unchanged": 9}

@@ -36,13 +36,17 @@ NEEDS: Mapping[Part, Part] = {Part.WEBHOOKS: Part.APPS}
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a run does: ``dry_run`` writes nothing; ``media`` is the source's media folder."""
+    """What a run does: ``dry_run`` writes nothing; ``media`` is the source's media folder.
+
+    ``source`` is the name under which the source was imported before, if it is another one now.
+    """
 
     parts: frozenset[Part] = frozenset(Part)
     dry_run: bool = False
     batch: int = DEFAULT_BATCH
     reserve: int = DEFAULT_RESERVE
     media: Path | None = None
+    source: str = ""
 
 
 @dataclass(slots=True)

@@ -22,13 +22,13 @@ from app.domain.imports.runs import Part
 from app.models import AddressRecord
 from app.ports.import_source import TableRow
 from app.services.imports.bulk import insert_rows
-from app.services.imports.ledger import Entry, add_entries, pages_of_keys
+from app.services.imports.ledger import find_marker, set_marker
 from app.services.imports.sections import Row, Run, Section, State
 from app.services.imports.source_permissions import number
 from app.services.imports.users import wanted_staff
 
 _BASE = "address_copies"
-"""The kind of the ledger's entry whose key is where the IDs of copies begin."""
+"""Under this name the ledger remembers where the IDs of copies begin."""
 
 _OWNER = ("is_staff", "default_shipping_address_id", "default_billing_address_id")
 _FLAGS = ("is_default_shipping", "is_default_billing")
@@ -76,11 +76,12 @@ class Addresses(Section):
 
     @override
     def prepare(self, run: Run) -> None:
-        fixed = [key for keys in pages_of_keys(run.ports, run.import_id, _BASE) for key in keys]
-        self._base = fixed[0] if fixed else self.highest_id(run) + run.options.reserve
+        with run.ports.database.reading() as session:
+            fixed = find_marker(session, run.import_id, _BASE)
+        self._base = fixed or self.highest_id(run) + run.options.reserve
         if not fixed and not run.options.dry_run:
             with run.ports.database.transaction() as session:
-                add_entries(session, run.import_id, _BASE, [Entry(self._base, "", "")])
+                set_marker(session, run.import_id, _BASE, self._base)
         unowned = run.source.count_unlinked(ADDRESSES, LINKS, "address_id")
         if unowned:
             run.report(without_owner(unowned))

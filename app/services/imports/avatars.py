@@ -122,7 +122,7 @@ class Avatars(Section):
             return Converted(None)
         try:
             version = self._folder.version(path)
-            text = f"{run.source.name}\n{key}\n{path}\n{version}"
+            text = f"{key}\n{path}\n{version}"
             name = run.ports.encryption.fingerprint(_PURPOSE, text)[:NAME_LENGTH]
             pictures: Pictures = {}
             if here.get("avatar") != name:

@@ -14,7 +14,7 @@ from app.models import ImportedPasswordRecord, ImportedRowRecord, ImportRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
-from app.services.imports.id_ranges import lower_sequence
+from app.services.imports.id_ranges import release_ids
 from app.services.imports.platform import platform_sections
 
 
@@ -36,7 +36,7 @@ class FinishedImport:
 def finish_import(ports: Ports, actor: Actor, source: str | None = None) -> FinishedImport:
     """End the import of ``source``, or the only one that hasn't ended.
 
-    New rows then get the IDs that follow the highest one, and the ledger of the import is emptied.
+    New rows then get IDs that were kept free, and the ledger of the import is emptied.
     Refuses NOT_FOUND on ``--source``.
     """
     with ports.database.transaction() as session:
@@ -48,11 +48,10 @@ def finish_import(ports: Ports, actor: Actor, source: str | None = None) -> Fini
             passwords_waiting=people.get(ImportedPasswordState.IMPORTED.value, 0),
             passwords_to_reset=people.get(ImportedPasswordState.MUST_RESET.value, 0),
         )
+        for section in platform_sections():
+            release_ids(session, stored.id, section)
         session.execute(delete(ImportedRowRecord).where(ImportedRowRecord.import_id == stored.id))
         stored.finished_at = ports.clock.now()
-        for section in platform_sections():
-            if section.record is not None:
-                lower_sequence(session, section.record)
         after = {"people": finished.people, "passwords_waiting": finished.passwords_waiting}
         change = Change("import.finish", "Import", stored.id, stored.source, after=after)
         record(ports, actor, session, change)

@@ -84,6 +84,21 @@ def forget_entries(session: Session, kind: str, keys: Collection[int]) -> None:
 
 
 @part
+def find_marker(session: Session, import_id: int, name: str) -> int | None:
+    """Return an ID that the import remembers under ``name``."""
+    query = select(ImportedRowRecord.row_id).where(ImportedRowRecord.kind == f"{name}:{import_id}")
+    return session.scalar(query)
+
+
+@part
+def set_marker(session: Session, import_id: int, name: str, key: int) -> None:
+    """Remember an ID under ``name``."""
+    kind = f"{name}:{import_id}"
+    session.execute(delete(ImportedRowRecord).where(ImportedRowRecord.kind == kind))
+    add_entries(session, import_id, kind, [Entry(key, "", "")])
+
+
+@part
 def pages_of_keys(ports: Ports, import_id: int, kind: str) -> Iterator[Sequence[int]]:
     """Yield the keys of all rows of ``kind`` that were imported, in order."""
     last = -1

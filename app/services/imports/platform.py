@@ -77,7 +77,8 @@ def import_platform(
 
     with ports.import_sources.open_platform(url) as source:
         sections = [each for each in platform_sections() if each.is_wanted(options.parts)]
-        run = Run(ports, source, options, _import_id(ports, source), report, on_rows)
+        name = options.source or source.name
+        run = Run(ports, source, options, name, _import_id(ports, name), report, on_rows)
         _require_columns(source, sections)
         _require_parts(run)
         require_free_ids(run, sections)
@@ -88,23 +89,21 @@ def import_platform(
         reserve_ids(run, sections)
         counts = tuple(run_section(run, section) for section in sections)
         reserve_ids(run, sections)
-        result = RunReport(source.name, source.release, options.dry_run, counts, dict(findings))
+        result = RunReport(name, source.release, options.dry_run, counts, dict(findings))
     _end(run, actor, result)
     return result
 
 
-def _import_id(ports: Ports, source: ImportSource) -> int:
+def _import_id(ports: Ports, name: str) -> int:
     """Return the ID of the source's import, 0 if it is new; refuses FINISHED."""
-    query = select(ImportRecord.id, ImportRecord.finished_at).where(
-        ImportRecord.source == source.name
-    )
+    query = select(ImportRecord.id, ImportRecord.finished_at).where(ImportRecord.source == name)
     with ports.database.reading() as session:
         found = session.execute(query).one_or_none()
     if found is None:
         return 0
     if found.finished_at is not None:
         message = "The import from {source} was finished. It can't be continued."
-        raise Refused(Problem("FINISHED", message, values={"source": source.name}))
+        raise Refused(Problem("FINISHED", message, values={"source": name}))
     import_id: int = found.id
     return import_id
 
@@ -157,7 +156,9 @@ def _begin(run: Run) -> None:
             stored = session.get_one(ImportRecord, run.import_id)
         else:
             stored = ImportRecord(
-                kind=ImportKind.PLATFORM.value, source=run.source.name, started_at=now
+                kind=ImportKind.PLATFORM.value,
+                source=run.name,
+                started_at=now,
             )
             session.add(stored)
         stored.last_run_at = now

@@ -60,13 +60,15 @@ class Row:
 class Run:
     """What the sections of a run share.
 
-    ``hidden_metadata`` are keys of private metadata that users don't keep. ``import_id`` is 0 in a
-    dry run of a source that was never imported.
+    ``name`` is that of the source in the list of imports. ``import_id`` is 0 in a dry run of a
+    source that was never imported. ``hidden_metadata`` are keys of private metadata that users
+    don't keep.
     """
 
     ports: Ports
     source: ImportSource
     options: RunOptions
+    name: str
     import_id: int
     report: OnFinding
     show: OnRows
