@@ -14,6 +14,7 @@ from app.adapters.encryption import AesEncryption
 from app.adapters.foreign_hashes import matches
 from app.adapters.passwords import Argon2Hasher
 from app.domain.authorization.actor import OPERATOR
+from app.domain.imports.findings import Finding
 from app.domain.values.pages import PageRequest
 from app.models import (
     AddressRecord,
@@ -26,6 +27,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.apps.app_lists import AppFilter, list_apps
 from app.services.identity.identify import identify
+from app.services.imports.export_reading import ExportFileOptions, import_export
 from app.services.imports.exports import export_installation
 from app.services.people.directory import list_users
 from app.services.webhooks.stored_webhooks import read_webhooks
@@ -179,6 +181,29 @@ def test_second_run_changes_nothing(move: Move) -> None:
     move.change('"Support"', '"Supporters"')
     assert codes(move.take_in()) == [("11 (group)", "CHANGED_IN_FILE")]
     assert lines_of(move.there) == before
+
+
+@pytest.mark.parametrize("move", ["sqlite", "postgresql"], indirect=True)
+def test_interrupted_import_continues_and_keeps_its_ids_free(move: Move) -> None:
+    move.export("--with-secrets")
+    options = ExportFileOptions(move.file.name)
+    findings: list[Finding] = []
+
+    def interrupt(title: str, _done: int, _total: int) -> None:
+        if title == "Settings":
+            raise KeyboardInterrupt
+
+    def lines() -> list[bytes]:
+        return move.file.read_bytes().splitlines()
+
+    with pytest.raises(KeyboardInterrupt):
+        import_export(move.there, OPERATOR, lines, options, findings.append, interrupt)
+    own = make_user(move.there, "own@example.com")
+    assert own > max(move.sample.customer, move.sample.staff)
+    assert move.take_in()["findings"] == findings == []
+    with move.there.database.transaction() as session:
+        session.execute(delete(UserRecord).where(UserRecord.id == own))
+    assert lines_of(move.there) == lines_of(move.here)
 
 
 def test_taken_ids_stop_the_import(move: Move) -> None:

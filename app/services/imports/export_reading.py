@@ -1,7 +1,7 @@
 """Import what ``flask export`` wrote, with its IDs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby, islice
@@ -113,16 +113,18 @@ def import_export(
         on_finding(finding)
 
     run = _Run(ports, options, report)
-    totals = _check(ports, open_lines, options)
+    totals, highest = _check(ports, open_lines, options)
     run.import_id = begin_file_import(ports, options.source, dry_run=options.dry_run)
+    if not options.dry_run:
+        _reserve_ids(run, highest)
     counts = {table.name: Counts(table.name, table.title) for table in tables_of(options.sections)}
     for name, lines in groupby(_rows(open_lines, options), lambda line: line.name):
         table, count = _TABLES[name], counts[name]
         while batch := [*islice(lines, table.batch)]:
             _import_batch(run, table, count, batch)
             on_rows(table.title, count.read, totals[name])
-    if not options.dry_run:
-        _raise_sequences(run)
+    if Section.SSO in options.sections and not options.dry_run:
+        _renew_providers(run)
     shown = tuple(count for count in counts.values() if count.read)
     result = RunReport(options.source, "", options.dry_run, shown, dict(findings))
     end_file_import(ports, actor, run.import_id, result)
@@ -135,10 +137,16 @@ def _rows(open_lines: OpenLines, options: ExportFileOptions) -> Iterator[ExportL
             yield line
 
 
-def _check(ports: Ports, open_lines: OpenLines, options: ExportFileOptions) -> Counter[str]:
-    """Check that the file is whole and its IDs are free; return the number of rows by table."""
+def _check(
+    ports: Ports, open_lines: OpenLines, options: ExportFileOptions
+) -> tuple[Counter[str], dict[str, int]]:
+    """Check that the file is whole and its IDs are free.
+
+    Returns the number of rows, and the highest ID, by table.
+    """
     import_id = begin_file_import(ports, options.source, dry_run=True)
     totals: Counter[str] = Counter()
+    highest: dict[str, int] = {}
     position = 0
     order = [table.name for table in TABLES]
     taken: list[str] = []
@@ -153,7 +161,9 @@ def _check(ports: Ports, open_lines: OpenLines, options: ExportFileOptions) -> C
         while batch := [*islice(lines, _CHECKED_AT_ONCE)]:
             totals[name] += len(batch)
             if table is not None and table.has_ids and table.section in options.sections:
-                taken += _taken(ports, table, import_id, batch)
+                keys = {key for line in batch if isinstance(key := line.fields.get("id"), int)}
+                highest[name] = max({highest.get(name, 0), *keys})
+                taken += _taken(ports, table, import_id, keys)
     if taken:
         message = (
             "Rows here have IDs of the export: {rows}. Import into an empty database, or delete "
@@ -161,13 +171,10 @@ def _check(ports: Ports, open_lines: OpenLines, options: ExportFileOptions) -> C
         )
         rows = ", ".join(taken[:_SHOWN]) + (", …" if len(taken) > _SHOWN else "")
         raise Refused(Problem("ID_TAKEN", message, values={"rows": rows}))
-    return totals
+    return totals, highest
 
 
-def _taken(
-    ports: Ports, table: ExportedTable, import_id: int, lines: Sequence[ExportLine]
-) -> list[str]:
-    keys = {key for line in lines if isinstance(key := line.fields.get("id"), int)}
+def _taken(ports: Ports, table: ExportedTable, import_id: int, keys: Collection[int]) -> list[str]:
     record: Any = table.record
     imported = select(ImportedRowRecord.row_id).where(
         ImportedRowRecord.kind == table.name,
@@ -317,12 +324,15 @@ def _without_withheld(row: _Row) -> Values:
     return row.values
 
 
-def _raise_sequences(run: _Run) -> None:
-    """Let new rows have IDs above those of the imported ones; providers are read again."""
+def _reserve_ids(run: _Run, highest: Mapping[str, int]) -> None:
+    """Let new rows have IDs above those of the file, from the start on."""
     with run.ports.database.transaction() as session:
-        for table in tables_of(run.options.sections):
-            if table.has_ids:
-                raise_sequence(session, table.record, 0)
-        if Section.SSO in run.options.sections:
-            version = ShopRecord.providers_version + 1
-            session.execute(update(ShopRecord).values(providers_version=version))
+        for name, key in highest.items():
+            raise_sequence(session, _TABLES[name].record, key)
+
+
+def _renew_providers(run: _Run) -> None:
+    """Let every process read the identity providers again."""
+    with run.ports.database.transaction() as session:
+        version = ShopRecord.providers_version + 1
+        session.execute(update(ShopRecord).values(providers_version=version))
