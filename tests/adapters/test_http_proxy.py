@@ -132,9 +132,11 @@ def test_many_calls_use_the_certificates_read_once(
     authority, chain = certificate_for(tmp_path, "id.example")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(chain)
-    http = GuardedHttp(LOOPBACK, TrustedAuthorities(additional=str(authority)))
+    trusted = TrustedAuthorities(additional=str(authority))
+    http = GuardedHttp(LOOPBACK, trusted)
     authority.unlink()
     with http_server(tls) as server:
         server.routes["/"] = _no_content
         request = HttpRequest(f"https://id.example:{server.url.rpartition(':')[2]}/")
         assert [http.send(request).status for _ in range(3)] == [204] * 3
+        assert GuardedHttp(LOOPBACK, trusted).send(request).status == 204
