@@ -1,7 +1,7 @@
 """Fit texts, names of permissions and metadata of a source into what is stored here."""
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from app.domain.authorization.permissions import Permission, known
@@ -83,13 +83,15 @@ class SourceRow:
         )
         return ""
 
-    def metadata(self, name: str) -> dict[str, str]:
+    def metadata(self, name: str, *, without: Collection[str] = ()) -> dict[str, str]:
         """Return the metadata that can be stored here, which is texts by key.
 
-        More than clients can set here stays: apps keep what they need in it.
+        More than clients can set here stays: apps keep what they need in it. Keys in ``without``
+        are left out.
         """
         value = self.values.get(name)
-        stored = value if isinstance(value, Mapping) else {}
+        given = value if isinstance(value, Mapping) else {}
+        stored = {key: text for key, text in given.items() if key not in without}
         kept = {key: text for key, text in stored.items() if _is_metadata(key, text)}
         left_out = [key for key in stored if key not in kept]
         if left_out:

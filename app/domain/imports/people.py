@@ -86,7 +86,7 @@ def convert_person(
         return Converted(None, tuple(row.findings))
     is_staff = row.flag("is_staff")
     permissions = _rights(row, rights) if is_staff else ()
-    private = row.metadata("private_metadata")
+    private = row.metadata("private_metadata", without=hidden_metadata)
     person = ImportedPerson(
         email=email,
         first_name=row.line("first_name", max_length=MAX_NAME_LENGTH),
@@ -100,7 +100,7 @@ def convert_person(
         external_reference=_reference(row),
         date_joined=_joined(row),
         public_metadata=row.metadata("metadata"),
-        private_metadata={k: v for k, v in private.items() if k not in hidden_metadata},
+        private_metadata=private,
         permissions=permissions,
         groups=rights.groups if is_staff else (),
     )
