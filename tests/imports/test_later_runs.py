@@ -222,8 +222,10 @@ def test_emails_can_move_on_between_people(target: Ports, imported: PlatformData
     imported.run("UPDATE account_user SET email = 'new@example.com' WHERE id = 2")
     imported.run("UPDATE account_user SET email = 'p2@example.com' WHERE id = 1")
 
+    dry = import_platform(target, imported, "--batch", "1", "--dry-run")
     report = import_platform(target, imported, "--batch", "1")
 
+    assert dry.printed["imported"] == report.printed["imported"]
     first, second = _user(target, 1), _user(target, 2)
     assert first is not None
     assert second is not None
@@ -261,3 +263,15 @@ def test_email_of_a_local_person_is_not_taken_over(
 
     assert report.findings == [("account_user", 2, "EMAIL_TAKEN", "LEFT_OUT")]
     assert _user(target, 2) is None
+
+
+def test_of_equal_external_references_one_is_imported(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    for key, reference in ((1, "crm-1"), (2, " crm-1")):
+        email = f"p{key}@example.com"
+        platform.add("account_user", id=key, email=email, external_reference=reference)
+
+    report = import_platform(target, platform)
+
+    assert report.findings == [("account_user", 2, "REFERENCE_TAKEN", "LEFT_OUT")]

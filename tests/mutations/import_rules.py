@@ -6,8 +6,59 @@ _APPS = "domain/imports/test_apps.py"
 _EXTENSIONS = "domain/imports/test_extensions.py"
 _WEBHOOKS = "domain/imports/test_webhooks.py"
 _RUNS = "imports/test_later_app_imports.py"
+_PEOPLE = "domain/imports/test_people.py"
+_LATER = "imports/test_later_runs.py"
 
 IMPORTS = (
+    Mutant(
+        "An imported customer has no permissions",
+        "app/domain/imports/people.py",
+        "permissions = _rights(row, rights) if is_staff else ()",
+        "permissions = _rights(row, rights)",
+        _PEOPLE,
+    ),
+    Mutant(
+        "An imported superuser is staff",
+        "app/domain/imports/people.py",
+        'is_superuser=is_staff and row.flag("is_superuser"),',
+        'is_superuser=row.flag("is_superuser"),',
+        _PEOPLE,
+    ),
+    Mutant(
+        "Nobody becomes a member of a group that is restricted to channels",
+        "app/services/imports/users.py",
+        "            if run.is_left_out(RESTRICTED, group):\n",
+        "            if group < 0:\n",
+        "imports/test_people.py",
+    ),
+    Mutant(
+        "Who was deactivated at the source is signed out",
+        "app/services/imports/people_writing.py",
+        "if row.is_active and not people[key].is_active",
+        "if not row.is_active and not people[key].is_active",
+        _LATER,
+    ),
+    Mutant(
+        "A password that was set here is kept",
+        "app/services/imports/users.py",
+        'if row.written_digest == digest_of_text(row.password_hash or ""):',
+        "if row.written_digest:",
+        _LATER,
+    ),
+    Mutant(
+        "A row that was edited here is kept",
+        "app/services/imports/section_runs.py",
+        "        if here == entry.written:\n",
+        "        if here:\n",
+        _LATER,
+    ),
+    Mutant(
+        "An avatar comes from inside the media folder",
+        "app/adapters/media_folder.py",
+        "        if not is_inside:\n",
+        "        if not is_inside and file.is_dir():\n",
+        "imports/test_addresses.py",
+    ),
     Mutant(
         "An imported app never has MANAGE_APPS",
         "app/domain/imports/apps.py",

@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import delete, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 from typing_extensions import override
 
+from app.domain.accounts.emails import normalize_email
 from app.domain.imports.digests import digest_of_text
 from app.domain.imports.findings import Converted, Finding, Outcome
 from app.domain.imports.people import USERS, Rights, convert_person, state_of
@@ -112,21 +114,20 @@ class Users(Section):
     @override
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
         people = {row.key: _new(row).person for row in rows}
-        emails = [person.email for person in people.values()]
-        references = [
-            each.external_reference for each in people.values() if each.external_reference
-        ]
-        by_email = select(UserRecord.email, UserRecord.id).where(UserRecord.email.in_(emails))
-        by_reference = select(UserRecord.external_reference, UserRecord.id).where(
-            UserRecord.external_reference.in_(references)
+        emails = _holders(session, UserRecord.email, [person.email for person in people.values()])
+        references = _holders(
+            session,
+            UserRecord.external_reference,
+            [each.external_reference for each in people.values() if each.external_reference],
         )
-        holders = {row[0]: row[1] for row in session.execute(by_email)}
-        referred = {row[0]: row[1] for row in session.execute(by_reference)} if references else {}
+        moving = self._moving(run, session, emails) if run.options.dry_run else set()
         found = {}
         for key, person in people.items():
-            holder = holders.get(person.email, key)
-            other = referred.get(person.external_reference, key)
-            if holder != key:
+            # Of two new people who are alike, the first is written.
+            holder = emails.setdefault(person.email, key)
+            reference = person.external_reference
+            other = references.setdefault(reference, key) if reference else key
+            if holder not in (key, *moving):
                 found[key] = _email_taken(key, holder)
             elif other != key:
                 template = "User {holder} here has the same external reference."
@@ -161,6 +162,19 @@ class Users(Section):
             for key in replaced:
                 _replace_password(session, run.import_id, people[key], key)
             sign_out(run.ports, session, replaced)
+
+    def _moving(self, run: Run, session: Session, emails: Mapping[str, int]) -> set[int]:
+        """Return the holders of these emails who have another one at the source by now.
+
+        A dry run doesn't write that.
+        """
+        imported = self.known_keys(run, session, emails.values())
+        held = {key: email for email, key in emails.items() if key in imported}
+        return {
+            number(row["id"])
+            for row in run.source.matching(USERS, ("email",), "id", held)
+            if normalize_email(str(row["email"])) != held[number(row["id"])]
+        }
 
     def _convert(self, run: Run, row: TableRow, rights: Rights) -> Converted[Row]:
         key = number(row["id"])
@@ -225,6 +239,16 @@ def _new(row: Row) -> NewPerson:
     if not isinstance(row.value, NewPerson):
         raise TypeError("A row of people holds a person.")
     return row.value
+
+
+def _holders(
+    session: Session, column: InstrumentedAttribute[Any], values: Collection[str]
+) -> dict[str, int]:
+    """Return who has each of these values in a unique column."""
+    if not values:
+        return {}
+    query = select(column, UserRecord.id).where(column.in_(values))
+    return {row[0]: row[1] for row in session.execute(query)}
 
 
 def _moment(value: object) -> datetime | None:
