@@ -43,6 +43,7 @@ _SUBJECTS = {
 }
 """The subject of the operations of each module, in the order of the collection."""
 
+_INSTEAD_OF_ID = frozenset({"email", "externalReference"})
 _LEFT_OUT = frozenset(
     {
         "before",
@@ -164,7 +165,7 @@ def _is_sent(name: str, field: GraphQLField) -> bool:
     """Whether a request sends an argument: filters and other users' IDs are left to the reader."""
     if is_required_argument(field.args[name]):
         return True
-    return name not in _LEFT_OUT and not (name == "email" and "id" in field.args)
+    return name not in _LEFT_OUT and not (name in _INSTEAD_OF_ID and "id" in field.args)
 
 
 def _document(

@@ -94,6 +94,7 @@ _LEFT_OUT = frozenset(
     {
         "skipValidation",
         "customerType",
+        "externalReference",
         "events",
         "syncEvents",
         "storefrontNote",

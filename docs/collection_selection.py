@@ -16,7 +16,7 @@ _INDENT = "  "
 _NAMES = ("id", "name", "email")
 """What is selected of an object that belongs to the one that was asked for."""
 
-_LEFT_OUT = frozenset({"privateMetadata", "privateMetafields", "metafields"})
+_LEFT_OUT = frozenset({"privateMetadata", "privateMetafields", "metafields", "note"})
 
 
 def selection(kind: GraphQLOutputType, level: int = 1, *, is_inner: bool = False) -> str:
