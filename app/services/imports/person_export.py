@@ -13,6 +13,7 @@ from app.domain.imports.exports import FORMAT, plain
 from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.text_rules import is_storable
 from app.domain.values.version import VERSION
 from app.models import (
     AccountLinkRecord,
@@ -92,10 +93,10 @@ def export_person(ports: Ports, actor: Actor, email: str) -> Mapping[str, object
 
     Refuses NOT_FOUND on ``email``. The export is in the audit log, under the person's ID.
     """
+    # No database can be asked for what it cannot hold.
+    wanted = normalize_email(email) if is_storable(email) else ""
     with ports.snapshots.snapshot() as session:
-        key = session.scalar(
-            select(UserRecord.id).where(UserRecord.email == normalize_email(email))
-        )
+        key = session.scalar(select(UserRecord.id).where(UserRecord.email == wanted))
         if key is None:
             raise Refused(_MISSING)
         sections = {name: plain(value) for name, value in _sections(ports, session, key).items()}
