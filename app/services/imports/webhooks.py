@@ -211,7 +211,9 @@ def _write(ports: Ports, session: Session, row: Row, stored: WebhookRecord) -> N
     if row.state["secret"] != _stored_fingerprint(ports, stored.secret):
         values["secret"] = encrypted_secret(ports, _secret(row))
         values |= {"old_secret": "", "old_secret_until": None}
-    session.execute(update(WebhookRecord).where(WebhookRecord.id == row.key).values(values))
+    change = update(WebhookRecord).where(WebhookRecord.id == row.key).values(values)
+    # By the connection: the session would look through all records that it holds.
+    session.connection().execute(change)
 
 
 def _add_parts(session: Session, rows: Sequence[Row]) -> None:
