@@ -16,6 +16,7 @@ pytest_plugins = [
     "tests.fixtures.run",
     "tests.fixtures.templates",
     "tests.fixtures.url_rules",
+    "tests.fixtures.imports",
 ]
 
 # On a busy machine some examples are slow; that isn't a defect of the code.

@@ -17,7 +17,8 @@ from typing_extensions import override
 from app.ports.import_source import JsonKey, TableRow, UnreadableSource
 
 _CONNECT_SECONDS = 10
-_BLANKS = " \t\n\r\f\v"
+_BLANKS = " \t\n\r\f\v\x1c\x1d\x1e\x1f"
+"""What ``str.strip`` removes, as far as it is ASCII."""
 _Connection = psycopg.Connection[dict[str, object]]
 
 
@@ -159,6 +160,18 @@ class PlatformDatabase:
             ids = row["ids"]
             if isinstance(ids, list):
                 yield ids
+
+    def spelled_alike(
+        self, table: str, column: str, texts: Collection[str]
+    ) -> Iterator[tuple[int, str]]:
+        if not texts or column not in self.columns(table):
+            return
+        query = sql.SQL(
+            "SELECT id, lower(btrim({0}, {1})) AS text FROM {2}"
+            " WHERE lower(btrim({0}, {1})) = ANY(%s)"
+        ).format(sql.Identifier(column), sql.Literal(_BLANKS), sql.Identifier(table))
+        for row in self._connection.execute(query, [list(texts)]):
+            yield _int(row["id"]), str(row["text"])
 
     def beyond_ascii(self, table: str, column: str) -> Iterator[tuple[int, str]]:
         if column not in self.columns(table):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import stat
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -20,6 +21,7 @@ import click
 from app.commands.terminal.output import Column, Form, json_text, output, write
 from app.domain.imports.findings import Finding, Outcome
 from app.domain.imports.runs import Counts, RunReport
+from app.domain.values.spreadsheets import safe_cell
 
 _SHOWN = 5
 """Findings of one code that a terminal shows."""
@@ -76,7 +78,7 @@ class Findings:
         )
         self.lines.write(json.dumps(dict(zip(_HEADINGS, values, strict=True))) + "\n")
         if self.table is not None:
-            self.table.writerow(values)
+            self.table.writerow([safe_cell(str(value)) for value in values])
 
     def every(self) -> Iterator[Any]:
         """Yield all of them, as JSON has them."""
@@ -135,8 +137,15 @@ def _print_json(report: RunReport, findings: Findings) -> None:
 
 
 def _private_file(path: Path) -> IO[str]:
-    try:
-        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    except OSError as error:
-        raise click.UsageError(f"Can't write {path}: {error.strerror}.") from None
-    return os.fdopen(opened, "w", encoding="utf-8", newline="")
+    """Empty and restrict the file, which must not be a link: it can be in a shared folder."""
+    with ExitStack() as stack:
+        try:
+            opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            file = stack.enter_context(os.fdopen(opened, "w", encoding="utf-8", newline=""))
+            if stat.S_ISREG(os.fstat(opened).st_mode):
+                os.fchmod(opened, 0o600)
+                os.ftruncate(opened, 0)
+        except OSError as error:
+            raise click.UsageError(f"Can't write {path}: {error.strerror}.") from None
+        stack.pop_all()
+        return file

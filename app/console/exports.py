@@ -11,13 +11,13 @@ import orjson
 from flask import Response, stream_with_context
 
 from app.domain.values.pages import Page, PageRequest, every_item
+from app.domain.values.spreadsheets import safe_cell
 from app.domain.values.text import text
 
 MAX_ROWS = 100_000
 """Rows of a CSV file of a list; the last line says if there are more."""
 
 _ROWS_AT_ONCE = 500
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 Item = TypeVar("Item")
 Columns = Mapping[str, Callable[[Item], object]]
@@ -93,9 +93,7 @@ def _csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]
 
 def _csv_line(values: Sequence[str]) -> str:
     line = io.StringIO()
-    # A spreadsheet would run what begins like a formula (OWASP, CSV injection).
-    safe = [f"'{value}" if value.startswith(_FORMULA) else value for value in values]
-    csv.writer(line).writerow(safe)
+    csv.writer(line).writerow(map(safe_cell, values))
     return line.getvalue()
 
 

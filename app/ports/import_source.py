@@ -77,6 +77,14 @@ class ImportSource(Protocol):
     def alike(self, table: str, column: str) -> Iterator[Sequence[int]]:
         """IDs of rows whose text in ``column`` is equal but for case and blanks around it."""
 
+    def spelled_alike(
+        self, table: str, column: str, texts: Collection[str]
+    ) -> Iterator[tuple[int, str]]:
+        """The rows whose text in ``column`` is one of the lower-case ``texts``, but for that.
+
+        ID, and which of them.
+        """
+
     def beyond_ascii(self, table: str, column: str) -> Iterator[tuple[int, str]]:
         """The rows whose text in ``column`` isn't ASCII: ID and text."""
 

@@ -13,8 +13,8 @@ LISTS = (
     Mutant(
         "No cell of an exported list is a formula",
         "app/console/exports.py",
-        """safe = [f"'{value}" if value.startswith(_FORMULA) else value for value in values]""",
-        "safe = list(values)",
+        "map(safe_cell, values)",
+        "values",
         "console/test_list_exports.py",
     ),
     Mutant(

@@ -27,6 +27,8 @@ _BCRYPT_SECONDS = 80e-6
 """Of one of the 2**cost rounds."""
 _SCRYPT_SECONDS = 0.4e-6
 """Of one block of one lane."""
+_SCRYPT_ENDS = 4
+"""Blocks of a lane that take as long as its PBKDF2."""
 _ARGON2_SECONDS = 1.35e-3
 """Of one MiB in one round."""
 
@@ -145,11 +147,13 @@ class ScryptHash:
 
     @property
     def seconds(self) -> float:
-        return self.cost * self.block_size * self.lanes * _SCRYPT_SECONDS
+        # Before and after the work of a lane, PBKDF2 makes and reads its block.
+        blocks = (self.cost + _SCRYPT_ENDS) * self.block_size * self.lanes
+        return blocks * _SCRYPT_SECONDS
 
     @property
     def mebibytes(self) -> float:
-        return 128 * self.cost * self.block_size / _MEBIBYTE
+        return 128 * self.block_size * (self.cost + self.lanes - 1) / _MEBIBYTE
 
 
 def parse_hash(stored: str) -> HashFormat:

@@ -51,6 +51,14 @@ class ImportedPassword:
     template: str = ""
     values: Mapping[str, object] = field(default_factory=dict, hash=False)
 
+    @property
+    def mark(self) -> str:
+        """What changes when the source has another password that matters here.
+
+        Nothing of one that must be reset, which may be easily guessed from any digest of it.
+        """
+        return self.password_hash or self.state.value
+
 
 def classify(stored: str | None) -> ImportedPassword:
     """Return what to store for a hash of the source.

@@ -7,6 +7,7 @@ from sqlalchemy import select
 from app.domain.accounts.emails import normalize_email
 from app.domain.imports.people import USERS
 from app.models import ImportedRowRecord, UserRecord
+from app.ports.import_source import TableRow
 from app.services.authorization.register import part
 from app.services.imports.sections import Run
 from app.services.imports.source_permissions import number
@@ -16,7 +17,8 @@ from app.services.imports.source_permissions import number
 def find_losers(run: Run) -> Mapping[int, int]:
     """Return the people whose email goes to another one, with that one's ID.
 
-    The one who was imported with it before keeps it, else the first active one, else the first.
+    The one who was imported with it before keeps it, else the first active one who has confirmed
+    it, else the first active one, else the first.
     """
     groups = [list(ids) for ids in run.source.alike(USERS, "email")]
     groups += _unusual_spellings(run)
@@ -34,13 +36,13 @@ def _unusual_spellings(run: Run) -> list[list[int]]:
     for key, email in run.source.beyond_ascii(USERS, "email"):
         spelled.setdefault(normalize_email(email), []).append(key)
     plain = [email for email in spelled if email.isascii()]
-    for row in run.source.matching(USERS, ("email",), "email", plain):
-        spelled[str(row["email"])].append(number(row["id"]))
-    return [sorted(ids) for ids in spelled.values() if len(ids) > 1]
+    for key, email in run.source.spelled_alike(USERS, "email", plain):
+        spelled[email].append(key)
+    return [sorted(set(ids)) for ids in spelled.values() if len(ids) > 1]
 
 
 def _owner(run: Run, ids: list[int]) -> int:
-    rows = run.source.matching(USERS, ("email", "is_active"), "id", ids)
+    rows = run.source.matching(USERS, ("email", "is_active", "is_confirmed"), "id", ids)
     emails = {normalize_email(str(row["email"])) for row in rows}
     imported = (
         select(UserRecord.id)
@@ -54,5 +56,10 @@ def _owner(run: Run, ids: list[int]) -> int:
     )
     with run.ports.database.reading() as session:
         before = session.scalar(imported)
-    active = (number(row["id"]) for row in rows if row["is_active"])
-    return before or next(active, ids[0])
+    return before or number(min(rows, key=_trust)["id"])
+
+
+def _trust(row: TableRow) -> tuple[bool, bool, int]:
+    """Sort first who is active, then who has proven that the email is theirs."""
+    is_unconfirmed = row.get("is_confirmed", True) is not True
+    return not row["is_active"], is_unconfirmed, number(row["id"])

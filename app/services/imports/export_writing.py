@@ -117,7 +117,7 @@ def _insert_users(session: Session, rows: Sequence[Values], import_id: int) -> N
     ]
     insert_rows(session, UserWordRecord, words)
     origins = [
-        password_values(import_id, row["id"], row.get("password_hash") or "", password)
+        password_values(import_id, row["id"], password)
         for row, password in zip(rows, passwords, strict=True)
     ]
     insert_rows(session, ImportedPasswordRecord, origins)

@@ -1,7 +1,7 @@
 """Write many people at once, with their words, rights and passwords, wherever they come from."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, insert, select, update
@@ -43,17 +43,13 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class NewPerson:
-    """A person to write; ``password`` is as ``classify`` returned it for ``source_password``.
-
-    Without a ``key`` the database gives one.
-    """
+    """A person to write; without a ``key`` the database gives one."""
 
     person: ImportedPerson
     updated_at: datetime
     key: int | None = None
     last_login: datetime | None = None
     password: ImportedPassword = _NO_PASSWORD
-    source_password: str = field(default="", repr=False)
 
 
 @part
@@ -152,15 +148,13 @@ def read_people(session: Session, keys: Collection[int]) -> Mapping[int, dict[st
 
 
 @part
-def password_values(
-    import_id: int, key: int, source_password: str, password: ImportedPassword
-) -> dict[str, object]:
+def password_values(import_id: int, key: int, password: ImportedPassword) -> dict[str, object]:
     """Return the row of ``imported_passwords`` for a password as the import writes it."""
     return {
         "user_id": key,
         "import_id": import_id,
         "state": password.state.value,
-        "source_digest": digest_of_text(source_password),
+        "source_digest": digest_of_text(password.mark),
         "written_digest": digest_of_text(password.password_hash or ""),
     }
 
@@ -205,7 +199,5 @@ def _add_rights(session: Session, people: Mapping[int, ImportedPerson]) -> None:
 def _add_passwords(
     session: Session, import_id: int, written: Sequence[tuple[int, NewPerson]]
 ) -> None:
-    values = [
-        password_values(import_id, key, new.source_password, new.password) for key, new in written
-    ]
+    values = [password_values(import_id, key, new.password) for key, new in written]
     insert_rows(session, ImportedPasswordRecord, values)

@@ -1,9 +1,10 @@
 """Run one section: what is new is created, what changed is updated, what is gone is removed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.imports.digests import digest_of
@@ -104,6 +105,11 @@ class _Batch:
     def plan(self, rows: Sequence[Row]) -> None:
         """Decide what becomes of each of ``rows``."""
         entries = self._entries([row.key for row in rows])
+        self._lock(
+            row.key
+            for row in rows
+            if row.key in entries and entries[row.key].source != _source_digest(row)
+        )
         present = self.section.current(self.run, self.session, list(entries)) if entries else {}
         for row in rows:
             entry = entries.get(row.key)
@@ -158,6 +164,7 @@ class _Batch:
     def remove(self, keys: Sequence[int]) -> None:
         """Remove rows that were imported, unless they were edited here."""
         entries = self._entries(keys)
+        self._lock(entries)
         present = self.section.current(self.run, self.session, list(entries)) if entries else {}
         edited = {key for key in present if digest_of(present[key]) != entries[key].written}
         removed = sorted(present.keys() - edited)
@@ -187,6 +194,16 @@ class _Batch:
             template = "It changed at the source, but it was edited here too. Ours was kept."
             key = row.key if row.source_key is None else row.source_key
             self._report(key, "EDITED_HERE", template, Outcome.KEPT)
+
+    def _lock(self, keys: Iterable[int]) -> None:
+        """Let nobody edit these rows between being compared and written."""
+        wanted = sorted(keys)
+        if self.section.record is None or not wanted or self.run.options.dry_run:
+            return
+        key = self.section.record.__table__.c.id
+        # In the order of others who lock several; rows that refer to them can be written.
+        query = select(key).where(key.in_(wanted)).order_by(key)
+        self.session.execute(query.with_for_update(key_share=True)).all()
 
     def _entries(self, keys: Sequence[int]) -> Mapping[int, Entry]:
         if not self.run.import_id:

@@ -35,6 +35,7 @@ from app.services.imports.sections import OnFinding, OnRows
 _KIND = "user"
 _TITLE = "People"
 _BATCH = 1_000
+_PASSWORD_COLUMNS = ("password_hash", "salt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,6 @@ def _candidate(run: _Run, row: FileRow) -> _Candidate | None:
     if row.values is None:
         run.counts.left_out += row.is_row
         return None
-    digest = digest_of({name: _stable(value) for name, value in row.values.items()})
     is_staff = row.values.get("is_staff") is True or bool(row.values.get("groups"))
     if is_staff and not run.options.with_staff:
         template = "Staff and members of groups are imported only with --staff."
@@ -185,7 +185,14 @@ def _candidate(run: _Run, row: FileRow) -> _Candidate | None:
         return None
     if _is_repeated(run, row.line, new.person):
         return None
-    return _Candidate(row.line, new, digest)
+    return _Candidate(row.line, new, _digest(row.values, new.password))
+
+
+def _digest(values: Mapping[str, object], password: ImportedPassword) -> str:
+    others = {
+        name: _stable(value) for name, value in values.items() if name not in _PASSWORD_COLUMNS
+    }
+    return digest_of({**others, "password": password.mark})
 
 
 def _stable(value: object) -> object:
@@ -199,14 +206,12 @@ def _person(run: _Run, line: int, values: Mapping[str, object]) -> NewPerson | N
         run.report(replace(finding, table=run.options.source))
     if converted.value is None:
         return None
-    stored, password = _password(run, values)
     last_login = values.get("last_login")
     return NewPerson(
         converted.value,
         updated_at=run.now,
         last_login=last_login if isinstance(last_login, datetime) else None,
-        password=password,
-        source_password=stored,
+        password=_password(run, values),
     )
 
 
@@ -222,7 +227,7 @@ def _groups(run: _Run, line: int, values: Mapping[str, object]) -> tuple[int, ..
     return tuple(sorted(set(found)))
 
 
-def _password(run: _Run, values: Mapping[str, object]) -> tuple[str, ImportedPassword]:
+def _password(run: _Run, values: Mapping[str, object]) -> ImportedPassword:
     stored, salt = str(values.get("password_hash", "")), str(values.get("salt", ""))
     if stored and salt:
         if run.options.firebase is None:
@@ -230,12 +235,12 @@ def _password(run: _Run, values: Mapping[str, object]) -> tuple[str, ImportedPas
                 "PASSWORD_UNKNOWN_FORMAT",
                 "The row has a salt. For Firebase's hashes, pass --firebase-signer-key-file.",
             )
-            return stored, must_reset(lacking)
+            return must_reset(lacking)
         try:
             stored = firebase_hash(stored, salt, run.options.firebase)
         except UnusableHash as error:
-            return stored, must_reset(error)
-    return stored, classify(stored)
+            return must_reset(error)
+    return classify(stored)
 
 
 def _report_password(run: _Run, each: _Candidate) -> None:

@@ -150,7 +150,7 @@ class Users(Section):
         ).join(UserRecord, UserRecord.id == ImportedPasswordRecord.user_id)
         replaced = []
         for row in session.execute(query.where(ImportedPasswordRecord.user_id.in_(people))):
-            if row.source_digest == digest_of_text(people[row.user_id].source_password):
+            if row.source_digest == digest_of_text(people[row.user_id].password.mark):
                 continue
             if row.written_digest == digest_of_text(row.password_hash or ""):
                 replaced.append(row.user_id)
@@ -190,19 +190,17 @@ class Users(Section):
             template, values = password.template, password.values
             must = Finding(USERS, key, password.code, template, Outcome.MUST_RESET, values)
             findings = (*findings, must)
-        has_password = password.state is not ImportedPasswordState.NONE
         new = NewPerson(
             person=converted.value,
             updated_at=_moment(row.get("updated_at")) or converted.value.date_joined,
             key=key,
             last_login=_moment(row.get("last_login")),
             password=password,
-            source_password=str(stored) if has_password else "",
         )
         extra = {
             "last_login": new.last_login,
             "updated_at": new.updated_at,
-            "password": new.source_password,
+            "password": new.password.mark,
         }
         return Converted(Row(key, state_of(new.person), extra, new), findings)
 
@@ -261,7 +259,7 @@ def _email_taken(key: int, holder: int) -> Finding:
 
 
 def _replace_password(session: Session, import_id: int, new: NewPerson, key: int) -> None:
-    values = password_values(import_id, key, new.source_password, new.password)
+    values = password_values(import_id, key, new.password)
     session.execute(
         update(UserRecord)
         .where(UserRecord.id == key)
