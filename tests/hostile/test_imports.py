@@ -15,8 +15,9 @@ from sqlalchemy import event, select, update
 from app.adapters.foreign_hashes import matches
 from app.domain.imports.digests import digest_of_text
 from app.domain.passwords.hash_formats import MAX_SECONDS, UnusableHash, parse_hash
-from app.models import ImportedPasswordRecord, ImportedRowRecord, UserRecord
+from app.models import AppRecord, ImportedPasswordRecord, ImportedRowRecord, UserRecord
 from app.ports import Ports
+from tests.builders.apps import make_app
 from tests.builders.personal_data import tables_with
 from tests.commands.shell import run, run_json
 from tests.imports.importing import import_platform
@@ -176,6 +177,25 @@ def test_findings_are_written_into_private_files_alone(
     assert old.read_text().startswith("table,key,")
     assert refused.exit_code == 2
     assert other.read_text() == "precious"
+
+
+def test_credentials_that_apps_keep_in_metadata_are_secret(ports: Ports, tmp_path: Path) -> None:
+    app, _token = make_app(ports, "Payments")
+    with ports.database.transaction() as session:
+        session.execute(update(AppRecord).values(private_metadata={"key": "sk_live_123"}))
+    without, complete = tmp_path / "without.jsonl", tmp_path / "complete.jsonl"
+
+    run_json(ports, "export", str(without))
+    run_json(ports, "export", str(complete), "--with-secrets")
+    assert "sk_live_123" not in without.read_text()
+    assert "sk_live_123" in complete.read_text()
+
+    with ports.database.transaction() as session:
+        session.delete(session.get_one(AppRecord, app))
+    report = run_json(ports, "import", "file", str(without))
+    assert report["findingCounts"] == {"METADATA_WITHHELD": 1}
+    with ports.database.reading() as session:
+        assert session.scalars(select(AppRecord.private_metadata)).all() == [{}]
 
 
 def _meanwhile(ports: Ports, words: str, edit: Callable[[], None]) -> Thread:

@@ -123,6 +123,9 @@ REMEDIES: Mapping[str, str] = {
     "TAKEN": "Decide which row stays. Change or delete the other one, and import again.",
     "OWNER_MISSING": "Import what the row belongs to first.",
     "PASSWORD_WITHHELD": "Export with `--with-secrets`, or let the person set a new password.",
+    "METADATA_WITHHELD": (
+        "Export with `--with-secrets`, or let the app store again what it keeps there."
+    ),
     "SECRET_WITHHELD": (
         "Set the secret here, then enable it. Or export with `--with-secrets` and import into an "
         "empty shop."

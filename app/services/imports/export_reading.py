@@ -311,6 +311,10 @@ def _report_withheld(run: _Run, row: _Row) -> None:
         template = "The export has no password of this person, who must set a new one."
         run.add(row.line, "PASSWORD_WITHHELD", template, Outcome.MUST_RESET)
         return
+    if row.line.name == "app":
+        template = "The export lacks the app's private metadata."
+        run.add(row.line, "METADATA_WITHHELD", template, Outcome.LEFT_OUT)
+        return
     template = "The export lacks {fields}, so it's imported disabled."
     fields = ", ".join(row.line.withheld)
     run.add(row.line, "SECRET_WITHHELD", template, Outcome.DISABLED, fields=fields)

@@ -47,10 +47,10 @@ class ListOf:
 class ExportedTable:
     """The rows of ``record`` as lines of the type ``name``; ``fields`` are attributes, in order.
 
-    ``encrypted`` secrets, by their purpose, and ``hashed`` ones are only in exports with secrets;
-    ``is_secret`` tables altogether. ``order`` is unique, and its first column is indexed; what
-    ``unique`` names can't be the same in two rows unless it is empty.
-    ``not_exported`` says why a column isn't in the file.
+    ``encrypted`` secrets, by their purpose, ``hashed`` ones, and ``private`` columns, in which
+    apps keep credentials, are only in exports with secrets; ``is_secret`` tables altogether.
+    ``order`` is unique, and its first column is indexed; what ``unique`` names can't be the same
+    in two rows unless it is empty. ``not_exported`` says why a column isn't in the file.
     """
 
     name: str
@@ -60,6 +60,7 @@ class ExportedTable:
     fields: tuple[str, ...]
     encrypted: Mapping[str, str] = field(default_factory=dict)
     hashed: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
     headers: str = ""
     lists: tuple[ListOf, ...] = ()
     unique: tuple[tuple[str, ...], ...] = ()
@@ -81,7 +82,7 @@ class ExportedTable:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The fields that an export without secrets leaves out."""
-        return (*self.encrypted, *self.hashed)
+        return (*self.encrypted, *self.hashed, *self.private)
 
 
 TABLES = (
@@ -279,6 +280,7 @@ TABLES = (
             *_METADATA,
         ),
         unique=(("identifier",),),
+        private=("private_metadata",),
         lists=(ListOf("permissions", AppPermissionRecord.app_id, AppPermissionRecord.permission),),
     ),
     ExportedTable(
