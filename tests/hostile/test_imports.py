@@ -4,6 +4,7 @@ import csv
 import json
 from base64 import b64encode
 from collections.abc import Callable
+from datetime import timedelta
 from hashlib import md5
 from pathlib import Path
 from threading import Thread
@@ -15,13 +16,21 @@ from sqlalchemy import event, select, update
 from app.adapters.foreign_hashes import matches
 from app.domain.imports.digests import digest_of_text
 from app.domain.passwords.hash_formats import MAX_SECONDS, UnusableHash, parse_hash
-from app.models import AppRecord, ImportedPasswordRecord, ImportedRowRecord, UserRecord
+from app.models import (
+    AppRecord,
+    ExternalIdentityRecord,
+    ImportedPasswordRecord,
+    ImportedRowRecord,
+    SessionRecord,
+    UserRecord,
+)
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.personal_data import tables_with
+from tests.builders.provider_records import link_identity
 from tests.commands.shell import run, run_json
 from tests.imports.importing import import_platform
-from tests.imports.platform import PlatformDatabase
+from tests.imports.platform import JOINED, PlatformDatabase
 
 STRONG = "pbkdf2_sha256$1000$salt$7VFWTSb1m1wc1gYw4Cn5wgTjWd1pUT/rnV7jpKz7Rts="
 STRONGER = "pbkdf2_sha256$1000$salt$pWhzD8iyYfEZ6mUPcvGmDZGHYLnSl9+gC5tWdWcPaL4="
@@ -196,6 +205,34 @@ def test_credentials_that_apps_keep_in_metadata_are_secret(ports: Ports, tmp_pat
     assert report["findingCounts"] == {"METADATA_WITHHELD": 1}
     with ports.database.reading() as session:
         assert session.scalars(select(AppRecord.private_metadata)).all() == [{}]
+
+
+@pytest.mark.parametrize("column", ["is_confirmed", "is_staff"])
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_session_of_a_claimed_email_ends_when_its_owner_is_trusted(
+    target: Ports, platform: PlatformDatabase, column: str, *, is_verified: bool
+) -> None:
+    platform.add("account_user", id=1, email="ada@example.com", is_active=True, is_confirmed=False)
+    import_platform(target, platform)
+    identity = link_identity(target, 1)
+    with target.database.transaction() as session:
+        session.get_one(ExternalIdentityRecord, identity).is_verified = is_verified
+        session.add(
+            SessionRecord(
+                token="claimed",
+                user_id=1,
+                identity_id=identity,
+                origin="provider",
+                created_at=JOINED,
+                expires_at=JOINED + timedelta(days=9000),
+            )
+        )
+    platform.run(f"UPDATE account_user SET {column} = true")  # noqa: S608 - one of two names
+
+    import_platform(target, platform, "--only", "people,staff")
+
+    with target.database.reading() as session:
+        assert len(session.scalars(select(SessionRecord.id)).all()) == is_verified
 
 
 def _meanwhile(ports: Ports, words: str, edit: Callable[[], None]) -> Thread:

@@ -12,6 +12,7 @@ from app.domain.imports.digests import digest_of_text
 from app.domain.imports.people import ImportedPerson, state_of
 from app.domain.passwords.imported_hashes import ImportedPassword, ImportedPasswordState
 from app.models import (
+    ExternalIdentityRecord,
     GroupMemberRecord,
     ImportedPasswordRecord,
     SessionRecord,
@@ -77,7 +78,8 @@ def update_people(ports: Ports, session: Session, changed: Sequence[NewPerson]) 
     """
     people = {new.key: new.person for new in changed if new.key is not None}
     keys = list(people)
-    stored = select(UserRecord.id, UserRecord.is_active, UserRecord.last_login)
+    flags = (UserRecord.is_active, UserRecord.is_confirmed, UserRecord.is_staff)
+    stored = select(UserRecord.id, UserRecord.last_login, *flags)
     before = {row.id: row for row in session.execute(stored.where(UserRecord.id.in_(keys))).all()}
     change = (
         update(UserRecord)
@@ -98,6 +100,12 @@ def update_people(ports: Ports, session: Session, changed: Sequence[NewPerson]) 
         key for key, row in before.items() if row.is_active and not people[key].is_active
     ]
     sign_out(ports, session, deactivated)
+    trusted = [
+        key
+        for key, row in before.items()
+        if people[key].is_confirmed > row.is_confirmed or people[key].is_staff > row.is_staff
+    ]
+    _end_unverified_sessions(session, trusted)
 
 
 @part
@@ -111,6 +119,15 @@ def sign_out(ports: Ports, session: Session, keys: Collection[int]) -> None:
         .where(UserRecord.id.in_(keys))
         .values(tokens_valid_after=ports.clock.now())
     )
+
+
+def _end_unverified_sessions(session: Session, keys: Collection[int]) -> None:
+    """End sessions of identities that claimed the email of who is trusted from now on."""
+    identity = ExternalIdentityRecord
+    unverified = select(identity.id).where(
+        identity.user_id.in_(keys), identity.is_verified.is_(False)
+    )
+    session.execute(delete(SessionRecord).where(SessionRecord.identity_id.in_(unverified)))
 
 
 @part
