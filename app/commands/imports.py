@@ -63,6 +63,7 @@ class _Options(TypedDict):
     reserve: int
     media: Path | None
     source: str
+    allow_removals: bool
 
 
 def _parts(
@@ -129,6 +130,11 @@ def _parts(
     metavar="NAME",
     help="The name under which the platform was imported before, if its database has another "
     "address now.",
+)
+@click.option(
+    "--allow-removals",
+    is_flag=True,
+    help="Continue if most of what was imported is gone from the platform.",
 )
 @click.option(
     "--csv",

@@ -122,7 +122,11 @@ class _Server(ThreadingMixIn, WSGIServer):
     @override
     def process_request(self, request: Any, client_address: Any) -> None:
         if self._free_threads.acquire(blocking=False):
-            super().process_request(request, client_address)
+            try:
+                super().process_request(request, client_address)
+            except RuntimeError:  # no further thread can be started
+                self._free_threads.release()
+                raise
         else:
             self.shutdown_request(request)
 

@@ -17,7 +17,7 @@ from app.models import (
 )
 from app.ports import Ports
 from tests.commands.shell import run
-from tests.imports.importing import import_platform
+from tests.imports.importing import import_platform, refusal
 from tests.imports.platform import JOINED, PlatformDatabase
 
 OLD = "pbkdf2_sha256$1000$salt$7VFWTSb1m1wc1gYw4Cn5wgTjWd1pUT/rnV7jpKz7Rts="
@@ -275,3 +275,24 @@ def test_of_equal_external_references_one_is_imported(
     report = import_platform(target, platform)
 
     assert report.findings == [("account_user", 2, "REFERENCE_TAKEN", "LEFT_OUT")]
+
+
+def test_source_that_lost_most_rows_stops_the_run(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    platform.add_many(
+        "account_user",
+        [{"id": key, "email": f"p{key}@example.com", "is_active": True} for key in range(1, 43)],
+    )
+    import_platform(target, platform)
+    platform.run("DELETE FROM account_user WHERE id > 20")
+    stopped = refusal(target, platform, "--dry-run") + refusal(target, platform)
+    assert (
+        stopped.count("42 rows were imported from account_user, but the source has only 20") == 2
+    )
+    with target.database.reading() as session:
+        assert len(session.scalars(select(UserRecord.id)).all()) == 42
+    # A few removals need no question, as many do with --allow-removals.
+    assert import_platform(target, platform, "--allow-removals").counts("user")["removed"] == 22
+    platform.run("DELETE FROM account_user WHERE id > 3")
+    assert import_platform(target, platform).counts("user")["removed"] == 17

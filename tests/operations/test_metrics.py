@@ -46,6 +46,16 @@ class Observed:
             for sample in family.samples
         }
 
+    def ask_counted(self, **headers: str) -> None:
+        """Send ``OPERATION``, and wait until it is counted: then no other test counts it."""
+        name = "latchkey_http_request_duration_seconds_count"
+        before = of(self.scrape(), name, route="/graphql/")
+        requests.post(f"{self.url}/graphql/", json=OPERATION, headers=headers, timeout=PATIENCE)
+        deadline = time.monotonic() + PATIENCE
+        while of(self.scrape(), name, route="/graphql/") == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
 
 @pytest.fixture(scope="module")
 def observed(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> Iterator[Observed]:
@@ -163,8 +173,7 @@ def test_both_processes_and_the_worker_are_measured(observed: Observed) -> None:
 def test_killed_process_leaves_its_counts_but_not_its_gauges(observed: Observed) -> None:
     limit = ("latchkey_database_connections_max", frozenset({("pool", "reading")}))
     of_three = await_gauges(observed, 3)[limit]
-    requests.post(f"{observed.url}/graphql/", json=OPERATION, timeout=PATIENCE)
-    time.sleep(1.2)  # what a process has not handed on yet ends with it
+    observed.ask_counted()  # what a process has not handed on yet ends with it
     counted = {key: value for key, value in observed.scrape().items() if "_total" in key[0]}
     victim = next(pid for pid in alive(observed) if is_server(pid))
     os.kill(victim, signal.SIGKILL)
@@ -231,12 +240,7 @@ def test_operations_port_closes_too_many_connections(observed: Observed) -> None
 
 def test_served_request_is_one_trace_at_the_collector(observed: Observed) -> None:
     trace = os.urandom(16).hex()
-    requests.post(
-        f"{observed.url}/graphql/",
-        json=OPERATION,
-        headers={"traceparent": f"00-{trace}-00f067aa0ba902b7-01"},
-        timeout=PATIENCE,
-    )
+    observed.ask_counted(traceparent=f"00-{trace}-00f067aa0ba902b7-01")
     names: set[str] = set()
     while "POST /graphql/" not in names:
         names |= {

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.accounts.names import MAX_NAME_LENGTH
+from app.domain.accounts.notes import MAX_NOTE_LENGTH, MAX_REFERENCE_LENGTH
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.findings import Converted, Outcome
@@ -15,8 +16,6 @@ from app.domain.imports.fitting import SourceRow
 USERS = "account_user"
 GROUPS = "account_group"
 MAX_GROUP_NAME_LENGTH = 150
-MAX_NOTE_LENGTH = 65_536
-MAX_REFERENCE_LENGTH = 250
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -39,6 +39,7 @@ class RunOptions:
     """What a run does: ``dry_run`` writes nothing; ``media`` is the source's media folder.
 
     ``source`` is the name under which the source was imported before, if it is another one now.
+    ``allow_removals``: also if most of what was imported is gone from the source.
     """
 
     parts: frozenset[Part] = frozenset(Part)
@@ -47,6 +48,7 @@ class RunOptions:
     reserve: int = DEFAULT_RESERVE
     media: Path | None = None
     source: str = ""
+    allow_removals: bool = False
 
 
 @dataclass(slots=True)

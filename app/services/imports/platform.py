@@ -27,6 +27,7 @@ from app.services.imports.groups import Groups
 from app.services.imports.id_ranges import require_free_ids, reserve_ids
 from app.services.imports.linked_accounts import LinkedAccounts
 from app.services.imports.providers import Providers, find_subject_key
+from app.services.imports.removal_guard import require_few_removals
 from app.services.imports.section_runs import run_section
 from app.services.imports.sections import OnFinding, OnRows, Run, Section
 from app.services.imports.shop_settings import ShopSettings
@@ -66,8 +67,9 @@ def import_platform(
     """Import the platform's database at ``url``; what was imported before is brought up to date.
 
     Refuses ID_TAKEN for rows here that have the source's IDs, REQUIRED for a part without the one
-    that it needs, MISSING for tables or columns that the source lacks, and FINISHED after
-    ``finish_import``, before anything is written. Raises ``UnreadableSource``.
+    that it needs, MISSING for tables or columns that the source lacks, MANY_REMOVED if most rows
+    are gone from the source, and FINISHED after ``finish_import``, before anything is written.
+    Raises ``UnreadableSource``.
     """
     findings: Counter[str] = Counter()
 
@@ -81,6 +83,7 @@ def import_platform(
         run = Run(ports, source, options, name, _import_id(ports, name), report, on_rows)
         _require_columns(source, sections)
         _require_parts(run)
+        require_few_removals(run, sections)
         require_free_ids(run, sections)
         _begin(run)
         run.hidden_metadata |= {find_subject_key(source)} - {""}

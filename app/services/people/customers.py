@@ -111,7 +111,7 @@ def update_customer(
     with unique, ports.database.transaction() as session:
         user = _find(session, key)
         if user.is_staff:
-            raise Refused(_MISSING)
+            raise Refused(_missing(external_reference))
         changed = Changed({}, {})
         change_details(ports, actor, session, user, details, changed)
         changed.after.update(save_defaults(actor, session, key, addresses))
@@ -177,8 +177,12 @@ def _key(ports: Ports, customer_id: str | None, external_reference: str | None) 
     with ports.database.reading() as session:
         key = session.scalar(select(UserRecord.id).where(has_reference(external_reference)))
     if key is None:
-        raise Refused(replace(_MISSING, field="externalReference"))
+        raise Refused(_missing(external_reference))
     return key
+
+
+def _missing(external_reference: str | None) -> Problem:
+    return _MISSING if external_reference is None else replace(_MISSING, field="externalReference")
 
 
 def _find(session: Session, key: int) -> UserRecord:

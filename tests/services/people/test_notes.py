@@ -105,7 +105,8 @@ def test_staff_are_not_changed_by_reference(ports: Ports, clerk: Actor) -> None:
     update_staff(ports, OPERATOR, to_global_id("User", boss.id), StaffChanges(details))
     with pytest.raises(Refused) as refused:
         update_customer(ports, clerk, None, Details("X"), external_reference=ERP)
-    assert codes(refused) == [("id", "NOT_FOUND")]
+    # As for a reference that nobody has.
+    assert codes(refused) == [("externalReference", "NOT_FOUND")]
     assert show_user(ports, clerk, external_reference=ERP) is None
 
 
