@@ -48,6 +48,12 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "reset-password": ("reset-password", BOB, "--page", "http://localhost:3000/"),
         "delete": ("delete", BOB, "--yes"),
         "delete-unasked": ("delete", BOB),
+        "erase": ("erase", BOB, "--yes"),
+        "erase-unasked": ("erase", BOB),
+    },
+    "import": {
+        "finish-nothing": ("finish", "--yes"),
+        "finish-unasked": ("finish",),
     },
     "group": {
         "create": ("create", "Editors", "--permission", "manage-pages"),

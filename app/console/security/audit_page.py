@@ -30,6 +30,7 @@ TOPICS: Mapping[str, str] = {
     Topic.PEOPLE: "People",
     Topic.KEYS: "Signing keys",
     Topic.SALES: "Products and orders",
+    Topic.TRANSFERS: "Imports and exports",
 }
 
 SORTS: Mapping[str, str] = {"oldest": "Oldest first"}

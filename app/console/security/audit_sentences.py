@@ -38,6 +38,8 @@ _DID = {
     "group.create": "created the group",
     "group.delete": "deleted the group",
     "group.update": "edited the group",
+    "import.finish": "finished the import from",
+    "import.run": "imported data from",
     "keys.create": "created a signing key",
     "keys.forget": "deleted a signing key",
     "keys.rotate": "rotated the signing key",

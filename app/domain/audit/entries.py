@@ -20,6 +20,7 @@ class Topic(StrEnum):
     PEOPLE = "people"
     KEYS = "keys"
     SALES = "sales"
+    TRANSFERS = "transfers"
 
     @property
     def beginnings(self) -> tuple[str, ...]:
@@ -43,6 +44,7 @@ _BEGINNINGS = {
     ),
     Topic.KEYS: ("keys",),
     Topic.SALES: ("product", "order", "checkout"),
+    Topic.TRANSFERS: ("import", "export"),
 }
 
 

@@ -36,6 +36,8 @@ ROWS = 3
 ENCRYPTING = {
     "app/adapters/keys.py": {"private_key"},
     "app/services/console/submissions.py": {"encrypted_secret"},
+    "app/services/imports/export_values.py": {"client_secret", "secret"},
+    "app/services/imports/providers.py": {"client_secret"},
     "app/services/outbox/link_secrets.py": {"payload"},
     "app/services/outbox/publisher.py": {"sealed"},
     "app/services/sign_in/sessions.py": {"provider_refresh_token"},
