@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 
 import click
@@ -47,6 +48,9 @@ def _answered(read: Callable[[Answer], Displayable]) -> Callable[[ReceivedEvent]
     """Return a field of what the local URL answered, if it was asked."""
     return lambda event: None if event.answer is None else read(event.answer)
 
+
+_EVER = datetime.min.replace(tzinfo=UTC)
+"""All deliveries of a temporary endpoint are new, whatever the clocks of both machines say."""
 
 _COLUMNS = (
     Column[ReceivedEvent](
@@ -166,17 +170,23 @@ def listen(  # noqa: PLR0913 - one for each option
     if secret and not is_temporary_endpoint:
         raise click.UsageError("--secret requires --temporary.")
     if not is_temporary_endpoint:
-        _listen(chosen, webhooks, settings)
+        _listen(chosen, webhooks, settings, since=remote_access().clock.now())
         return
     key = secret_value(secret) if secret else ""
     with temporary_endpoint(chosen, wanted, key, output().say) as endpoint:
         if secret == "generate":  # noqa: S105 - the word that asks for one
             output().say(f"Secret of the endpoint: {key}")
         warn_of_missing_permission(endpoint)
-        _listen(chosen, [endpoint], settings)
+        _listen(chosen, [endpoint], settings, since=_EVER)
 
 
-def _listen(instance: Instance, webhooks: Sequence[InstanceWebhook], settings: _Settings) -> None:
+def _listen(
+    instance: Instance,
+    webhooks: Sequence[InstanceWebhook],
+    settings: _Settings,
+    *,
+    since: datetime,
+) -> None:
     out = output()
     forwarder = None
     if settings.forward_to is not None:
@@ -185,7 +195,7 @@ def _listen(instance: Instance, webhooks: Sequence[InstanceWebhook], settings: _
     follower = DeliveryFollower(
         instance,
         webhooks,
-        remote_access().clock.now(),
+        since,
         settings.interval,
         DeliveryQuery(event=settings.events[0] if len(settings.events) == 1 else ""),
         _delivery_key(forwarder, is_text=is_text),

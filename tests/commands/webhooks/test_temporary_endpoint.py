@@ -4,13 +4,16 @@ import json
 import re
 import signal
 from collections.abc import Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, select, update
 from standardwebhooks import Webhook
 
+from app.adapters.clock import SystemClock
 from app.domain.authorization.actor import OPERATOR
 from app.domain.events import EventType
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
@@ -24,8 +27,10 @@ from tests.commands.real_installation import (
     at_a_terminal,
     wait_until,
 )
+from tests.commands.shell import run
 from tests.commands.webhooks.paired_shops import Shops
 from tests.commands.webhooks.test_listen import happen
+from tests.fakes.clock import FakeClock
 from tests.servers.http import HttpServer, Reply, http_server
 
 QUICK = ("--interval", "0.1")
@@ -112,6 +117,21 @@ def test_event_is_forwarded_and_the_endpoint_is_gone_afterwards(
     assert (attempt.status, attempt.response_status) == ("SUCCESS", 202)
     assert (desk.endpoints(), desk.apps()) == ([], APPS)
     assert "Listening to a temporary endpoint for 2 events." in done.stderr
+
+
+def test_clock_ahead_of_the_instance_hides_no_event(shops: Shops, here: Desk) -> None:
+    ahead = replace(shops.remote_access, clock=FakeClock(SystemClock().now() + timedelta(hours=1)))
+
+    def change_a_product() -> None:
+        wait_until(lambda: bool(here.endpoints()), "there is an endpoint")
+        happen(shops.local)
+
+    with ThreadPoolExecutor(1) as other:
+        changed = other.submit(change_a_product)
+        words = here.words("--temporary", "--events", "product-updated", "--count", "1", "--json")
+        result = run(shops.local, *words, remote_access=ahead)
+        changed.result()
+    assert json.loads(result.stdout)["event"] == "PRODUCT_UPDATED"
 
 
 @pytest.mark.parametrize(
