@@ -50,7 +50,7 @@ def make_private_database(path: Path) -> None:
 
 
 class DiskFiles:
-    """Writes beside the file first, so that it is complete or not there."""
+    """Writes to a temporary file first, so that the file is complete or missing."""
 
     def write(self, file: Path, lines: Iterable[str]) -> int:
         partial = file.with_name(f".{file.name}.partial")

@@ -50,6 +50,16 @@ class SectionNames(click.ParamType[frozenset[Section]]):
         ]
 
 
+sections_option = click.option(
+    "--only",
+    "sections",
+    type=SectionNames(),
+    default=frozenset(Section),
+    metavar="SECTION,…",
+    help=f"Only these sections: {', '.join(Section)}.",
+)
+
+
 @standalone(
     "export",
     examples=[
@@ -59,14 +69,7 @@ class SectionNames(click.ParamType[frozenset[Section]]):
     ],
 )
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option(
-    "--only",
-    "sections",
-    type=SectionNames(),
-    default=frozenset(Section),
-    metavar="SECTION,…",
-    help=f"Only these sections: {', '.join(Section)}.",
-)
+@sections_option
 @click.option(
     "--with-secrets",
     is_flag=True,

@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import click
 
-from app.commands.export import SectionNames
+from app.commands.export import sections_option
 from app.commands.import_progress import SectionProgress
 from app.commands.import_reports import collected_findings, print_report
 from app.commands.terminal.command import standalone
@@ -112,14 +112,7 @@ def users(  # noqa: PLR0913 - one for each option
     ],
 )
 @click.argument("file", type=_FILE)
-@click.option(
-    "--only",
-    "sections",
-    type=SectionNames(),
-    default=frozenset(Section),
-    metavar="SECTION,…",
-    help=f"Only these sections: {', '.join(Section)}.",
-)
+@sections_option
 @_source_option
 @_dry_run_option
 @_csv_option

@@ -21,7 +21,7 @@ class PasswordsBusy(Refused):
 class PasswordHasher(Protocol):
     """Hashing uses a whole processor: so many can wait for it, more raise ``PasswordsBusy``.
 
-    Sign-ins have a share of their own, so that a flood of registrations or of app tokens doesn't
+    Sign-ins have a separate share, so that a flood of registrations or of app tokens doesn't
     delay them.
     """
 
@@ -43,7 +43,7 @@ class PasswordHasher(Protocol):
         """The same as ``verify``, in the share that is reserved for sign-ins."""
 
     def verify_token(self, token_hash: str, token: str) -> bool:
-        """Whether ``token`` is the imported app token of that hash; in a share of its own."""
+        """Whether ``token`` is the imported app token of that hash; in a separate share."""
 
     def needs_rehash(self, password_hash: str) -> bool:
         """Whether the hash was imported, or made at another cost than today's."""

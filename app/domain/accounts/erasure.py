@@ -15,14 +15,15 @@ def pseudonym_of(user_id: int) -> str:
 
 
 def pseudonymous_email(user_id: int) -> str:
-    """Return the email of an erased person's orders, which nobody can have."""
+    """Return the email of an erased person's orders, which no account can have."""
     return f"user-{user_id}@erased.invalid"
 
 
 def without_texts(values: Mapping[str, object]) -> dict[str, object]:
     """Return the values of an audit entry about a person, with their texts erased.
 
-    Flags, numbers and permissions stay: what was changed can still be told, but not about whom.
+    Flags, numbers and permissions stay: the entry still says what was changed, but not on which
+    account.
     """
     return {name: value if name in _KEPT else _erased(value) for name, value in values.items()}
 

@@ -71,7 +71,7 @@ def convert_extension(
 
 
 def _settings(row: SourceRow, target: str) -> Mapping[str, object]:
-    """Return the settings, with the method of older releases, which has a column of its own."""
+    """Return the settings, with the method of older releases, which has a separate column."""
     stored = row.values.get("settings")
     settings = dict(stored) if isinstance(stored, Mapping) else {}
     if not is_keepable(settings):

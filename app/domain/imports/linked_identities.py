@@ -18,7 +18,7 @@ class ImportedIdentity:
     """A person's subject at the imported provider.
 
     ``is_verified`` is whether the platform trusts the account that it linked. An account that was
-    never confirmed may have been registered by somebody else, so its identity doesn't survive the
+    never confirmed may have been registered by another person, so its identity doesn't survive the
     confirmation of the email (``app/services/identity/account_trust.py``).
     """
 
@@ -42,8 +42,8 @@ def convert_identity(
 ) -> Converted[ImportedIdentity]:
     """Return the identity in a row of ``account_user``, whose metadata have ``key``.
 
-    ``shared`` are the subjects that several people have: none of them gets one, because it can't
-    be told whose it is.
+    ``shared`` are the subjects that several people have: none of them gets one, because the
+    platform doesn't say whose it is.
     """
     row = SourceRow(USERS, source)
     metadata = source[METADATA]

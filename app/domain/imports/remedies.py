@@ -45,7 +45,7 @@ REMEDIES: Mapping[str, str] = {
     "PASSWORD_CHANGED": "No action needed. The newer password of the person, set here, works.",
     # addresses and avatars
     "ADDRESS_WITHOUT_OWNER": "No action needed. People don't have these addresses.",
-    "ADDRESS_SHARED": "No action needed. Each person has the address, with an ID of its own.",
+    "ADDRESS_SHARED": "No action needed. Each person has a copy with another ID.",
     "OWNER_LEFT_OUT": "As for the person who was left out.",
     "COUNTRY_INVALID": "Enter the country here.",
     "DEFAULT_TAKEN": "No action needed. The person chose another default address here.",

@@ -22,7 +22,7 @@ from app.services.imports.platform import platform_sections
 class FinishedImport:
     """An import that has ended.
 
-    ``passwords_waiting`` are imported passwords that nobody has signed in with yet, which goes on
+    ``passwords_waiting`` are imported passwords that weren't used to sign in yet, which goes on
     working; ``passwords_to_reset`` couldn't be imported.
     """
 

@@ -196,7 +196,7 @@ class _Batch:
             self._report(key, "EDITED_HERE", template, Outcome.KEPT)
 
     def _lock(self, keys: Iterable[int]) -> None:
-        """Let nobody edit these rows between being compared and written."""
+        """Lock these rows until the transaction ends, so that no edit is lost."""
         wanted = sorted(keys)
         if self.section.record is None or not wanted or self.run.options.dry_run:
             return

@@ -38,7 +38,7 @@ _LAST_MANAGER = (
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was erased besides the account; log entries and orders stay under the ID."""
+    """What was erased in addition to the account; log entries and orders stay under the ID."""
 
     user_id: int
     sign_ins: int

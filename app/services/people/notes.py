@@ -22,7 +22,7 @@ def notes_of_users(ports: Ports, actor: Actor, users: Collection[User]) -> Mappi
     """Return the note of each of ``users``, empty for none, in one statement.
 
     Raises ``PermissionDenied`` for staff without MANAGE_STAFF, for customers without MANAGE_USERS:
-    nobody reads the note about themselves without it.
+    also for the note about themselves.
     """
     for user in users:
         needed = NEEDED[user.is_staff]

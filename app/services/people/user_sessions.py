@@ -37,7 +37,7 @@ PERSON_COLUMNS = (
     UserRecord.external_reference,
     *ORIGIN_COLUMNS,
 )
-"""The columns of what a ``Person`` has besides the user and the sessions."""
+"""The columns of what a ``Person`` has in addition to the user and the sessions."""
 
 
 @dataclass(frozen=True, slots=True)
