@@ -27,6 +27,13 @@ from app.models.outbox import OutboxEventRecord, OutboxMailRecord
 from app.models.products import ProductRecord
 from app.models.record import Record
 from app.models.saved_filters import SavedFilterRecord
+from app.models.second_factors import (
+    AuthenticatorAppRecord,
+    KnownDeviceRecord,
+    PasskeyRecord,
+    RecoveryCodeRecord,
+    SecondFactorChallengeRecord,
+)
 from app.models.sessions import SessionRecord
 from app.models.shop import ShopRecord
 from app.models.sign_in_events import SignInEventRecord
@@ -53,6 +60,7 @@ __all__ = [
     "AppTokenRecord",
     "AppWordRecord",
     "AuditRecord",
+    "AuthenticatorAppRecord",
     "AvatarRecord",
     "CheckoutLineRecord",
     "CheckoutRecord",
@@ -69,17 +77,21 @@ __all__ = [
     "ImportRecord",
     "ImportedPasswordRecord",
     "ImportedRowRecord",
+    "KnownDeviceRecord",
     "OidcStateRecord",
     "OrderLineRecord",
     "OrderRecord",
     "OutboxEventRecord",
     "OutboxMailRecord",
+    "PasskeyRecord",
     "PasswordGuessRecord",
     "ProductRecord",
     "ProviderTokenRecord",
     "Record",
+    "RecoveryCodeRecord",
     "ResetRequestRecord",
     "SavedFilterRecord",
+    "SecondFactorChallengeRecord",
     "SessionRecord",
     "ShopRecord",
     "SignInEventRecord",

@@ -19,6 +19,8 @@ class SessionRecord(Record):
     ``sid`` is the provider's own name for it, ``provider_refresh_token`` (sealed) what it is
     refreshed with there; ``refreshing_until`` keeps two refreshes apart. ``scope`` holds the
     rights that the provider granted, where it rules; it is null where rights are kept here.
+    ``amr`` are the authentication methods (RFC 8176), separated by spaces, of a session that used
+    a second factor or passkey; empty for others.
     """
 
     __tablename__ = "sessions"
@@ -55,3 +57,4 @@ class SessionRecord(Record):
     provider_refresh_token: Mapped[str] = mapped_column(Text, default="", server_default="")
     refreshing_until: Mapped[datetime | None]
     scope: Mapped[str | None] = mapped_column(Text)
+    amr: Mapped[str] = mapped_column(String(255), default="", server_default="")

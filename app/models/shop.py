@@ -15,7 +15,8 @@ class ShopRecord(Record):
 
     ``providers_version`` increases when a provider's settings change. ``served_at`` is the last
     base URL served, without ``PUBLIC_URL``. ``storefront_closed_at`` and
-    ``storefront_rejections`` belong to the present closing.
+    ``storefront_rejections`` belong to the present closing. ``second_factor_from`` is when staff
+    without a second factor lose their rights, null while one is optional.
 
     Every request reads this row, so a changed switch or key ring takes effect with the next
     request in every process.
@@ -44,6 +45,9 @@ class ShopRecord(Record):
     storefront_opens_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     storefront_closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     storefront_rejections: Mapped[int] = mapped_column(BigKey, default=0, server_default="0")
+    staff_second_factor: Mapped[str] = mapped_column(String(16), server_default="OPTIONAL")
+    second_factor_grace_days: Mapped[int] = mapped_column(default=14, server_default="14")
+    second_factor_from: Mapped[datetime | None] = mapped_column(UtcDateTime)
     setup_dismissed: Mapped[bool] = mapped_column(default=False, server_default=false())
     keys_version: Mapped[int] = mapped_column(default=0, server_default="0")
     providers_version: Mapped[int] = mapped_column(default=0, server_default="0")

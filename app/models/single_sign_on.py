@@ -14,7 +14,8 @@ class IdentityProviderRecord(Record):
     ``slug`` is the word before ``.authentication.openidconnect`` of its plugin id; the default
     provider's is ``default``. ``client_secret`` is sealed. ``issuer`` may be empty: it is checked
     where it is known. ``scope_prefix`` is what its scopes begin with, empty for the
-    installation's.
+    installation's. ``second_factor_amr`` and ``second_factor_acr`` are the values of the claims
+    ``amr`` and ``acr``, separated by spaces, that say that someone signed in with a second factor.
     """
 
     __tablename__ = "identity_providers"
@@ -44,6 +45,8 @@ class IdentityProviderRecord(Record):
     )
     trust_emails: Mapped[bool] = mapped_column(default=False, server_default=false())
     scope_prefix: Mapped[str] = mapped_column(String(64), default="", server_default="")
+    second_factor_amr: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    second_factor_acr: Mapped[str] = mapped_column(String(1024), default="", server_default="")
 
 
 class ExternalIdentityRecord(Record):

@@ -8,7 +8,7 @@ from app.adapters.database import connect_database
 from app.domain.values.installation_errors import Unreachable
 from app.models import ShopRecord, UserRecord
 from app.ports import Database
-from app.services.authorization.live_sessions import moment
+from app.services.authorization.shop_state import moment
 from tests.adapters.database_rows import NOON, USER, new_user, rename_shop, shop_name
 from tests.fixtures.statements import recorded_statements
 

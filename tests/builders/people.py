@@ -17,7 +17,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.authorization.live_sessions import find_session
 from app.services.identity.identify import Visitor, identify
-from app.services.sign_in.sessions import TokenPair, open_session, sign_pair
+from app.services.sign_in.sessions import SessionStart, TokenPair, open_session, sign_pair
 
 PASSWORD = "correct horse battery staple"
 ADDRESS = "203.0.113.7"
@@ -88,10 +88,11 @@ def sign_in(
     user_id: int,
     origin: SessionOrigin = SessionOrigin.PASSWORD,
     caller: Actor = NOBODY,
+    amr: tuple[str, ...] = (),
 ) -> TokenPair:
     """Open a session of that origin, whatever the login mode says, and return its tokens."""
     with ports.database.transaction() as session:
-        opened = open_session(ports, caller, session, user_id, origin)
+        opened = open_session(ports, caller, session, user_id, SessionStart(origin, amr=amr))
     live = find_session(ports, opened.token, user_id)
     assert live.found is not None, "an inactive user has no session"
     return sign_pair(ports, caller, opened, live.found.user, live.shop_state.switches)

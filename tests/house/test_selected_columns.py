@@ -67,7 +67,7 @@ class Reader:
 
 READERS = {
     "shop_state.read_shop_state": Reader(
-        shop_state.read_shop_state, shop_state.SHOP_STATE_COLUMNS
+        lambda row: shop_state.read_shop_state(row, NOW), shop_state.SHOP_STATE_COLUMNS
     ),
     "live_sessions.read_user": Reader(live_sessions.read_user, live_sessions.USER_COLUMNS),
     "live_sessions.read_session": Reader(
@@ -80,7 +80,7 @@ READERS = {
         lambda row: app_rights._read_app(PORTS, row), app_rights._APP.selected_columns
     ),
     "app_rights._read_extension": Reader(
-        app_rights._read_extension,
+        lambda row: app_rights._read_extension(PORTS, row),
         app_rights._EXTENSION.selected_columns,
         empty=frozenset({"found.provider_token"}),
         read_elsewhere=frozenset({"app_created_at"}),
@@ -252,6 +252,7 @@ VALUES: Mapping[str, tuple[object, object]] = {
     "session_origin": ("password", "oidc"),
     "session_scope": (None, "{}"),
     "shop_password_login_mode": ("ENABLED", "DISABLED"),
+    "shop_second_factor_from": (None, NOW),
     "token_expires_at": (None, datetime(2020, 1, 1, tzinfo=UTC)),
     "token_permissions": (None, "MANAGE_USERS"),
     "user_groups": ("[]", '[{"id": 1, "name": "Clerks", "permissions": []}]'),

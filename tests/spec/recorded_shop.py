@@ -30,7 +30,7 @@ from app.services.accounts.email_links import make_link
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.keys.ring import ring
 from app.services.operations.mail_sending import send_due_mail
-from app.services.sign_in.sessions import TokenPair, open_session
+from app.services.sign_in.sessions import SessionStart, TokenPair, open_session
 from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import make_app
@@ -126,7 +126,9 @@ class RecordedShop:
         """The claim ``token`` of the inactive user's session."""
         caller, user = anonymous(issuer=self.issuer), self.people["inactive"]
         with self.ports.database.transaction() as session:
-            opened = open_session(self.ports, caller, session, user, SessionOrigin.PASSWORD)
+            opened = open_session(
+                self.ports, caller, session, user, SessionStart(SessionOrigin.PASSWORD)
+            )
         return opened.token
 
     def set_switches(

@@ -44,7 +44,8 @@ class Actor:
     """The caller of a use case.
 
     ``name`` is a person's email or an app's name, for the audit log. ``permissions`` are the
-    effective ones, after groups, login mode and intersection. ``fault`` is what is wrong with a
+    effective ones, after groups, login mode and intersection. ``amr`` are the authentication
+    methods of a session that used a second factor or passkey. ``fault`` is what is wrong with a
     credential; such a caller is anonymous. ``app_id`` with ``user_id`` is a dashboard extension
     acting for a user. ``token_limit`` is an app token's limit, ``None`` for no limit. ``grant`` is
     what a provider granted, if it rules permissions; a provider's own token has no ``session_id``.
@@ -61,6 +62,7 @@ class Actor:
     name: str = ""
     is_staff: bool = False
     origin: SessionOrigin = SessionOrigin.NONE
+    amr: tuple[str, ...] = ()
     permissions: frozenset[Permission] = frozenset()
     token_limit: frozenset[Permission] | None = None
     grant: ScopeGrant | None = None

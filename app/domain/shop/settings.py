@@ -1,6 +1,6 @@
 """The shop's settings, declared once, and the meaning of its two switches (contract, part 1)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, StrEnum, auto
@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from app.domain.accounts.emails import email_problem
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
+from app.domain.second_factors.methods import used_second_factor
 from app.domain.values.errors import Problem
 from app.domain.values.ranges import in_utc
 from app.domain.values.text_rules import line_problem, prose_problem
@@ -21,12 +22,20 @@ class PasswordLoginMode(StrEnum):
     DISABLED = "DISABLED"
 
 
+class StaffSecondFactor(StrEnum):
+    """Whether staff need a second factor for their staff rights."""
+
+    OPTIONAL = "OPTIONAL"
+    REQUIRED = "REQUIRED"
+
+
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """The two switches that control access."""
+    """The two switches that control access, and whether staff need a second factor right now."""
 
     password_login_mode: PasswordLoginMode = PasswordLoginMode.ENABLED
     allow_storefront_traffic: bool = True
+    second_factor_required: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,11 +352,17 @@ def removes_staff_rights(mode: PasswordLoginMode, origin: SessionOrigin) -> bool
     return mode is not PasswordLoginMode.ENABLED and origin is SessionOrigin.PASSWORD
 
 
+def lacks_second_factor(amr: Collection[str], *, required: bool) -> bool:
+    """Whether staff in a session with these authentication methods work as customers."""
+    return required and not used_second_factor(amr)
+
+
 def effective_permissions(
     granted: frozenset[Permission],
     *,
     mode: PasswordLoginMode,
     origin: SessionOrigin,
+    second_factor_missing: bool = False,
     scopes: frozenset[Permission] | None = None,
     app: frozenset[Permission] | None = None,
 ) -> frozenset[Permission]:
@@ -355,9 +370,9 @@ def effective_permissions(
 
     ``granted`` are those of groups and direct grants (all for a superuser); ``scopes``, if given,
     are the provider's and count alone; ``app``, if given, is the extension's app, with which the
-    rest is intersected.
+    rest is intersected. ``second_factor_missing``: one is required, and the session used none.
     """
-    if removes_staff_rights(mode, origin):
+    if second_factor_missing or removes_staff_rights(mode, origin):
         return frozenset()
     permissions = granted if scopes is None else scopes
     return permissions if app is None else permissions & app

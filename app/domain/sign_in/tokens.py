@@ -48,7 +48,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The user and session of a token."""
+    """The user and session of a token; ``amr`` are the session's authentication methods."""
 
     user_id: int
     email: str
@@ -56,6 +56,7 @@ class Subject:
     session: str
     issuer: str
     owner: str
+    amr: tuple[str, ...] = ()
 
 
 def successor_of(csrf_token: str) -> str:
@@ -70,8 +71,11 @@ def successor_of(csrf_token: str) -> str:
 def make_claims(
     subject: Subject, token_type: TokenType, *, now: float, expires: float
 ) -> dict[str, object]:
-    """The claim set of an access or refresh token; times in Unix seconds."""
-    return {
+    """The claim set of an access or refresh token; times in Unix seconds.
+
+    Sessions that used a second factor or passkey have ``amr`` (RFC 8176); other tokens lack it.
+    """
+    claims: dict[str, object] = {
         "iat": int(now),
         "owner": subject.owner,
         "iss": subject.issuer,
@@ -82,6 +86,9 @@ def make_claims(
         "user_id": to_global_id("User", subject.user_id),
         "is_staff": subject.is_staff,
     }
+    if subject.amr:
+        claims["amr"] = list(subject.amr)
+    return claims
 
 
 def read_claims(everything: Mapping[str, object], owners: Collection[str]) -> Claims:

@@ -53,7 +53,7 @@ def update_account(ports: Ports, actor: Actor, details: Details) -> User:
         if user is None:
             raise PermissionDenied(Caller.USER)
         _update(ports, actor, session, user, details)
-        return load_caller(session, actor, user.id)
+        return load_caller(ports, session, actor, user.id)
 
 
 @account_owner_only

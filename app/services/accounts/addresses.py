@@ -214,7 +214,7 @@ def _create(
         if kind is not None:
             make_default(session, stored, kind)
         _note(ports, actor, session, user, "address.create", stored.id)
-        return _result(session, actor, stored)
+        return _result(ports, session, actor, stored)
 
 
 def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) -> ChangedAddress:
@@ -230,7 +230,7 @@ def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) 
         if changed:
             _note(ports, actor, session, user, "address.update", stored.id, changed)
         session.flush()
-        return _result(session, actor, stored)
+        return _result(ports, session, actor, stored)
 
 
 def _delete(ports: Ports, actor: Actor, address_id: str) -> ChangedAddress:
@@ -240,7 +240,7 @@ def _delete(ports: Ports, actor: Actor, address_id: str) -> ChangedAddress:
         session.delete(stored)
         _note(ports, actor, session, user, "address.delete", address.id)
         session.flush()
-        return ChangedAddress(address, _reload(session, actor, user.id))
+        return ChangedAddress(address, _reload(ports, session, actor, user.id))
 
 
 def _set_default(
@@ -253,7 +253,7 @@ def _set_default(
 ) -> User:
     make_default(session, stored, kind)
     _note(ports, actor, session, user, "address.set_default", stored.id, (kind.value.lower(),))
-    return _reload(session, actor, user.id)
+    return _reload(ports, session, actor, user.id)
 
 
 def _find(
@@ -326,11 +326,11 @@ def _note(
     record(ports, actor, session, Change(action, "User", user.id, user.email, after=after))
 
 
-def _result(session: Session, actor: Actor, stored: AddressRecord) -> ChangedAddress:
-    return ChangedAddress(to_address(stored), _reload(session, actor, stored.user_id))
+def _result(ports: Ports, session: Session, actor: Actor, stored: AddressRecord) -> ChangedAddress:
+    return ChangedAddress(to_address(stored), _reload(ports, session, actor, stored.user_id))
 
 
-def _reload(session: Session, actor: Actor, user_id: int) -> User:
+def _reload(ports: Ports, session: Session, actor: Actor, user_id: int) -> User:
     if actor.user_id == user_id:
-        return load_caller(session, actor, user_id)
+        return load_caller(ports, session, actor, user_id)
     return load_user(session, user_id)

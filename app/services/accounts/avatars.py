@@ -49,7 +49,7 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
             AvatarRecord(name=name, size=size, user_id=user.id, data=data)
             for size, data in squares.items()
         )
-        return load_caller(session, actor, user.id)
+        return load_caller(ports, session, actor, user.id)
 
 
 @account_owner_only
@@ -59,7 +59,7 @@ def delete_avatar(ports: Ports, actor: Actor) -> User:
         user = _own(session, actor)
         if user.avatar:
             _replace(ports, actor, session, user, "")
-        return load_caller(session, actor, user.id)
+        return load_caller(ports, session, actor, user.id)
 
 
 @public

@@ -65,7 +65,7 @@ def request_email_change(
             _promise(ports, actor, session, user, email, redirect_url)
         change = Change("account.email_change_request", "User", user.id, user.email)
         record(ports, actor, session, change)
-        caller = load_caller(session, actor, user.id)
+        caller = load_caller(ports, session, actor, user.id)
     # On its own: two people who want each other's address must not wait for one another. Where
     # nobody has it, the same work is done for the caller, and undone.
     _notify(ports, account.id if owner is None else owner, keep=owner is not None)
@@ -85,7 +85,7 @@ def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
             if opened.user.id != own_id(actor):
                 raise Refused(WORTHLESS)
             _move(ports, actor, session, opened.user, opened.new_email)
-            return load_caller(session, actor, opened.user.id)
+            return load_caller(ports, session, actor, opened.user.id)
     except IntegrityError:
         raise Refused(_TAKEN) from None
 

@@ -28,7 +28,7 @@ from app.services.sign_in.password_login import (
     require_password_login,
 )
 from app.services.sign_in.reauthentication import own_account, prove_password
-from app.services.sign_in.sessions import TokenPair, open_session, sign_pair
+from app.services.sign_in.sessions import SessionStart, TokenPair, open_session, sign_pair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
 
 _PURPOSES = (LinkPurpose.SET_PASSWORD, LinkPurpose.INVITATION)
@@ -56,13 +56,13 @@ def change_password(
     prove_password(ports, actor, account, old_password, "oldPassword", renews=False)
     hashed = ports.passwords.hash(new_password)
     with ports.database.transaction() as session:
-        _open_switches(session)
+        _open_switches(ports, session)
         user = session.get(UserRecord, account.id, with_for_update=True)
         if user is None or user.password_hash != account.password_hash:
             raise Refused(_CHANGED_MEANWHILE)
         # A provider's token belongs to no session of ours: then every one of ours is another.
         replace_password(ports, actor, session, user, hashed, but=actor.session_id or 0)
-        return load_caller(session, actor, user.id)
+        return load_caller(ports, session, actor, user.id)
 
 
 @needs_password_login
@@ -105,22 +105,21 @@ def sign_in_with_link(
         require_password_login(load_shop_state(ports).switches)
         hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
         with ports.database.transaction() as session:
-            switches = _open_switches(session)
+            switches = _open_switches(ports, session)
             opened = open_link(ports, session, _PURPOSES, token)
             require_owner(opened, email)
             user = opened.user
             replace_password(ports, actor, session, user, hashed)
             confirm(ports, actor, session, user)
             user.last_login = ports.clock.now()
-            begun = open_session(
-                ports, actor, session, user.id, SessionOrigin.PASSWORD, lifetime=lifetime
-            )
+            start = SessionStart(SessionOrigin.PASSWORD, lifetime=lifetime)
+            begun = open_session(ports, actor, session, user.id, start)
             record_sign_in(ports, actor, session, entry, user)
             return PasswordSignIn(begun, load_user(session, user.id), switches)
 
 
-def _open_switches(session: Session) -> Switches:
+def _open_switches(ports: Ports, session: Session) -> Switches:
     """The switches as they are now: hashing takes its time, and the mode may have changed."""
-    switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
     require_password_login(switches)
     return switches

@@ -143,7 +143,7 @@ def _answer(ports: Ports, key: int) -> bool:
         if request is None:
             return False  # another process has it
         session.delete(request)
-        switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
+        switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
         if switches.password_login_mode is not PasswordLoginMode.DISABLED:
             user = claim_reset(ports, session, UserRecord.email == request.email)
             if user is not None:

@@ -10,8 +10,8 @@ from app.domain.authorization.actor import Actor
 from app.domain.sign_in.tokens import Subject, TokenType, make_claims
 from app.models import SessionRecord
 from app.ports import Ports
-from app.services.authorization.live_sessions import moment
 from app.services.authorization.register import staff_and_apps
+from app.services.authorization.shop_state import moment
 from app.services.keys.ring import ring
 
 _SESSION: Select[*tuple[object, ...]] = select(
@@ -47,6 +47,7 @@ def make_extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
             session=session,
             issuer=actor.issuer,
             owner=ports.configuration.token_owner,
+            amr=actor.amr,
         ),
         TokenType.EXTENSION,
         now=now,

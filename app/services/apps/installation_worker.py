@@ -124,7 +124,7 @@ def _make(ports: Ports, claimed: _Claimed, manifest: Manifest) -> Handshake | No
     try:
         with ports.database.transaction() as session:
             stored = _held(session, claimed)
-            _require_requester(session, stored)
+            _require_requester(ports, session, stored)
             saver = requesting_saver(stored.caller, granted=split_names(stored.permissions))
             app = store_app(ports, session, stored, manifest, saver)
             stored.app_id, stored.updated_at = app.app_id, ports.clock.now()
@@ -142,7 +142,7 @@ def _finish(ports: Ports, claimed: _Claimed) -> None:
     requested_by = claimed.requested_by
     with ports.database.transaction() as session:
         stored = _held(session, claimed)
-        _require_requester(session, stored)
+        _require_requester(ports, session, stored)
         app = session.get_one(AppRecord, stored.app_id)
         app.is_installed, app.is_active = True, stored.activate
         add_event(ports, requested_by, session, AppInstalled(app.id))
@@ -190,8 +190,8 @@ def _held(session: Session, claimed: _Claimed) -> AppInstallationRecord:
     return stored
 
 
-def _require_requester(session: Session, stored: AppInstallationRecord) -> None:
-    require_requester(session, stored.caller, split_names(stored.permissions))
+def _require_requester(ports: Ports, session: Session, stored: AppInstallationRecord) -> None:
+    require_requester(ports, session, stored.caller, split_names(stored.permissions))
 
 
 def _remove_app(session: Session, stored: AppInstallationRecord) -> None:

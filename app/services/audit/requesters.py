@@ -9,10 +9,12 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission, known
 from app.domain.authorization.scopes import read_grant, write_grant
+from app.domain.second_factors.methods import read_methods, write_methods
 from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.permissions import Saver, saver_of
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
+from app.ports import Ports
 from app.services.authorization.live_sessions import (
     USER_COLUMNS,
     read_user,
@@ -39,6 +41,7 @@ def store_requester(actor: Actor) -> dict[str, object]:
         "issuer": actor.issuer,
         "permissions": sorted(permission.value for permission in actor.permissions),
         "origin": actor.origin.value,
+        "amr": write_methods(actor.amr),
         "grant": write_grant(actor.grant),
     }
 
@@ -72,7 +75,10 @@ def requesting_saver(stored: Mapping[str, object], *, granted: frozenset[Permiss
 
 @part
 def require_requester(
-    session: Session, stored: Mapping[str, object], granted: frozenset[Permission]
+    ports: Ports,
+    session: Session,
+    stored: Mapping[str, object],
+    granted: frozenset[Permission],
 ) -> None:
     """Refuse OUT_OF_SCOPE_PERMISSION unless the person who asked could still grant ``granted``.
 
@@ -85,8 +91,10 @@ def require_requester(
     row = session.execute(select(*USER_COLUMNS).where(*is_asker)).one_or_none()
     if row is None:
         raise Refused(_LOST)
-    switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
     origin = SessionOrigin(str(stored.get("origin", SessionOrigin.NONE.value)))
-    user = with_effective_rights(read_user(row), origin, switches, read_grant(stored.get("grant")))
+    amr = read_methods(str(stored.get("amr", "")))
+    grant = read_grant(stored.get("grant"))
+    user = with_effective_rights(read_user(row), origin, amr, switches, grant)
     if not granted | {Permission.MANAGE_APPS} <= user.permissions:
         raise Refused(_LOST)

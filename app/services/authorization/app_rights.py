@@ -21,10 +21,14 @@ from app.services.authorization.live_sessions import (
     SESSION_COLUMNS,
     ExtensionApp,
     LiveSession,
-    moment,
     read_session,
 )
-from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, Lookup, read_shop_state
+from app.services.authorization.shop_state import (
+    SHOP_STATE_COLUMNS,
+    Lookup,
+    moment,
+    read_shop_state,
+)
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 
 
@@ -142,7 +146,7 @@ def find_foreign_token(ports: Ports, digest: str, last_four: str) -> ForeignToke
 
 
 def _read_app(ports: Ports, row: NamedRow) -> Lookup[FoundApp | None]:
-    state = read_shop_state(row)
+    state = read_shop_state(row, ports.clock.now())
     expires = moment(row.token_expires_at)
     if row.app_id is None or (expires is not None and expires <= ports.clock.now()):
         return Lookup(state, None)
@@ -161,8 +165,8 @@ def find_extension(ports: Ports, claims: Claims, app_id: int) -> Lookup[LiveSess
     row = ports.database.read(_EXTENSION, values)[0]
     created = moment(row.app_created_at)
     if created is None or is_older_than_app(claims, created.timestamp()):
-        return Lookup(read_shop_state(row), None)
-    return _read_extension(row)
+        return Lookup(read_shop_state(row, ports.clock.now()), None)
+    return _read_extension(ports, row)
 
 
 @part
@@ -171,11 +175,11 @@ def find_extension_again(
 ) -> Lookup[LiveSession | None]:
     """Find an extension's session as ``find_extension`` does, by the session's key."""
     values = {"session_id": session_id, "user_id": user_id, "app_id": app_id}
-    return _read_extension(ports.database.read(_EXTENSION_OF_KEY, values)[0])
+    return _read_extension(ports, ports.database.read(_EXTENSION_OF_KEY, values)[0])
 
 
-def _read_extension(row: NamedRow) -> Lookup[LiveSession | None]:
-    state = read_shop_state(row)
+def _read_extension(ports: Ports, row: NamedRow) -> Lookup[LiveSession | None]:
+    state = read_shop_state(row, ports.clock.now())
     if row.app_id is None:
         return Lookup(state, None)
     granted = extension_permissions(read_permissions(row.app_permissions))

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, select
@@ -11,10 +11,12 @@ from app.domain.accounts.users import Group, User
 from app.domain.authorization.actor import ProviderToken, SessionOrigin
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, known
 from app.domain.authorization.scopes import ScopeGrant, read_grant
+from app.domain.second_factors.methods import read_methods
 from app.domain.shop.settings import (
     PasswordLoginMode,
     Switches,
     effective_permissions,
+    lacks_second_factor,
     removes_staff_rights,
 )
 from app.models import (
@@ -29,7 +31,13 @@ from app.models.json_arrays import json_array_text, json_object
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.authorization.declarations import part
-from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, Lookup, read_shop_state
+from app.services.authorization.shop_state import (
+    SHOP_STATE_COLUMNS,
+    Lookup,
+    is_second_factor_required,
+    moment,
+    read_shop_state,
+)
 from app.services.authorization.stored_permissions import (
     NESTED_GROUP_PERMISSIONS,
     read_permissions,
@@ -51,6 +59,7 @@ class LiveSession:
     ``session_id`` is ``None`` for a provider's own token, which has ``provider_token`` instead.
     ``grant`` holds the permissions of a provider that rules them, ``provider_id`` the provider at
     which the session began. ``app`` is the app of a dashboard extension that acts for the user.
+    ``amr`` are the authentication methods, if a second factor or passkey was used.
     """
 
     session_id: int | None
@@ -60,6 +69,7 @@ class LiveSession:
     provider_id: int | None = None
     app: ExtensionApp | None = None
     provider_token: ProviderToken | None = None
+    amr: tuple[str, ...] = ()
 
 
 _DIRECT = (
@@ -105,6 +115,7 @@ SESSION_COLUMNS = (
     SessionRecord.origin.label("session_origin"),
     SessionRecord.scope.label("session_scope"),
     SessionRecord.provider_id.label("session_provider_id"),
+    SessionRecord.amr.label("session_amr"),
     *USER_COLUMNS,
 )
 """What ``read_session`` expects in a row."""
@@ -138,14 +149,14 @@ _SESSION_OF_KEY = _session_where(OF_KEY)
 def find_session(ports: Ports, session: str, user_id: int) -> Lookup[LiveSession | None]:
     """The live session with that claim ``token``, if it is that user's and the user is active."""
     row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
-    return Lookup(read_shop_state(row), read_session(row))
+    return Lookup(read_shop_state(row, ports.clock.now()), read_session(row))
 
 
 @part
 def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[LiveSession | None]:
     """Find a session as ``find_session`` does, by its key."""
     row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
-    return Lookup(read_shop_state(row), read_session(row))
+    return Lookup(read_shop_state(row, ports.clock.now()), read_session(row))
 
 
 _LIVING: Select[*tuple[object, ...]] = (
@@ -163,7 +174,8 @@ _LIVING: Select[*tuple[object, ...]] = (
 def session_exists(ports: Ports, session: str, user_id: int) -> Lookup[bool]:
     """Whether the session exists, without reading its user's permissions."""
     row = ports.database.read(_LIVING, {"session": session, "user_id": user_id})[0]
-    return Lookup(read_shop_state(row), row.session_id is not None and row.user_id is not None)
+    state = read_shop_state(row, ports.clock.now())
+    return Lookup(state, row.session_id is not None and row.user_id is not None)
 
 
 @part
@@ -172,7 +184,7 @@ def effective_user(found: LiveSession, switches: Switches) -> User:
 
     An extension of an app has those that both hold (contract, "Apps and extensions").
     """
-    user = with_effective_rights(found.user, found.origin, switches, found.grant)
+    user = with_effective_rights(found.user, found.origin, found.amr, switches, found.grant)
     if found.app is None:
         return user
     return replace(user, permissions=user.permissions & found.app.granted)
@@ -180,19 +192,26 @@ def effective_user(found: LiveSession, switches: Switches) -> User:
 
 @part
 def with_effective_rights(
-    user: User, origin: SessionOrigin, switches: Switches, grant: ScopeGrant | None = None
+    user: User,
+    origin: SessionOrigin,
+    amr: tuple[str, ...],
+    switches: Switches,
+    grant: ScopeGrant | None = None,
 ) -> User:
-    """``user`` with the rights, and the role, that count in a session of ``origin``.
+    """``user`` with the rights, and the role, that count in a session of ``origin`` and ``amr``.
 
     ``grant`` holds those that a provider gave, where it rules: they count instead of ours.
     """
     mode = switches.password_login_mode
-    stripped = removes_staff_rights(mode, origin)
+    missing = lacks_second_factor(amr, required=switches.second_factor_required)
+    stripped = missing or removes_staff_rights(mode, origin)
     if grant is None and not stripped:
         return user
     is_staff = not stripped and (user.is_staff if grant is None else grant.is_staff)
     scopes = None if grant is None else grant.permissions
-    permissions = effective_permissions(user.permissions, mode=mode, origin=origin, scopes=scopes)
+    permissions = effective_permissions(
+        user.permissions, mode=mode, origin=origin, scopes=scopes, second_factor_missing=missing
+    )
     return replace(user, is_staff=is_staff, permissions=permissions)
 
 
@@ -211,6 +230,7 @@ def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession 
         grant=read_grant(row.session_scope),
         provider_id=row.session_provider_id,
         app=app,
+        amr=read_methods(row.session_amr),
     )
 
 
@@ -241,19 +261,13 @@ def read_user(row: NamedRow) -> User:
 
 
 @part
-def switches_of(shop: ShopRecord) -> Switches:
-    """The two switches, as the shop's record has them."""
-    return Switches(PasswordLoginMode(shop.password_login_mode), shop.allow_storefront_traffic)
-
-
-@part
-def moment(value: object) -> datetime | None:
-    """A moment in UTC as a driver gives it: aware, or SQLite's text."""
-    if isinstance(value, str):
-        value = datetime.fromisoformat(value)
-    if not isinstance(value, datetime):
-        return None
-    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+def switches_of(shop: ShopRecord, now: datetime) -> Switches:
+    """The switches at ``now``, as the shop's record has them."""
+    return Switches(
+        PasswordLoginMode(shop.password_login_mode),
+        shop.allow_storefront_traffic,
+        is_second_factor_required(shop.second_factor_from, now),
+    )
 
 
 def _required_moment(value: object) -> datetime:

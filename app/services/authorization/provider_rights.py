@@ -11,8 +11,13 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.provider_cache import CachedProviderToken
 from app.services.authorization.declarations import part
-from app.services.authorization.live_sessions import USER_COLUMNS, LiveSession, moment, read_user
-from app.services.authorization.shop_state import SHOP_STATE_COLUMNS, Lookup, read_shop_state
+from app.services.authorization.live_sessions import USER_COLUMNS, LiveSession, read_user
+from app.services.authorization.shop_state import (
+    SHOP_STATE_COLUMNS,
+    Lookup,
+    moment,
+    read_shop_state,
+)
 
 _IDENTITY: Select[*tuple[object, ...]] = (
     select(
@@ -60,7 +65,7 @@ def find_provider_session_again(
         "subject": token.subject,
     }
     row = ports.database.read(_IDENTITY, values)[0]
-    state = read_shop_state(row)
+    state = read_shop_state(row, ports.clock.now())
     signed_out = row.signed_out_here, row.signed_out_there
     if row.user_id is None or is_signed_out(token.issued, *signed_out):
         return Lookup(state, None)

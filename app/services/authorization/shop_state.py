@@ -1,6 +1,7 @@
 """The shop's row as every request reads it, in the one statement that says who is calling."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
@@ -23,10 +24,11 @@ class ShopState:
     shop: PublicShop
     keys_version: int
     providers_version: int
+    second_factor_required: bool
 
     @property
     def switches(self) -> Switches:
-        return self.shop.switches
+        return replace(self.shop.switches, second_factor_required=self.second_factor_required)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Lookup(Generic[Found]):
 _SETTINGS = tuple(field.name for field in fields(PublicShop))
 SHOP_STATE_COLUMNS = tuple(
     getattr(ShopRecord, name).label(f"shop_{name}")
-    for name in (*_SETTINGS, "keys_version", "providers_version")
+    for name in (*_SETTINGS, "keys_version", "providers_version", "second_factor_from")
 )
 """What ``read_shop_state`` expects in a row."""
 
@@ -51,20 +53,46 @@ _values_in = attrgetter(*(column.name for column in SHOP_STATE_COLUMNS))
 @part
 def load_shop_state(ports: Ports) -> ShopState:
     """Return the shop alone: all there is to know about a caller without a credential."""
-    return read_shop_state(ports.database.read(_SHOP, {})[0])
+    return read_shop_state(ports.database.read(_SHOP, {})[0], ports.clock.now())
 
 
 @part
-def read_shop_state(row: NamedRow) -> ShopState:
-    """Return the shop from a row that has ``SHOP_STATE_COLUMNS``, as a driver gives it."""
-    return _state(*_values_in(row))
+def read_shop_state(row: NamedRow, now: datetime) -> ShopState:
+    """Return the shop from a row that has ``SHOP_STATE_COLUMNS``, as a driver gives it.
+
+    ``now`` decides whether the grace period of a required second factor is over.
+    """
+    *columns, second_factor_from = _values_in(row)
+    return _state(is_second_factor_required(second_factor_from, now), *columns)
+
+
+@part
+def is_second_factor_required(second_factor_from: object, now: datetime) -> bool:
+    """Whether staff need a second factor at ``now``; the moment is as a driver gives it."""
+    begins = moment(second_factor_from)
+    return begins is not None and begins <= now
+
+
+@part
+def moment(value: object) -> datetime | None:
+    """A moment in UTC as a driver gives it: aware, or SQLite's text."""
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    if not isinstance(value, datetime):
+        return None
+    return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 # The row is read by every request and changes now and then: the same row is the same state.
 @lru_cache(maxsize=16)
-def _state(*columns: object) -> ShopState:
+def _state(second_factor_required: bool, *columns: object) -> ShopState:  # noqa: FBT001 - a key
     *settings, keys_version, providers_version = columns
     values: dict[str, Any] = dict(zip(_SETTINGS, settings, strict=True))
     values["password_login_mode"] = PasswordLoginMode(values["password_login_mode"])
     values["allow_storefront_traffic"] = bool(values["allow_storefront_traffic"])
-    return ShopState(PublicShop(**values), int(str(keys_version)), int(str(providers_version)))
+    return ShopState(
+        PublicShop(**values),
+        int(str(keys_version)),
+        int(str(providers_version)),
+        second_factor_required,
+    )

@@ -111,6 +111,7 @@ def session_actor(visitor: Visitor, live_session: LiveSession, user: User) -> Ac
         name=user.email,
         is_staff=user.is_staff,
         origin=live_session.origin,
+        amr=live_session.amr,
         permissions=user.permissions,
         grant=live_session.grant,
         address=visitor.address,

@@ -13,6 +13,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
+from app.ports import Ports
 from app.services.authorization.live_sessions import (
     USER_COLUMNS,
     read_user,
@@ -42,14 +43,15 @@ def find_user_by_key(session: Session, user_id: int) -> User:
 
 
 @part
-def load_caller(session: Session, actor: Actor, user_id: int) -> User:
+def load_caller(ports: Ports, session: Session, actor: Actor, user_id: int) -> User:
     """The person who is calling, with the rights that count in the session they are calling from.
 
     In a restricted login mode answers show what the token really has (contract, "Modes,
     precisely").
     """
-    switches = switches_of(session.get_one(ShopRecord, SHOP_ID))
-    return with_effective_rights(load_user(session, user_id), actor.origin, switches, actor.grant)
+    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
+    user = load_user(session, user_id)
+    return with_effective_rights(user, actor.origin, actor.amr, switches, actor.grant)
 
 
 @part

@@ -104,6 +104,9 @@ TABLES = (
             "allow_storefront_traffic",
             "storefront_note",
             "storefront_opens_at",
+            "staff_second_factor",
+            "second_factor_grace_days",
+            "second_factor_from",
         ),
         not_exported=dict.fromkeys(
             (
@@ -142,6 +145,8 @@ TABLES = (
             "default_group_name_for_new_staff_users",
             "trust_emails",
             "scope_prefix",
+            "second_factor_amr",
+            "second_factor_acr",
         ),
         unique=(("slug",),),
         encrypted={"client_secret": PROVIDER_SECRET},

@@ -22,6 +22,7 @@ from app.domain.inspector.token_inspection import (
     passed,
     person_rights,
 )
+from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_jws import claimed_key
 from app.domain.single_sign_on.provider_tokens import (
     AccessToken,
@@ -34,7 +35,7 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import part
 from app.services.identity.provider_keys import verify_with
@@ -162,7 +163,7 @@ def _with_person(
     scopes = None if access.grant is None else access.grant.permissions
     rights = person_rights(
         user.permissions,
-        mode=switches_of(row.ShopRecord).password_login_mode,
+        mode=PasswordLoginMode(row.ShopRecord.password_login_mode),
         origin=SessionOrigin.OIDC,
         scopes=scopes,
     )

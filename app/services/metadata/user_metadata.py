@@ -74,7 +74,7 @@ def change_user_metadata(ports: Ports, actor: Actor, user_id: str, change: Metad
         keys = change_stored_metadata(session, UserRecord, key, change)
         if keys:
             _note_change(ports, actor, session, key, change, keys)
-        return load_caller(session, actor, key) if is_own else load_user(session, key)
+        return load_caller(ports, session, actor, key) if is_own else load_user(session, key)
 
 
 def _require_manager(session: Session, actor: Actor, key: int) -> None:

@@ -23,7 +23,13 @@ from app.services.authorization.shop_state import load_shop_state
 from app.services.lists.records import record_from
 from app.services.sign_in.imported_passwords import imported_seconds, renew_hash
 from app.services.sign_in.login_attempts import Attempt, attempt
-from app.services.sign_in.sessions import OpenedSession, TokenPair, open_session, sign_pair
+from app.services.sign_in.sessions import (
+    OpenedSession,
+    SessionStart,
+    TokenPair,
+    open_session,
+    sign_pair,
+)
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
 
 DISABLED = Problem(
@@ -195,9 +201,8 @@ def _enter(
 ) -> PasswordSignIn:
     with ports.database.transaction() as session:
         user, switches = _sign_in(ports, session, candidate.id, stored, entry)
-        opened = open_session(
-            ports, actor, session, user.id, SessionOrigin.PASSWORD, lifetime=lifetime
-        )
+        start = SessionStart(SessionOrigin.PASSWORD, lifetime=lifetime)
+        opened = open_session(ports, actor, session, user.id, start)
         record_sign_in(ports, actor, session, entry, user)
         row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user.id)).one()
     return PasswordSignIn(opened, read_user(row), switches)
@@ -217,7 +222,7 @@ def _sign_in(
 ) -> tuple[UserRecord, Switches]:
     """Check mode and account as they are now: a comparison takes its time."""
     shop = session.get_one(ShopRecord, SHOP_ID)
-    switches = switches_of(shop)
+    switches = switches_of(shop, ports.clock.now())
     require_password_login(switches)
     user = session.get(UserRecord, user_id, with_for_update=True)
     if user is None:

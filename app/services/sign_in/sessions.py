@@ -11,6 +11,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.scopes import ScopeGrant, write_grant
 from app.domain.keys import encryption_purposes
+from app.domain.second_factors.methods import write_methods
 from app.domain.shop.settings import Switches
 from app.domain.sign_in.tokens import (
     CSRF_TOKEN_LENGTH,
@@ -24,6 +25,7 @@ from app.ports import Ports
 from app.services.authorization.live_sessions import with_effective_rights
 from app.services.authorization.register import part
 from app.services.keys.ring import ring
+from app.services.second_factors.challenges import drop_challenges
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class OpenedSession:
     """A session as its tokens are made from it; ``csrf_token`` goes into the refresh token.
 
     ``issued`` and ``expires`` are those of the refresh token, in Unix seconds; no token outlives
-    it. ``grant`` holds the rights that a provider gave, where it rules.
+    it. ``grant`` holds the rights that a provider gave, where it rules; ``amr`` are the
+    authentication methods, if a second factor or passkey was used.
     """
 
     token: str
@@ -40,6 +43,7 @@ class OpenedSession:
     expires: float
     csrf_token: str
     grant: ScopeGrant | None = None
+    amr: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,21 @@ class ProviderSession:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionStart:
+    """How a session begins.
+
+    ``provider`` is where it began, for one of origin OIDC. ``lifetime`` is for how long it lasts,
+    that of refresh tokens by default. ``amr`` are the authentication methods, if a second factor
+    or passkey was used.
+    """
+
+    origin: SessionOrigin
+    provider: ProviderSession | None = None
+    lifetime: timedelta | None = None
+    amr: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class TokenPair:
     """The access token, refresh token and user of a sign-in.
 
@@ -70,39 +89,32 @@ class TokenPair:
 
 @part
 def open_session(
-    ports: Ports,
-    actor: Actor,
-    session: Session,
-    user_id: int,
-    origin: SessionOrigin,
-    begun: ProviderSession | None = None,
-    lifetime: timedelta | None = None,
+    ports: Ports, actor: Actor, session: Session, user_id: int, start: SessionStart
 ) -> OpenedSession:
-    """Store a new session of ``user_id`` in the transaction of ``session``.
-
-    ``begun`` is where it began, for one of origin OIDC. ``lifetime`` is for how long it is good,
-    unless as long as refresh tokens are.
-    """
+    """Store a new session of ``user_id`` in the transaction of ``session``."""
+    begun = start.provider
     now = ports.clock.now()
-    expires = now + (lifetime or timedelta(seconds=ports.configuration.jwt_ttl_refresh))
+    expires = now + (start.lifetime or timedelta(seconds=ports.configuration.jwt_ttl_refresh))
     opened = OpenedSession(
         token=ports.randomness.token(SESSION_TOKEN_LENGTH),
-        origin=origin,
+        origin=start.origin,
         issued=now.timestamp(),
         expires=expires.timestamp(),
         csrf_token=ports.randomness.token(CSRF_TOKEN_LENGTH),
         grant=None if begun is None else begun.grant,
+        amr=start.amr,
     )
     kept = SessionRecord(
         token=opened.token,
         user_id=user_id,
-        origin=origin.value,
+        origin=start.origin.value,
         created_at=now,
         expires_at=expires,
         last_used_at=now,
         address=actor.address or "",
         user_agent=actor.user_agent[:256],
         refresh_digest=digest_of_csrf_token(opened.csrf_token),
+        amr=write_methods(start.amr),
     )
     if begun is not None:
         kept.provider_id = begun.provider_id
@@ -156,16 +168,16 @@ def sign_pair(
     The claim ``is_staff`` reflects the role, whatever the mode (contract, "Access and refresh
     tokens").
     """
-    subject = _subject(ports, actor, opened.token, user)
+    subject = _subject(ports, actor, opened.token, user, opened.amr)
     # Not the present: a second that has begun since would be missing in the lifetime.
     refresh = make_claims(subject, TokenType.REFRESH, now=opened.issued, expires=opened.expires)
     refresh["csrf_token"] = opened.csrf_token
     if audience:
         refresh["aud"] = audience
     return TokenPair(
-        access=sign_access(ports, actor, opened.token, user, opened.expires, audience),
+        access=sign_access(ports, actor, opened.token, user, opened.expires, audience, opened.amr),
         refresh=_sign(ports, refresh),
-        user=with_effective_rights(user, opened.origin, switches, opened.grant),
+        user=with_effective_rights(user, opened.origin, opened.amr, switches, opened.grant),
     )
 
 
@@ -176,13 +188,14 @@ def sign_access(
     session: str,
     user: User,
     session_expires: float,
-    audience: str = "",
+    audience: str,
+    amr: tuple[str, ...],
 ) -> str:
     """An access token of a session of ``user``, as stored; it never outlives the session."""
     now = ports.clock.timestamp()
     expires = min(now + ports.configuration.jwt_ttl_access, session_expires)
     claims = make_claims(
-        _subject(ports, actor, session, user), TokenType.ACCESS, now=now, expires=expires
+        _subject(ports, actor, session, user, amr), TokenType.ACCESS, now=now, expires=expires
     )
     if audience:
         claims["aud"] = audience
@@ -193,9 +206,11 @@ def sign_access(
 def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | None = None) -> int:
     """End a person's sessions, all or all ``but`` one; return how many.
 
-    When all end, provider tokens issued before this moment stop working too.
+    Unfinished sign-ins of theirs end too. When all end, provider tokens issued before this moment
+    stop working as well.
     """
     going = delete(SessionRecord).where(SessionRecord.user_id == user_id)
+    drop_challenges(session, user_id)
     if but is None:
         session.execute(
             update(UserRecord)
@@ -207,7 +222,9 @@ def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | Non
     return len(session.scalars(going.returning(SessionRecord.id)).all())
 
 
-def _subject(ports: Ports, actor: Actor, session: str, user: User) -> Subject:
+def _subject(
+    ports: Ports, actor: Actor, session: str, user: User, amr: tuple[str, ...]
+) -> Subject:
     return Subject(
         user_id=user.id,
         email=user.email,
@@ -215,6 +232,7 @@ def _subject(ports: Ports, actor: Actor, session: str, user: User) -> Subject:
         session=session,
         issuer=actor.issuer,
         owner=ports.configuration.token_owner,
+        amr=amr,
     )
 
 

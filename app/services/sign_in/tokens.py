@@ -95,11 +95,11 @@ def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
         successor = use_up(ports, actor, claims, user.email)
         now = ports.clock.timestamp()
         going_on = OpenedSession(
-            claims.session, found.origin, now, claims.exp, successor, found.grant
+            claims.session, found.origin, now, claims.exp, successor, found.grant, found.amr
         )
         pair = sign_pair(ports, actor, going_on, user, switches, audience)
         return Refreshed(pair.access, pair.user, pair.refresh)
-    access = sign_access(ports, actor, claims.session, user, claims.exp, audience)
+    access = sign_access(ports, actor, claims.session, user, claims.exp, audience, found.amr)
     return Refreshed(access, effective_user(found, switches))
 
 

@@ -117,7 +117,13 @@ def _follow(
     claims = verified.claims
     now, successor = ports.clock.timestamp(), successor_of(claims.csrf_token)
     going_on = OpenedSession(
-        claims.session, live_session.origin, now, claims.exp, successor, live_session.grant
+        claims.session,
+        live_session.origin,
+        now,
+        claims.exp,
+        successor,
+        live_session.grant,
+        live_session.amr,
     )
     pair = sign_pair(ports, actor, going_on, live_session.user, verified.shop_state.switches)
     follows = ports.configuration.single_use_refresh_tokens
@@ -250,4 +256,5 @@ def _keep(
         stored.scope = write_grant(grant)
         successor = replace_token(ports, stored, claims)
     now = ports.clock.timestamp()
-    return OpenedSession(claims.session, live_session.origin, now, claims.exp, successor, grant)
+    origin, amr = live_session.origin, live_session.amr
+    return OpenedSession(claims.session, origin, now, claims.exp, successor, grant, amr)

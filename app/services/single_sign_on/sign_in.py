@@ -27,7 +27,13 @@ from app.services.identity.linked_accounts import ProviderPerson, find_or_create
 from app.services.identity.providers import provider_of
 from app.services.identity.users import load_user
 from app.services.sign_in.password_login import NO_STAFF
-from app.services.sign_in.sessions import OpenedSession, ProviderSession, open_session, sign_pair
+from app.services.sign_in.sessions import (
+    OpenedSession,
+    ProviderSession,
+    SessionStart,
+    open_session,
+    sign_pair,
+)
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
 from app.services.single_sign_on.pending_sign_ins import StartedSignIn, store_sign_in, take_sign_in
 from app.services.single_sign_on.token_requests import (
@@ -247,9 +253,8 @@ def _sign_in(
             proven.refresh_token,
             provider_person.rights,
         )
-        opened = open_session(
-            ports, actor, session, user.id, SessionOrigin.OIDC, started, lifetime=terms.lifetime
-        )
+        start = SessionStart(SessionOrigin.OIDC, started, terms.lifetime)
+        opened = open_session(ports, actor, session, user.id, start)
         entered = load_user(session, user.id)
         is_staff = (
             entered.is_staff if provider_person.rights is None else provider_person.rights.is_staff

@@ -31,4 +31,4 @@ def test_requester_can_be_read_without_one_of_its_fields(dropped: str) -> None:
 def test_unknown_requester_cannot_grant_permissions(ports: Ports, dropped: str) -> None:
     stored = {name: value for name, value in STORED.items() if name != dropped}
     with ports.database.reading() as session, pytest.raises(Refused):
-        require_requester(session, stored, HELD)
+        require_requester(ports, session, stored, HELD)

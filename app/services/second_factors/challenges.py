@@ -1,0 +1,129 @@
+"""Ask for a second factor or passkey, count wrong answers, and use a challenge once.
+
+Each step is one atomic statement, so that of concurrent answers one counts.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import delete, update
+from sqlalchemy.orm import Session
+
+from app.domain.second_factors.challenges import (
+    LIFETIME,
+    MAX_FAILURES,
+    TOKEN_LENGTH,
+    Challenge,
+    ChallengePurpose,
+    digest_of_challenge,
+)
+from app.domain.second_factors.methods import SecondFactorType
+from app.domain.sign_in.sign_in_events import SignInMethod
+from app.domain.values.errors import Problem, Refused
+from app.models import SecondFactorChallengeRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+
+CHALLENGE_ENDED = Problem(
+    "INVALID", "This sign-in expired or was already used. Sign in again.", "challenge"
+)
+
+_REQUIRED = Problem(
+    "SECOND_FACTOR_REQUIRED", "Enter a code or use a passkey to finish signing in."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingSession:
+    """How the session begins that a challenge of a sign-in opens."""
+
+    method: SignInMethod = SignInMethod.PASSWORD
+    in_console: bool = False
+    lifetime: timedelta | None = None
+    audience: str = ""
+
+
+class SecondFactorRequired(Refused):
+    """The first factor was right; the sign-in goes on with ``challenge``."""
+
+    def __init__(self, challenge: Challenge) -> None:
+        super().__init__(_REQUIRED)
+        self.challenge = challenge
+
+
+@part
+def ask(
+    ports: Ports,
+    session: Session,
+    purpose: ChallengePurpose,
+    *,
+    user_id: int | None = None,
+    session_id: int | None = None,
+    types: tuple[SecondFactorType, ...] = (),
+    pending: PendingSession | None = None,
+) -> Challenge:
+    """Store a new challenge in the transaction of ``session``; only its client gets the token."""
+    now = ports.clock.now()
+    token = ports.randomness.token(TOKEN_LENGTH)
+    begins = pending or PendingSession()
+    session.add(
+        SecondFactorChallengeRecord(
+            digest=digest_of_challenge(token),
+            purpose=purpose.value,
+            user_id=user_id,
+            session_id=session_id,
+            method=begins.method.value,
+            in_console=begins.in_console,
+            lifetime=None if begins.lifetime is None else int(begins.lifetime.total_seconds()),
+            audience=begins.audience,
+            created_at=now,
+            expires_at=now + LIFETIME,
+        )
+    )
+    return Challenge(token, now + LIFETIME, types)
+
+
+@part
+def count_answer(
+    ports: Ports, session: Session, purpose: ChallengePurpose, token: str
+) -> SecondFactorChallengeRecord:
+    """Count an answer before it is looked at, and return its challenge.
+
+    The count goes back to what it was only when the challenge is used up by a right answer, so
+    that parallel answers can't exceed ``MAX_FAILURES``. Refuses INVALID on ``challenge`` for one
+    that is unknown, used, expired, for another purpose, or that had its last wrong answer.
+    """
+    challenge: SecondFactorChallengeRecord | None = session.scalar(
+        update(SecondFactorChallengeRecord)
+        .where(
+            SecondFactorChallengeRecord.digest == digest_of_challenge(token),
+            SecondFactorChallengeRecord.purpose == purpose.value,
+            SecondFactorChallengeRecord.expires_at > ports.clock.now(),
+            SecondFactorChallengeRecord.failures < MAX_FAILURES,
+        )
+        .values(failures=SecondFactorChallengeRecord.failures + 1)
+        .returning(SecondFactorChallengeRecord)
+    )
+    if challenge is None:
+        raise Refused(CHALLENGE_ENDED)
+    return challenge
+
+
+@part
+def use_up(session: Session, challenge_id: int) -> None:
+    """Delete an answered challenge; refuses INVALID on ``challenge`` if another answer did."""
+    used = session.scalar(
+        delete(SecondFactorChallengeRecord)
+        .where(SecondFactorChallengeRecord.id == challenge_id)
+        .returning(SecondFactorChallengeRecord.id)
+    )
+    if used is None:
+        raise Refused(CHALLENGE_ENDED)
+
+
+@part
+def drop_challenges(session: Session, user_id: int) -> None:
+    """End all challenges of an account: its password changed, or its sessions ended."""
+    session.execute(
+        delete(SecondFactorChallengeRecord).where(SecondFactorChallengeRecord.user_id == user_id)
+    )
