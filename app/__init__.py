@@ -2,8 +2,8 @@
 
 The layers, top to bottom; each may use those below it and none above or beside it:
 
-- ``factory``   builds the Flask application out of ports and settings; ``operations`` the
-  listener for health and metrics
+- ``factory``   builds the Flask application out of ports and settings; ``operations`` runs the
+  worker and the listener for health and metrics
 - ``wiring``    the one place that chooses which adapter stands behind each port
 - ``settings``  the only reader of the environment; ``setting_values`` says what its texts mean
 - edges         ``graphql``, ``console``, ``wellknown``, ``media``, ``backchannel``, ``remote``,
@@ -23,7 +23,7 @@ from typing import Any
 _MODULES = {
     "create_app": "app.factory",
     "create_server": "app.factory",
-    "run_worker": "app.factory",
+    "run_worker": "app.operations",
     "run_operations": "app.operations",
     "connect_installation": "app.wiring",
     "connect_remote_access": "app.wiring",

@@ -1,19 +1,18 @@
 """Builds the Flask application out of ports and settings."""
 
 from functools import partial
-from threading import Event
 
 from flask import Flask, Response, request
 from werkzeug.wrappers import Response as BaseResponse
 
-from app import backchannel, media, wellknown, worker
+from app import backchannel, media, wellknown
 from app.console.view import mount_console
 from app.demo_provider import make_demo_provider
 from app.graphql.server.endpoint import GraphqlEndpoint
 from app.graphql.view import create_endpoint
 from app.health import make_health
 from app.ports import Ports
-from app.settings import Settings, load_settings, shared_metrics_folder
+from app.settings import Settings, load_settings
 from app.web.access_log import make_access_log
 from app.web.converters import register_converters
 from app.web.dispatch import Dispatch
@@ -22,7 +21,6 @@ from app.web.headers import NOTHING_MAY_RUN, security_headers
 from app.web.installation import Installation, install, installation_of
 from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
-from app.web.operations_server import serving_operations
 from app.web.readiness import Readiness
 from app.web.request_hooks import (
     add_observer,
@@ -102,18 +100,6 @@ def create_server(app: Flask) -> Server:
         max_marked_size=max_size + installation.upload_max,
         on_refusal=request_hooks(app).refused,
     )
-
-
-def run_worker(stop: Event) -> None:
-    """Do the background work of the installation that the environment describes."""
-    settings = load_settings()
-    set_up_logs(level=settings.log_level, development=settings.development)
-    ports = connect(settings, metrics=make_metrics(settings), traces=make_traces())
-    if not settings.operations_port or shared_metrics_folder():
-        worker.run(ports, stop)
-        return
-    with serving_operations(ports, settings.operations_host, settings.operations_port):
-        worker.run(ports, stop)
 
 
 def _mount_graphql(app: Flask, endpoint: GraphqlEndpoint) -> None:

@@ -18,6 +18,7 @@ from docs.errors import printed_errors
 from docs.events import printed_events
 from docs.exports import printed_exports
 from docs.import_findings import printed_findings
+from docs.languages import printed_languages
 from docs.limits import printed_limits
 from docs.manual import printed_manual
 from docs.permissions import printed_permissions
@@ -33,6 +34,7 @@ def printed_schema() -> str:
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
+    "../app/domain/accounts/language_names.py": printed_languages,
     "schema.graphql": printed_schema,
     "collection/latchkey.postman_collection.json": printed_collection,
     "guides/apps.md": printed_apps,

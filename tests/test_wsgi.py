@@ -65,3 +65,14 @@ def test_schema_check_does_not_load_migrations() -> None:
         " schema.upgrade(); assert 'alembic' in sys.modules; print('told')",
     )
     assert result.stdout == "told\n", result.stderr
+
+
+def test_worker_loads_neither_console_nor_schema() -> None:
+    result = python(
+        "-c",
+        "import sys, threading, app;"
+        " stop = threading.Event(); stop.set(); app.run_worker(stop);"
+        " print(*(name in sys.modules for name in"
+        " ('app.worker', 'app.console', 'wtforms', 'app.graphql', 'graphene', 'babel')))",
+    )
+    assert result.stdout == "True False False False False False\n", result.stderr
