@@ -24,6 +24,7 @@ from app.domain.single_sign_on.provider_tokens import SignedToken
 from app.domain.values.ip_addresses import Network
 from app.domain.webhooks.webhooks import WebhookQuery
 from app.ports import (
+    AuthenticatorApps,
     Clock,
     Encryption,
     Http,
@@ -37,6 +38,7 @@ from app.ports import (
     SecurityLog,
     SignatureCheck,
 )
+from app.ports.authenticator_apps import QrCode
 from app.ports.backups import BackupFacts, BackupKey, BackupLock, Backups, OpenBackup
 from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
@@ -114,6 +116,22 @@ class LazyEncryption:
 
     def known_fingerprints(self, purpose: str, text: str) -> tuple[str, ...]:
         return self._encryption.known_fingerprints(purpose, text)
+
+
+class LazyAuthenticatorApps:
+    @cached_property
+    def _apps(self) -> AuthenticatorApps:
+        apps: AuthenticatorApps = load("app.adapters.authenticator_apps").PyotpAuthenticatorApps()
+        return apps
+
+    def code_at(self, secret: str, step: int) -> str:
+        return self._apps.code_at(secret, step)
+
+    def setup_uri(self, secret: str, account: str, issuer: str) -> str:
+        return self._apps.setup_uri(secret, account, issuer)
+
+    def qr_code(self, text: str) -> QrCode:
+        return self._apps.qr_code(text)
 
 
 class LazyKeyStore:

@@ -24,6 +24,7 @@ from app.adapters.saved_logins import FileProfiles
 from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.throttle_sql import SqlThrottle
 from app.lazy_adapters import (
+    LazyAuthenticatorApps,
     LazyBackups,
     LazyEncryption,
     LazyHttp,
@@ -114,6 +115,7 @@ def connect(
         throttle=_throttle(database, settings.redis_url),
         rate_limiter=LazyRateLimiter(clock, settings.redis_url),
         encryption=encryption,
+        authenticator_apps=LazyAuthenticatorApps(),
         email_templates=JinjaEmailTemplates(),
         mailer=_mailer(settings),
         http=http,

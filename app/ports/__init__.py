@@ -4,6 +4,7 @@ The file's name is the adapter's name and the fake's name.
 """
 
 from app.ports.activity import Activity
+from app.ports.authenticator_apps import AuthenticatorApps
 from app.ports.clock import Clock
 from app.ports.configuration import Configuration
 from app.ports.database import Database, NamedRow
@@ -31,6 +32,7 @@ from app.ports.traces import Traces
 
 __all__ = [
     "Activity",
+    "AuthenticatorApps",
     "Clock",
     "Configuration",
     "Database",

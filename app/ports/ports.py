@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.ports.activity import Activity
+from app.ports.authenticator_apps import AuthenticatorApps
 from app.ports.backups import Backups
 from app.ports.clock import Clock
 from app.ports.configuration import Configuration
@@ -45,6 +46,7 @@ class Ports:
     throttle: Throttle
     rate_limiter: RateLimiter
     encryption: Encryption
+    authenticator_apps: AuthenticatorApps
     email_templates: EmailTemplates
     mailer: Mailer
     http: Http

@@ -10,6 +10,11 @@ WEBHOOK_PAYLOAD = "webhook payload"
 WEBHOOK_SECRET = "webhook secret"
 
 
+def authenticator_app(user_id: int | str) -> str:
+    """Return the purpose of an authenticator app's secret, which works for its user alone."""
+    return f"authenticator app of user {user_id}"
+
+
 def signing_key(kid: str) -> str:
     """Return the purpose of a private key, which can't be stored under another key's name."""
     return f"signing key {kid}"

@@ -1,0 +1,86 @@
+"""Check codes of authenticator apps and recovery codes: each is accepted once.
+
+Callers limit guesses; nothing is counted here.
+"""
+
+from functools import partial
+
+from sqlalchemy import select, update
+
+from app.domain.authorization.actor import Actor
+from app.domain.keys.encryption_purposes import authenticator_app
+from app.domain.second_factors.methods import SecondFactorType
+from app.domain.second_factors.one_time_codes import find_step, read_one_time_code
+from app.domain.second_factors.recovery_codes import read_recovery_code, selector_of
+from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+
+
+@part
+def check_code(ports: Ports, actor: Actor, user_id: int, code: str) -> SecondFactorType | None:
+    """Accept a code of the user's authenticator app or a recovery code, and use it up.
+
+    Returns what the code is of, ``None`` for a wrong or used one. Never inside a transaction:
+    comparing a recovery code is slow by design. Of concurrent calls with one code, one gets it
+    accepted. ``actor`` is the caller, who can be anonymous while ``user_id`` signs in.
+    """
+    one_time_code = read_one_time_code(code)
+    if one_time_code:
+        accepted = _accept_one_time_code(ports, user_id, one_time_code)
+        return SecondFactorType.AUTHENTICATOR_APP if accepted else None
+    recovery_code = read_recovery_code(code)
+    if recovery_code and _accept_recovery_code(ports, actor, user_id, recovery_code):
+        return SecondFactorType.RECOVERY_CODES
+    return None
+
+
+def _accept_one_time_code(ports: Ports, user_id: int, code: str) -> bool:
+    app, now = AuthenticatorAppRecord, ports.clock.now()
+    query = select(app.secret, app.last_step).where(
+        app.user_id == user_id, app.confirmed_at.is_not(None)
+    )
+    with ports.database.reading() as session:
+        stored = session.execute(query).one_or_none()
+    if stored is None:
+        return False
+    secret = ports.encryption.decrypt(authenticator_app(user_id), stored.secret)
+    code_at = partial(ports.authenticator_apps.code_at, secret)
+    step = find_step(code, now.timestamp(), stored.last_step, code_at)
+    if step is None:
+        return False
+    accepted = (
+        update(app)
+        .where(
+            app.user_id == user_id,
+            app.confirmed_at.is_not(None),
+            app.secret == stored.secret,
+            app.last_step < step,
+        )
+        .values(last_step=step, last_used_at=now)
+        .returning(app.user_id)
+    )
+    with ports.database.transaction() as session:
+        return session.scalar(accepted) is not None
+
+
+def _accept_recovery_code(ports: Ports, actor: Actor, user_id: int, code: str) -> bool:
+    record = RecoveryCodeRecord
+    unused = (
+        record.user_id == user_id,
+        record.selector == selector_of(code),
+        record.used_at.is_(None),
+    )
+    with ports.database.reading() as session:
+        code_hash = session.scalar(select(record.code_hash).where(*unused))
+    # Without a hash it takes just as long, so that time doesn't tell which codes there are.
+    if not ports.passwords.verify_sign_in(code_hash, code):
+        return False
+    accepted = (
+        update(record)
+        .where(*unused, record.code_hash == code_hash)
+        .values(used_at=ports.clock.now())
+        .returning(record.user_id)
+    )
+    with ports.database.transaction() as session:
+        return session.scalar(accepted) is not None
