@@ -81,6 +81,7 @@ class Settings:
     single_use_refresh_tokens: bool = _setting(_RULES.single_use_refresh_tokens, values.flag)
     reset_password_lock_time: int = _setting(_RULES.reset_password_lock_time, values.not_negative)
     sign_in_log_days: int = _setting(_RULES.sign_in_log_days, values.days)
+    mail_log_days: int = _setting(_RULES.mail_log_days, values.days)
     allowed_client_hosts: tuple[str, ...] = _setting(_RULES.allowed_client_hosts, values.hosts)
     allowed_graphql_origins: tuple[str, ...] = _setting(("*",), values.origins)
     trusted_proxies: tuple[Network, ...] = _setting((), values.networks)
@@ -159,6 +160,7 @@ class Settings:
             sends_mail=self.mail_file is None,
             reset_password_lock_time=self.reset_password_lock_time,
             sign_in_log_days=self.sign_in_log_days,
+            mail_log_days=self.mail_log_days,
             allowed_client_hosts=self.allowed_client_hosts,
             outgoing_allowed_networks=self.outgoing_allowed_networks,
             rate_limits=RateLimitPolicy(self.rate_limits, self.rate_limit_trusted_clients),

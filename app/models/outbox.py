@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import String, Text
+from sqlalchemy import Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record, partial_index
@@ -41,20 +41,37 @@ class OutboxEventRecord(Record):
 
 
 class OutboxMailRecord(Record):
-    """A mail to send; ``sealed`` are its template's values, encrypted, emptied once it is sent.
+    """A mail to send, and afterwards its entry in the mail log.
 
-    ``next_attempt_at`` is empty when nothing more is tried: sent, or given up.
+    ``sealed`` are its template's values, encrypted, emptied with the last attempt.
+    ``next_attempt_at`` is empty when nothing more is tried: sent, or given up. ``attempted_at`` is
+    the time of the last attempt. ``user_id`` is the account that the mail is about, kept after the
+    account; ``redirect_url`` the page of its link, without the token, for a new link.
     """
 
     __tablename__ = "outbox_mails"
+    __table_args__ = (
+        Index("ix_outbox_mails_by_time", "created_at", "id"),
+        Index("ix_outbox_mails_by_user", "user_id", "created_at", "id"),
+        Index("ix_outbox_mails_by_kind", "kind", "created_at", "id"),
+        partial_index(
+            "ix_outbox_mails_failed",
+            "created_at",
+            "id",
+            where="next_attempt_at IS NULL AND sent_at IS NULL",
+        ),
+    )
 
     id: Mapped[int] = mapped_column(BigKey, primary_key=True)
     kind: Mapped[str] = mapped_column(String(64))
     recipient: Mapped[str] = mapped_column(String(254))
+    user_id: Mapped[int | None] = mapped_column(BigKey)
+    redirect_url: Mapped[str] = mapped_column(Text, default="", server_default="")
     sealed: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime]
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     next_attempt_at: Mapped[datetime | None] = mapped_column(index=True)
     lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
+    attempted_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
     last_error: Mapped[str] = mapped_column(String(512), default="", server_default="")

@@ -32,6 +32,7 @@ class Configuration:
     jwt_ttl_refresh: int = 30 * 24 * 3600
     reset_password_lock_time: int = 900
     sign_in_log_days: int = 90
+    mail_log_days: int = 90
     allowed_client_hosts: tuple[str, ...] = ()
     single_use_refresh_tokens: bool = False
     database_connections: int = 16

@@ -82,6 +82,8 @@ def _add_rows(ports: Ports, key: int) -> None:
     with ports.database.transaction() as session:
         add_event(ports, OPERATOR, session, CustomerUpdated(key))
         add_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, EMAIL, {"email": EMAIL}))
+        elsewhere = Mail(MailKind.EMAIL_CHANGE_REQUEST, "zoe.tracy@elsewhere.example")
+        add_mail(ports, session, elsewhere, user_id=key)
         source = ImportRecord(kind="FILE", source="a file", started_at=now, last_run_at=now)
         session.add(source)
         session.flush()

@@ -40,7 +40,8 @@ def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -
         purpose = LinkPurpose.DELETE_ACCOUNT
         link = with_query(redirect_url, token=make_link(ports, session, user, purpose))
         values = {"link": link, "lifetime": format_lifetime(purpose)}
-        add_mail(ports, session, Mail(MailKind.ACCOUNT_DELETION_REQUEST, user.email, values))
+        mail = Mail(MailKind.ACCOUNT_DELETION_REQUEST, user.email, values)
+        add_mail(ports, session, mail, user_id=user.id)
         change = Change("account.deletion_request", "User", user.id, user.email)
         record(ports, actor, session, change)
 

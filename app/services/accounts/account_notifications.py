@@ -25,7 +25,8 @@ def notify_account_owner(ports: Ports, session: Session, user: UserRecord) -> No
     was_notified = was_mailed(ports, session, user.id, LinkPurpose.NOTICE)
     with roll_back_unless(session, user.is_active and not was_notified):
         make_link(ports, session, user, LinkPurpose.NOTICE)
-        add_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, user.email))
+        mail = Mail(MailKind.ACCOUNT_EXISTS, user.email)
+        add_mail(ports, session, mail, user_id=user.id)
 
 
 @part

@@ -101,7 +101,8 @@ def _promise(
         "old_email": user.email,
         "new_email": email,
     }
-    add_mail(ports, session, Mail(MailKind.EMAIL_CHANGE_REQUEST, email, values))
+    mail = Mail(MailKind.EMAIL_CHANGE_REQUEST, email, values)
+    add_mail(ports, session, mail, user_id=user.id)
     page = normalize_url(redirect_url)
     event = AccountChangeEmailRequested(user.id, token=token, redirect_url=page, new_email=email)
     add_event(ports, actor, session, event)
@@ -130,7 +131,7 @@ def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email:
         "when": date_in_words(now),
         "address": actor.address or "",
     }
-    add_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old, values))
+    add_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old, values), user_id=user.id)
     add_event(ports, actor, session, AccountEmailChanged(user.id))
     add_user_updated(ports, actor, session, user)
     change = Change(

@@ -67,7 +67,8 @@ def replace_password(
     ended = end_sessions(ports, session, user.id, but=but or _NO_SESSION)
     if not is_first:
         values = {"when": date_in_words(now), "address": actor.address or ""}
-        add_mail(ports, session, Mail(MailKind.PASSWORD_CHANGED, user.email, values))
+        mail = Mail(MailKind.PASSWORD_CHANGED, user.email, values)
+        add_mail(ports, session, mail, user_id=user.id)
     after = {"sessions_ended": ended}
     record(ports, actor, session, Change("password.set", "User", user.id, user.email, after=after))
 

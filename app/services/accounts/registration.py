@@ -182,7 +182,8 @@ def _ask_to_confirm(
     token = make_link(ports, session, user, purpose)
     link = with_query(redirect_url, email=user.email, token=token)
     values = {"link": link, "lifetime": format_lifetime(purpose)}
-    add_mail(ports, session, Mail(MailKind.ACCOUNT_CONFIRMATION, user.email, values))
     page = normalize_url(redirect_url)
+    mail = Mail(MailKind.ACCOUNT_CONFIRMATION, user.email, values)
+    add_mail(ports, session, mail, user_id=user.id, redirect_url=page)
     event = AccountConfirmationRequested(user.id, token=token, redirect_url=page)
     add_event(ports, actor, session, event)

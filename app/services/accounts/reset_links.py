@@ -78,9 +78,11 @@ def create_link(
     token = make_link(ports, session, user, purpose)
     link = with_query(redirect_url, email=user.email, token=token)
     values = {"link": link, "lifetime": format_lifetime(purpose)}
-    add_mail(ports, session, Mail(MailKind.PASSWORD_RESET, user.email, values))
+    page = normalize_url(redirect_url)
+    mail = Mail(MailKind.PASSWORD_RESET, user.email, values)
+    add_mail(ports, session, mail, user_id=user.id, redirect_url=page)
     kind = StaffSetPasswordRequested if user.is_staff else AccountSetPasswordRequested
-    event = kind(user.id, token=token, redirect_url=normalize_url(redirect_url))
+    event = kind(user.id, token=token, redirect_url=page)
     add_event(ports, requested_by, session, event)
     change = Change("password.reset_link", "User", user.id, user.email)
     record(ports, requested_by, session, change)

@@ -82,6 +82,15 @@ _AUDIT = (
     "before",
     "after",
 )
+_MAIL = (
+    "kind",
+    "recipient",
+    "created_at",
+    "attempts",
+    "attempted_at",
+    "sent_at",
+    "last_error",
+)
 _ORDER = ("id", "status", "is_paid", "user_email", "total", "currency", "created_at", "updated_at")
 _CART = ("id", "email", "created_at", "updated_at", "completed_at")
 _LINE = ("product_name", "quantity", "unit_price", "currency")
@@ -140,8 +149,8 @@ def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
         "emails": _rows(
             session,
             OutboxMailRecord,
-            ("kind", "recipient", "created_at", "sent_at"),
-            OutboxMailRecord.recipient == account["email"],
+            _MAIL,
+            or_(OutboxMailRecord.user_id == key, OutboxMailRecord.recipient == account["email"]),
         ),
         "deliveries": [*_deliveries(ports, session, key, orders, carts)],
     }

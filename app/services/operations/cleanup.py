@@ -18,6 +18,7 @@ from app.models import (
     FormSubmissionRecord,
     OidcStateRecord,
     OutboxEventRecord,
+    OutboxMailRecord,
     ProviderTokenRecord,
     SessionRecord,
     SignInEventRecord,
@@ -41,6 +42,7 @@ class CleanupResult:
     links: int
     sign_ins: int
     sign_in_events: int
+    mails: int
     provider_tokens: int
     app_tokens: int
     traffic_counts: int
@@ -59,7 +61,8 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
 
     Deliveries and processed events go after 14 days, unless a delivery is being retried; untouched
     carts after 90; app tokens 30 days after they expired; entries of the sign-in log after
-    ``SIGN_IN_LOG_DAYS``; temporary endpoints after 24 hours.
+    ``SIGN_IN_LOG_DAYS``, of the mail log after ``MAIL_LOG_DAYS``; temporary endpoints after 24
+    hours.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -72,6 +75,13 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
             SignInEventRecord.id,
             SignInEventRecord.at,
             older_by=timedelta(days=ports.configuration.sign_in_log_days),
+        ),
+        mails=_delete_old(
+            ports,
+            OutboxMailRecord.id,
+            OutboxMailRecord.created_at,
+            OutboxMailRecord.next_attempt_at.is_(None),
+            older_by=timedelta(days=ports.configuration.mail_log_days),
         ),
         provider_tokens=_delete_old(
             ports,

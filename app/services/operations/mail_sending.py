@@ -154,6 +154,7 @@ def _note(ports: Ports, claimed: _Claimed, lease: str, *, error: str, permanent:
         delay = delay_before(claimed.attempts, MAIL_DELAYS, chance)
     values: dict[str, object] = {
         "lease": "",
+        "attempted_at": now,
         "last_error": error[:512],
         "next_attempt_at": None if delay is None else now + timedelta(seconds=delay),
     }

@@ -46,13 +46,26 @@ def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> Non
 
 
 @part
-def add_mail(ports: Ports, session: Session, mail: Mail) -> None:
-    """Promise ``mail``: it is sent after the transaction of ``session`` has been committed."""
+def add_mail(
+    ports: Ports,
+    session: Session,
+    mail: Mail,
+    *,
+    user_id: int | None = None,
+    redirect_url: str = "",
+) -> None:
+    """Promise ``mail``: it is sent after the transaction of ``session`` has been committed.
+
+    ``user_id`` is the account it is about, ``redirect_url`` the page of its link, both for the
+    mail log.
+    """
     now = ports.clock.now()
     session.add(
         OutboxMailRecord(
             kind=mail.kind.value,
             recipient=mail.recipient,
+            user_id=user_id,
+            redirect_url=redirect_url,
             sealed=ports.encryption.encrypt(OUTBOX_MAIL, json.dumps(dict(mail.values))),
             created_at=now,
             next_attempt_at=now,

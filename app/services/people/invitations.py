@@ -88,7 +88,7 @@ def invite(
         mail = Mail(MailKind.CUSTOMER_INVITATION, user.email, values)
         request_event = AccountSetPasswordRequested(user.id, token=token, redirect_url=page)
         add_event(ports, actor, session, request_event)
-    add_mail(ports, session, mail)
+    add_mail(ports, session, mail, user_id=user.id, redirect_url=page)
 
 
 def _require_invited(actor: Actor, session: Session, user_id: int) -> UserRecord:

@@ -112,10 +112,14 @@ def delete_events(session: Session, traces: Traces) -> int:
 
 @part
 def delete_emails(session: Session, traces: Traces) -> int:
-    """Delete waiting emails and requests for password links; return how many emails."""
+    """Delete waiting emails, the mail log and requests for password links.
+
+    Returns how many emails.
+    """
     emails = [traces.email, *traces.former_emails]
     session.execute(delete(ResetRequestRecord).where(ResetRequestRecord.email.in_(emails)))
-    is_theirs = OutboxMailRecord.recipient.in_(emails)
+    mail = OutboxMailRecord
+    is_theirs = or_(mail.user_id == traces.user_id, mail.recipient.in_(emails))
     return _count(
         session, delete(OutboxMailRecord).where(is_theirs).returning(OutboxMailRecord.id)
     )

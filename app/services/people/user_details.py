@@ -152,4 +152,5 @@ def _notify_email_change(ports: Ports, session: Session, user: UserRecord, old_e
         "when": date_in_words(ports.clock.now()),
         "address": "",  # it was not the account's owner who called from wherever it was
     }
-    add_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old_email, values))
+    mail = Mail(MailKind.EMAIL_CHANGED, old_email, values)
+    add_mail(ports, session, mail, user_id=user.id)

@@ -39,8 +39,9 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
         "when": date_in_words(now),
         "since": "" if since is None else date_in_words(since),
     }
-    for email in session.scalars(_managers()):
-        add_mail(ports, session, Mail(MailKind.WEBHOOK_DISABLED, email, values))
+    for user_id, email in session.execute(_managers()).all():
+        mail = Mail(MailKind.WEBHOOK_DISABLED, email, values)
+        add_mail(ports, session, mail, user_id=user_id)
     after = {"is_active": False, "reason": reason}
     change = Change(
         "webhook.disable", "Webhook", webhook.id, values["webhook"], {"is_active": True}, after
@@ -48,9 +49,9 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
     record(ports, WORKER, session, change)
 
 
-def _managers() -> Select[str]:
+def _managers() -> Select[int, str]:
     return (
-        select(UserRecord.email)
+        select(UserRecord.id, UserRecord.email)
         .where(
             UserRecord.is_active.is_(True),
             UserRecord.is_staff.is_(True),

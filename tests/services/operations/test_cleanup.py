@@ -6,18 +6,20 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, insert, select
 
+from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.events import EventType, ProductUpdated
 from app.domain.values.errors import PermissionDenied
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
-from app.models import AppRecord, OutboxEventRecord, SessionRecord, WebhookRecord
+from app.models import AppRecord, OutboxEventRecord, OutboxMailRecord, SessionRecord, WebhookRecord
 from app.ports import Ports
 from app.services.apps.app_tokens import TokenOptions, create_app_token, list_app_tokens
 from app.services.commerce.checkout_lists import show_checkout
 from app.services.commerce.checkouts import update_checkout_email
 from app.services.commerce.order_lists import show_order
 from app.services.operations.cleanup import CleanupResult, clean_up
-from app.services.outbox.publisher import add_event
+from app.services.operations.mail_sending import send_due_mail
+from app.services.outbox.publisher import add_event, add_mail
 from tests.builders.apps import make_app
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
 from tests.builders.people import NOBODY, make_user, sessions_of, sign_in
@@ -160,3 +162,22 @@ def test_temporary_endpoints_are_deleted_with_their_apps_after_a_day(
         assert session.scalars(select(WebhookRecord.target_url)).all() == [
             "https://app.example.com/hook"
         ]
+
+
+def test_mail_log_is_kept_for_the_days_of_the_setting_and_waiting_mail_longer(
+    ports: Ports, clock: FakeClock
+) -> None:
+    mail = Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com")
+    with ports.database.transaction() as session:
+        add_mail(ports, session, mail)
+    send_due_mail(ports, WORKER)
+    with ports.database.transaction() as session:
+        add_mail(ports, session, mail)
+    chosen = replace(ports, configuration=replace(ports.configuration, mail_log_days=10))
+    clock.pass_(hours=10 * 24, seconds=-1)
+    assert clean_up(chosen, WORKER).mails == 0
+    clock.pass_(seconds=1)
+    assert clean_up(chosen, WORKER).mails == 1
+    with ports.database.reading() as session:
+        [waiting] = session.scalars(select(OutboxMailRecord)).all()
+    assert waiting.next_attempt_at is not None

@@ -29,7 +29,7 @@ def test_nothing_but_the_event_of_the_deletion_names_the_person(ports: Ports) ->
     assert event.type == "CUSTOMER_DELETED"
     assert event.data["snapshot"]["email"] == EMAIL  # type: ignore[index]
     assert (erased.user_id, erased.sign_ins, erased.orders, erased.emails, erased.deliveries) == (
-        *(person.id, 2, 1, 2, 2),
+        *(person.id, 2, 1, 3, 2),
     )
 
 
