@@ -12,7 +12,8 @@ class AccountLinkRecord(Record):
     """A link: the SHA-256 of its token, and the account's state when it was created.
 
     ``state`` is a digest of what the link depends on (email, password, activity): a change
-    invalidates the link. A used link's row is deleted by its first user.
+    invalidates the link. A used link's row is deleted by its first user. ``new_email`` is what the
+    link sets, ``notice`` what the mail of a "This wasn't me" link was about.
     """
 
     __tablename__ = "account_links"
@@ -23,6 +24,7 @@ class AccountLinkRecord(Record):
     digest: Mapped[str] = mapped_column(String(64), unique=True)
     state: Mapped[str] = mapped_column(String(64))
     new_email: Mapped[str] = mapped_column(String(254), default="", server_default="")
+    notice: Mapped[dict[str, object]] = mapped_column(default=dict, server_default="{}")
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
 

@@ -172,8 +172,14 @@ def upgrade() -> None:
         "shop", sa.Column("second_factor_from", sa.DateTime(timezone=True), nullable=True)
     )
 
+    op.add_column(
+        "account_links", sa.Column("notice", sa.JSON(), server_default="{}", nullable=False)
+    )
+
 
 def downgrade() -> None:
+    op.drop_column("account_links", "notice")
+
     op.drop_column("shop", "second_factor_from")
     op.drop_column("shop", "second_factor_grace_days")
     op.drop_column("shop", "staff_second_factor")

@@ -9,7 +9,9 @@ class MailKind(StrEnum):
     """Each mail, and the ``values`` of its template besides ``shop`` and ``recipient``.
 
     All are texts. ``link`` is a URL, ``lifetime`` how long it works ("1 hour"), ``when`` a time in
-    UTC, ``address`` the IP address that the change came from ("" if unknown).
+    UTC, ``address`` the IP address that the change came from ("" if unknown). Security notices
+    have ``when``, ``address``, ``device`` and ``not_me``, the link "This wasn't me"; these three
+    are "" if someone else changed the account.
     """
 
     PASSWORD_RESET = "password_reset"
@@ -30,9 +32,27 @@ class MailKind(StrEnum):
     CUSTOMER_INVITATION = "customer_invitation"
     """``link``, ``lifetime``."""
     PASSWORD_CHANGED = "password_changed"
-    """``when``, ``address``."""
+    """A security notice."""
     EMAIL_CHANGED = "email_changed"
-    """To the old address: ``old_email``, ``new_email``, ``when``, ``address``."""
+    """A security notice to the old address: ``old_email``, ``new_email``."""
+    SECOND_FACTOR_ADDED = "second_factor_added"
+    """A security notice: ``factor`` ("Authenticator app", 'Passkey "Laptop"')."""
+    SECOND_FACTOR_REMOVED = "second_factor_removed"
+    """A security notice: ``factor``."""
+    SECOND_FACTORS_RESET = "second_factors_reset"
+    """A security notice: someone else removed all second factors."""
+    RECOVERY_CODES_REPLACED = "recovery_codes_replaced"
+    """A security notice."""
+    RECOVERY_CODE_USED = "recovery_code_used"
+    """A security notice: ``left``, how many recovery codes are left ("9")."""
+    PASSKEY_COPIED = "passkey_copied"
+    """A security notice: a passkey's counter didn't grow; ``factor``."""
+    INCORRECT_CODES = "incorrect_codes"
+    """A security notice: the password was right, the codes after it were wrong."""
+    NEW_DEVICE = "new_device"
+    """A security notice: a sign-in from a device or network that wasn't seen before."""
+    ACCOUNT_SECURED = "account_secured"
+    """A security notice: a link "This wasn't me" was used; it has no such link."""
     WEBHOOK_DISABLED = "webhook_disabled"
     """To app managers: ``webhook``, ``app``, ``target``, ``reason``, ``when``, ``since``.
 

@@ -22,6 +22,10 @@ class LinkPurpose(StrEnum):
     DELETE_ACCOUNT = "delete_account"
     NOTICE = "notice"
     """Opens nothing: it marks that a notice has been mailed, so that none follows too soon."""
+    NOT_ME = "not_me"
+    """Ends all sessions and removes the password: "This wasn't me" in a security notice."""
+    RESTORE_EMAIL = "restore_email"
+    """As NOT_ME, in the notice of a new email; it also restores the old one."""
 
 
 LIFETIMES: Mapping[LinkPurpose, timedelta] = MappingProxyType(
@@ -32,9 +36,14 @@ LIFETIMES: Mapping[LinkPurpose, timedelta] = MappingProxyType(
         LinkPurpose.CHANGE_EMAIL: timedelta(hours=24),
         LinkPurpose.DELETE_ACCOUNT: timedelta(hours=1),
         LinkPurpose.NOTICE: timedelta(hours=1),
+        LinkPurpose.NOT_ME: timedelta(days=7),
+        LinkPurpose.RESTORE_EMAIL: timedelta(days=7),
     }
 )
 """The more a link can do, and the sooner it is expected, the shorter it works."""
+
+NOT_ME_PURPOSES = (LinkPurpose.NOT_ME, LinkPurpose.RESTORE_EMAIL)
+"""Links of security notices: they must work after the changes that they are about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +63,13 @@ def state_of(purpose: LinkPurpose, account: AccountState) -> str:
     """A digest of what a link for ``purpose`` depends on: when it changes, the link is dead.
 
     A link that sets a password dies with the password, so it works once whatever happens to its
-    row. One that was asked for from within a session dies when all sessions are ended.
+    row. One that was asked for from within a session dies when all sessions are ended. One that
+    restores an email works whatever the email is by then, but not after a customer became staff:
+    the old email may be a stranger's.
     """
+    if purpose in NOT_ME_PURPOSES:
+        email = account.email if purpose is LinkPurpose.NOT_ME else ""
+        return _digest([purpose.value, email, account.is_active, account.is_staff])
     parts: list[object] = [purpose.value, account.email, account.is_active]
     if purpose is LinkPurpose.CONFIRM_ACCOUNT:
         parts.append(account.is_confirmed)
@@ -64,7 +78,7 @@ def state_of(purpose: LinkPurpose, account: AccountState) -> str:
     if purpose in (LinkPurpose.CHANGE_EMAIL, LinkPurpose.DELETE_ACCOUNT):
         moment = account.signed_out_at
         parts += [account.is_staff, None if moment is None else moment.isoformat()]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return _digest(parts)
 
 
 def digest_of(token: str) -> str:
@@ -79,3 +93,7 @@ def format_lifetime(purpose: LinkPurpose) -> str:
     if not number:
         number, unit = lifetime.seconds // 3600, "hour"
     return f"{number} {unit}{'' if number == 1 else 's'}"
+
+
+def _digest(parts: list[object]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

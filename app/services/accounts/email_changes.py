@@ -13,7 +13,6 @@ from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
 from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
-from app.domain.values.dates import date_in_words
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
 from app.models import UserRecord
 from app.ports import Ports
@@ -31,6 +30,7 @@ from app.services.authorization.register import account_owner_only
 from app.services.identity.account_trust import confirm_email
 from app.services.identity.users import load_caller
 from app.services.outbox.publisher import add_event, add_mail
+from app.services.outbox.security_notices import notify_email_change
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
 from app.services.sign_in.timing_equalizer import roll_back_unless
 
@@ -117,21 +117,14 @@ def _notify(ports: Ports, owner: int, *, keep: bool) -> None:
 
 
 def _move(ports: Ports, actor: Actor, session: Session, user: UserRecord, email: str) -> None:
-    now = ports.clock.now()
     old = user.email
     user.email = email
     # The link was opened, so the new address works.
     confirm_email(ports, actor, session, user)
-    user.updated_at = now
+    user.updated_at = ports.clock.now()
     session.flush()
     drop_links(session, user.id)
-    values = {
-        "old_email": old,
-        "new_email": email,
-        "when": date_in_words(now),
-        "address": actor.address or "",
-    }
-    add_mail(ports, session, Mail(MailKind.EMAIL_CHANGED, old, values), user_id=user.id)
+    notify_email_change(ports, actor, session, user, old)
     add_event(ports, actor, session, AccountEmailChanged(user.id))
     add_user_updated(ports, actor, session, user)
     change = Change(

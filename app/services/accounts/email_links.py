@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from app.domain.accounts.emails import normalize_email
 from app.domain.passwords.email_links import (
     LIFETIMES,
+    NOT_ME_PURPOSES,
     TOKEN_LENGTH,
-    AccountState,
     LinkPurpose,
     digest_of,
     state_of,
@@ -21,6 +21,7 @@ from app.domain.values.errors import Problem, Refused
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part
+from app.services.outbox.security_notices import account_state
 
 WORTHLESS = Problem(
     "INVALID", "This link doesn't work. It was used, has expired or is incomplete.", "token"
@@ -57,7 +58,7 @@ def make_link(
             user_id=user.id,
             purpose=purpose.value,
             digest=digest_of(token),
-            state=state_of(purpose, _state(user)),
+            state=state_of(purpose, account_state(user)),
             new_email=new_email,
             created_at=now,
             expires_at=now + LIFETIMES[purpose],
@@ -106,8 +107,13 @@ def open_link(
 
 @part
 def drop_links(session: Session, user_id: int) -> None:
-    """Forget every link of a person."""
-    session.execute(delete(AccountLinkRecord).where(AccountLinkRecord.user_id == user_id))
+    """Forget every link of a person, except "This wasn't me" in security notices."""
+    kept = [purpose.value for purpose in NOT_ME_PURPOSES]
+    session.execute(
+        delete(AccountLinkRecord).where(
+            AccountLinkRecord.user_id == user_id, AccountLinkRecord.purpose.not_in(kept)
+        )
+    )
 
 
 @part
@@ -155,16 +161,5 @@ def _with(token: str, purposes: Collection[LinkPurpose]) -> Select[AccountLinkRe
 
 
 def _is_good(ports: Ports, link: AccountLinkRecord, user: UserRecord) -> bool:
-    now_state = state_of(LinkPurpose(link.purpose), _state(user))
+    now_state = state_of(LinkPurpose(link.purpose), account_state(user))
     return link.expires_at > ports.clock.now() and link.state == now_state
-
-
-def _state(user: UserRecord) -> AccountState:
-    return AccountState(
-        email=user.email,
-        password_hash=user.password_hash,
-        is_active=user.is_active,
-        is_confirmed=user.is_confirmed,
-        is_staff=user.is_staff,
-        signed_out_at=user.tokens_valid_after,
-    )

@@ -4,11 +4,10 @@ from collections.abc import Collection
 
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import Mail, MailKind
+from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import own_words, password_problems
-from app.domain.values.dates import date_in_words
 from app.domain.values.errors import refuse_any
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -16,7 +15,7 @@ from app.ports import Ports
 from app.services.accounts.email_links import drop_links, find_link, require_owner
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
-from app.services.outbox.publisher import add_mail
+from app.services.outbox.security_notices import notify
 from app.services.sign_in.imported_passwords import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
 
@@ -66,9 +65,7 @@ def replace_password(
     drop_links(session, user.id)
     ended = end_sessions(ports, session, user.id, but=but or _NO_SESSION)
     if not is_first:
-        values = {"when": date_in_words(now), "address": actor.address or ""}
-        mail = Mail(MailKind.PASSWORD_CHANGED, user.email, values)
-        add_mail(ports, session, mail, user_id=user.id)
+        notify(ports, actor, session, user.id, MailKind.PASSWORD_CHANGED)
     after = {"sessions_ended": ended}
     record(ports, actor, session, Change("password.set", "User", user.id, user.email, after=after))
 

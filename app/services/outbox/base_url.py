@@ -1,6 +1,7 @@
 """The address that this installation is reached at, for what happens without a request."""
 
 from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.models import ShopRecord
@@ -32,7 +33,15 @@ def base_url(ports: Ports) -> str:
     if ports.configuration.public_url:
         return ports.configuration.public_url
     with ports.database.reading() as session:
-        served_at = session.scalar(select(ShopRecord.served_at).where(ShopRecord.id == SHOP_ID))
+        return base_url_in(ports, session)
+
+
+@part
+def base_url_in(ports: Ports, session: Session) -> str:
+    """As ``base_url``, for what has a session of the database open."""
+    if ports.configuration.public_url:
+        return ports.configuration.public_url
+    served_at = session.scalar(select(ShopRecord.served_at).where(ShopRecord.id == SHOP_ID))
     return served_at or _USUAL
 
 

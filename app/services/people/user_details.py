@@ -6,11 +6,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.mail import Mail, MailKind
 from app.domain.accounts.names import name_problems
 from app.domain.accounts.notes import note_problems
 from app.domain.authorization.actor import Actor
-from app.domain.values.dates import date_in_words
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.unset import ABSENT, Absent
 from app.models import UserRecord
@@ -18,7 +16,7 @@ from app.ports import Ports
 from app.services.accounts.email_links import drop_links
 from app.services.authorization.register import part
 from app.services.identity.account_trust import confirm_email
-from app.services.outbox.publisher import add_mail
+from app.services.outbox.security_notices import notify_email_change
 from app.services.people.user_creation import UNIQUE, require_free_reference
 
 
@@ -116,7 +114,9 @@ def change_details(
         else:
             user.is_confirmed = False
     if user.email != old_email:
-        _notify_email_change(ports, session, user, old_email)
+        session.flush()
+        drop_links(session, user.id)
+        notify_email_change(ports, actor, session, user, old_email)
 
 
 def _change_note(session: Session, user: UserRecord, details: Details, changed: Changed) -> None:
@@ -141,16 +141,3 @@ def _text(value: str | Absent | None) -> str:
 def _require_free(session: Session, email: str) -> None:
     if session.scalar(select(UserRecord.id).where(UserRecord.email == email)) is not None:
         raise Refused(UNIQUE)
-
-
-def _notify_email_change(ports: Ports, session: Session, user: UserRecord, old_email: str) -> None:
-    session.flush()
-    drop_links(session, user.id)
-    values = {
-        "old_email": old_email,
-        "new_email": user.email,
-        "when": date_in_words(ports.clock.now()),
-        "address": "",  # it was not the account's owner who called from wherever it was
-    }
-    mail = Mail(MailKind.EMAIL_CHANGED, old_email, values)
-    add_mail(ports, session, mail, user_id=user.id)

@@ -86,7 +86,10 @@ def test_old_email_is_notified(ports: Ports) -> None:
         "new_email": NEW,
         "when": "2026-03-01 12:00 UTC",
         "address": ADDRESS,
+        "device": "Unknown device",
+        "not_me": mail.values["not_me"],
     }
+    assert "/console/not-me?token=" in mail.values["not_me"]
 
 
 def test_changes_are_published_and_audited(ports: Ports) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import select
 from typing_extensions import override
 
 from app.domain.accounts.mail import MailKind
@@ -112,7 +112,13 @@ def test_password_change_is_mailed_and_audited(ports: Ports) -> None:
     change_password(ports, actor_of(ports, user_id), old_password=PASSWORD, new_password=NEW)
     (mail,) = mails(ports)
     assert (mail.kind, mail.recipient) == (MailKind.PASSWORD_CHANGED, "customer@example.com")
-    assert mail.values == {"when": "2026-03-01 12:00 UTC", "address": ADDRESS}
+    assert mail.values == {
+        "when": "2026-03-01 12:00 UTC",
+        "address": ADDRESS,
+        "device": "Unknown device",
+        "not_me": mail.values["not_me"],
+    }
+    assert "/console/not-me?token=" in mail.values["not_me"]
     (row,) = trail(ports, "password.set")
     assert (row.actor_user_id, row.subject_id, row.address) == (user_id, str(user_id), ADDRESS)
     assert row.after == {"sessions_ended": 1}
@@ -125,7 +131,8 @@ def test_password_change_invalidates_reset_links(ports: Ports) -> None:
     change_password(ports, actor_of(ports, user_id), old_password=PASSWORD, new_password=NEW)
     assert from_before != _link(ports, user_id)
     with ports.database.reading() as session:
-        assert session.scalar(select(func.count()).select_from(AccountLinkRecord)) == 1
+        left = select(AccountLinkRecord.purpose).order_by(AccountLinkRecord.id)
+        assert session.scalars(left).all() == [LinkPurpose.NOT_ME, LinkPurpose.SET_PASSWORD]
 
 
 @pytest.mark.parametrize("old", [None, "wrong", "", PASSWORD.upper(), PASSWORD + " "])

@@ -1,0 +1,157 @@
+"""Emails that tell people what changed at their account, each with a link "This wasn't me"."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from sqlalchemy import delete
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.mail import Mail, MailKind
+from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.passwords.email_links import (
+    LIFETIMES,
+    NOT_ME_PURPOSES,
+    TOKEN_LENGTH,
+    AccountState,
+    LinkPurpose,
+    digest_of,
+    state_of,
+)
+from app.domain.sign_in.devices import device_of
+from app.domain.values.dates import date_in_words
+from app.models import AccountLinkRecord, UserRecord
+from app.ports import Ports
+from app.services.authorization.register import part
+from app.services.outbox.base_url import base_url_in
+from app.services.outbox.publisher import add_mail
+
+NOT_ME_PATH = "/console/not-me"
+"""The page that links "This wasn't me" lead to."""
+
+_MAX_DEVICE_LENGTH = 64
+_MAX_USER_AGENT_LENGTH = 256
+_NO_VALUES: Mapping[str, str] = MappingProxyType({})
+
+
+@part
+def notify(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user_id: int,
+    kind: MailKind,
+    values: Mapping[str, str] = _NO_VALUES,
+) -> None:
+    """Mail the owner of an account what ``actor`` changed, in the transaction of ``session``.
+
+    ``values`` are those that ``kind`` names. The mail has a link "This wasn't me" that ends all
+    sessions and removes the password, unless someone else made the change: an administrator, an
+    app or the operator.
+    """
+    user = session.get_one(UserRecord, user_id)
+    notice = {"kind": kind.value, **_circumstances(ports, actor, user), **values}
+    token = ""
+    if _is_by_owner(actor, user) and kind is not MailKind.ACCOUNT_SECURED:
+        token = _make_link(ports, session, user, LinkPurpose.NOT_ME, notice)
+    _send(ports, session, user, user.email, notice, token)
+
+
+@part
+def notify_email_change(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, old_email: str
+) -> None:
+    """Mail ``old_email`` that the account has another one now: ``user.email``.
+
+    Its link "This wasn't me" also restores the old email, unless someone else changed it: the old
+    mailbox may be the reason.
+    """
+    notice = {
+        "kind": MailKind.EMAIL_CHANGED.value,
+        **_circumstances(ports, actor, user),
+        "old_email": old_email,
+        "new_email": user.email,
+    }
+    token = ""
+    if _is_by_owner(actor, user):
+        purpose = LinkPurpose.RESTORE_EMAIL
+        token = _make_link(ports, session, user, purpose, notice, old_email)
+    else:
+        drop_notice_links(session, user.id)
+    _send(ports, session, user, old_email, notice, token)
+
+
+@part
+def drop_notice_links(session: Session, user_id: int) -> None:
+    """Forget the links "This wasn't me" of an account, which survive all changes by its owner."""
+    session.execute(
+        delete(AccountLinkRecord).where(
+            AccountLinkRecord.user_id == user_id,
+            AccountLinkRecord.purpose.in_([purpose.value for purpose in NOT_ME_PURPOSES]),
+        )
+    )
+
+
+def _is_by_owner(actor: Actor, user: UserRecord) -> bool:
+    """Whether the change was made in the account's name: by its session, password or a link."""
+    return actor.kind is ActorKind.ANONYMOUS or actor.user_id == user.id
+
+
+def _circumstances(ports: Ports, actor: Actor, user: UserRecord) -> dict[str, str]:
+    when = date_in_words(ports.clock.now())
+    if not _is_by_owner(actor, user):
+        return {"when": when, "address": "", "device": ""}
+    device = device_of(actor.user_agent[:_MAX_USER_AGENT_LENGTH])[:_MAX_DEVICE_LENGTH]
+    return {"when": when, "address": actor.address or "", "device": device}
+
+
+def _make_link(
+    ports: Ports,
+    session: Session,
+    user: UserRecord,
+    purpose: LinkPurpose,
+    notice: Mapping[str, str],
+    old_email: str = "",
+) -> str:
+    """Store a link and return its token; earlier ones keep working, each for its own mail."""
+    token = ports.randomness.token(TOKEN_LENGTH)
+    now = ports.clock.now()
+    session.add(
+        AccountLinkRecord(
+            user_id=user.id,
+            purpose=purpose.value,
+            digest=digest_of(token),
+            state=state_of(purpose, account_state(user)),
+            new_email=old_email,
+            notice=dict(notice),
+            created_at=now,
+            expires_at=now + LIFETIMES[purpose],
+        )
+    )
+    return token
+
+
+@part
+def account_state(user: UserRecord) -> AccountState:
+    """Return what links to the account of ``user`` depend on."""
+    return AccountState(
+        email=user.email,
+        password_hash=user.password_hash,
+        is_active=user.is_active,
+        is_confirmed=user.is_confirmed,
+        is_staff=user.is_staff,
+        signed_out_at=user.tokens_valid_after,
+    )
+
+
+def _send(
+    ports: Ports,
+    session: Session,
+    user: UserRecord,
+    recipient: str,
+    notice: Mapping[str, str],
+    token: str,
+) -> None:
+    link = f"{base_url_in(ports, session)}{NOT_ME_PATH}?token={token}" if token else ""
+    values = {name: value for name, value in notice.items() if name != "kind"}
+    mail = Mail(MailKind(notice["kind"]), recipient, values | {"not_me": link})
+    add_mail(ports, session, mail, user_id=user.id)
