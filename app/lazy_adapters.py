@@ -19,6 +19,7 @@ from app.domain.deliveries.deliveries import Batch
 from app.domain.events.occurrence import Occurrence
 from app.domain.keys.ring import PublicKey
 from app.domain.passwords.hash_formats import HashFormat
+from app.domain.second_factors.relying_party import RelyingParty
 from app.domain.sign_in.rate_limits import Rates
 from app.domain.single_sign_on.provider_tokens import SignedToken
 from app.domain.values.ip_addresses import Network
@@ -31,6 +32,7 @@ from app.ports import (
     IdentityProvider,
     Images,
     KeyStore,
+    Passkeys,
     Payloads,
     Queue,
     RateLimiter,
@@ -44,6 +46,13 @@ from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
 from app.ports.import_source import ImportSource, MediaFolder
 from app.ports.keys import KeyPair
+from app.ports.passkeys import (
+    ClaimedPasskey,
+    KnownPasskey,
+    NewPasskey,
+    PasskeyOwner,
+    PasskeyUse,
+)
 from app.ports.schema import Report, ignore_progress
 from app.settings import Settings
 
@@ -175,6 +184,39 @@ class LazySignatures:
         self, keys: Mapping[str, PublicKey], signature: str, body: bytes
     ) -> PublicKey:
         return self._signatures.verify_detached(keys, signature, body)
+
+
+class LazyPasskeys:
+    @cached_property
+    def _passkeys(self) -> Passkeys:
+        passkeys: Passkeys = load("app.adapters.passkeys").WebAuthnPasskeys()
+        return passkeys
+
+    def creation_options(
+        self,
+        party: RelyingParty,
+        party_name: str,
+        challenge: str,
+        owner: PasskeyOwner,
+        existing: Sequence[KnownPasskey],
+    ) -> str:
+        return self._passkeys.creation_options(party, party_name, challenge, owner, existing)
+
+    def verify_creation(self, party: RelyingParty, challenge: str, answer: str) -> NewPasskey:
+        return self._passkeys.verify_creation(party, challenge, answer)
+
+    def request_options(
+        self, party: RelyingParty, challenge: str, allowed: Sequence[KnownPasskey]
+    ) -> str:
+        return self._passkeys.request_options(party, challenge, allowed)
+
+    def read_claim(self, answer: str) -> ClaimedPasskey:
+        return self._passkeys.read_claim(answer)
+
+    def verify_use(
+        self, party: RelyingParty, challenge: str, public_key: str, answer: str
+    ) -> PasskeyUse:
+        return self._passkeys.verify_use(party, challenge, public_key, answer)
 
 
 class LazyIdentityProvider:

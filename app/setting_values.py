@@ -129,6 +129,27 @@ def origin(text: str) -> str:
     raise ValueError(f"{text!r} must be * or look like https://shop.example.com")
 
 
+def web_origins(text: str) -> tuple[str, ...]:
+    return tuple(web_origin(word) for word in words(text))
+
+
+def web_origin(text: str) -> str:
+    # As a browser names the page, and only where browsers have passkeys.
+    url = parse_web_url(text.lower().rstrip("/"))
+    if url is None or url.rest or not (url.scheme == "https" or url.host == "localhost"):
+        raise ValueError(f"{text!r} must look like https://shop.example.com")
+    return url.url
+
+
+def domain(text: str) -> str:
+    labels = text.lower().split(".")
+    if not all(re.fullmatch(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", label) for label in labels):
+        raise ValueError(f"must look like example.com, got {text!r}")
+    if labels[-1].isdigit():
+        raise ValueError(f"must be a domain, not an IP address, got {text!r}")
+    return text.lower()
+
+
 def networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(word) for word in words(text))
 

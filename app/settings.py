@@ -12,6 +12,7 @@ from dotenv import dotenv_values, find_dotenv
 from flask.helpers import get_load_dotenv
 
 from app import setting_values as values
+from app.domain.second_factors.relying_party import is_within
 from app.domain.sign_in.rate_limits import RateLimitPolicy, Rates
 from app.domain.values.installation_errors import Misconfigured
 from app.domain.values.ip_addresses import Network
@@ -84,6 +85,8 @@ class Settings:
     mail_log_days: int = _setting(_RULES.mail_log_days, values.days)
     allowed_client_hosts: tuple[str, ...] = _setting(_RULES.allowed_client_hosts, values.hosts)
     allowed_graphql_origins: tuple[str, ...] = _setting(("*",), values.origins)
+    passkey_rp_id: str = _setting(_RULES.passkey_rp_id, values.domain)
+    passkey_origins: tuple[str, ...] = _setting(_RULES.passkey_origins, values.web_origins)
     trusted_proxies: tuple[Network, ...] = _setting((), values.networks)
     outgoing_allowed_networks: tuple[Network, ...] = _setting(
         _RULES.outgoing_allowed_networks, values.networks
@@ -163,6 +166,8 @@ class Settings:
             mail_log_days=self.mail_log_days,
             allowed_client_hosts=self.allowed_client_hosts,
             outgoing_allowed_networks=self.outgoing_allowed_networks,
+            passkey_rp_id=self.passkey_rp_id,
+            passkey_origins=self.passkey_origins,
             rate_limits=RateLimitPolicy(self.rate_limits, self.rate_limit_trusted_clients),
         )
 
@@ -328,6 +333,12 @@ class _Reader:
     def _check_together(self, settings: Settings) -> None:
         if settings.jwt_ttl_refresh < settings.jwt_ttl_access:
             self._problems.append("JWT_TTL_REFRESH: must not be shorter than JWT_TTL_ACCESS")
+        rp_id, url = settings.passkey_rp_id, settings.public_url
+        if rp_id and url and not is_within(rp_id, url):
+            self._problems.append(
+                f"PASSKEY_RP_ID: must be the host of PUBLIC_URL ({urlsplit(url).hostname}) or a "
+                f"domain above it, got {rp_id!r}"
+            )
         if settings.development:
             return
         if settings.secret_key == DEVELOPMENT_SECRET:

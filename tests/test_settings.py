@@ -77,6 +77,8 @@ def test_every_setting_can_be_set() -> None:
             "SIGN_IN_LOG_DAYS": "400",
             "ALLOWED_CLIENT_HOSTS": "shop.example.com, admin.example.com:8443",
             "ALLOWED_GRAPHQL_ORIGINS": "https://shop.example.com",
+            "PASSKEY_RP_ID": "Example.com",
+            "PASSKEY_ORIGINS": "https://Admin.example.com/, http://localhost:3000",
             "TRUSTED_PROXIES": "10.0.0.0/8, ::1",
             "OUTGOING_ALLOWED_NETWORKS": "127.0.0.0/8",
             "MAIL_URL": "smtps://user:secret@mail.example.com",
@@ -113,6 +115,11 @@ def test_every_setting_can_be_set() -> None:
     assert configuration.issuer == "https://shop.example.com/graphql/"
     assert (configuration.jwt_ttl_access, configuration.jwt_ttl_refresh) == (60, 120)
     assert configuration.header_names == HeaderNames("Saleor", platform=False)
+    assert configuration.passkey_rp_id == "example.com"
+    assert configuration.passkey_origins == (
+        "https://admin.example.com",
+        "http://localhost:3000",
+    )
     assert configuration.token_owners == {"acme", "saleor"}
 
 
@@ -143,6 +150,13 @@ def test_every_setting_can_be_set() -> None:
         ("ALLOWED_CLIENT_HOSTS", "shop.example.com, shop.example.com/reset"),
         ("ALLOWED_CLIENT_HOSTS", "*"),
         ("ALLOWED_GRAPHQL_ORIGINS", "shop.example.com"),
+        ("PASSKEY_RP_ID", "https://example.com"),
+        ("PASSKEY_RP_ID", "192.168.1.10"),
+        ("PASSKEY_RP_ID", "example..com"),
+        ("PASSKEY_ORIGINS", "*"),
+        ("PASSKEY_ORIGINS", "admin.example.com"),
+        ("PASSKEY_ORIGINS", "http://admin.example.com"),
+        ("PASSKEY_ORIGINS", "https://admin.example.com/sign-in"),
         ("TRUSTED_PROXIES", "10.0.0.1/8"),
         ("TRUSTED_PROXIES", "proxy.example.com"),
         ("OUTGOING_ALLOWED_NETWORKS", "everything"),
@@ -208,6 +222,14 @@ def test_mails_go_to_the_instance_folder_in_development() -> None:
     assert mail_file is not None
     assert mail_file.parts[-2:] == ("instance", "mails.txt")
     assert load_settings({"MAIL_URL": "smtps://mail"}).mail_file is None
+
+
+@pytest.mark.parametrize("rp_id", ["example.org", "hop.example.com", "a.shop.example.com"])
+def test_passkeys_are_made_for_the_host_of_the_public_url(rp_id: str) -> None:
+    [problem] = problems(**PRODUCTION, PASSKEY_RP_ID=rp_id)
+    assert problem.startswith("PASSKEY_RP_ID: must be the host of PUBLIC_URL (shop.example.com)")
+    settings = load_settings({**PRODUCTION, "PASSKEY_RP_ID": "example.com"})
+    assert settings.passkey_rp_id == "example.com"
 
 
 def test_refresh_token_outlives_its_access_tokens() -> None:

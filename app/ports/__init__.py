@@ -15,6 +15,7 @@ from app.ports.images import Images
 from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import EmailTemplates, Mailer
 from app.ports.metrics import Metrics
+from app.ports.passkeys import Passkeys
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
 from app.ports.ports import Ports
@@ -45,6 +46,7 @@ __all__ = [
     "Mailer",
     "Metrics",
     "NamedRow",
+    "Passkeys",
     "PasswordHasher",
     "Payloads",
     "Ports",

@@ -21,6 +21,8 @@ class Configuration:
     claim of the tokens we issue: existing clients refresh only those that have theirs.
     ``database_connections`` is how many a process opens to PostgreSQL at most;
     ``database_transaction_pooling`` says that a pooler in front shares them per transaction.
+    ``passkey_rp_id`` is the host that passkeys are made for, by default that of the issuer;
+    ``passkey_origins`` are pages besides ours that can ask for them.
     """
 
     vendor: str = "latchkey"
@@ -39,6 +41,8 @@ class Configuration:
     database_transaction_pooling: bool = False
     sends_mail: bool = True
     outgoing_allowed_networks: tuple[Network, ...] = ()
+    passkey_rp_id: str = ""
+    passkey_origins: tuple[str, ...] = ()
     rate_limits: RateLimitPolicy = field(default_factory=RateLimitPolicy)
 
     @property

@@ -16,6 +16,7 @@ from app.ports.import_source import ImportSources
 from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import EmailTemplates, Mailer
 from app.ports.metrics import NO_METRICS, Metrics
+from app.ports.passkeys import Passkeys
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
 from app.ports.private_files import PrivateFiles
@@ -43,6 +44,7 @@ class Ports:
     keys: KeyStore
     signatures: SignatureCheck
     passwords: PasswordHasher
+    passkeys: Passkeys
     throttle: Throttle
     rate_limiter: RateLimiter
     encryption: Encryption

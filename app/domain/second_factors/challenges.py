@@ -41,4 +41,4 @@ class Challenge:
 
 def digest_of_challenge(token: str) -> str:
     """Return the stored form of a challenge's token, from which it can't be made."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,209 @@
+"""Ask the browser for a passkey, and check what it answers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import or_, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.second_factors.challenges import (
+    MAX_FAILURES,
+    ChallengePurpose,
+    digest_of_challenge,
+)
+from app.domain.second_factors.methods import AuthenticationMethod
+from app.domain.second_factors.relying_party import RelyingParty, relying_party
+from app.domain.values.errors import Problem, Refused
+from app.models import PasskeyRecord, SecondFactorChallengeRecord, UserRecord
+from app.ports import Ports
+from app.ports.passkeys import KnownPasskey, PasskeyRefused
+from app.services.audit.log import Change, record
+from app.services.authorization.register import part
+from app.services.lists.records import record_from
+from app.services.second_factors.challenges import CHALLENGE_ENDED
+
+RANDOM_LENGTH: Final = 64
+"""Letters and digits of challenges and user handles, which are base64url of 48 bytes."""
+
+NO_PASSKEYS = Problem(
+    "INVALID",
+    "Passkeys don't work on an IP address. Open this page by its host name, such as "
+    "http://localhost:8000.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeyQuestion:
+    """What a passkey's answer is checked against: the stored challenge, as it was asked.
+
+    ``user_id`` is ``None`` while the passkey is to say who it is.
+    """
+
+    challenge: str
+    user_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class UsedPasskey:
+    """A passkey that answered right, and its method in ``amr``: "hwk", or "swk" if synced."""
+
+    id: int
+    user_id: int
+    method: AuthenticationMethod
+
+
+@dataclass(frozen=True, slots=True)
+class _Passkey:
+    id: int
+    user_id: int
+    user_handle: str
+    public_key: str
+    is_synced: bool
+    name: str
+
+
+@part
+def party_of(ports: Ports, actor: Actor) -> RelyingParty | None:
+    """Return for which host the caller's passkeys are made; ``None`` on an IP address."""
+    settings = ports.configuration
+    return relying_party(actor.issuer, settings.passkey_rp_id, settings.passkey_origins)
+
+
+@part
+def require_party(ports: Ports, actor: Actor) -> RelyingParty:
+    """Return for which host the caller's passkeys are made; refuses INVALID on an IP address."""
+    party = party_of(ports, actor)
+    if party is None:
+        raise Refused(NO_PASSKEYS)
+    return party
+
+
+@part
+def passkey_options(
+    ports: Ports, actor: Actor, session: Session, purpose: ChallengePurpose, token: str
+) -> str:
+    """Return the options (JSON) with which a browser answers the challenge of ``token``.
+
+    They name the passkeys of the challenge's account; those of a sign-in by a passkey alone name
+    none. Asking again ends the options before. Refuses CHALLENGE_ENDED as ``count_answer`` does,
+    and for a challenge of another session; INVALID on an IP address.
+    """
+    party = require_party(ports, actor)
+    random = ports.randomness.token(RANDOM_LENGTH)
+    asked = session.execute(
+        update(SecondFactorChallengeRecord)
+        .where(
+            SecondFactorChallengeRecord.digest == digest_of_challenge(token),
+            SecondFactorChallengeRecord.purpose == purpose.value,
+            SecondFactorChallengeRecord.expires_at > ports.clock.now(),
+            SecondFactorChallengeRecord.failures < MAX_FAILURES,
+            or_(
+                SecondFactorChallengeRecord.session_id.is_(None),
+                SecondFactorChallengeRecord.session_id == actor.session_id,
+            ),
+        )
+        .values(passkey_challenge=random)
+        .returning(SecondFactorChallengeRecord.user_id)
+    ).one_or_none()
+    if asked is None:
+        raise Refused(CHALLENGE_ENDED)
+    known = () if asked.user_id is None else known_passkeys(session, asked.user_id)
+    return ports.passkeys.request_options(party, random, known)
+
+
+@part
+def known_passkeys(session: Session, user_id: int) -> Sequence[KnownPasskey]:
+    """Return an account's passkeys as a browser finds them."""
+    rows = session.execute(
+        select(PasskeyRecord.credential_id, PasskeyRecord.transports)
+        .where(PasskeyRecord.user_id == user_id)
+        .order_by(PasskeyRecord.id)
+    )
+    return [KnownPasskey(row.credential_id, tuple(row.transports.split())) for row in rows]
+
+
+@part
+def check_passkey(
+    ports: Ports, actor: Actor, question: PasskeyQuestion, answer: str
+) -> UsedPasskey | None:
+    """Return the passkey that gave ``answer`` (JSON), ``None`` if it isn't a right one.
+
+    Right are the answers to this question's options alone, from a page of ours, with the person
+    verified, by a passkey of the question's account. One whose counter hasn't grown is refused
+    too: it was cloned (WebAuthn, section 6.1.1). Stores the counter and time of use. Never inside
+    a transaction; the caller uses up the challenge, so that the answer works once.
+    """
+    party = party_of(ports, actor)
+    if party is None or not question.challenge:
+        return None
+    try:
+        passkey = _find(ports, question, answer)
+        used = ports.passkeys.verify_use(party, question.challenge, passkey.public_key, answer)
+    except PasskeyRefused:
+        return None
+    if used.is_synced != passkey.is_synced:
+        return None  # this never changes (WebAuthn, section 6.1.3)
+    if not _store_use(ports, passkey, used.sign_count):
+        _report_clone(ports, actor, passkey)
+        return None
+    method = (
+        AuthenticationMethod.SOFTWARE_KEY
+        if passkey.is_synced
+        else AuthenticationMethod.HARDWARE_KEY
+    )
+    return UsedPasskey(passkey.id, passkey.user_id, method)
+
+
+def _find(ports: Ports, question: PasskeyQuestion, answer: str) -> _Passkey:
+    claim = ports.passkeys.read_claim(answer)
+    columns = (
+        PasskeyRecord.id,
+        PasskeyRecord.user_id,
+        PasskeyRecord.user_handle,
+        PasskeyRecord.public_key,
+        PasskeyRecord.is_synced,
+        PasskeyRecord.name,
+    )
+    with ports.database.reading() as session:
+        row = session.execute(
+            select(*columns).where(PasskeyRecord.credential_id == claim.credential_id)
+        ).one_or_none()
+    if row is None:
+        raise PasskeyRefused("unknown passkey")
+    passkey = record_from(_Passkey, row)
+    if question.user_id not in (None, passkey.user_id):
+        raise PasskeyRefused("passkey of another account")
+    if claim.user_handle != passkey.user_handle and (
+        claim.user_handle or question.user_id is None
+    ):
+        raise PasskeyRefused("user handle of another account")
+    return passkey
+
+
+def _store_use(ports: Ports, passkey: _Passkey, sign_count: int) -> bool:
+    """Store the counter and the time; false if the counter hasn't grown since the last use."""
+    counter = PasskeyRecord.sign_count
+    with ports.database.transaction() as session:
+        stored = session.scalar(
+            update(PasskeyRecord)
+            .where(
+                PasskeyRecord.id == passkey.id,
+                counter < sign_count if sign_count else counter == 0,
+            )
+            .values(sign_count=sign_count, last_used_at=ports.clock.now())
+            .returning(PasskeyRecord.id)
+        )
+    return stored is not None
+
+
+def _report_clone(ports: Ports, actor: Actor, passkey: _Passkey) -> None:
+    with ports.database.transaction() as session:
+        user = session.get(UserRecord, passkey.user_id)
+        if user is None:
+            return  # the account was deleted meanwhile, with its passkeys
+        change = Change(
+            "second_factor.cloned", "User", user.id, user.email, after={"passkey": passkey.name}
+        )
+        record(ports, actor, session, change)
