@@ -57,6 +57,7 @@ _DID = {
     "product.update": "edited the product",
     "provider.create": "added the identity provider",
     "provider.update": "edited the identity provider",
+    "second_factor.cloned": "tried a copied passkey of",
     "session.end": "ended a session of",
     "session.end_others": "ended all other sessions of",
     "shop.dismiss_setup": "dismissed the setup checklist of",

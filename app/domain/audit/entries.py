@@ -37,6 +37,7 @@ _BEGINNINGS = {
         "customer",
         "group",
         "password",
+        "second_factor",
         "session",
         "staff",
         "tokens",
