@@ -37,6 +37,7 @@ _BEGINNINGS = {
         "customer",
         "group",
         "password",
+        "recovery_codes",
         "second_factor",
         "session",
         "staff",

@@ -59,6 +59,8 @@ _BY_SUBJECT = {
     "group": SecurityEvent.PERMISSIONS_CHANGED,
     "keys": SecurityEvent.ADMIN,
     "provider": SecurityEvent.ADMIN,
+    "recovery_codes": SecurityEvent.USER_UPDATED,
+    "second_factor": SecurityEvent.USER_UPDATED,
     "session": SecurityEvent.TOKEN_REVOKED,
     "shop": SecurityEvent.ADMIN,
     "staff": SecurityEvent.USER_UPDATED,

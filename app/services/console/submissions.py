@@ -12,7 +12,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.keys.encryption_purposes import FORM_FIELDS, FORM_SECRET
 from app.models import FormSubmissionRecord
 from app.ports import Ports
-from app.services.authorization.register import staff_only
+from app.services.authorization.register import account_owner_only
 
 LIFETIME = timedelta(minutes=10)
 """For how long a form that created something is recognized, and its secret can be shown."""
@@ -27,7 +27,7 @@ KEY_LENGTH = 32
 """Letters and digits of a form's key."""
 
 
-@staff_only
+@account_owner_only
 def claim_submission(ports: Ports, actor: Actor, key: str) -> bool:
     """Return whether the form with ``key`` can create something now; no other call then can.
 
@@ -46,7 +46,7 @@ def claim_submission(ports: Ports, actor: Actor, key: str) -> bool:
     return True
 
 
-@staff_only
+@account_owner_only
 def release_submission(ports: Ports, actor: Actor, key: str) -> None:
     """Forget the submission of a form that created nothing, so that it can be sent again."""
     record = FormSubmissionRecord
@@ -55,7 +55,7 @@ def release_submission(ports: Ports, actor: Actor, key: str) -> None:
         session.execute(delete(record).where(mine))
 
 
-@staff_only
+@account_owner_only
 def finish_submission(
     ports: Ports, actor: Actor, key: str, location: str, secret: str = ""
 ) -> None:
@@ -74,7 +74,7 @@ def finish_submission(
         session.merge(created)
 
 
-@staff_only
+@account_owner_only
 def find_created_page(ports: Ports, actor: Actor, key: str) -> str | None:
     """Return the page of what the caller's form created, empty while it is being created.
 
@@ -86,7 +86,7 @@ def find_created_page(ports: Ports, actor: Actor, key: str) -> str | None:
         return session.scalar(select(record.location).where(mine, record.expires_at > now))
 
 
-@staff_only
+@account_owner_only
 def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
     """Return the secret of what the caller's form created, and remove it.
 
@@ -103,7 +103,7 @@ def take_created_secret(ports: Ports, actor: Actor, key: str) -> str:
     return ports.encryption.decrypt(FORM_SECRET, encrypted)
 
 
-@staff_only
+@account_owner_only
 def keep_entered(ports: Ports, actor: Actor, key: str, entered: str) -> None:
     """Keep what was entered in a form, encrypted, for the page that follows it."""
     record, now = FormSubmissionRecord, ports.shared_clock.now()
@@ -119,7 +119,7 @@ def keep_entered(ports: Ports, actor: Actor, key: str, entered: str) -> None:
         session.add(kept)
 
 
-@staff_only
+@account_owner_only
 def find_entered(ports: Ports, actor: Actor, key: str) -> str:
     """Return what the caller's session kept under ``key``; empty if there is nothing."""
     record, now = FormSubmissionRecord, ports.shared_clock.now()

@@ -16,10 +16,12 @@ from app.domain.keys.encryption_purposes import (
     PROVIDER_SECRET,
     WEBHOOK_PAYLOAD,
     WEBHOOK_SECRET,
+    authenticator_app,
     refresh_token,
     signing_key,
 )
 from app.models import (
+    AuthenticatorAppRecord,
     DeliveryRecord,
     FormSubmissionRecord,
     IdentityProviderRecord,
@@ -101,6 +103,18 @@ SECRET_COLUMNS = (
         SessionRecord.provider_refresh_token,
         lambda token: [refresh_token(token)],
         SessionRecord.token,
+    ),
+    SecretColumn(
+        "authenticator apps",
+        AuthenticatorAppRecord.user_id,
+        AuthenticatorAppRecord.secret,
+        lambda user_id: [authenticator_app(user_id)],
+    ),
+    SecretColumn(
+        "authenticator apps being set up",
+        AuthenticatorAppRecord.user_id,
+        AuthenticatorAppRecord.pending_secret,
+        lambda user_id: [authenticator_app(user_id)],
     ),
     SecretColumn(
         "pending SSO sign-ins",

@@ -1,5 +1,7 @@
 """The second factors of accounts, the checks of an answer, and the challenges that wait for it.
 
-``stored_factors`` reads, ``challenges`` asks and counts. Signing in with them is in ``sign_in``,
+``stored_factors`` reads, ``challenges`` asks and counts, ``code_checks`` accepts codes,
+``recovery_codes`` stores sets of them; ``removal`` and ``session_methods`` say what follows when a
+factor is removed or added. Signing in with them is in ``sign_in``,
 adding and removing them in ``accounts``.
 """

@@ -7,6 +7,7 @@ from functools import partial
 
 from sqlalchemy import select, update
 
+from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.keys.encryption_purposes import authenticator_app
 from app.domain.second_factors.methods import SecondFactorType
@@ -15,6 +16,8 @@ from app.domain.second_factors.recovery_codes import read_recovery_code, selecto
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
 from app.services.authorization.register import part
+from app.services.outbox.security_notices import notify
+from app.services.second_factors.stored_factors import read_factors
 
 
 @part
@@ -23,7 +26,8 @@ def check_code(ports: Ports, actor: Actor, user_id: int, code: str) -> SecondFac
 
     Returns what the code is of, ``None`` for a wrong or used one. Never inside a transaction:
     comparing a recovery code is slow by design. Of concurrent calls with one code, one gets it
-    accepted. ``actor`` is the caller, who can be anonymous while ``user_id`` signs in.
+    accepted. ``actor`` is the caller, who can be anonymous while ``user_id`` signs in. The account
+    gets a mail when a recovery code is used.
     """
     one_time_code = read_one_time_code(code)
     if one_time_code:
@@ -83,4 +87,8 @@ def _accept_recovery_code(ports: Ports, actor: Actor, user_id: int, code: str) -
         .returning(record.user_id)
     )
     with ports.database.transaction() as session:
-        return session.scalar(accepted) is not None
+        if session.scalar(accepted) is None:
+            return False
+        left = {"left": str(read_factors(session, user_id).recovery_codes)}
+        notify(ports, actor, session, user_id, MailKind.RECOVERY_CODE_USED, left)
+        return True

@@ -35,6 +35,7 @@ NEW = "the new secret key of this installation"
 ROWS = 3
 ENCRYPTING = {
     "app/adapters/keys.py": {"private_key"},
+    "app/services/accounts/authenticator_apps.py": {"secret", "pending_secret"},
     "app/services/console/submissions.py": {"encrypted_secret"},
     "app/services/imports/export_values.py": {"client_secret", "secret"},
     "app/services/imports/providers.py": {"client_secret"},
@@ -78,7 +79,9 @@ def rows_with_a_secret(ports: Ports, column: SecretColumn) -> list[dict[str, obj
             for part in column.column.class_.__table__.columns
             if not part.nullable and part.server_default is None
         }
-        purpose = column.purposes(str(row.get("token")))[number % len(column.purposes(""))]
+        purpose = column.purposes(str(row.get("token", row.get("user_id"))))[
+            number % len(column.purposes(""))
+        ]
         secret = ports.encryption.encrypt(purpose, f"secret {number}")
         rows.append(row | {column.column.key: column.prefix + secret})
     return rows

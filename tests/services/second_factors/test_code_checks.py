@@ -8,12 +8,14 @@ import pytest
 from sqlalchemy import update
 from typing_extensions import override
 
+from app.domain.accounts.mail import MailKind
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.second_factors.recovery_codes import write_recovery_code
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
 from app.services.second_factors.code_checks import check_code
 from app.services.second_factors.stored_factors import read_factors
+from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_user
 from tests.builders.second_factors import (
     make_authenticator_app,
@@ -90,6 +92,11 @@ def test_recovery_code_is_accepted_once(ports: Ports) -> None:
     assert check_code(ports, NOBODY, user, codes[4]) is RECOVERY
     with ports.database.reading() as session:
         assert read_factors(session, user).recovery_codes == 8
+    used = mails(ports, MailKind.RECOVERY_CODE_USED)
+    assert [(mail.recipient, mail.values["left"]) for mail in used] == [
+        ("customer@example.com", "9"),
+        ("customer@example.com", "8"),
+    ]
 
 
 def test_any_recovery_code_costs_one_comparison(ports: Ports, hasher: FakeHasher) -> None:

@@ -1,0 +1,229 @@
+"""Set up an authenticator app, move it to a new phone, and turn it off.
+
+Only the console offers this, after a fresh proof, so that a stolen API token can't do it.
+"""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller
+from app.domain.keys.encryption_purposes import authenticator_app
+from app.domain.second_factors.methods import AuthenticationMethod, SecondFactorType
+from app.domain.second_factors.one_time_codes import (
+    SECRET_BYTES,
+    encode_secret,
+    find_step,
+    read_one_time_code,
+    setup_key,
+)
+from app.domain.values.errors import PermissionDenied, Problem, Refused
+from app.models import AuthenticatorAppRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.ports.authenticator_apps import QrCode
+from app.services.audit.log import Change, record
+from app.services.authorization.register import account_owner_only, fresh_proof
+from app.services.outbox.security_notices import notify
+from app.services.second_factors.recovery_codes import (
+    HashedCode,
+    hash_first_codes,
+    store_first_codes,
+)
+from app.services.second_factors.removal import settle_removal
+from app.services.second_factors.session_methods import add_method, count_other_sessions
+from app.services.sign_in.reauthentication import own_id
+
+WRONG_CODE = Problem(
+    "INVALID_SECOND_FACTOR",
+    "Incorrect code. Enter the code that the app shows now. If it is, check your phone's clock.",
+    "code",
+)
+SETUP_ENDED = Problem(
+    "INVALID", "This setup was canceled or replaced. Start it again and scan the new QR code."
+)
+
+_APP = {"type": SecondFactorType.AUTHENTICATOR_APP.value}
+_FACTOR = "Authenticator app"
+
+
+@dataclass(frozen=True, slots=True)
+class AppSetup:
+    """What sets up an authenticator app: a QR code, and the key to type instead."""
+
+    key: str = field(repr=False)
+    qr_code: QrCode = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AddedFactor:
+    """A second factor that now counts: ``recovery_codes``, to be shown once, are new.
+
+    They are empty if the account had codes. ``other_sessions`` stay signed in.
+    """
+
+    recovery_codes: tuple[str, ...] = field(repr=False)
+    other_sessions: int
+
+
+@fresh_proof("always", lambda *_args: True)
+@account_owner_only
+def start_app_setup(ports: Ports, actor: Actor) -> None:
+    """Begin to set up an authenticator app, or to move it to a new phone.
+
+    Until ``confirm_app_setup`` nothing changes. A setup that this session began goes on; that of
+    another session is replaced, so that its secret can't be confirmed by mistake.
+    """
+    user_id = own_id(actor)
+    secret = encode_secret(ports.randomness.secret(SECRET_BYTES))
+    pending = _encrypt(ports, user_id, f"{actor.session_id} {secret}")
+    with ports.database.transaction() as session:
+        _lock_user(session, user_id)
+        app = session.get(AuthenticatorAppRecord, user_id)
+        if app is None:
+            now = ports.clock.now()
+            app = AuthenticatorAppRecord(user_id=user_id, pending_secret="", created_at=now)
+            session.add(app)
+        if not _own_secret(ports, actor, app.pending_secret):
+            app.pending_secret = pending
+
+
+@fresh_proof("always", lambda *_args: True)
+@account_owner_only
+def show_app_setup(ports: Ports, actor: Actor) -> AppSetup | None:
+    """Return the setup that this session began, ``None`` without one or once it is confirmed."""
+    user_id = own_id(actor)
+    with ports.database.reading() as session:
+        secret = _own_secret(ports, actor, _pending(session, user_id))
+        if not secret:
+            return None
+        email = session.scalar(select(UserRecord.email).where(UserRecord.id == user_id)) or ""
+        issuer = session.get_one(ShopRecord, SHOP_ID).name
+    apps = ports.authenticator_apps
+    return AppSetup(setup_key(secret), apps.qr_code(apps.setup_uri(secret, email, issuer)))
+
+
+@account_owner_only
+def cancel_app_setup(ports: Ports, actor: Actor) -> None:
+    """Forget a setup that wasn't confirmed; an authenticator app that is on stays on."""
+    app, user_id = AuthenticatorAppRecord, own_id(actor)
+    with ports.database.transaction() as session:
+        session.execute(delete(app).where(app.user_id == user_id, app.confirmed_at.is_(None)))
+        session.execute(update(app).where(app.user_id == user_id).values(pending_secret=""))
+
+
+@fresh_proof("always", lambda *_args, **_options: True)
+@account_owner_only
+def confirm_app_setup(ports: Ports, actor: Actor, *, code: str) -> AddedFactor:
+    """Turn on the authenticator app whose setup this session began, with a code that it shows.
+
+    It takes the place of the one that was on. Refuses INVALID_SECOND_FACTOR on ``code``; INVALID
+    if the setup was canceled, replaced or begun in another session. The code can't be used again.
+    """
+    user_id = own_id(actor)
+    with ports.database.reading() as session:
+        pending = _pending(session, user_id)
+    secret = _own_secret(ports, actor, pending)
+    if not secret:
+        raise Refused(SETUP_ENDED)
+    code_at = partial(ports.authenticator_apps.code_at, secret)
+    step = find_step(read_one_time_code(code), ports.clock.timestamp(), 0, code_at)
+    if step is None:
+        raise Refused(WRONG_CODE)
+    codes = hash_first_codes(ports, user_id)
+    with ports.database.transaction() as session:
+        user = _lock_user(session, user_id)
+        _turn_on(ports, actor, session, user, _Confirmed(pending, secret, step))
+        return _added(ports, actor, session, user, codes)
+
+
+@fresh_proof("always", lambda *_args: True)
+@account_owner_only
+def turn_off_app(ports: Ports, actor: Actor) -> None:
+    """Turn off the caller's authenticator app, and forget its secret.
+
+    Refuses REQUIRED if it is the last second factor while staff need one.
+    """
+    app, user_id = AuthenticatorAppRecord, own_id(actor)
+    with ports.database.transaction() as session:
+        user = _lock_user(session, user_id)
+        removed = session.scalar(
+            delete(app)
+            .where(app.user_id == user_id, app.confirmed_at.is_not(None))
+            .returning(app.user_id)
+        )
+        if removed is None:
+            return
+        settle_removal(session, user)
+        change = Change("second_factor.remove", "User", user_id, user.email, before=_APP)
+        record(ports, actor, session, change)
+        kind = MailKind.SECOND_FACTOR_REMOVED
+        notify(ports, actor, session, user_id, kind, {"factor": _FACTOR})
+
+
+@dataclass(frozen=True, slots=True)
+class _Confirmed:
+    """A setup whose code was right: ``pending`` as stored, and the time step of the code."""
+
+    pending: str = field(repr=False)
+    secret: str = field(repr=False)
+    step: int
+
+
+def _turn_on(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, confirmed: _Confirmed
+) -> None:
+    app = session.get(AuthenticatorAppRecord, user.id)
+    if app is None or app.pending_secret != confirmed.pending:
+        raise Refused(SETUP_ENDED)
+    now = ports.clock.now()
+    is_replaced = app.confirmed_at is not None
+    app.secret = _encrypt(ports, user.id, confirmed.secret)
+    app.pending_secret = ""
+    app.last_step = confirmed.step
+    app.confirmed_at = app.last_used_at = now
+    action = "second_factor.replace" if is_replaced else "second_factor.add"
+    record(ports, actor, session, Change(action, "User", user.id, user.email, after=_APP))
+
+
+def _added(
+    ports: Ports, actor: Actor, session: Session, user: UserRecord, codes: list[HashedCode]
+) -> AddedFactor:
+    shown = store_first_codes(ports, session, user.id, codes)
+    add_method(session, actor, AuthenticationMethod.ONE_TIME_CODE)
+    kind = MailKind.SECOND_FACTOR_ADDED
+    notify(ports, actor, session, user.id, kind, {"factor": _FACTOR})
+    return AddedFactor(shown, count_other_sessions(ports, session, actor, user.id))
+
+
+def _pending(session: Session, user_id: int) -> str:
+    app = AuthenticatorAppRecord
+    stored = session.scalar(select(app.pending_secret).where(app.user_id == user_id))
+    return stored or ""
+
+
+def _own_secret(ports: Ports, actor: Actor, pending: str) -> str:
+    """Return the secret of a setup if the caller's session began it, else an empty text.
+
+    Otherwise a stolen session could read, or provide, the secret that its owner confirms.
+    """
+    if not pending:
+        return ""
+    purpose = authenticator_app(own_id(actor))
+    session_id, _, secret = ports.encryption.decrypt(purpose, pending).partition(" ")
+    return secret if session_id == str(actor.session_id) else ""
+
+
+def _encrypt(ports: Ports, user_id: int, text: str) -> str:
+    return ports.encryption.encrypt(authenticator_app(user_id), text)
+
+
+def _lock_user(session: Session, user_id: int) -> UserRecord:
+    user = session.get(UserRecord, user_id, with_for_update=True)
+    if user is None:
+        raise PermissionDenied(Caller.USER)
+    return user
