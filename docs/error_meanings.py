@@ -98,6 +98,10 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "Wait for the time in `message`.",
         ),
         "MISSING_CHANNEL_SLUG": UNUSED,
+        "SECOND_FACTOR_REQUIRED": (
+            "The password was right, and the account has a second factor.",
+            "Answer `secondFactorChallenge` with `secondFactorVerify` or `passkeyVerify`.",
+        ),
         "OUT_OF_SCOPE_GROUP": (
             "A group has permissions that the caller lacks.",
             "Leave out the groups in `groups`.",

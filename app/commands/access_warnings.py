@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
+from app.domain.shop.settings import PasswordLoginMode, ShopUpdate, StaffSecondFactor
 from app.domain.values.text import text
 from app.services.shop.impact import Impact, LoginModeImpact
+from app.services.shop.second_factor_impact import SecondFactorCounts
 from app.services.shop.sign_in_counts import BoundedCount
 
 _CLOSING = "Customers and anonymous callers get an error at once."
@@ -26,6 +27,11 @@ _CUSTOMERS_REJECTED = (
     "{some} of {all} customers has no other way to sign in.",
     "{some} of {all} customers have no other way to sign in.",
 )
+_WITHOUT_FACTOR = (
+    "{count:,} of {all:,} staff has no second factor.",
+    "{count:,} of {all:,} staff have no second factor.",
+)
+_AFTER_GRACE = "They get customer-level access after the grace period."
 _ONLY_HERE = "No one could undo this in the console, only on the command line."
 
 
@@ -38,6 +44,24 @@ def restricted_mode(update: ShopUpdate) -> PasswordLoginMode | None:
 def closing_warning(update: ShopUpdate) -> str:
     """Return a warning if ``update`` closes the storefront; otherwise empty."""
     return _CLOSING if update.allow_storefront_traffic is False else ""
+
+
+def requires_second_factor(update: ShopUpdate) -> bool:
+    """Whether ``update`` makes a second factor required."""
+    return update.staff_second_factor is StaffSecondFactor.REQUIRED
+
+
+def second_factor_warning(counts: SecondFactorCounts) -> str:
+    """Return how many staff a required second factor affects; empty for none."""
+    if not counts.without:
+        return ""
+    sentence = text(*_WITHOUT_FACTOR, count=counts.without, all=counts.staff)
+    return f"{sentence} {_AFTER_GRACE}"
+
+
+def second_factor_lost(counts: SecondFactorCounts) -> Mapping[str, object]:
+    """Return the same number for ``--json``."""
+    return {"staff": counts.without, "customers": 0, "moreCustomers": False}
 
 
 def mode_warning(found: Impact, mode: PasswordLoginMode) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from enum import StrEnum
 
 import click
 
@@ -11,23 +12,29 @@ from app.commands.access_warnings import (
     access_lost,
     closing_warning,
     mode_warning,
+    requires_second_factor,
     restricted_mode,
+    second_factor_lost,
+    second_factor_warning,
 )
-from app.commands.terminal.choices import Word, read_switch
+from app.commands.terminal.choices import Word, read_number, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, Displayable, Form, output
 from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.settings import (
+    MAX_GRACE_DAYS,
     SETTINGS,
     PasswordLoginMode,
     Setting,
     SettingKind,
     SettingValue,
     ShopSettings,
+    StaffSecondFactor,
 )
 from app.services.shop.impact import show_impact
+from app.services.shop.second_factor_impact import count_second_factors
 from app.services.shop.settings import show_settings, update_shop
 from app.web.installation import installation
 
@@ -40,28 +47,37 @@ command = Group(
         ("flask shop show", "all settings"),
         ("flask shop set password-login-mode ENABLED", "allow password login again"),
         ("flask shop set allow-storefront-traffic true", "open the storefront again"),
+        ("flask shop set staff-second-factor OPTIONAL", "stop requiring a second factor"),
     ],
 )
 
-_SWITCHES = (SettingKind.SWITCH, SettingKind.LOGIN_MODE)
 _SETTINGS = {setting.option: setting for setting in SETTINGS}
 
 
 def _column(setting: Setting) -> Column[ShopSettings]:
     def read(shop: ShopSettings) -> Displayable:
         value = setting.read(shop)
-        return value.value if isinstance(value, PasswordLoginMode) else value
+        return value.value if isinstance(value, StrEnum) else value
 
     is_short = setting.name in ("password_login_mode", "allow_storefront_traffic")
     return Column(setting.api_name, setting.label, read, short=is_short)
 
 
 Columns = tuple[Column[ShopSettings], ...]
-_COLUMNS: Columns = tuple(_column(setting) for setting in SETTINGS)
+_COLUMNS: Columns = (
+    *(_column(setting) for setting in SETTINGS),
+    Column(
+        "secondFactorRequiredFrom",
+        "Second factor required from",
+        lambda shop: shop.second_factor_from,
+    ),
+)
 _VALUES = {
     SettingKind.SWITCH: " (true or false)",
     SettingKind.LOGIN_MODE: f" ({', '.join(PasswordLoginMode)})",
     SettingKind.MOMENT: " (2h, 2026-03-01T08:30, or an empty text)",
+    SettingKind.SECOND_FACTOR: f" ({', '.join(StaffSecondFactor)})",
+    SettingKind.DAYS: f" (a number up to {MAX_GRACE_DAYS})",
 }
 _LIST = "\n".join(
     f"  {setting.option}{_VALUES.get(setting.kind, '')}\n      {setting.help}"
@@ -104,6 +120,10 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
         impact = show_impact(ports, OPERATOR)
         warning = mode_warning(impact, mode)
         columns = _with_access_lost(columns, access_lost(impact, mode))
+    if requires_second_factor(update):
+        counts = count_second_factors(ports, OPERATOR)
+        warning = second_factor_warning(counts)
+        columns = _with_access_lost(columns, second_factor_lost(counts))
     # The contract runs this command without --yes from scripts: only a terminal is asked.
     if warning and sys.stdin.isatty() and not (yes or no_input):
         click.confirm(f"{warning} Continue?", abort=True, err=True)
@@ -123,4 +143,9 @@ def _parse(setting: Setting, value: str) -> SettingValue:
         return PasswordLoginMode(modes.convert(value, None, None))
     if setting.kind is SettingKind.MOMENT:
         return read_future(value, installation().ports.clock.now()) if value else None
+    if setting.kind is SettingKind.SECOND_FACTOR:
+        rules = Word([rule.value for rule in StaffSecondFactor], case_sensitive=False)
+        return StaffSecondFactor(rules.convert(value, None, None))
+    if setting.kind is SettingKind.DAYS:
+        return read_number(value)
     return read_switch(value) if setting.kind is SettingKind.SWITCH else value

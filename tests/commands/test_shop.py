@@ -8,6 +8,7 @@ from app.services.authorization.shop_state import load_shop_state
 from tests.builders.audit import trail
 from tests.builders.people import make_staff, make_user
 from tests.builders.provider_records import link_identity, make_provider
+from tests.builders.second_factor_rule import add_unusable_passkey
 from tests.builders.shop import close_storefront, set_mode
 from tests.commands.shell import run, run_json
 
@@ -25,6 +26,9 @@ def test_every_setting_is_shown(ports: Ports) -> None:
         "storefrontNote": "",
         "storefrontOpensAt": None,
         "passwordLoginMode": "ENABLED",
+        "staffSecondFactor": "OPTIONAL",
+        "secondFactorGraceDays": 14,
+        "secondFactorRequiredFrom": None,
     }
     assert run(ports, "shop", "show", "--short").stdout == "ENABLED\tyes\n"
 
@@ -61,6 +65,27 @@ def test_restricting_password_login_counts_who_loses_access(ports: Ports) -> Non
     assert "accessLost" not in run_json(ports, *change, "ENABLED")
 
 
+def test_requiring_a_second_factor_counts_staff_without_one(ports: Ports) -> None:
+    make_staff(ports, "tom@example.com")
+    add_unusable_passkey(ports, make_staff(ports, "ines@example.com"))
+    make_user(ports, "carla@example.com")
+    required = run_json(ports, "shop", "set", "staff-second-factor", "required")
+    assert required["accessLost"] == {"staff": 1, "customers": 0, "moreCustomers": False}
+    assert required["staffSecondFactor"] == "REQUIRED"
+    assert required["secondFactorRequiredFrom"] == "2026-03-15T12:00:00+00:00"
+    optional = run_json(ports, "shop", "set", "staff-second-factor", "OPTIONAL")
+    assert optional["secondFactorRequiredFrom"] is None
+    assert "accessLost" not in optional
+
+
+def test_grace_period_is_a_number_of_days(ports: Ports) -> None:
+    days = run_json(ports, "shop", "set", "second-factor-grace-days", "3")
+    assert days["secondFactorGraceDays"] == 3
+    refused = run(ports, "shop", "set", "second-factor-grace-days", "366")
+    assert refused.exit_code == 3
+    assert "from 0 to 365" in refused.stderr
+
+
 def test_change_is_recorded_as_the_operator_s(ports: Ports) -> None:
     run(ports, "shop", "set", "allow-storefront-traffic", "no")
     [row] = trail(ports, "shop.update")
@@ -89,6 +114,8 @@ def test_texts_are_set_and_cleared(ports: Ports) -> None:
         ),
         ("allow-storefront-traffic", "perhaps", "must be true or false, got 'perhaps'"),
         ("allow-storefront-traffic", "", "must be true or false, got ''"),
+        ("staff-second-factor", "ALWAYS", "Available values: OPTIONAL, REQUIRED"),
+        ("second-factor-grace-days", "soon", "must be an integer, got 'soon'"),
         ("nothing", "true", "Available values: name, description"),
     ],
 )

@@ -97,9 +97,23 @@ AUTHORIZATION = (
     Mutant(
         "The caller proves who they are before a dangerous change",
         "app/services/shop/settings.py",
-        "return is_off or update.allow_storefront_traffic is False",
-        "return is_off",
+        "return is_off or is_closed or changes_second_factor(update)",
+        "return is_off or changes_second_factor(update)",
         "console/test_access.py",
+    ),
+    Mutant(
+        "Staff without a second factor lose their rights when the grace period is over",
+        "app/services/authorization/shop_state.py",
+        "return begins is not None and begins <= now",
+        "return begins is not None and begins < now",
+        "services/authorization/test_second_factor_rule.py",
+    ),
+    Mutant(
+        "Another grace period moves its end",
+        "app/domain/shop/second_factor_rule.py",
+        "return replace(after, second_factor_from=before.second_factor_from + moved)",
+        "return replace(after, second_factor_from=before.second_factor_from)",
+        "domain/shop/test_second_factor_rule.py",
     ),
 )
 

@@ -36,3 +36,11 @@ def read_switch(text: str) -> bool:
     if switch is None:
         raise click.UsageError(f"must be true or false, got {text[:40]!r}")
     return switch
+
+
+def read_number(text: str) -> int:
+    """Return the integer that ``text`` is; raises ``click.UsageError`` for anything else."""
+    try:
+        return int(text)
+    except ValueError as error:
+        raise click.UsageError(f"must be an integer, got {text[:40]!r}") from error

@@ -100,6 +100,8 @@ _SWITCHES = {
     ("password_login_mode", "DISABLED"): "turned off password login",
     ("allow_storefront_traffic", True): "opened the storefront",
     ("allow_storefront_traffic", False): "closed the storefront",
+    ("staff_second_factor", "OPTIONAL"): "made a second factor optional for staff",
+    ("staff_second_factor", "REQUIRED"): "required a second factor for staff",
 }
 _UNNAMED = {
     "delivery.retry": "resent deliveries",

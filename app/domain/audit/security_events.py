@@ -79,6 +79,8 @@ SHOWN = _OF_RIGHTS | {
     "is_active",
     "next",
     "password_login_mode",
+    "second_factor_grace_days",
+    "staff_second_factor",
 }
 """Changed fields whose values are written; of others, which can be personal, only the names."""
 

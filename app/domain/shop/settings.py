@@ -1,7 +1,7 @@
 """The shop's settings, declared once, and the meaning of its two switches (contract, part 1)."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, StrEnum, auto
 from typing import Any, TypeAlias
@@ -27,6 +27,12 @@ class StaffSecondFactor(StrEnum):
 
     OPTIONAL = "OPTIONAL"
     REQUIRED = "REQUIRED"
+
+
+DEFAULT_GRACE_DAYS = 14
+"""Days in which staff can add a second factor, from the moment it is required."""
+
+MAX_GRACE_DAYS = 365
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,8 @@ class ShopSettings(PublicShop):
     """Every setting; to read them needs MANAGE_SETTINGS.
 
     ``storefront_opens_at`` is when a closed storefront opens by itself, ``None`` for never.
+    ``second_factor_from`` is when staff without a second factor lose their rights, ``None`` while
+    one is optional; it follows from the two settings before it.
     """
 
     storefront_note: str
@@ -66,6 +74,9 @@ class ShopSettings(PublicShop):
     customer_set_password_url: str
     enable_account_confirmation_by_email: bool
     allow_login_without_confirmation: bool
+    staff_second_factor: StaffSecondFactor = StaffSecondFactor.OPTIONAL
+    second_factor_grace_days: int = DEFAULT_GRACE_DAYS
+    second_factor_from: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +94,11 @@ class ShopUpdate:
     storefront_note: str | Absent | None = ABSENT
     storefront_opens_at: datetime | Absent | None = ABSENT
     password_login_mode: PasswordLoginMode | Absent | None = ABSENT
+    staff_second_factor: StaffSecondFactor | Absent | None = ABSENT
+    second_factor_grace_days: int | Absent | None = ABSENT
 
 
-SettingValue: TypeAlias = str | bool | datetime | None
+SettingValue: TypeAlias = str | bool | int | datetime | None
 
 
 class SettingKind(Enum):
@@ -98,14 +111,19 @@ class SettingKind(Enum):
     SWITCH = auto()
     LOGIN_MODE = auto()
     MOMENT = auto()
+    SECOND_FACTOR = auto()
+    DAYS = auto()
 
     @property
     def is_text(self) -> bool:
-        return self not in (SettingKind.SWITCH, SettingKind.LOGIN_MODE, SettingKind.MOMENT)
+        return self in _TEXTS
 
     @property
     def is_switch(self) -> bool:
         return self is SettingKind.SWITCH
+
+
+_TEXTS = (SettingKind.LINE, SettingKind.PROSE, SettingKind.EMAIL, SettingKind.REDIRECT_URL)
 
 
 class SettingGroup(StrEnum):
@@ -116,6 +134,7 @@ class SettingGroup(StrEnum):
     LINKS = "links"
     ACCOUNTS = "accounts"
     ACCESS = "access"
+    SECOND_FACTOR = "second-factor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +169,7 @@ class Setting:
         value: SettingValue = getattr(shop, self.name)
         return value
 
-    def read_text(self, shop: ShopSettings) -> str | bool:
+    def read_text(self, shop: ShopSettings) -> str | bool | int:
         """Return the setting's value in ``shop`` as JSON and the audit log have it."""
         value = self.read(shop)
         if value is None or isinstance(value, datetime):
@@ -165,11 +184,19 @@ class Setting:
         """Return why ``value`` is refused, or ``None``; texts must not be null."""
         if self.kind.is_text:
             return self._text_problem(str(value))
+        if isinstance(value, int) and self.kind is SettingKind.DAYS:
+            return self._days_problem(value)
         if value is not None or self.kind is SettingKind.MOMENT:
             return None
         if self.is_required:
             return Problem("REQUIRED", "This is required.", self.api_name)
         return Problem("INVALID", "Say true or false.", self.api_name)
+
+    def _days_problem(self, days: int) -> Problem | None:
+        if 0 <= days <= MAX_GRACE_DAYS:
+            return None
+        message = "Enter a number of days from 0 to {most}."
+        return Problem("INVALID", message, self.api_name, values={"most": MAX_GRACE_DAYS})
 
     def _text_problem(self, text: str) -> Problem | None:
         if self.is_required and not text.strip():
@@ -268,6 +295,23 @@ SETTINGS = (
         SettingGroup.ACCOUNTS,
         "Whether customers can sign in before they confirm their email.",
     ),
+    Setting(
+        "staff_second_factor",
+        "Second factor for staff",
+        SettingKind.SECOND_FACTOR,
+        SettingGroup.SECOND_FACTOR,
+        "Whether staff need a second factor for their staff permissions.",
+        is_required=True,
+    ),
+    Setting(
+        "second_factor_grace_days",
+        "Grace period in days",
+        SettingKind.DAYS,
+        SettingGroup.SECOND_FACTOR,
+        "For how many days staff without a second factor keep their permissions after it became "
+        "required.",
+        is_required=True,
+    ),
 )
 """Every setting of the shop, in the order in which they are shown."""
 
@@ -291,37 +335,6 @@ def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:
             yield setting, in_utc(value)
         elif value is not ABSENT:
             yield setting, "" if value is None and setting.kind.is_text else value
-
-
-def with_closing(before: ShopSettings, update: ShopUpdate, after: ShopSettings) -> ShopSettings:
-    """Return ``after`` with the note and the opening time that belong to its storefront.
-
-    Both belong to one closing: another switch of the storefront drops those it doesn't name.
-    """
-    if after.allow_storefront_traffic:
-        return replace(after, storefront_note="", storefront_opens_at=None)
-    if not before.allow_storefront_traffic:
-        return after
-    return replace(
-        after,
-        storefront_note="" if update.storefront_note is ABSENT else after.storefront_note,
-        storefront_opens_at=(
-            None if update.storefront_opens_at is ABSENT else after.storefront_opens_at
-        ),
-    )
-
-
-def closing_problems(update: ShopUpdate, after: ShopSettings, now: datetime) -> Iterator[Problem]:
-    """Yield what is wrong with the note and the opening time that ``update`` names."""
-    has_note = update.storefront_note is not ABSENT and after.storefront_note
-    if after.allow_storefront_traffic and has_note:
-        yield Problem("INVALID", "The storefront is open.", "storefrontNote")
-    if update.storefront_opens_at is ABSENT or after.storefront_opens_at is None:
-        return
-    if after.allow_storefront_traffic:
-        yield Problem("INVALID", "The storefront is open.", "storefrontOpensAt")
-    elif after.storefront_opens_at <= now:
-        yield Problem("INVALID", "Enter a time in the future.", "storefrontOpensAt")
 
 
 def mode_change_problem(actor: Actor, target: PasswordLoginMode) -> Problem | None:

@@ -14,6 +14,8 @@ _TYPES = {
     SettingKind.SWITCH: graphene.Boolean,
     SettingKind.MOMENT: graphene.DateTime,
     SettingKind.LOGIN_MODE: "app.graphql.types.shop.PasswordLoginModeEnum",
+    SettingKind.SECOND_FACTOR: "app.graphql.types.shop.StaffSecondFactorEnum",
+    SettingKind.DAYS: graphene.Int,
 }
 
 ShopSettingsInput: Any = type(

@@ -1,5 +1,7 @@
 """The shop, its settings and its two switches."""
 
+from datetime import datetime
+
 import graphene
 from graphql import GraphQLResolveInfo
 
@@ -34,6 +36,24 @@ PasswordLoginModeEnum = graphene.Enum.from_enum(
 )
 
 
+_SECOND_FACTOR = {
+    domain.StaffSecondFactor.OPTIONAL: "Staff can add a second factor.",
+    domain.StaffSecondFactor.REQUIRED: (
+        "Staff need a second factor. After the grace period, sessions without one have the "
+        "permissions of a customer."
+    ),
+}
+
+
+def _second_factor(rule: domain.StaffSecondFactor | None) -> str:
+    return "Whether staff need a second factor." if rule is None else _SECOND_FACTOR[rule]
+
+
+StaffSecondFactorEnum = graphene.Enum.from_enum(
+    domain.StaffSecondFactor, name="StaffSecondFactorEnum", description=_second_factor
+)
+
+
 class ExternalAuthentication(graphene.ObjectType):
     """An identity provider to sign in with."""
 
@@ -47,6 +67,8 @@ _SETTINGS = {setting.name: setting for setting in domain.SETTINGS}
 _TYPES = {
     domain.SettingKind.SWITCH: graphene.Boolean,
     domain.SettingKind.MOMENT: graphene.DateTime,
+    domain.SettingKind.SECOND_FACTOR: StaffSecondFactorEnum,
+    domain.SettingKind.DAYS: graphene.Int,
 }
 
 
@@ -83,6 +105,12 @@ class Shop(graphene.ObjectType):
     customer_set_password_url = _managed("customer_set_password_url")
     enable_account_confirmation_by_email = _managed("enable_account_confirmation_by_email")
     allow_login_without_confirmation = _managed("allow_login_without_confirmation")
+    staff_second_factor = _managed("staff_second_factor")
+    second_factor_grace_days = _managed("second_factor_grace_days")
+    second_factor_required_from = graphene.DateTime(
+        description="When staff without a second factor lose their staff permissions; null while "
+        "it is optional. Requires MANAGE_SETTINGS."
+    )
     permissions = graphene.NonNull(
         graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
         description="All permissions.",
@@ -98,6 +126,12 @@ class Shop(graphene.ObjectType):
     ) -> tuple[ExternalAuthenticationValue, ...]:
         context: RequestContext = info.context
         return list_external_authentications(context.ports, context.actor)
+
+    def resolve_second_factor_required_from(
+        self: domain.PublicShop, info: GraphQLResolveInfo
+    ) -> datetime | None:
+        context: RequestContext = info.context
+        return show_settings(context.ports, context.actor).second_factor_from
 
     def resolve_permissions(
         self: domain.PublicShop, _info: GraphQLResolveInfo

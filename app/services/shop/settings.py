@@ -8,6 +8,8 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.shop.closing import closing_problems, with_closing
+from app.domain.shop.second_factor_rule import changes_second_factor, with_second_factor
 from app.domain.shop.settings import (
     SETTINGS,
     PasswordLoginMode,
@@ -15,10 +17,9 @@ from app.domain.shop.settings import (
     SettingKind,
     ShopSettings,
     ShopUpdate,
-    closing_problems,
+    StaffSecondFactor,
     given_values,
     mode_change_problem,
-    with_closing,
 )
 from app.domain.values.errors import Problem, refuse_any
 from app.models import ShopRecord
@@ -38,10 +39,15 @@ def show_settings(ports: Ports, actor: Actor) -> ShopSettings:
 
 def _restricts(_ports: Ports, _actor: Actor, update: ShopUpdate) -> bool:
     is_off = update.password_login_mode is PasswordLoginMode.DISABLED
-    return is_off or update.allow_storefront_traffic is False
+    is_closed = update.allow_storefront_traffic is False
+    return is_off or is_closed or changes_second_factor(update)
 
 
-@fresh_proof("when it turns off password login or closes the storefront", _restricts)
+@fresh_proof(
+    "when it turns off password login, closes the storefront, or changes the rule about second "
+    "factors",
+    _restricts,
+)
 @requires(Permission.MANAGE_SETTINGS)
 def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
     """Change settings (``shopSettingsUpdate``): all that ``update`` names or, if refused, none.
@@ -49,7 +55,8 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
     Raises ``Refused`` with PASSWORD_AUTH_RESTRICTION on ``passwordLoginMode`` (contract, "Password
     login mode"), REQUIRED for a null mode, INVALID for a null switch and for unusable texts,
     INVALID on ``customerSetPasswordUrl`` for a host that ``ALLOWED_CLIENT_HOSTS`` doesn't list,
-    and INVALID for a note or an opening time of an open storefront, or a time in the past.
+    INVALID for a note or an opening time of an open storefront, or a time in the past, and INVALID
+    on ``secondFactorGraceDays`` for a number out of range.
     """
     given_settings = tuple(given_values(update))
     problems = [_problem(ports, setting, value) for setting, value in given_settings]
@@ -62,6 +69,8 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
         after = replace(before, **values)
         refuse_any(*closing_problems(update, after, ports.clock.now()))
         after = with_closing(before, update, after)
+        if changes_second_factor(update):
+            after = with_second_factor(before, after, ports.clock.now())
         _save(ports, actor, session, before, after)
         return after
 
@@ -87,7 +96,8 @@ def settings_of(shop: ShopRecord) -> ShopSettings:
     """Return the settings in the shop's row."""
     values: dict[str, Any] = {setting.name: getattr(shop, setting.name) for setting in SETTINGS}
     values["password_login_mode"] = PasswordLoginMode(shop.password_login_mode)
-    return ShopSettings(**values)
+    values["staff_second_factor"] = StaffSecondFactor(shop.staff_second_factor)
+    return ShopSettings(**values, second_factor_from=shop.second_factor_from)
 
 
 def _locked(session: Session) -> ShopRecord:
@@ -112,6 +122,7 @@ def _save(
         if after.allow_storefront_traffic is not before.allow_storefront_traffic:
             closed_at = None if after.allow_storefront_traffic else ports.clock.now()
             values |= {"storefront_closed_at": closed_at, "storefront_rejections": 0}
+        values["second_factor_from"] = after.second_factor_from
         session.execute(update_rows(ShopRecord).values(values))
         old = {setting.name: setting.read_text(before) for setting in changed}
         new = {setting.name: setting.read_text(after) for setting in changed}

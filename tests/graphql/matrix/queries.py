@@ -83,6 +83,9 @@ FIELDS = {
             "allowLoginWithoutConfirmation",
             "storefrontNote",
             "storefrontOpensAt",
+            "staffSecondFactor",
+            "secondFactorGraceDays",
+            "secondFactorRequiredFrom",
         )
     },
     "User.permissionGroups": Row(SIGNED_IN, "me { permissionGroups { name } }"),

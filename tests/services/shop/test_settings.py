@@ -8,7 +8,12 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.settings import PasswordLoginMode, ShopSettings, ShopUpdate
+from app.domain.shop.settings import (
+    PasswordLoginMode,
+    ShopSettings,
+    ShopUpdate,
+    StaffSecondFactor,
+)
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
@@ -96,6 +101,10 @@ def test_absent_settings_stay(ports: Ports) -> None:
     ("update", "refusal"),
     [
         ({"password_login_mode": None}, ("passwordLoginMode", "REQUIRED")),
+        ({"staff_second_factor": None}, ("staffSecondFactor", "REQUIRED")),
+        ({"second_factor_grace_days": None}, ("secondFactorGraceDays", "REQUIRED")),
+        ({"second_factor_grace_days": -1}, ("secondFactorGraceDays", "INVALID")),
+        ({"second_factor_grace_days": 366}, ("secondFactorGraceDays", "INVALID")),
         ({"allow_storefront_traffic": None}, ("allowStorefrontTraffic", "INVALID")),
         (
             {"enable_account_confirmation_by_email": None},
@@ -159,6 +168,8 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
         "storefront_note": "Stocktaking",
         "storefront_opens_at": ports.clock.now() + timedelta(hours=2),
         "password_login_mode": CUSTOMERS_ONLY,
+        "staff_second_factor": StaffSecondFactor.REQUIRED,
+        "second_factor_grace_days": 30,
     }
     assert set(values) == {field.name for field in fields(ShopUpdate)}
 
