@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, update
 
-from app.domain.imports.digests import digest_of_text
+from app.domain.imports.digests import digest_of, digest_of_text
 from app.models import (
     GroupMemberRecord,
     GroupPermissionRecord,
@@ -16,6 +16,7 @@ from app.models import (
     UserWordRecord,
 )
 from app.ports import Ports
+from app.services.imports.sections import Row
 from tests.commands.shell import run
 from tests.imports.importing import import_platform, refusal
 from tests.imports.platform import JOINED, PlatformDatabase
@@ -275,6 +276,12 @@ def test_of_equal_external_references_one_is_imported(
     report = import_platform(target, platform)
 
     assert report.findings == [("account_user", 2, "REFERENCE_TAKEN", "LEFT_OUT")]
+
+
+def test_digest_of_a_row_is_computed_once() -> None:
+    row = Row(1, {"name": "Ada"}, {"last_login": JOINED})
+    assert row.source_digest == digest_of({"name": "Ada", "last_login": JOINED})
+    assert row.source_digest is row.source_digest
 
 
 def test_source_that_lost_most_rows_stops_the_run(

@@ -270,6 +270,17 @@ def test_platform_at_another_address_goes_on_by_its_name(
     assert again.counts("user") == {"read": 1, "unchanged": 1}
 
 
+def test_name_of_a_files_import_is_refused(
+    target: Ports, platform: PlatformDatabase, tmp_path: Path
+) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("email\nann@example.com\n")
+    run(target, "import", "users", str(file), "--source", "crm")
+    message = "crm is the name of another import. Choose one with --source."
+    assert message in refusal(target, platform, "--source", "crm")
+    assert import_platform(target, platform, "--source", "shop").counts("user") == {}
+
+
 def test_report_is_also_a_csv_file_and_readable(
     target: Ports, platform: PlatformDatabase, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from app.services.single_sign_on.provider_settings import ProviderUpdate, save_p
 from app.services.single_sign_on.sign_in import begin_sign_in
 from tests.builders.people import NOBODY
 from tests.builders.providers import identities
+from tests.fixtures.statements import executions
 from tests.imports.importing import import_platform
 from tests.imports.platform import PlatformDatabase
 from tests.servers.own_provider import AUDIENCE, OwnProvider
@@ -137,6 +138,20 @@ def test_unconfirmed_persons_link_opens_the_account_only_until_it_is_confirmed(
     parameters = begin(target)
     grant(other_provider, parameters)
     assert codes(target, parameters["state"]) == [(None, "INACTIVE")]
+
+
+def test_links_of_several_people_are_verified_by_one_statement(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    add_plugin(platform)
+    for key in (1, 2, 3):
+        add_person(platform, key, f"subject {key}", is_confirmed=key == 3)
+    import_platform(target, platform)
+    platform.run("UPDATE account_user SET is_confirmed = true WHERE id < 3")
+    with executions() as statements:
+        import_platform(target, platform)
+    assert [is_verified for _, _, is_verified in identities(target)] == [True, True, True]
+    assert sum(each.startswith("UPDATE external_identities ") for each in statements) == 1
 
 
 def test_shared_and_unusable_subjects_are_linked_to_no_one(

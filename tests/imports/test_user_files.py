@@ -23,6 +23,7 @@ from tests.builders.audit import trail
 from tests.builders.outbox import events, mails
 from tests.builders.people import make_group, make_user
 from tests.commands.shell import run, run_json
+from tests.fixtures.statements import executions
 
 HASHER = Argon2Hasher(matches_foreign=matches)
 SIGNER_KEY = (
@@ -118,6 +119,18 @@ def test_second_run_changes_nothing_and_adds_what_is_new(ports: Ports, tmp_path:
         "bob@example.com": "Bob",
         "eve@example.com": "Eve",
     }
+
+
+def test_people_are_inserted_many_at_a_time(ports: Ports, tmp_path: Path) -> None:
+    emails = [f"p{number}@example.com" for number in range(1500)]
+    file = write(tmp_path, "\n".join(["email", *emails]))
+    with executions() as statements:
+        [people] = run_json(ports, "import", "users", file)["imported"]
+    assert people["created"] == 1500
+    assert sum(statement.startswith("INSERT INTO users ") for statement in statements) == 2
+    last = find_user(ports, OPERATOR, emails[-1])
+    [found] = list_users(ports, OPERATOR, PageRequest(5), search=emails[-1]).items
+    assert (found.id, found.email) == (last.id, emails[-1])
 
 
 def test_interrupted_run_continues(ports: Ports, tmp_path: Path) -> None:

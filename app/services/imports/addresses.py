@@ -23,6 +23,7 @@ from app.models import AddressRecord
 from app.ports.import_source import TableRow
 from app.services.imports.bulk import insert_rows
 from app.services.imports.ledger import find_marker, set_marker
+from app.services.imports.row_updates import update_rows
 from app.services.imports.sections import Row, Run, Section, State
 from app.services.imports.source_permissions import number
 from app.services.imports.users import wanted_staff
@@ -163,9 +164,7 @@ class Addresses(Section):
     @override
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         off = dict.fromkeys(_FLAGS, False)
-        for row in rows:
-            change = update(AddressRecord).where(AddressRecord.id == row.key)
-            session.execute(change.values(**{**row.state, **off}))
+        update_rows(session, AddressRecord, {row.key: {**row.state, **off} for row in rows})
         _set_defaults(session, rows)
 
     @override

@@ -9,23 +9,18 @@ from typing_extensions import override
 from app.domain.authorization.permissions import joined_names
 from app.domain.imports.apps import APPS
 from app.domain.imports.extensions import EXTENSIONS, ImportedExtension, convert_extension
-from app.domain.imports.findings import Converted, Finding
+from app.domain.imports.findings import Converted
 from app.domain.imports.runs import Part
 from app.domain.urls.web_urls import is_web_url
 from app.models import AppExtensionRecord
 from app.ports.import_source import TableRow
-from app.services.imports.app_references import (
-    SourceApps,
-    find_source_apps,
-    identifier_conflicts,
-)
+from app.services.imports.app_references import AppOwned
 from app.services.imports.bulk import insert_rows
 from app.services.imports.row_updates import update_rows
-from app.services.imports.sections import Row, Run, Section, State
+from app.services.imports.sections import Row, Run, State
 from app.services.imports.source_permissions import (
     EXTENSION_PERMISSIONS,
     find_codenames,
-    load_codenames,
     number,
 )
 
@@ -33,7 +28,7 @@ _COLUMNS = AppExtensionRecord.__table__.c
 _STATE_COLUMNS = tuple(column for column in _COLUMNS if column.name != "id")
 
 
-class AppExtensions(Section):
+class AppExtensions(AppOwned):
     """Dashboard extensions."""
 
     part = Part.APPS
@@ -43,16 +38,6 @@ class AppExtensions(Section):
     required = ("app_id", "label", "url", "mount", "target")
     optional = ("http_target_method", "settings", "identifier")
     record = AppExtensionRecord
-
-    def __init__(self) -> None:
-        self._apps = SourceApps()
-        self._codenames: Mapping[int, str] = {}
-        self._identifiers: dict[int, set[str]] = {}
-
-    @override
-    def prepare(self, run: Run) -> None:
-        self._apps = find_source_apps(run)
-        self._codenames = load_codenames(run.source)
 
     @override
     def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
@@ -94,10 +79,6 @@ class AppExtensions(Section):
     @override
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
         session.execute(delete(AppExtensionRecord).where(AppExtensionRecord.id.in_(keys)))
-
-    @override
-    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
-        return identifier_conflicts(session, AppExtensionRecord, EXTENSIONS, rows)
 
 
 def _row(extension: ImportedExtension) -> Row:

@@ -1,10 +1,12 @@
 """Which apps of the source are imported: what their tokens, extensions and webhooks ask."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from typing_extensions import override
 
 from app.domain.imports.apps import APPS
 from app.domain.imports.findings import Converted, Finding, Outcome
@@ -12,8 +14,8 @@ from app.domain.imports.runs import Part
 from app.models import AppExtensionRecord, AppRecord, ImportedRowRecord, WebhookRecord
 from app.ports.import_source import TableRow
 from app.services.authorization.register import part
-from app.services.imports.sections import Row, Run, State
-from app.services.imports.source_permissions import number
+from app.services.imports.sections import Row, Run, Section, State
+from app.services.imports.source_permissions import load_codenames, number
 
 APP_KIND = "app"
 _PAGE = 5_000
@@ -43,6 +45,26 @@ class SourceApps:
         values: dict[str, object] = {"app": app_id}
         finding = Finding(table, key, "APP_MISSING", template, Outcome.LEFT_OUT, values)
         return Converted(None, (finding,))
+
+
+class AppOwned(Section):
+    """Rows that belong to an app and have an identifier in it."""
+
+    record: ClassVar[type[AppExtensionRecord] | type[WebhookRecord]]
+
+    def __init__(self) -> None:
+        self._apps = SourceApps()
+        self._codenames: Mapping[int, str] = {}
+        self._identifiers: dict[int, set[str]] = {}
+
+    @override
+    def prepare(self, run: Run) -> None:
+        self._apps = find_source_apps(run)
+        self._codenames = load_codenames(run.source)
+
+    @override
+    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
+        return identifier_conflicts(session, self.record, self.table, rows)
 
 
 @part

@@ -15,7 +15,7 @@ from app.domain.imports.digests import digest_of
 from app.domain.imports.export_lines import ExportLine, read_export
 from app.domain.imports.exports import HEADER, Section
 from app.domain.imports.findings import Finding, Outcome
-from app.domain.imports.runs import Counts, RunReport
+from app.domain.imports.runs import Counts, ImportKind, RunReport
 from app.domain.values.errors import Problem, Refused
 from app.models import IdentityProviderRecord, ImportedRowRecord, ShopRecord
 from app.ports import Ports
@@ -34,9 +34,9 @@ from app.services.imports.export_writing import (
     insert_exported,
     missing_owners,
 )
-from app.services.imports.file_runs import begin_file_import, end_file_import
 from app.services.imports.id_ranges import raise_sequence
 from app.services.imports.ledger import Entry, add_entries, find_entries
+from app.services.imports.runs import begin_run, end_run
 from app.services.imports.sections import OnFinding, OnRows
 
 OpenLines = Callable[[], Iterable[bytes]]
@@ -114,7 +114,7 @@ def import_export(
 
     run = _Run(ports, options, report)
     totals, highest = _check(ports, open_lines, options)
-    run.import_id = begin_file_import(ports, options.source, dry_run=options.dry_run)
+    run.import_id = begin_run(ports, ImportKind.FILE, options.source, dry_run=options.dry_run)
     if not options.dry_run:
         _reserve_ids(run, highest)
     counts = {table.name: Counts(table.name, table.title) for table in tables_of(options.sections)}
@@ -127,7 +127,7 @@ def import_export(
         _renew_providers(run)
     shown = tuple(count for count in counts.values() if count.read)
     result = RunReport(options.source, "", options.dry_run, shown, dict(findings))
-    end_file_import(ports, actor, run.import_id, result)
+    end_run(ports, actor, run.import_id, result)
     return result
 
 
@@ -144,7 +144,7 @@ def _check(
 
     Returns the number of rows, and the highest ID, by table.
     """
-    import_id = begin_file_import(ports, options.source, dry_run=True)
+    import_id = begin_run(ports, ImportKind.FILE, options.source, dry_run=True)
     totals: Counter[str] = Counter()
     highest: dict[str, int] = {}
     position = 0

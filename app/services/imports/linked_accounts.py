@@ -144,14 +144,15 @@ class LinkedAccounts(Section):
     def update(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
         """Link another subject, which ends the old one's sessions, or verify the same one."""
         linked = _linked(session, [row.key for row in rows])
-        others = []
-        for row in rows:
-            before, now = linked[row.key], _imported(row)
-            if before.subject != now.subject:
-                others.append(row)
-            elif now.is_verified:
-                same = _identity.id == before.id
-                session.execute(update(_identity).where(same).values(is_verified=True))
+        others = [row for row in rows if linked[row.key].subject != _imported(row).subject]
+        verified = [
+            linked[row.key].id
+            for row in rows
+            if linked[row.key].subject == _imported(row).subject and _imported(row).is_verified
+        ]
+        if verified:
+            same = _identity.id.in_(verified)
+            session.execute(update(_identity).where(same).values(is_verified=True))
         self.remove(run, session, [row.key for row in others])
         self.insert(run, session, others)
 

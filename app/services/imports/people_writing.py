@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.search import words_of
@@ -56,13 +56,9 @@ class NewPerson:
 @part
 def insert_people(session: Session, import_id: int, people: Sequence[NewPerson]) -> Sequence[int]:
     """Write new people, whose emails must be normalized and free; return their IDs in order."""
-    values = [_user_values(new) for new in people]
-    if any(new.key is None for new in people):
-        created = insert(UserRecord).returning(UserRecord.id, sort_by_parameter_order=True)
-        keys = list(session.connection().execute(created, values).scalars())
-    else:
-        insert_rows(session, UserRecord, values)
-        keys = [new.key for new in people if new.key is not None]
+    insert_rows(session, UserRecord, [_user_values(new) for new in people])
+    given = [new.key for new in people if new.key is not None]
+    keys = given or _find_keys(session, [new.person.email for new in people])
     written = list(zip(keys, people, strict=True))
     add_words(session, {key: new.person for key, new in written})
     _add_rights(session, {key: new.person for key, new in written})
@@ -174,6 +170,13 @@ def password_values(import_id: int, key: int, password: ImportedPassword) -> dic
         "source_digest": digest_of_text(password.mark),
         "written_digest": digest_of_text(password.password_hash or ""),
     }
+
+
+def _find_keys(session: Session, emails: Sequence[str]) -> list[int]:
+    """Return the IDs of new people: RETURNING takes a statement for each person on SQLite."""
+    query = select(UserRecord.email, UserRecord.id).where(UserRecord.email.in_(emails))
+    found = {row.email: row.id for row in session.execute(query)}
+    return [found[email] for email in emails]
 
 
 def _user_values(new: NewPerson) -> dict[str, object]:

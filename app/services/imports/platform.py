@@ -5,7 +5,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 
 from sqlalchemy import select
 
@@ -13,10 +12,9 @@ from app.domain.authorization.actor import Actor
 from app.domain.imports.findings import Finding
 from app.domain.imports.runs import NEEDS, ImportKind, Part, RunOptions, RunReport
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.models import ImportedRowRecord, ImportRecord
+from app.models import ImportedRowRecord
 from app.ports import Ports
 from app.ports.import_source import ImportSource
-from app.services.audit.log import Change, record
 from app.services.authorization.register import internal, part
 from app.services.imports.addresses import Addresses
 from app.services.imports.app_extensions import AppExtensions
@@ -28,6 +26,7 @@ from app.services.imports.id_ranges import require_free_ids, reserve_ids
 from app.services.imports.linked_accounts import LinkedAccounts
 from app.services.imports.providers import Providers, find_subject_key
 from app.services.imports.removal_guard import require_few_removals
+from app.services.imports.runs import begin_run, end_run, find_import
 from app.services.imports.section_runs import run_section
 from app.services.imports.sections import OnFinding, OnRows, Run, Section
 from app.services.imports.shop_settings import ShopSettings
@@ -68,8 +67,8 @@ def import_platform(
 
     Refuses ID_TAKEN for rows here that have the source's IDs, REQUIRED for a part without the one
     that it needs, MISSING for tables or columns that the source lacks, MANY_REMOVED if most rows
-    are gone from the source, and FINISHED after ``finish_import``, before anything is written.
-    Raises ``UnreadableSource``.
+    are gone from the source, UNIQUE for the name of a file's import, and FINISHED after
+    ``finish_import``, before anything is written. Raises ``UnreadableSource``.
     """
     findings: Counter[str] = Counter()
 
@@ -85,7 +84,9 @@ def import_platform(
         _require_parts(run)
         require_few_removals(run, sections)
         require_free_ids(run, sections)
-        _begin(run)
+        run.import_id = begin_run(
+            ports, ImportKind.PLATFORM, name, dry_run=options.dry_run, reserved_ids=options.reserve
+        )
         run.hidden_metadata |= {find_subject_key(source)} - {""}
         for section in sections:
             section.prepare(run)
@@ -93,22 +94,20 @@ def import_platform(
         counts = tuple(run_section(run, section) for section in sections)
         reserve_ids(run, sections)
         result = RunReport(name, source.release, options.dry_run, counts, dict(findings))
-    _end(run, actor, result)
+    end_run(ports, actor, run.import_id, result)
     return result
 
 
 def _import_id(ports: Ports, name: str) -> int:
     """Return the ID of the source's import, 0 if it is new; refuses FINISHED."""
-    query = select(ImportRecord.id, ImportRecord.finished_at).where(ImportRecord.source == name)
     with ports.database.reading() as session:
-        found = session.execute(query).one_or_none()
-    if found is None:
-        return 0
-    if found.finished_at is not None:
-        message = "The import from {source} was finished. It can't be continued."
-        raise Refused(Problem("FINISHED", message, values={"source": name}))
-    import_id: int = found.id
-    return import_id
+        found = find_import(session, ImportKind.PLATFORM, name)
+        if found is None:
+            return 0
+        if found.finished_at is not None:
+            message = "The import from {source} was finished. It can't be continued."
+            raise Refused(Problem("FINISHED", message, values={"source": name}))
+        return found.id
 
 
 def _require_columns(source: ImportSource, sections: Sequence[Section]) -> None:
@@ -147,35 +146,3 @@ def _lacking(run: Run, wanted: Part) -> Problem | None:
     message = "To import {wanted}, import {needed} first, or pass --only {needed},{wanted}."
     values = {"wanted": wanted.value, "needed": needed.value}
     return Problem("REQUIRED", message, "--only", values=values)
-
-
-def _begin(run: Run) -> None:
-    """Write that the run began; a new source gets its ID."""
-    if run.options.dry_run:
-        return
-    now = run.ports.clock.now()
-    with run.ports.database.transaction() as session:
-        if run.import_id:
-            stored = session.get_one(ImportRecord, run.import_id)
-        else:
-            stored = ImportRecord(
-                kind=ImportKind.PLATFORM.value,
-                source=run.name,
-                started_at=now,
-            )
-            session.add(stored)
-        stored.last_run_at = now
-        stored.reserved_ids = run.options.reserve
-        session.flush()
-        run.import_id = stored.id
-
-
-def _end(run: Run, actor: Actor, result: RunReport) -> None:
-    """Write the run's one entry into the audit log."""
-    if run.options.dry_run:
-        return
-    after: dict[str, object] = {each.kind: asdict(each) for each in result.counts}
-    after["findings"] = dict(result.findings)
-    change = Change("import.run", "Import", run.import_id, result.source, after=after)
-    with run.ports.database.transaction() as session:
-        record(run.ports, actor, session, change)

@@ -3,11 +3,11 @@
 from sqlalchemy import BindParameter, bindparam, update
 from sqlalchemy.orm import Session
 
-from app.models import AppExtensionRecord, AppRecord, AppTokenRecord
+from app.models import AddressRecord, AppExtensionRecord, AppRecord, AppTokenRecord
 from app.services.authorization.register import part
 from app.services.imports.sections import State
 
-Updated = AppRecord | AppTokenRecord | AppExtensionRecord
+Updated = AddressRecord | AppRecord | AppTokenRecord | AppExtensionRecord
 
 
 @part

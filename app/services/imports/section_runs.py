@@ -108,7 +108,7 @@ class _Batch:
         self._lock(
             row.key
             for row in rows
-            if row.key in entries and entries[row.key].source != _source_digest(row)
+            if row.key in entries and entries[row.key].source != row.source_digest
         )
         present = self.section.current(self.run, self.session, list(entries)) if entries else {}
         for row in rows:
@@ -121,7 +121,7 @@ class _Batch:
                 self.run.leave_out(self.section.kind, row.key)
             else:
                 self.here.append(row)
-                if entry.source == _source_digest(row):
+                if entry.source == row.source_digest:
                     self.counts.unchanged += 1
                 else:
                     self._plan_change(row, entry, digest_of(present[row.key]))
@@ -215,11 +215,7 @@ class _Batch:
 
 
 def _entry(row: Row) -> Entry:
-    return Entry(row.key, _source_digest(row), digest_of(row.state))
-
-
-def _source_digest(row: Row) -> str:
-    return digest_of({**row.state, **row.extra})
+    return Entry(row.key, row.source_digest, digest_of(row.state))
 
 
 @contextmanager

@@ -24,10 +24,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 from sqlalchemy.orm import Session
 
+from app.domain.imports.digests import digest_of
 from app.domain.imports.findings import Converted, Finding
 from app.domain.imports.runs import Part, RunOptions
 from app.models.record import Record
@@ -41,7 +43,7 @@ OnRows = Callable[[str, int, int], None]
 """Takes the title of a section, how many of its rows were read, and how many there are."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """A row as it is to be here.
 
@@ -54,6 +56,11 @@ class Row:
     extra: State = field(default_factory=dict)
     value: object = field(default=None, repr=False)
     source_key: int | None = None
+
+    @cached_property
+    def source_digest(self) -> str:
+        """The digest of the row as the source has it."""
+        return digest_of({**self.state, **self.extra})
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.imports.digests import digest_of, digest_of_text
 from app.domain.imports.findings import Finding, Outcome
 from app.domain.imports.people import ImportedPerson, Rights, convert_person, state_of
-from app.domain.imports.runs import Counts, RunReport
+from app.domain.imports.runs import Counts, ImportKind, RunReport
 from app.domain.imports.user_files import FileRow, read_people
 from app.domain.passwords.firebase_hashes import FirebaseParameters, firebase_hash
 from app.domain.passwords.hash_formats import UnusableHash
@@ -27,9 +27,9 @@ from app.domain.passwords.imported_hashes import (
 from app.models import GroupRecord, ImportedRowRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
-from app.services.imports.file_runs import begin_file_import, end_file_import
 from app.services.imports.ledger import Entry, add_entries, find_entries
 from app.services.imports.people_writing import NewPerson, insert_people
+from app.services.imports.runs import begin_run, end_run
 from app.services.imports.sections import OnFinding, OnRows
 
 _KIND = "user"
@@ -115,13 +115,13 @@ def import_users(
     rows = read_people(options.source, lines)
     # What can't be read at all is refused before anything is written.
     rows = chain([*islice(rows, 1)], rows)
-    import_id = begin_file_import(ports, options.source, dry_run=options.dry_run)
+    import_id = begin_run(ports, ImportKind.FILE, options.source, dry_run=options.dry_run)
     run = _make_run(ports, options, report, import_id)
     while batch := [*islice(rows, _BATCH)]:
         _import_batch(run, batch)
         on_rows(_TITLE, batch[-1].line, total)
     result = RunReport(options.source, "", options.dry_run, (run.counts,), dict(findings))
-    end_file_import(ports, actor, import_id, result)
+    end_run(ports, actor, import_id, result)
     return result
 
 

@@ -9,7 +9,7 @@ from typing_extensions import override
 from app.domain.authorization.actor import ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.apps import grantable_permissions
-from app.domain.imports.findings import Converted, Finding
+from app.domain.imports.findings import Converted
 from app.domain.imports.runs import Part
 from app.domain.imports.webhooks import (
     WEBHOOKS,
@@ -24,17 +24,12 @@ from app.models.app_words import webhook_word_rows
 from app.ports import Ports
 from app.ports.encryption import DecryptionError
 from app.ports.import_source import TableRow
-from app.services.imports.app_references import (
-    SourceApps,
-    find_source_apps,
-    identifier_conflicts,
-)
+from app.services.imports.app_references import AppOwned
 from app.services.imports.bulk import insert_rows
-from app.services.imports.sections import Row, Run, Section, State
+from app.services.imports.sections import Row, Run, State
 from app.services.imports.source_permissions import (
     APP_PERMISSIONS,
     find_codenames,
-    load_codenames,
     number,
 )
 from app.services.webhooks.stored_webhooks import encrypted_secret
@@ -46,7 +41,7 @@ _UNREADABLE = "unreadable"
 _COLUMNS = ("app_id", "name", "identifier", "target_url", "is_active", "query", "custom_headers")
 
 
-class Webhooks(Section):
+class Webhooks(AppOwned):
     """Webhooks of imported apps.
 
     The source doesn't know when one was created, so it counts as created when it is imported. No
@@ -68,16 +63,6 @@ class Webhooks(Section):
         "identifier",
     )
     record = WebhookRecord
-
-    def __init__(self) -> None:
-        self._apps = SourceApps()
-        self._codenames: Mapping[int, str] = {}
-        self._identifiers: dict[int, set[str]] = {}
-
-    @override
-    def prepare(self, run: Run) -> None:
-        self._apps = find_source_apps(run)
-        self._codenames = load_codenames(run.source)
 
     @override
     def convert(self, run: Run, rows: Sequence[TableRow]) -> Iterable[Converted[Row]]:
@@ -160,10 +145,6 @@ class Webhooks(Section):
     def remove(self, run: Run, session: Session, keys: Collection[int]) -> None:
         """Delete webhooks with their deliveries."""
         session.execute(delete(WebhookRecord).where(WebhookRecord.id.in_(keys)))
-
-    @override
-    def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
-        return identifier_conflicts(session, WebhookRecord, WEBHOOKS, rows)
 
     def _app_permissions(
         self, run: Run, app_ids: Collection[int]

@@ -1,8 +1,9 @@
-"""Begin and end imports of files."""
+"""Begin and end the runs of imports, from platforms and from files."""
 
 from dataclasses import asdict
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.imports.runs import ImportKind, RunReport
@@ -14,31 +15,40 @@ from app.services.authorization.register import part
 
 
 @part
-def begin_file_import(ports: Ports, source: str, *, dry_run: bool) -> int:
-    """Return the ID of the import of ``source``, 0 in a dry run of a new one.
+def find_import(session: Session, kind: ImportKind, source: str) -> ImportRecord | None:
+    """Return the import of ``source``; refuses UNIQUE for the name of a source of another kind."""
+    stored = session.scalar(select(ImportRecord).where(ImportRecord.source == source))
+    if stored is not None and stored.kind != kind.value:
+        message = "{source} is the name of another import. Choose one with --source."
+        raise Refused(Problem("UNIQUE", message, "--source", values={"source": source}))
+    return stored
 
-    Refuses UNIQUE for the name of a source of another kind.
+
+@part
+def begin_run(
+    ports: Ports, kind: ImportKind, source: str, *, dry_run: bool, reserved_ids: int = 0
+) -> int:
+    """Write that a run began; return the import's ID, 0 in a dry run of a new source.
+
+    Refuses UNIQUE as ``find_import`` does.
     """
     now = ports.clock.now()
-    query = select(ImportRecord).where(ImportRecord.source == source)
     database = ports.database
     with database.reading() if dry_run else database.transaction() as session:
-        stored = session.scalar(query)
-        if stored is not None and stored.kind != ImportKind.FILE.value:
-            message = "{source} is the name of another import. Choose one with --source."
-            raise Refused(Problem("UNIQUE", message, "--source", values={"source": source}))
+        stored = find_import(session, kind, source)
         if dry_run:
             return 0 if stored is None else stored.id
         if stored is None:
-            stored = ImportRecord(kind=ImportKind.FILE.value, source=source, started_at=now)
+            stored = ImportRecord(kind=kind.value, source=source, started_at=now)
             session.add(stored)
         stored.last_run_at = now
+        stored.reserved_ids = reserved_ids
         session.flush()
         return stored.id
 
 
 @part
-def end_file_import(ports: Ports, actor: Actor, import_id: int, result: RunReport) -> None:
+def end_run(ports: Ports, actor: Actor, import_id: int, result: RunReport) -> None:
     """Write the run's one entry into the audit log, unless it wrote nothing."""
     if result.dry_run:
         return
