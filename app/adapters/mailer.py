@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from app.adapters.private_files import make_private_file
 from app.adapters.tls import TrustedAuthorities
 from app.domain.accounts.mail import RenderedMail
+from app.domain.accounts.mail_log import readable_answer
 from app.domain.urls.web_urls import ascii_host
 from app.ports.mail import MailUndeliverable
 
@@ -52,14 +53,15 @@ class SmtpMailer:
             with self._connect() as server:
                 server.send_message(_message(rendered, self._sender_address))
         except smtplib.SMTPRecipientsRefused as error:
-            [(code, _)] = error.recipients.values()
-            reason = f"The mail server rejected the recipient with {code}."
+            [(code, answer)] = error.recipients.values()
+            reason = f"The mail server rejected the recipient with {_with_answer(code, answer)}."
             raise MailUndeliverable(reason, permanent=code >= _PERMANENT) from error
         except smtplib.SMTPDataError as error:
-            reason = f"The mail server responded with {error.smtp_code}."
+            answered = _with_answer(error.smtp_code, error.smtp_error)
+            reason = f"The mail server responded with {answered}."
             raise MailUndeliverable(reason, permanent=error.smtp_code >= _PERMANENT) from error
         except smtplib.SMTPResponseException as error:
-            raise MailUndeliverable(_is_sender_refused(error.smtp_code)) from error
+            raise MailUndeliverable(_sender_refused(error)) from error
         except (OSError, smtplib.SMTPException) as error:
             raise MailUndeliverable(_unreachable(error)) from error
 
@@ -69,11 +71,11 @@ class SmtpMailer:
             with self._connect() as server:
                 code, _ = server.noop()
         except smtplib.SMTPResponseException as error:
-            raise MailUndeliverable(_is_sender_refused(error.smtp_code)) from error
+            raise MailUndeliverable(_sender_refused(error)) from error
         except (OSError, smtplib.SMTPException) as error:
             raise MailUndeliverable(_unreachable(error)) from error
         if code >= _PERMANENT:
-            raise MailUndeliverable(_is_sender_refused(code))
+            raise MailUndeliverable(_check_settings(str(code)))
         return True
 
     @contextmanager
@@ -127,8 +129,19 @@ class FileMailer:
         return False
 
 
-def _is_sender_refused(code: int) -> str:
-    return f"The mail server responded with {code}. Check MAIL_URL."
+def _sender_refused(error: smtplib.SMTPResponseException) -> str:
+    if isinstance(error, smtplib.SMTPAuthenticationError):
+        return _check_settings(str(error.smtp_code))  # its text can repeat what was entered
+    return _check_settings(_with_answer(error.smtp_code, error.smtp_error))
+
+
+def _check_settings(answer: str) -> str:
+    return f"The mail server responded with {answer}. Check MAIL_URL."
+
+
+def _with_answer(code: int, answer: bytes | str) -> str:
+    readable = readable_answer(answer)
+    return f"{code}: {readable}" if readable else str(code)
 
 
 def _unreachable(error: Exception) -> str:

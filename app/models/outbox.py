@@ -55,10 +55,10 @@ class OutboxMailRecord(Record):
         Index("ix_outbox_mails_by_user", "user_id", "created_at", "id"),
         Index("ix_outbox_mails_by_kind", "kind", "created_at", "id"),
         partial_index(
-            "ix_outbox_mails_failed",
+            "ix_outbox_mails_unsent",
             "created_at",
             "id",
-            where="next_attempt_at IS NULL AND sent_at IS NULL",
+            where="sent_at IS NULL",
         ),
     )
 

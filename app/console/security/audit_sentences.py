@@ -31,6 +31,7 @@ _DID = {
     "app_token.rotate": "replaced a token of",
     "customer.create": "created the customer",
     "customer.delete": "deleted the customer",
+    "customer.invite": "sent an invitation to",
     "customer.update": "edited the customer",
     "delivery.retry": "resent the delivery",
     "demo.fill": "loaded demo data",
@@ -45,6 +46,7 @@ _DID = {
     "keys.rotate": "rotated the signing key",
     "app.update_metadata": "edited the metadata of",
     "user.update_metadata": "edited the metadata of",
+    "mail.retry": "retried the email",
     "order.cancel": "cancelled the order",
     "order.confirm": "confirmed the order",
     "order.fulfill": "fulfilled the order",
@@ -121,6 +123,7 @@ _SUBJECTS = {
     "AppToken": "App token",
     "EventDelivery": "Delivery",
     "IdentityProvider": "Identity provider",
+    "Mail": "Email",
     "SigningKey": "Signing key",
     "User": "Account",
 }

@@ -36,6 +36,7 @@ _BEGINNINGS = {
         "address",
         "customer",
         "group",
+        "mail",
         "password",
         "recovery_codes",
         "second_factor",

@@ -23,14 +23,15 @@ from app.services.outbox.publisher import add_event, add_mail
 from app.services.sign_in.password_login import needs_password_login
 
 _NOT_INVITED = Problem(
-    "INVALID", "Only staff who haven't chosen a password yet can be invited.", "id"
+    "INVALID", "Only people who haven't chosen a password yet can be invited.", "id"
 )
+_INVITED = {True: "staff.invite", False: "customer.invite"}
 
 
 @needs_password_login
-@requires_person(Permission.MANAGE_STAFF)
+@requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def resend_invitation(ports: Ports, actor: Actor, user_id: int, redirect_url: str) -> None:
-    """Mail a staff member without a password a new link; earlier links stop working.
+    """Mail a person without a password a new link; earlier links stop working.
 
     Refuses DISABLED_AUTHENTICATION_METHOD; INVALID on ``redirectUrl``; on ``id`` NOT_FOUND,
     OUT_OF_SCOPE_USER for a user with permissions that the caller lacks, INACTIVE, INVALID for
@@ -44,7 +45,8 @@ def resend_invitation(ports: Ports, actor: Actor, user_id: int, redirect_url: st
         if user is None:
             raise Refused(too_early(ports))
         invite(ports, actor, session, user, redirect_url)
-        record(ports, actor, session, Change("staff.invite", "User", user_id, user.email))
+        action = _INVITED[user.is_staff]
+        record(ports, actor, session, Change(action, "User", user_id, user.email))
 
 
 @needs_password_login
@@ -59,6 +61,8 @@ def create_invitation_link(ports: Ports, actor: Actor, user_id: int, redirect_ur
     require_redirect(ports, redirect_url)
     with ports.database.transaction() as session:
         user = _require_invited(actor, session, user_id)
+        if not user.is_staff:
+            raise Refused(_NOT_INVITED)
         token = make_link(ports, session, user, LinkPurpose.INVITATION)
         record(ports, actor, session, Change("staff.invite_link", "User", user_id, user.email))
         return with_query(normalize_url(redirect_url), email=user.email, token=token)
@@ -92,7 +96,7 @@ def invite(
 
 
 def _require_invited(actor: Actor, session: Session, user_id: int) -> UserRecord:
-    """Lock and return a staff member without a password, whom the caller manages."""
+    """Lock and return a person without a password, managed by the caller."""
     found = find_user_by_key(session, user_id)
     require_manageable(actor, found)
     user = session.scalars(
@@ -100,6 +104,6 @@ def _require_invited(actor: Actor, session: Session, user_id: int) -> UserRecord
     ).one()
     if not user.is_active:
         raise Refused(Problem("INACTIVE", "Activate this account first.", "id"))
-    if not user.is_staff or user.password_hash is not None:
+    if user.password_hash is not None:
         raise Refused(_NOT_INVITED)
     return user

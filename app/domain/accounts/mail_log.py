@@ -1,0 +1,95 @@
+"""The mail log: which emails were sent, with which result; what a mail server answered."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from app.domain.accounts.mail import MailKind
+
+MAX_TEXT_LENGTH = 100
+"""Characters of a text that emails are searched for."""
+
+MAX_SEARCHED = 10_000
+"""Emails that a text is searched for in, the newest of those that the other filters leave."""
+
+_MAX_ANSWER_LENGTH = 200
+_HIDDEN = "[\N{HORIZONTAL ELLIPSIS}]"
+_SECRETS = re.compile(
+    r"""\S*(?:@|//|www\.)\S*    # an email, a URL
+    |[\w.~%+/=-]*=[\w.~%+/=-]+   # a parameter with its value
+    |[\w.~%+/=-]{20,}            # a token""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+class MailStatus(StrEnum):
+    """How far an email is; DEFERRED ones are tried again, FAILED ones aren't."""
+
+    QUEUED = "QUEUED"
+    SENT = "SENT"
+    DEFERRED = "DEFERRED"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class MailEntry:
+    """An email in the mail log, without its content.
+
+    ``kind`` is that of a ``MailKind``, or of one that existed once. ``user_id``, the names and
+    ``is_staff`` are those of the account that it is about, empty without one. ``error`` says why
+    the last attempt failed. ``sent_at`` is when a mail server accepted it.
+    """
+
+    id: int
+    kind: str
+    recipient: str
+    user_id: int | None
+    first_name: str
+    last_name: str
+    is_staff: bool | None
+    created_at: datetime
+    attempts: int
+    attempted_at: datetime | None
+    next_attempt_at: datetime | None
+    sent_at: datetime | None
+    error: str
+
+    @property
+    def status(self) -> MailStatus:
+        if self.sent_at is not None:
+            return MailStatus.SENT
+        if self.next_attempt_at is None:
+            return MailStatus.FAILED
+        return MailStatus.DEFERRED if self.error else MailStatus.QUEUED
+
+
+@dataclass(frozen=True, slots=True)
+class MailFilter:
+    """Conditions on emails; an empty field matches all.
+
+    ``since`` and ``until`` are inclusive. ``text`` is a part of the recipient or of the account's
+    name, ignoring case.
+    """
+
+    user_id: int | None = None
+    kind: MailKind | None = None
+    status: MailStatus | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str = ""
+
+
+def kind_label(kind: str) -> str:
+    """Return what an email of that kind is called: "Password reset"."""
+    return kind.replace("_", " ").capitalize()
+
+
+def readable_answer(answer: bytes | str) -> str:
+    """Return what a mail server answered as one short line.
+
+    Emails, URLs and whatever may be a token are hidden: servers repeat what they were sent.
+    """
+    text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
+    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    return _SECRETS.sub(_HIDDEN, line)[:_MAX_ANSWER_LENGTH].rstrip(" .")
