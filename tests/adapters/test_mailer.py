@@ -170,6 +170,29 @@ def test_temporarily_refused_recipient_is_retried(answer: str, *, permanent: boo
     assert failure.value.permanent is permanent
 
 
+@pytest.mark.parametrize("step", ["refusal", "stranger"])
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("550 5.1.1 User unknown", "550: 5.1.1 User unknown."),
+        ("450-4.7.1 Greylisted\r\n450 4.7.1 Come back", "450: 4.7.1 Greylisted 4.7.1 Come back."),
+        ("550 <ann@example.com>: unknown", "550: […] unknown."),
+        ("550 spam: https://shop.example.com/?token=abc", "550: spam: […]."),
+        ("550 ", "550."),
+    ],
+)
+def test_servers_answer_is_kept_without_emails_and_links(
+    step: str, answer: str, shown: str
+) -> None:
+    with smtp_server() as (mailbox, host):
+        setattr(mailbox, step, answer)
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@example.com")
+        with pytest.raises(MailUndeliverable) as failure:
+            mailer.send(_rendered())
+
+    assert str(failure.value).endswith(f" with {shown}")
+
+
 @pytest.mark.parametrize(("scheme", "from_the_start"), [("smtp", False), ("smtps", True)])
 def test_mail_is_sent_encrypted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheme: str, *, from_the_start: bool

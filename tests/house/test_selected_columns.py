@@ -28,6 +28,7 @@ from app.services.deliveries import daily_statistics, search, sending
 from app.services.deliveries import lists as delivery_lists
 from app.services.identity import stored_apps
 from app.services.inspector import sessions as inspected_sessions
+from app.services.operations import mail_log
 from app.services.people import stored_groups, user_sessions
 from app.services.shop import lockout_guard, sign_in_counts
 from app.services.sign_in_log import events as sign_in_events
@@ -168,6 +169,7 @@ READERS = {
             "account_type": ("STAFF", "CUSTOMER"),
         },
     ),
+    "mail_log.to_entry": Reader(mail_log.to_entry, mail_log.COLUMNS),
     "entries._entry": Reader(entries._entry, entries._COLUMNS),
     "lists.to_delivery": Reader(
         delivery_lists.to_delivery,
