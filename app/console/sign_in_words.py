@@ -18,6 +18,7 @@ RESULTS: Mapping[str, str] = {
 }
 METHODS: Mapping[str, str] = {
     SignInMethod.PASSWORD: "Password",
+    SignInMethod.PASSKEY: "Passkey",
     SignInMethod.SSO: "SSO",
     SignInMethod.LINK: "Emailed link",
     SignInMethod.REFRESH: "Token refresh",
@@ -33,6 +34,9 @@ REASONS: Mapping[str, str] = {
     SignInReason.INCORRECT_PASSWORD: "Incorrect password",
     SignInReason.UNKNOWN_EMAIL: "Unknown email",
     SignInReason.NO_PASSWORD: "No password set",
+    SignInReason.INCORRECT_CODE: "Incorrect code",
+    SignInReason.PASSKEY_REFUSED: "Passkey not accepted",
+    SignInReason.CHALLENGE_ENDED: "Second factor too late or already used",
     SignInReason.BLOCKED_IP: "Blocked IP",
     SignInReason.PASSWORD_LOGIN_OFF: "Password login is off",
     SignInReason.INACTIVE: "Account inactive",

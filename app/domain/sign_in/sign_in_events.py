@@ -19,9 +19,13 @@ _HIDDEN = "\N{HORIZONTAL ELLIPSIS}"
 
 
 class SignInMethod(StrEnum):
-    """How someone tried to sign in; LINK is an emailed link that sets a password."""
+    """How someone tried to sign in; LINK is an emailed link that sets a password.
+
+    PASSKEY is a passkey alone. A second factor belongs to the attempt with the password or link.
+    """
 
     PASSWORD = "PASSWORD"
+    PASSKEY = "PASSKEY"
     SSO = "SSO"
     LINK = "LINK"
     REFRESH = "REFRESH"
@@ -39,6 +43,9 @@ class SignInReason(StrEnum):
     INCORRECT_PASSWORD = "INCORRECT_PASSWORD"
     UNKNOWN_EMAIL = "UNKNOWN_EMAIL"
     NO_PASSWORD = "NO_PASSWORD"
+    INCORRECT_CODE = "INCORRECT_CODE"
+    PASSKEY_REFUSED = "PASSKEY_REFUSED"
+    CHALLENGE_ENDED = "CHALLENGE_ENDED"
     BLOCKED_IP = "BLOCKED_IP"
     PASSWORD_LOGIN_OFF = "PASSWORD_LOGIN_OFF"
     INACTIVE = "INACTIVE"

@@ -7,7 +7,8 @@ from app.domain.sign_in import sign_in_events as domain
 from app.domain.values.ids import to_global_id
 
 _METHODS = {
-    "PASSWORD": "With email and password.",
+    "PASSWORD": "With email and password, and a second factor if the account has one.",
+    "PASSKEY": "With a passkey alone.",
     "SSO": "With an identity provider.",
     "LINK": "By setting a password with an emailed link.",
     "REFRESH": "By refreshing a session. Only failures are recorded.",
@@ -24,6 +25,9 @@ _REASONS = {
     "INCORRECT_PASSWORD": "The password was incorrect.",
     "UNKNOWN_EMAIL": "No account has the email.",
     "NO_PASSWORD": "The account has no password.",
+    "INCORRECT_CODE": "The one-time code or recovery code was incorrect or already used.",
+    "PASSKEY_REFUSED": "The passkey is unknown, or its response wasn't valid.",
+    "CHALLENGE_ENDED": "The second factor's challenge was unknown, used or expired.",
     "BLOCKED_IP": "The IP address was blocked after failed attempts, or had one running.",
     "PASSWORD_LOGIN_OFF": "Password login is disabled.",
     "INACTIVE": "The account or app is deactivated.",

@@ -38,6 +38,11 @@ _REASONS: Mapping[str, SignInReason] = {
     "UNKNOWN_IP_ADDRESS": SignInReason.OTHER,
 }
 _DEPENDS_ON_STEP = ("INVALID", "INVALID_CREDENTIALS")
+_OF_SECOND_FACTOR = {
+    ("INVALID", "challenge"): SignInReason.CHALLENGE_ENDED,
+    ("INVALID_SECOND_FACTOR", "code"): SignInReason.INCORRECT_CODE,
+    ("INVALID_SECOND_FACTOR", "credential"): SignInReason.PASSKEY_REFUSED,
+}
 
 
 @dataclass(slots=True)
@@ -60,7 +65,8 @@ class SignInEntry:
 def logged_sign_in(ports: Ports, actor: Actor, entry: SignInEntry) -> Iterator[SignInEntry]:
     """Run an attempt; count it as refused if the block raises ``Refused``.
 
-    Incomplete requests and new passwords that are too weak are no attempts.
+    Incomplete requests and new passwords that are too weak are no attempts, nor are those that
+    wait for a second factor.
     """
     try:
         yield entry
@@ -150,6 +156,9 @@ def _reason(refused: Refused, entry: SignInEntry) -> SignInReason | None:
     ):
         return SignInReason.UNAVAILABLE
     problem = refused.problems[0]
+    of_second_factor = _OF_SECOND_FACTOR.get((problem.code, problem.field or ""))
+    if of_second_factor is not None:
+        return of_second_factor
     if problem.code in _DEPENDS_ON_STEP:
         return entry.reason
     if _is_ended_session(problem):

@@ -11,6 +11,7 @@ from typing_extensions import override
 from app.domain.apps.app_tokens import digest_of, last_four
 from app.domain.authorization.actor import Actor
 from app.domain.passwords.email_links import LinkPurpose
+from app.domain.second_factors.challenges import Challenge
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_events import (
     AccountType,
@@ -18,7 +19,7 @@ from app.domain.sign_in.sign_in_events import (
     SignInReason,
     SignInRefusal,
 )
-from app.domain.values.errors import Refused
+from app.domain.values.errors import Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports
 from app.ports.passwords import PasswordsBusy
@@ -30,7 +31,9 @@ from app.services.console.console_sessions import (
     sign_in_to_console,
 )
 from app.services.identity.identify import Visitor, identify
+from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.tokens import refresh_token
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 from app.services.single_sign_on.refresh import refresh_external_session
 from tests.builders.apps import make_app
 from tests.builders.people import ADDRESS, NOBODY, PASSWORD, change_user, make_staff, make_user
@@ -168,6 +171,33 @@ def test_password_set_by_a_link_signs_in(ports: Ports, log: FakeSignInLog) -> No
     with pytest.raises(Refused):
         set_it(_link(ports, user_id), "weak")
     assert log.refusals == [refusal]
+
+
+@pytest.mark.parametrize(
+    ("code", "field", "reason"),
+    [
+        ("INVALID_SECOND_FACTOR", "code", SignInReason.INCORRECT_CODE),
+        ("INVALID_SECOND_FACTOR", "credential", SignInReason.PASSKEY_REFUSED),
+        ("INVALID", "challenge", SignInReason.CHALLENGE_ENDED),
+        ("INVALID", "token", SignInReason.LINK_INVALID),
+    ],
+)
+def test_refused_second_factor_has_its_reason(
+    ports: Ports, log: FakeSignInLog, code: str, field: str, reason: SignInReason
+) -> None:
+    entry = SignInEntry(SignInMethod.PASSWORD, email=EMAIL, reason=SignInReason.LINK_INVALID)
+    with pytest.raises(Refused), logged_sign_in(ports, NOBODY, entry):
+        raise Refused(Problem(code, "It is wrong.", field))
+    assert [one.reason for one in log.refusals] == [reason]
+
+
+def test_password_that_waits_for_a_second_factor_is_no_failure(
+    ports: Ports, log: FakeSignInLog
+) -> None:
+    entry = SignInEntry(SignInMethod.PASSWORD, email=EMAIL)
+    with pytest.raises(SecondFactorRequired), logged_sign_in(ports, NOBODY, entry):
+        raise SecondFactorRequired(Challenge("challenge", ports.clock.now()))
+    assert log.refusals == []
 
 
 def test_refused_refresh_names_the_tokens_user(
