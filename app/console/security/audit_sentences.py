@@ -65,6 +65,7 @@ _DID = {
     "second_factor.add": "added a second factor to",
     "second_factor.cloned": "tried a copied passkey of",
     "second_factor.remove": "removed a second factor of",
+    "second_factor.rename": "renamed a passkey of",
     "second_factor.replace": "moved the authenticator app of",
     "second_factor.reset": "reset the second factors of",
     "session.end": "ended a session of",

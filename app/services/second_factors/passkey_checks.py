@@ -7,6 +7,7 @@ from typing import Final
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.second_factors.challenges import (
     MAX_FAILURES,
@@ -22,6 +23,7 @@ from app.ports.passkeys import KnownPasskey, PasskeyRefused
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.lists.records import record_from
+from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import CHALLENGE_ENDED
 
 RANDOM_LENGTH: Final = 64
@@ -92,6 +94,24 @@ def passkey_options(
     """
     party = require_party(ports, actor)
     random = ports.randomness.token(RANDOM_LENGTH)
+    user_id = store_random(ports, actor, session, purpose, token, random)
+    known = () if user_id is None else known_passkeys(session, user_id)
+    return ports.passkeys.request_options(party, random, known)
+
+
+@part
+def store_random(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    purpose: ChallengePurpose,
+    token: str,
+    random: str,
+) -> int | None:
+    """Store the ``random`` challenge of new options; return whose passkey is asked for, if known.
+
+    Refuses CHALLENGE_ENDED as ``passkey_options`` does.
+    """
     asked = session.execute(
         update(SecondFactorChallengeRecord)
         .where(
@@ -109,8 +129,8 @@ def passkey_options(
     ).one_or_none()
     if asked is None:
         raise Refused(CHALLENGE_ENDED)
-    known = () if asked.user_id is None else known_passkeys(session, asked.user_id)
-    return ports.passkeys.request_options(party, random, known)
+    user_id: int | None = asked.user_id
+    return user_id
 
 
 @part
@@ -148,12 +168,14 @@ def check_passkey(
     if not _store_use(ports, passkey, used.sign_count):
         _report_clone(ports, actor, passkey)
         return None
-    method = (
-        AuthenticationMethod.SOFTWARE_KEY
-        if passkey.is_synced
-        else AuthenticationMethod.HARDWARE_KEY
-    )
-    return UsedPasskey(passkey.id, passkey.user_id, method)
+    return UsedPasskey(passkey.id, passkey.user_id, method_of(is_synced=passkey.is_synced))
+
+
+@part
+def method_of(*, is_synced: bool) -> AuthenticationMethod:
+    """Return the value of ``amr`` for a passkey: is it on one device, or copied by software."""
+    methods = AuthenticationMethod
+    return methods.SOFTWARE_KEY if is_synced else methods.HARDWARE_KEY
 
 
 def _find(ports: Ports, question: PasskeyQuestion, answer: str) -> _Passkey:
@@ -200,10 +222,11 @@ def _store_use(ports: Ports, passkey: _Passkey, sign_count: int) -> bool:
 
 def _report_clone(ports: Ports, actor: Actor, passkey: _Passkey) -> None:
     with ports.database.transaction() as session:
-        user = session.get(UserRecord, passkey.user_id)
+        user = session.get(UserRecord, passkey.user_id, with_for_update=True)
         if user is None:
             return  # the account was deleted meanwhile, with its passkeys
-        change = Change(
-            "second_factor.cloned", "User", user.id, user.email, after={"passkey": passkey.name}
-        )
+        after = {"passkey": passkey.name}
+        change = Change("second_factor.cloned", "User", user.id, user.email, after=after)
         record(ports, actor, session, change)
+        values = {"factor": f'Passkey "{passkey.name}"'}
+        notify(ports, actor, session, user.id, MailKind.PASSKEY_COPIED, values)

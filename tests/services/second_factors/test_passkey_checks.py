@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
+from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.second_factors.challenges import LIFETIME, ChallengePurpose
 from app.domain.second_factors.methods import AuthenticationMethod
@@ -20,6 +21,7 @@ from app.services.second_factors.passkey_checks import (
     check_passkey,
     passkey_options,
 )
+from tests.builders.outbox import mails
 from tests.builders.passkeys import (
     SYNCABLE,
     USER_PRESENT,
@@ -179,6 +181,7 @@ def test_counter_that_does_not_grow_is_a_cloned_passkey(ports: Ports, step: int)
         str(user_id),
         {"passkey": "Office key"},
     )
+    assert len(mails(ports, MailKind.PASSKEY_COPIED)) == 1
     assert answer(ports, authenticator) is not None
 
 
@@ -192,6 +195,7 @@ def test_forged_counter_reports_no_clone(ports: Ports) -> None:
     assert answer(ports, forged) is None
     with ports.database.reading() as session:
         assert session.scalars(select(AuditRecord)).all() == []
+    assert mails(ports, MailKind.PASSKEY_COPIED) == []
 
 
 def test_authenticator_without_a_counter_is_used_again(ports: Ports) -> None:

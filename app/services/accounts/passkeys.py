@@ -1,0 +1,291 @@
+"""The caller's own passkeys: add, rename and delete them.
+
+Only the console offers this, after a fresh proof, so that a stolen API token can't do it.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Caller
+from app.domain.second_factors.challenges import ChallengePurpose
+from app.domain.second_factors.methods import SecondFactorType
+from app.domain.sign_in.devices import device_of
+from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
+from app.domain.values.text_rules import line_problem
+from app.models import PasskeyRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.ports.passkeys import NewPasskey, PasskeyOwner, PasskeyRefused
+from app.services.accounts.authenticator_apps import AddedFactor
+from app.services.audit.log import Change, record
+from app.services.authorization.register import account_owner_only, fresh_proof
+from app.services.lists.records import record_from
+from app.services.outbox.security_notices import notify
+from app.services.second_factors.challenges import ask, count_answer, use_up
+from app.services.second_factors.passkey_checks import (
+    RANDOM_LENGTH,
+    known_passkeys,
+    method_of,
+    require_party,
+    store_random,
+)
+from app.services.second_factors.recovery_codes import hash_first_codes, store_first_codes
+from app.services.second_factors.removal import settle_removal
+from app.services.second_factors.session_methods import add_method, count_other_sessions
+from app.services.sign_in.reauthentication import own_id
+
+MAX_PASSKEYS = 20
+"""Passkeys of an account."""
+
+MAX_NAME_LENGTH = 100
+"""Characters of a passkey's name."""
+
+_MAX_DEVICE_LENGTH = 64
+_HANDLE = "user handle of passkeys"
+_MISSING = Problem("NOT_FOUND", "Passkey not found. It may have been deleted.")
+_REFUSED = Problem(
+    "INVALID_SECOND_FACTOR",
+    "The passkey couldn't be verified, so it wasn't added. Try again, and confirm with your "
+    "fingerprint, face or PIN.",
+    "credential",
+)
+_TAKEN = Problem("UNIQUE", "This passkey was already added.", "credential")
+_TOO_MANY = Problem(
+    "INVALID",
+    "You have {count} passkeys, which is the maximum. Delete one first.",
+    values={"count": MAX_PASSKEYS},
+)
+_ENDED = Problem("INVALID", "This took too long or was already used. Try again.", "challenge")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPasskey:
+    """A passkey of the caller's; ``device`` is where it was added, in plain words."""
+
+    id: int
+    name: str
+    device: str
+    is_synced: bool
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeyCreation:
+    """The options (JSON) with which a browser makes a passkey, and a name to suggest for it."""
+
+    challenge: str = field(repr=False)
+    options: str
+    name: str
+
+
+@account_owner_only
+def list_passkeys(ports: Ports, actor: Actor) -> tuple[OwnPasskey, ...]:
+    """Return the caller's passkeys, the oldest first."""
+    columns = (
+        PasskeyRecord.id,
+        PasskeyRecord.name,
+        PasskeyRecord.device,
+        PasskeyRecord.is_synced,
+        PasskeyRecord.created_at,
+        PasskeyRecord.last_used_at,
+    )
+    mine = select(*columns).where(PasskeyRecord.user_id == own_id(actor))
+    with ports.database.reading() as session:
+        return tuple(
+            record_from(OwnPasskey, row)
+            for row in session.execute(mine.order_by(PasskeyRecord.id))
+        )
+
+
+@account_owner_only
+def show_passkey(ports: Ports, actor: Actor, passkey_id: int) -> OwnPasskey:
+    """Return one of the caller's passkeys; refuses NOT_FOUND for any other."""
+    for passkey in list_passkeys(ports, actor):
+        if passkey.id == passkey_id:
+            return passkey
+    raise Refused(_MISSING)
+
+
+@fresh_proof("always", lambda *_args: True)
+@account_owner_only
+def begin_passkey(ports: Ports, actor: Actor) -> PasskeyCreation:
+    """Return the options to make a passkey for the caller, within minutes and in this session.
+
+    Refuses INVALID on an IP address, and for an account with ``MAX_PASSKEYS``.
+    """
+    party, user_id = require_party(ports, actor), own_id(actor)
+    random, purpose = ports.randomness.token(RANDOM_LENGTH), ChallengePurpose.ADD_PASSKEY
+    with ports.database.transaction() as session:
+        user = _lock_user(session, user_id)
+        _require_room(session, user_id)
+        asked = ask(ports, session, purpose, user_id=user_id, session_id=_own_session(actor))
+        session.flush()
+        store_random(ports, actor, session, purpose, asked.token, random)
+        handle = _handle_of(ports, session, user_id)
+        known = known_passkeys(session, user_id)
+        shop = session.get_one(ShopRecord, SHOP_ID).name
+    full_name = f"{user.first_name} {user.last_name}".strip()
+    owner = PasskeyOwner(handle, user.email, full_name or user.email)
+    options = ports.passkeys.creation_options(party, shop, random, owner, known)
+    return PasskeyCreation(asked.token, options, device_of(actor.user_agent))
+
+
+@fresh_proof("always", lambda *_args, **_options: True)
+@account_owner_only
+def add_passkey(
+    ports: Ports, actor: Actor, *, challenge: str, credential: str, name: str
+) -> AddedFactor:
+    """Add the passkey that a browser made with the options of ``begin_passkey``.
+
+    Refuses INVALID on ``name``; INVALID on ``challenge`` for one that is over or of another
+    session; INVALID_SECOND_FACTOR on ``credential``, and UNIQUE for a passkey that was added
+    before; INVALID for an account with ``MAX_PASSKEYS``.
+    """
+    party, user_id, name = require_party(ports, actor), own_id(actor), _checked_name(name)
+    asked_id, random = _take_answer(ports, actor, challenge)
+    try:
+        made = ports.passkeys.verify_creation(party, random, credential)
+    except PasskeyRefused as refused:
+        raise Refused(_REFUSED) from refused
+    codes = hash_first_codes(ports, user_id)
+    with ports.database.transaction() as session:
+        user = _lock_user(session, user_id)
+        use_up(session, asked_id)
+        _require_room(session, user_id)
+        _store(ports, actor, session, user_id, made, name)
+        after = _described(name)
+        change = Change("second_factor.add", "User", user_id, user.email, after=after)
+        record(ports, actor, session, change)
+        values = {"factor": f'Passkey "{name}"'}
+        notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, values)
+        shown = store_first_codes(ports, session, user_id, codes)
+        add_method(session, actor, method_of(is_synced=made.is_synced))
+        return AddedFactor(shown, count_other_sessions(ports, session, actor, user_id))
+
+
+@account_owner_only
+def rename_passkey(ports: Ports, actor: Actor, *, passkey_id: int, name: str) -> None:
+    """Rename one of the caller's passkeys; refuses NOT_FOUND, and INVALID on ``name``."""
+    name = _checked_name(name)
+    with ports.database.transaction() as session:
+        user = _lock_user(session, own_id(actor))
+        passkey = _load(session, user.id, passkey_id)
+        if passkey.name == name:
+            return
+        before, passkey.name = passkey.name, name
+        change = Change(
+            "second_factor.rename",
+            "User",
+            user.id,
+            user.email,
+            before={"name": before},
+            after={"name": name},
+        )
+        record(ports, actor, session, change)
+
+
+@fresh_proof("always", lambda *_args, **_options: True)
+@account_owner_only
+def delete_passkey(ports: Ports, actor: Actor, *, passkey_id: int) -> None:
+    """Delete one of the caller's passkeys, which then no longer signs in.
+
+    Refuses NOT_FOUND, and REQUIRED if it is the last second factor while staff need one.
+    """
+    with ports.database.transaction() as session:
+        user = _lock_user(session, own_id(actor))
+        passkey = _load(session, user.id, passkey_id)
+        session.delete(passkey)
+        session.flush()
+        settle_removal(session, user)
+        before = _described(passkey.name)
+        change = Change("second_factor.remove", "User", user.id, user.email, before=before)
+        record(ports, actor, session, change)
+        values = {"factor": f'Passkey "{passkey.name}"'}
+        notify(ports, actor, session, user.id, MailKind.SECOND_FACTOR_REMOVED, values)
+
+
+def _take_answer(ports: Ports, actor: Actor, token: str) -> tuple[int, str]:
+    """Count an answer of the caller's session; return the challenge's key and random text."""
+    with ports.database.transaction() as session:
+        try:
+            asked = count_answer(ports, session, ChallengePurpose.ADD_PASSKEY, token)
+        except Refused as refused:
+            raise Refused(_ENDED) from refused
+        if asked.session_id != _own_session(actor):
+            raise Refused(_ENDED)
+        return asked.id, asked.passkey_challenge
+
+
+def _store(
+    ports: Ports, actor: Actor, session: Session, user_id: int, made: NewPasskey, name: str
+) -> None:
+    now = ports.clock.now()
+    row = {
+        "user_id": user_id,
+        "user_handle": _handle_of(ports, session, user_id),
+        "credential_id": made.credential_id,
+        "public_key": made.public_key,
+        "sign_count": made.sign_count,
+        "is_synced": made.is_synced,
+        "transports": " ".join(made.transports),
+        "aaguid": made.aaguid,
+        "name": name,
+        "device": device_of(actor.user_agent)[:_MAX_DEVICE_LENGTH],
+        "created_at": now,
+    }
+    dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
+    new = dialect.insert(PasskeyRecord).values(row).on_conflict_do_nothing()
+    if session.scalar(new.returning(PasskeyRecord.id)) is None:
+        raise Refused(_TAKEN)
+
+
+def _handle_of(ports: Ports, session: Session, user_id: int) -> str:
+    """Return what names the account to authenticators; all its passkeys have the same."""
+    stored = select(PasskeyRecord.user_handle).where(PasskeyRecord.user_id == user_id).limit(1)
+    return session.scalar(stored) or ports.encryption.fingerprint(_HANDLE, str(user_id))
+
+
+def _require_room(session: Session, user_id: int) -> None:
+    count = select(func.count(PasskeyRecord.id)).where(PasskeyRecord.user_id == user_id)
+    if (session.scalar(count) or 0) >= MAX_PASSKEYS:
+        raise Refused(_TOO_MANY)
+
+
+def _load(session: Session, user_id: int, passkey_id: int) -> PasskeyRecord:
+    passkey = session.get(PasskeyRecord, passkey_id)
+    if passkey is None or passkey.user_id != user_id:
+        raise Refused(_MISSING)
+    return passkey
+
+
+def _checked_name(name: str) -> str:
+    name = name.strip()
+    if not name:
+        raise Refused(Problem("REQUIRED", "Enter a name for the passkey.", "name"))
+    refuse_any(line_problem(name, "name", max_length=MAX_NAME_LENGTH))
+    return name
+
+
+def _described(name: str) -> dict[str, object]:
+    return {"type": SecondFactorType.PASSKEY.value, "name": name}
+
+
+def _own_session(actor: Actor) -> int:
+    """Return the caller's session; a provider's own token has none, and can't add passkeys."""
+    if actor.session_id is None:
+        raise PermissionDenied(Caller.USER)
+    return actor.session_id
+
+
+def _lock_user(session: Session, user_id: int) -> UserRecord:
+    user = session.get(UserRecord, user_id, with_for_update=True)
+    if user is None:
+        raise PermissionDenied(Caller.USER)
+    return user

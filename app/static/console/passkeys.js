@@ -1,0 +1,131 @@
+// Passkeys: a form with data-passkey ("create" or "get") is sent with what the browser's passkey answers.
+// Its options (JSON) are in data-options, or come from data-options-url, with a new challenge. With
+// data-autofill the browser also offers passkeys in the field with autocomplete="… webauthn".
+"use strict";
+
+{
+  const RENEW = 4 * 60 * 1000; // a challenge can be answered for five minutes
+  const MESSAGES = {
+    InvalidStateError: "This device already has a passkey for your account.",
+    NotSupportedError: "This device can't make passkeys. Use a phone, a security key or a password manager.",
+    SecurityError: "Passkeys don't work on this address. Open this page by its host name over https.",
+  };
+  const UNANSWERED = "No passkey was used. Try again, or choose another way.";
+  const UNREACHABLE = "The server couldn't be reached. Reload the page and try again.";
+
+  let waiting = new AbortController();
+  let isAsking = false;
+
+  const decoded = (text) =>
+    Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (sign) => sign.charCodeAt(0));
+
+  const encoded = (buffer) =>
+    btoa(String.fromCharCode(...new Uint8Array(buffer)))
+      .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+
+  const listed = (known) => known?.map((passkey) => ({ ...passkey, id: decoded(passkey.id) }));
+
+  function parsed(options) {
+    const { user, challenge, allowCredentials, excludeCredentials } = options;
+    return {
+      ...options,
+      challenge: decoded(challenge),
+      ...(user && { user: { ...user, id: decoded(user.id) } }),
+      ...(allowCredentials && { allowCredentials: listed(allowCredentials) }),
+      ...(excludeCredentials && { excludeCredentials: listed(excludeCredentials) }),
+    };
+  }
+
+  function written(credential) {
+    const { response } = credential;
+    const parts = {};
+    for (const name of ["clientDataJSON", "attestationObject", "authenticatorData", "signature", "userHandle"]) {
+      if (response[name]) parts[name] = encoded(response[name]);
+    }
+    if (response.getTransports) parts.transports = response.getTransports();
+    const id = encoded(credential.rawId);
+    return JSON.stringify({ id, rawId: id, type: credential.type, clientExtensionResults: {}, response: parts });
+  }
+
+  function say(form, message) {
+    const place = form.querySelector("[data-passkey-error]");
+    if (!place) return;
+    place.textContent = message;
+    place.hidden = !message;
+  }
+
+  class Unusable extends Error {}
+
+  async function asked(form) {
+    const { options, optionsUrl } = form.dataset;
+    if (options) return { options: JSON.parse(options) };
+    let sent;
+    try {
+      const answer = await fetch(optionsUrl, {
+        method: "POST",
+        body: new URLSearchParams(new FormData(form)),
+        headers: { "X-Requested-With": "fetch" },
+        credentials: "same-origin",
+      });
+      sent = await answer.json();
+    } catch {
+      throw new Unusable(UNREACHABLE);
+    }
+    if (!sent.options) throw new Unusable(sent.error || UNREACHABLE);
+    return { challenge: sent.challenge, options: JSON.parse(sent.options) };
+  }
+
+  async function answer(form, more = {}) {
+    waiting.abort();
+    const own = new AbortController();
+    waiting = own;
+    const { challenge, options } = await asked(form);
+    if (own.signal.aborted) return;
+    const request = { publicKey: parsed(options), signal: own.signal, ...more };
+    const making = form.dataset.passkey === "create";
+    const credential = await (making ? navigator.credentials.create(request) : navigator.credentials.get(request));
+    if (!credential || own.signal.aborted) return;
+    if (challenge) form.elements.challenge.value = challenge;
+    form.elements.credential.value = written(credential);
+    form.submit();
+  }
+
+  async function offer(form) {
+    if (isAsking || document.hidden) return;
+    try {
+      await answer(form, { mediation: "conditional" });
+    } catch {
+      // Nobody asked for it: the button says what is wrong.
+    }
+  }
+
+  for (const form of document.querySelectorAll("form[data-passkey]")) {
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      if (isAsking) return;
+      isAsking = true;
+      say(form, "");
+      try {
+        await answer(form);
+      } catch (error) {
+        say(form, error instanceof Unusable ? error.message : MESSAGES[error.name] || UNANSWERED);
+      } finally {
+        isAsking = false;
+      }
+    });
+  }
+
+  const autofilled = document.querySelector("form[data-passkey][data-autofill]");
+  const canOffer = window.PublicKeyCredential?.isConditionalMediationAvailable;
+  if (autofilled && canOffer) {
+    canOffer.call(PublicKeyCredential).then((available) => {
+      if (!available) return;
+      offer(autofilled);
+      setInterval(() => offer(autofilled), RENEW);
+      document.addEventListener("visibilitychange", () => offer(autofilled));
+    });
+  }
+  if (!window.PublicKeyCredential) {
+    for (const form of document.querySelectorAll("form[data-passkey]")) form.dataset.unsupported = "";
+  }
+}
