@@ -1,7 +1,6 @@
 """Which adapter stands behind each port.
 
-Most adapters are imported like any module; ``lazy_adapters`` and ``lazy_credentials``
-import the others on first use.
+Most adapters are imported like any module; ``lazy_adapters`` imports the others on first use.
 """
 
 import atexit
@@ -25,27 +24,24 @@ from app.adapters.saved_logins import FileProfiles
 from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.throttle_sql import SqlThrottle
 from app.lazy_adapters import (
+    LazyAuthenticatorApps,
     LazyBackups,
+    LazyEncryption,
     LazyHttp,
     LazyIdentityProvider,
     LazyImages,
     LazyImportSources,
+    LazyKeyStore,
+    LazyPasskeys,
     LazyPayloads,
     LazyQueue,
     LazyRateLimiter,
     LazySchema,
     LazySecurityLog,
-    load,
-    trusted_authorities,
-)
-from app.lazy_credentials import (
-    LazyAuthenticatorApps,
-    LazyEncryption,
-    LazyKeyStore,
-    LazyPasskeys,
-    LazyPasswordStrength,
     LazySignatures,
+    load,
     matches_foreign_hash,
+    trusted_authorities,
 )
 from app.ports import (
     Database,
@@ -118,7 +114,6 @@ def connect(
         signatures=LazySignatures(),
         passwords=passwords,
         passkeys=LazyPasskeys(),
-        password_strength=LazyPasswordStrength(),
         throttle=_throttle(database, settings.redis_url),
         rate_limiter=LazyRateLimiter(clock, settings.redis_url),
         encryption=encryption,

@@ -84,7 +84,8 @@ class CachedProviderToken:
     ``issuer`` and ``subject`` are those of the identity with the key ``identity_id``.
     ``issued`` is the latest moment at which it can have been issued, ``not_before`` the first at
     which it is good; times are Unix seconds.
-    ``grant`` is ``None`` where rights are kept here.
+    ``grant`` is ``None`` where rights are kept here. ``amr`` are the authentication methods, if
+    the provider says that a second factor was used.
     """
 
     identity_id: int
@@ -95,6 +96,7 @@ class CachedProviderToken:
     expires: float
     version: int
     not_before: float = 0.0
+    amr: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,13 @@ AUTHORIZATION = (
         "services/authorization/test_second_factor_rule.py",
     ),
     Mutant(
+        "A provider's second factor counts only where its settings say so",
+        "app/domain/single_sign_on/second_factor_claims.py",
+        "if not (by_amr or by_acr):",
+        "if not (by_amr or by_acr or methods):",
+        "domain/single_sign_on/test_second_factor_claims.py",
+    ),
+    Mutant(
         "Another grace period moves its end",
         "app/domain/shop/second_factor_rule.py",
         "return replace(after, second_factor_from=before.second_factor_from + moved)",

@@ -19,7 +19,9 @@ from app.domain.values.service_headers import PLATFORM
 PLUGINS = "plugins_pluginconfiguration"
 PLUGIN = "mirumee.authentication.openidconnect"
 
-_OURS = frozenset(("issuer", "trust_emails", "scope_prefix"))
+_OURS = frozenset(
+    ("issuer", "trust_emails", "scope_prefix", "second_factor_amr", "second_factor_acr")
+)
 """Settings that the platform doesn't have."""
 
 _BY_NAME: Mapping[str, Setting] = {

@@ -113,8 +113,20 @@ SETTINGS = (
         "What the provider's scopes begin with, before the colon. If empty, VENDOR in lower case.",
         max_length=64,
     ),
+    Setting(
+        "second_factor_amr",
+        "Second factor by amr",
+        "Values of the claim amr, separated by spaces, that mean that a second factor was used.",
+        max_length=255,
+    ),
+    Setting(
+        "second_factor_acr",
+        "Second factor by acr",
+        "Values of the claim acr, separated by spaces, that mean that a second factor was used.",
+        max_length=1024,
+    ),
 )
-"""In the order of the interface; ``issuer``, ``trust_emails`` and ``scope_prefix`` are ours."""
+"""In the order of the interface; ``issuer`` and all that follow it are ours."""
 
 SECRET_NAMES = frozenset(entry.name for entry in SETTINGS if entry.type is SettingType.SECRET)
 

@@ -12,6 +12,7 @@ from app.domain.authorization.scopes import ScopeGrant, granted_scopes
 from app.domain.deliveries import signatures
 from app.domain.single_sign_on.provider_jws import peek, peek_part
 from app.domain.single_sign_on.providers import Provider
+from app.domain.single_sign_on.second_factor_claims import read_session_methods
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.times import CLOCK_LEEWAY, is_time
 
@@ -65,7 +66,8 @@ class AccessToken:
     """An access token that may be used here; times are Unix seconds.
 
     It is good from ``not_before`` on, the leeway of the clocks included. ``issuer`` is empty where
-    the token names none, ``grant`` is ``None`` where rights are kept here.
+    the token names none, ``grant`` is ``None`` where rights are kept here. ``amr`` are the
+    authentication methods, if the provider says that a second factor was used.
     """
 
     issuer: str
@@ -74,6 +76,7 @@ class AccessToken:
     issued: float | None
     not_before: float
     grant: ScopeGrant | None
+    amr: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,7 @@ class IdToken:
     """The claims of a sign-in; ``sid`` is the provider's session, if known.
 
     ``proved_ago`` is how many seconds before issue the person authenticated there; 0 if unknown.
+    ``amr`` are the authentication methods, if the provider says that a second factor was used.
     """
 
     issuer: str
@@ -88,6 +92,7 @@ class IdToken:
     sid: str
     claims: Mapping[str, object]
     proved_ago: float = 0.0
+    amr: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +159,8 @@ def read_access_token(
             if has_audience
             else ScopeGrant()
         )
-    return AccessToken(issuer, _subject(claims), expires, issued, not_before, grant)
+    amr = read_session_methods(claims, provider)
+    return AccessToken(issuer, _subject(claims), expires, issued, not_before, grant, amr)
 
 
 def read_id_token(
@@ -178,7 +184,8 @@ def read_id_token(
         raise ProviderTokenRejected("The ID token belongs to another sign-in.")
     sid = claims.get("sid")
     session_id = sid if isinstance(sid, str) and len(sid) <= MAX_SUBJECT_LENGTH else ""
-    return IdToken(issuer, _subject(claims), session_id, claims, _proved_ago(claims))
+    amr = read_session_methods(claims, provider)
+    return IdToken(issuer, _subject(claims), session_id, claims, _proved_ago(claims), amr)
 
 
 def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> LogoutToken:

@@ -48,6 +48,8 @@ class Provider:
     default_group_name_for_new_staff_users: str = ""
     trust_emails: bool = False
     scope_prefix: str = ""
+    second_factor_amr: str = ""
+    second_factor_acr: str = ""
 
     @property
     def takes_tokens(self) -> bool:

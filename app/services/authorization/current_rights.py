@@ -123,7 +123,7 @@ def _find_person(ports: Ports, actor: Actor) -> Lookup[LiveSession | None]:
         token = actor.provider_token
         if token is None:
             raise TokenRejected(TokenFault.INVALID)
-        bearer = find_provider_session_again(ports, token, actor.grant)
+        bearer = find_provider_session_again(ports, token, actor.grant, actor.amr)
         is_current = bearer.shop_state.providers_version == token.version
         return bearer if is_current else Lookup(bearer.shop_state, None)
     if actor.app_id is None:

@@ -51,12 +51,12 @@ def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[Liv
     the token's issuer and subject: a restored backup can reuse its key.
     """
     token = ProviderToken(seen.identity_id, seen.issuer, seen.subject, seen.issued, seen.version)
-    return find_provider_session_again(ports, token, seen.grant)
+    return find_provider_session_again(ports, token, seen.grant, seen.amr)
 
 
 @part
 def find_provider_session_again(
-    ports: Ports, token: ProviderToken, grant: ScopeGrant | None
+    ports: Ports, token: ProviderToken, grant: ScopeGrant | None, amr: tuple[str, ...]
 ) -> Lookup[LiveSession | None]:
     """Find a user as ``find_provider_session`` does, by an actor's ``ProviderToken``."""
     values = {
@@ -70,7 +70,7 @@ def find_provider_session_again(
     if row.user_id is None or is_signed_out(token.issued, *signed_out):
         return Lookup(state, None)
     user = read_user(row)
-    found = LiveSession(None, SessionOrigin.OIDC, user, grant, provider_token=token)
+    found = LiveSession(None, SessionOrigin.OIDC, user, grant, provider_token=token, amr=amr)
     return Lookup(state, found)
 
 

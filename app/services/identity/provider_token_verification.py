@@ -46,6 +46,7 @@ class _Bearer:
     expires: float
     issued: float | None
     not_before: float = 0.0
+    amr: tuple[str, ...] = ()
 
 
 @part
@@ -143,7 +144,7 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     claims = _ask(ports, provider, token, CallPurpose.VERIFIED)
     person = read_person(claims, provider, access.subject)
     provider_person = ProviderPerson(provider, access.issuer, person, access.grant)
-    return _Bearer(provider_person, access.expires, access.issued, access.not_before)
+    return _Bearer(provider_person, access.expires, access.issued, access.not_before, access.amr)
 
 
 def _read_opaque(
@@ -199,6 +200,7 @@ def _store(
             expires=bearer.expires,
             version=version,
             not_before=bearer.not_before,
+            amr=bearer.amr,
         )
 
 

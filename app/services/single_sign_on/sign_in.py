@@ -97,6 +97,7 @@ class _VerifiedSignIn:
     sid: str
     refresh_token: str
     proved_ago: float
+    amr: tuple[str, ...]
 
 
 @input_decides
@@ -232,7 +233,9 @@ def _verify(
         raise unavailable(failed) from failed
     provider_person = ProviderPerson(provider, identity.issuer, person, grant)
     refresh_token = tokens.refresh_token if provider.enable_refresh_token else ""
-    return _VerifiedSignIn(provider_person, identity.sid, refresh_token, identity.proved_ago)
+    return _VerifiedSignIn(
+        provider_person, identity.sid, refresh_token, identity.proved_ago, identity.amr
+    )
 
 
 def _sign_in(
@@ -253,7 +256,7 @@ def _sign_in(
             proven.refresh_token,
             provider_person.rights,
         )
-        start = SessionStart(SessionOrigin.OIDC, started, terms.lifetime)
+        start = SessionStart(SessionOrigin.OIDC, started, terms.lifetime, proven.amr)
         opened = open_session(ports, actor, session, user.id, start)
         entered = load_user(session, user.id)
         is_staff = (
