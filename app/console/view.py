@@ -34,7 +34,14 @@ from app.console.integrations import (
     webhooks,
 )
 from app.console.page_layout import HEADERS, frame_values, go, page
-from app.console.people import account, account_actions, customers, passwords, staff
+from app.console.people import (
+    account,
+    account_actions,
+    customers,
+    passwords,
+    second_factors,
+    staff,
+)
 from app.console.permissions import by_area, dashed_note
 from app.console.reauthentication import answer_proof
 from app.console.security import (
@@ -90,6 +97,7 @@ PAGES = (
     audit,
     shop_settings,
     account,
+    second_factors,
     account_actions,
     app_installation,
     app_tokens,

@@ -15,7 +15,15 @@ from tests.console.staff_client import ConsoleClient
 KEYS = {"customers": 2}
 """Of the page groups whose first row has another key than 1."""
 
-OWN_GROUPS = ("account", "creations", "passwords", "preferences", "search", "sign_in")
+OWN_GROUPS = (
+    "account",
+    "creations",
+    "passwords",
+    "preferences",
+    "search",
+    "second_factors",
+    "sign_in",
+)
 """Pages about oneself, and the search, which finds what one may see."""
 
 ACTIVITY_TABLES = (

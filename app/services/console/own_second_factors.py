@@ -1,0 +1,80 @@
+"""What the console shows of the caller's own second factors; no secret is read."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.domain.authorization.actor import Actor
+from app.domain.shop.settings import StaffSecondFactor
+from app.models import AuthenticatorAppRecord, RecoveryCodeRecord, ShopRecord, UserRecord
+from app.models.shop import SHOP_ID
+from app.ports import Ports
+from app.services.authorization.register import account_owner_only
+from app.services.second_factors.stored_factors import FactorCounts, read_factors
+from app.services.sign_in.reauthentication import own_id
+
+
+@dataclass(frozen=True, slots=True)
+class AppState:
+    """An authenticator app: on since ``confirmed_at``; ``is_pending`` while one is set up."""
+
+    confirmed_at: datetime | None = None
+    last_used_at: datetime | None = None
+    is_pending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CodesState:
+    """The recovery codes of an account: how many there were, and when one was last used."""
+
+    total: int
+    created_at: datetime | None
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSecondFactors:
+    """The caller's second factors, and since when or from when on the shop requires one of them.
+
+    ``required_from`` is ``None`` if it doesn't, or if they aren't staff.
+    """
+
+    counts: FactorCounts
+    app: AppState
+    codes: CodesState
+    required_from: datetime | None
+
+
+@account_owner_only
+def show_own_second_factors(ports: Ports, actor: Actor) -> OwnSecondFactors:
+    """Return the second factors of the caller."""
+    user_id = own_id(actor)
+    with ports.database.reading() as session:
+        return OwnSecondFactors(
+            read_factors(session, user_id),
+            _read_app(session, user_id),
+            _read_codes(session, user_id),
+            _required_from(session, user_id),
+        )
+
+
+def _read_app(session: Session, user_id: int) -> AppState:
+    app = AuthenticatorAppRecord
+    query = select(app.confirmed_at, app.last_used_at, app.pending_secret != "")
+    row = session.execute(query.where(app.user_id == user_id)).one_or_none()
+    return AppState() if row is None else AppState(row[0], row[1], bool(row[2]))
+
+
+def _read_codes(session: Session, user_id: int) -> CodesState:
+    code = RecoveryCodeRecord
+    query = select(func.count(), func.max(code.created_at), func.max(code.used_at))
+    return CodesState(*session.execute(query.where(code.user_id == user_id)).one())
+
+
+def _required_from(session: Session, user_id: int) -> datetime | None:
+    shop = session.get_one(ShopRecord, SHOP_ID)
+    is_staff = session.scalar(select(UserRecord.is_staff).where(UserRecord.id == user_id))
+    is_required = shop.staff_second_factor == StaffSecondFactor.REQUIRED.value
+    return shop.second_factor_from if is_required and is_staff else None
