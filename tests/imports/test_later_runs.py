@@ -1,5 +1,6 @@
 """Later runs: what changed at the source is taken over, unless it was edited here."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -266,22 +267,73 @@ def test_email_of_a_local_person_is_not_taken_over(
     assert _user(target, 2) is None
 
 
+def _references(target: Ports) -> dict[int, str | None]:
+    with target.database.reading() as session:
+        found = session.execute(select(UserRecord.id, UserRecord.external_reference))
+        return {row[0]: row[1] for row in found}
+
+
 def test_of_equal_external_references_one_is_imported(
     target: Ports, platform: PlatformDatabase
 ) -> None:
     for key, reference in ((1, "crm-1"), (2, " crm-1")):
         email = f"p{key}@example.com"
         platform.add("account_user", id=key, email=email, external_reference=reference)
+    platform.add("account_address", id=30)
+    platform.add("account_user_addresses", user_id=2, address_id=30)
 
+    rehearsed = import_platform(target, platform, "--dry-run", "--batch", "1")
     report = import_platform(target, platform)
 
-    assert report.findings == [("account_user", 2, "REFERENCE_TAKEN", "LEFT_OUT")]
+    taken = ("account_user", 2, "REFERENCE_TAKEN", "CHANGED")
+    assert rehearsed.findings == report.findings == [taken]
+    assert report.reasons("REFERENCE_TAKEN") == [
+        "User 1 has the same external reference. Imported without it."
+    ]
+    assert report.counts("user") == {"read": 2, "created": 2}
+    assert report.counts("address") == {"read": 1, "created": 1}
+    assert _references(target) == {1: "crm-1", 2: None}
+    again = import_platform(target, platform)
+    assert (again.counts("user"), again.findings) == ({"read": 2, "unchanged": 2}, [])
+    platform.run("UPDATE account_user SET external_reference = 'crm-2' WHERE id = 2")
+    corrected = import_platform(target, platform)
+    assert (corrected.counts("user")["updated"], corrected.findings) == (1, [])
+    assert _references(target) == {1: "crm-1", 2: "crm-2"}
 
 
-def test_digest_of_a_row_is_computed_once() -> None:
+def test_reference_of_a_local_person_is_not_taken_over(
+    target: Ports, imported: PlatformDatabase
+) -> None:
+    run(target, "user", "create", "local@example.com", "--no-input")
+    [local] = _references(target).keys() - {1, 2}
+    _edit(target, local, external_reference="crm-1")
+    imported.run(
+        "UPDATE account_user SET external_reference = 'crm-1', first_name = 'Eve' WHERE id = 1"
+    )
+
+    report = import_platform(target, imported)
+
+    assert report.findings == [("account_user", 1, "REFERENCE_TAKEN", "CHANGED")]
+    assert report.counts("user")["updated"] == 1
+    assert _references(target) == {1: None, 2: None, local: "crm-1"}
+    user = _user(target, 1)
+    assert user is not None
+    assert user.first_name == "Eve"
+
+
+def test_references_can_change_hands(target: Ports, imported: PlatformDatabase) -> None:
+    for one, two in (("crm-1", "crm-2"), ("crm-3", "crm-1")):
+        imported.run("UPDATE account_user SET external_reference = NULL")
+        imported.run("UPDATE account_user SET external_reference = %s WHERE id = 1", one)
+        imported.run("UPDATE account_user SET external_reference = %s WHERE id = 2", two)
+        assert import_platform(target, imported, "--batch", "1").findings == []
+        assert _references(target) == {1: one, 2: two}
+
+
+def test_changed_row_keeps_the_digest_of_the_source() -> None:
     row = Row(1, {"name": "Ada"}, {"last_login": JOINED})
     assert row.source_digest == digest_of({"name": "Ada", "last_login": JOINED})
-    assert row.source_digest is row.source_digest
+    assert replace(row, state={"name": "Eve"}).source_digest == row.source_digest
 
 
 def test_source_that_lost_most_rows_stops_the_run(

@@ -261,6 +261,33 @@ def test_rows_that_do_not_fit(ports: Ports, tmp_path: Path) -> None:
     assert Counter(row[2] for row in written) == report["findingCounts"]
 
 
+def test_person_is_imported_without_a_reference_that_is_taken(
+    ports: Ports, tmp_path: Path
+) -> None:
+    holder = make_user(ports, "holder@example.com")
+    with ports.database.transaction() as session:
+        session.get_one(UserRecord, holder).external_reference = "crm-1"
+    rows = "email,external_reference\nann@example.com,crm-1\nbob@example.com,crm-2\n"
+    file = write(tmp_path, rows)
+
+    report = run_json(ports, "import", "users", file)
+
+    assert codes(report) == [(2, "REFERENCE_TAKEN")]
+    assert report["findings"][0]["outcome"] == "CHANGED"
+    references = {email: user.external_reference for email, user in stored(ports).items()}
+    assert references == {
+        "holder@example.com": "crm-1",
+        "ann@example.com": None,
+        "bob@example.com": "crm-2",
+    }
+    again = run_json(ports, "import", "users", file)
+    assert (codes(again), again["imported"][0]["unchanged"]) == ([], 2)
+    with ports.database.transaction() as session:
+        session.execute(delete(UserRecord).where(UserRecord.email == "ann@example.com"))
+    assert codes(run_json(ports, "import", "users", file)) == []
+    assert "ann@example.com" not in stored(ports)
+
+
 def test_json_lines_that_are_no_objects(ports: Ports, tmp_path: Path) -> None:
     file = write(tmp_path, '{"email": "ann@example.com"}\n[1]\n{"email"\n\n', "people.jsonl")
     report = run_json(ports, "import", "users", file)

@@ -21,7 +21,10 @@ REMEDIES: Mapping[str, str] = {
     "EMAIL_TAKEN": (
         "Decide which account stays, change the other one's email at the source and import again."
     ),
-    "REFERENCE_TAKEN": "Correct the external reference at the source and import again.",
+    "REFERENCE_TAKEN": (
+        "Decide who has the external reference. Correct it at the source and import again, or "
+        "enter it here."
+    ),
     "NAME_MISSING": "Rename the group here.",
     "GROUP_NAME_TAKEN": "Rename one of the groups at the source and import again.",
     "GROUP_RESTRICTED": "Add members only if the group's permissions can apply to the whole shop.",

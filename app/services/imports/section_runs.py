@@ -129,7 +129,7 @@ class _Batch:
     def conflicts(self, *, is_last: bool) -> Sequence[Row]:
         """Take out rows that can't be written, and return them to be tried again.
 
-        The last time, they are reported and left out.
+        The last time, they are reported, and left out unless the section can change them.
         """
         rows = [*self.create, *self.update]
         found = self.section.conflicts(self.run, self.session, rows) if rows else {}
@@ -141,10 +141,16 @@ class _Batch:
         waiting = [row for row in rows if row.key in found]
         if not is_last:
             return waiting
+        changed = []
         for row in waiting:
             self.run.report(found[row.key])
-            self.run.leave_out(self.section.kind, row.key)
-        self.counts.left_out += len(waiting)
+            writable = self.section.without_conflict(row, found[row.key])
+            if writable is None:
+                self.run.leave_out(self.section.kind, row.key)
+                self.counts.left_out += 1
+            else:
+                changed.append(writable)
+        self.plan(changed)
         return ()
 
     def write(self) -> None:

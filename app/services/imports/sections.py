@@ -24,7 +24,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import ClassVar
 
 from sqlalchemy.orm import Session
@@ -43,12 +42,13 @@ OnRows = Callable[[str, int, int], None]
 """Takes the title of a section, how many of its rows were read, and how many there are."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """A row as it is to be here.
 
     ``key`` is its ID here, ``source_key`` the source's where that is another one. ``value`` is for
-    the section, such as the object that ``state`` was made from.
+    the section, such as the object that ``state`` was made from. ``source_digest`` is of the row
+    as the source has it, also in a copy with another ``state``.
     """
 
     key: int
@@ -56,11 +56,12 @@ class Row:
     extra: State = field(default_factory=dict)
     value: object = field(default=None, repr=False)
     source_key: int | None = None
+    source_digest: str = ""
 
-    @cached_property
-    def source_digest(self) -> str:
-        """The digest of the row as the source has it."""
-        return digest_of({**self.state, **self.extra})
+    def __post_init__(self) -> None:
+        if not self.source_digest:
+            digest = digest_of({**self.state, **self.extra})
+            object.__setattr__(self, "source_digest", digest)
 
 
 @dataclass(slots=True)
@@ -163,6 +164,10 @@ class Section(ABC):
         They are tried again at the end, when the other row may have changed.
         """
         return {}
+
+    def without_conflict(self, row: Row, conflict: Finding) -> Row | None:
+        """Return ``row`` as it can be written in spite of ``conflict``, ``None`` if it can't."""
+        return None
 
     def known_keys(self, run: Run, session: Session, keys: Collection[int]) -> Collection[int]:
         """Return those of ``keys`` that were imported before."""

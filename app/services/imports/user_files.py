@@ -64,6 +64,10 @@ class _Candidate:
     def person(self) -> ImportedPerson:
         return self.new.person
 
+    def without_reference(self) -> "_Candidate":
+        person = replace(self.person, external_reference=None)
+        return replace(self, new=replace(self.new, person=person))
+
 
 @dataclass(slots=True)
 class _Run:
@@ -273,23 +277,24 @@ def _new_ones(run: _Run, session: Session, candidates: Sequence[_Candidate]) -> 
         by_email = holders.get(each.person.email)
         by_reference = holders.get(f"={each.person.external_reference}")
         holder = by_email if by_email is not None else by_reference
-        if holder is None:
-            if each.digest in run.deleted:
-                run.counts.unchanged += 1
-            else:
-                new.append(each)
-            continue
-        entry = entries.get(holder)
+        entry = None if holder is None else entries.get(holder)
         if entry is not None and entry.source == each.digest:
             run.counts.unchanged += 1
         elif entry is not None:
             run.counts.kept += 1
             template = "User {holder} was imported from this file before, and isn't updated."
             run.add(each.line, "CHANGED_IN_FILE", template, Outcome.KEPT, holder=holder)
-        else:
-            code = "REFERENCE_TAKEN" if by_email is None else "EMAIL_TAKEN"
+        elif by_email is not None:
             template = "User {holder} is here already, and isn't changed."
-            run.leave_out(each.line, code, template, holder=holder)
+            run.leave_out(each.line, "EMAIL_TAKEN", template, holder=by_email)
+        elif each.digest in run.deleted:
+            run.counts.unchanged += 1
+        elif by_reference is not None:
+            template = "User {holder} has the same external reference. Imported without it."
+            run.add(each.line, "REFERENCE_TAKEN", template, Outcome.CHANGED, holder=by_reference)
+            new.append(each.without_reference())
+        else:
+            new.append(each)
     return new
 
 

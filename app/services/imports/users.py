@@ -1,6 +1,7 @@
 """Import people: customers and staff, with their rights and passwords."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +37,8 @@ from app.services.imports.source_permissions import (
     number,
 )
 
+REFERENCE_TAKEN = "REFERENCE_TAKEN"
+
 _MEMBERS = "account_user_groups"
 
 
@@ -66,6 +69,7 @@ class Users(Section):
     def __init__(self) -> None:
         self._codenames: Mapping[int, str] = {}
         self._losers: Mapping[int, int] = {}
+        self._rehearsed: dict[str, int] = {}
 
     @override
     def is_wanted(self, parts: Collection[Part]) -> bool:
@@ -115,11 +119,10 @@ class Users(Section):
     def conflicts(self, run: Run, session: Session, rows: Sequence[Row]) -> Mapping[int, Finding]:
         people = {row.key: _new(row).person for row in rows}
         emails = _holders(session, UserRecord.email, [person.email for person in people.values()])
-        references = _holders(
-            session,
-            UserRecord.external_reference,
-            [each.external_reference for each in people.values() if each.external_reference],
-        )
+        wanted = {each.external_reference for each in people.values() if each.external_reference}
+        references = _holders(session, UserRecord.external_reference, wanted)
+        # A dry run doesn't write who has a reference first.
+        references |= {each: self._rehearsed[each] for each in wanted & self._rehearsed.keys()}
         moving = self._moving(run, session, emails) if run.options.dry_run else set()
         found = {}
         for key, person in people.items():
@@ -130,11 +133,19 @@ class Users(Section):
             if holder not in (key, *moving):
                 found[key] = _email_taken(key, holder)
             elif other != key:
-                template = "User {holder} here has the same external reference."
-                found[key] = Finding(
-                    USERS, key, "REFERENCE_TAKEN", template, Outcome.LEFT_OUT, {"holder": other}
-                )
+                found[key] = _reference_taken(key, other)
+            elif reference and run.options.dry_run:
+                self._rehearsed[reference] = key
         return found
+
+    @override
+    def without_conflict(self, row: Row, conflict: Finding) -> Row | None:
+        """Return a person without an external reference that is taken."""
+        if conflict.code != REFERENCE_TAKEN:
+            return None
+        new = _new(row)
+        person = replace(new.person, external_reference=None)
+        return replace(row, state=state_of(person), value=replace(new, person=person))
 
     @override
     def follow_up(self, run: Run, session: Session, rows: Sequence[Row]) -> None:
@@ -256,6 +267,11 @@ def _moment(value: object) -> datetime | None:
 def _email_taken(key: int, holder: int) -> Finding:
     template = "User {holder} has the same email, in the same or another spelling."
     return Finding(USERS, key, "EMAIL_TAKEN", template, Outcome.LEFT_OUT, {"holder": holder})
+
+
+def _reference_taken(key: int, holder: int) -> Finding:
+    template = "User {holder} has the same external reference. Imported without it."
+    return Finding(USERS, key, REFERENCE_TAKEN, template, Outcome.CHANGED, {"holder": holder})
 
 
 def _replace_password(session: Session, import_id: int, new: NewPerson, key: int) -> None:
