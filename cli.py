@@ -37,6 +37,7 @@ COMMANDS = {
     "shop": "app.commands.shop:command",
     "oidc": "app.commands.oidc:command",
     "sign-ins": "app.commands.sign_ins:command",
+    "mail": "app.commands.mail:command",
     "app": "app.commands.apps:command",
     "webhook": "app.commands.webhook:command",
     "login": "app.commands.login:command",
@@ -62,6 +63,7 @@ SECTIONS = {
         "shop": "Show and change the shop's settings and switches.",
         "oidc": "Set up single sign-on through identity providers.",
         "sign-ins": "List sign-in attempts and why they failed.",
+        "mail": "List emails with their result, and resend them.",
     },
     "Apps and webhooks": {
         "app": "Create, install and update apps and their tokens.",

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from string import ascii_letters
@@ -21,6 +21,7 @@ from app.services.keys.ring import ring
 from app.services.operations.worker_heartbeat import record_heartbeat
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
+from tests.builders.mails import make_mail, make_waiting_mail
 from tests.builders.people import make_group, make_user, sign_in
 from tests.builders.sign_in_events import make_sign_in
 from tests.commands.golden_files import FORMS, GOLDEN, agreed, outcome
@@ -94,6 +95,16 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "list-none": ("list", "--search", "zebra"),
         "list-mistyped": ("list", "--method", "pasword"),
     },
+    "mail": {
+        "list": ("list",),
+        "list-filtered": ("list", "--status", "failed", "--since", "2h", "--limit", "1"),
+        "list-none": ("list", "--search", "zebra"),
+        "list-mistyped": ("list", "--kind", "password-rest"),
+        "resend": ("resend", "1"),
+        "resend-waiting": ("resend", "3"),
+        "resend-notice": ("resend", "2"),
+        "resend-nothing": ("resend", "99"),
+    },
     "keys": {
         "list": ("list",),
         "rotate": ("rotate", "--force"),
@@ -148,9 +159,26 @@ def furnished(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) ->
         make_sign_in(ports, user_id=bob, name=BOB, account_type="STAFF", in_console=True)
         make_sign_in(ports, name="z…@e…", account_type="UNKNOWN", reason="UNKNOWN_EMAIL")
         make_sign_in(ports, name=BOB, reason="INCORRECT_PASSWORD", attempts=14)
+        _make_mails(ports, bob)
         save_provider(ports, OPERATOR, "default", ProviderUpdate({"client_id": "shop"}))
         ring(ports)
     return file
+
+
+def _make_mails(ports: Ports, bob: int) -> None:
+    answer = "The mail server rejected the recipient with 550: 5.1.1 User unknown."
+    deferred = "Can't connect to the mail server (TimeoutError)."
+    make_mail(ports, user_id=bob, recipient=BOB)
+    make_mail(ports, recipient=BOB, kind="email_changed", sent_at=None, last_error=answer)
+    make_waiting_mail(
+        ports,
+        recipient="ann@example.com",
+        kind="account_exists",
+        last_error=deferred,
+        attempts=3,
+        attempted_at=TIME - timedelta(minutes=2),
+        next_attempt_at=TIME.replace(year=2100),  # the doctor has the time of today
+    )
 
 
 @pytest.mark.parametrize("case", FILES)

@@ -10,21 +10,22 @@ from datetime import timedelta
 from sqlalchemy import select
 
 from app.domain.accounts.mail import MailKind
-from app.domain.accounts.mail_log import MailEntry, MailStatus, kind_label
+from app.domain.accounts.mail_log import MailEntry, MailFilter, MailStatus, kind_label
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.pages import PageRequest
 from app.models import OutboxMailRecord
 from app.ports import Ports
 from app.services.accounts.reset_links import send_reset_link
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires_person
-from app.services.operations.mail_log import show_mail
+from app.services.operations.mail_log import list_mails, show_mail
 from app.services.people.invitations import resend_invitation
 
 _BETWEEN_ATTEMPTS = timedelta(minutes=1)
 
-_MISSING = Problem("NOT_FOUND", "This email doesn't exist. Old ones are deleted.", "id")
+_MISSING = Problem("NOT_FOUND", "This email isn't in the mail log. Old entries are deleted.", "id")
 _JUST_TRIED = Problem(
     "INVALID", "The last attempt was less than a minute ago. Try again in a minute.", "id"
 )
@@ -62,13 +63,13 @@ _SENDERS: Mapping[str, Callable[[Ports, Actor, int, str], None]] = {
 
 
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
-def resend_mail(ports: Ports, actor: Actor, mail_id: int, redirect_url: str) -> None:
+def resend_mail(ports: Ports, actor: Actor, mail_id: int, redirect_url: str) -> MailEntry:
     """Send an email again: a waiting one at once, a password link or an invitation anew.
 
     The new link goes to the account's current email and opens the page of the old one, or
-    ``redirect_url`` if that wasn't kept; earlier links stop working. Refuses on ``id`` NOT_FOUND,
-    INVALID for other kinds and within a minute of the last attempt, and what ``send_reset_link``
-    and ``resend_invitation`` refuse.
+    ``redirect_url`` if that wasn't kept; earlier links stop working. Returns the new entry, or
+    that of the waiting email. Refuses on ``id`` NOT_FOUND, INVALID for other kinds and within a
+    minute of the last attempt, and what ``send_reset_link`` and ``resend_invitation`` refuse.
     """
     mail = show_mail(ports, actor, mail_id)
     if mail is None:
@@ -76,11 +77,13 @@ def resend_mail(ports: Ports, actor: Actor, mail_id: int, redirect_url: str) -> 
     problem = resend_problem(mail)
     if problem is not None:
         raise Refused(problem)
-    if mail.next_attempt_at is not None:
+    if mail.user_id is None or mail.next_attempt_at is not None:
         _retry_now(ports, actor, mail)
-    elif mail.user_id is not None:
-        page = _page_of(ports, mail.id) or redirect_url
-        _SENDERS[mail.kind](ports, actor, mail.user_id, page)
+        return show_mail(ports, actor, mail_id) or mail
+    page = _page_of(ports, mail.id) or redirect_url
+    _SENDERS[mail.kind](ports, actor, mail.user_id, page)
+    newest = MailFilter(user_id=mail.user_id, kind=MailKind(mail.kind))
+    return next(iter(list_mails(ports, actor, PageRequest(1), newest).items), mail)
 
 
 @part
