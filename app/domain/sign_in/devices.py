@@ -4,8 +4,10 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from ipaddress import IPv6Address, ip_network
 
 from app.domain.authorization.actor import SessionOrigin
+from app.domain.values.ip_addresses import parse_address
 
 UNKNOWN = "Unknown device"
 
@@ -28,6 +30,9 @@ _SYSTEMS = (
     ("macOS", r"Mac OS X|Macintosh"),
     ("Linux", r"Linux|X11"),
 )
+_IPV4_PREFIX = 24
+_IPV6_PREFIX = 48
+_VERSION = re.compile(r" [0-9.]+$")
 _PROGRAM = re.compile(r"([A-Za-z][A-Za-z0-9._+-]{0,39})(?:/([0-9]+(?:\.[0-9]+)?))?")
 
 
@@ -60,6 +65,20 @@ def device_of(user_agent: str) -> str:
     if browser or system or found is None or found[1] == "Mozilla":
         return browser or system or UNKNOWN
     return f"{found[1]} {found[2]}" if found[2] else found[1]
+
+
+def known_as(user_agent: str) -> str:
+    """Describe a ``user_agent`` without a program's version: an update makes no new device."""
+    return _VERSION.sub("", device_of(user_agent))
+
+
+def network_of(address: str) -> str:
+    """Return the network of an IP address: its /24, or its /48 for IPv6; empty for none."""
+    parsed = parse_address(address)
+    if parsed is None:
+        return ""
+    prefix = _IPV6_PREFIX if isinstance(parsed, IPv6Address) else _IPV4_PREFIX
+    return str(ip_network((parsed, prefix), strict=False))
 
 
 def _first(patterns: tuple[tuple[str, str], ...], user_agent: str) -> str:

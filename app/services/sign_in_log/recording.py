@@ -26,6 +26,7 @@ from app.ports.metrics import SIGN_INS
 from app.ports.passwords import PasswordsBusy
 from app.services.authorization.after_commit import after_commit
 from app.services.authorization.register import part
+from app.services.sign_in_log.known_devices import note_device
 
 _REASONS: Mapping[str, SignInReason] = {
     "ACCOUNT_NOT_CONFIRMED": SignInReason.NOT_CONFIRMED,
@@ -115,7 +116,8 @@ def record_sign_in(
 ) -> None:
     """Add the success of ``user`` to the transaction of ``session``, which opens theirs.
 
-    ``is_staff`` is for this session, if that isn't what the account says.
+    ``is_staff`` is for this session, if that isn't what the account says. Staff get an email if
+    they signed in from a device or network that is new.
     """
     now = ports.clock.now()
     as_staff = user.is_staff if is_staff is None else is_staff
@@ -136,6 +138,8 @@ def record_sign_in(
             in_console=entry.in_console,
         )
     )
+    if user.is_staff:
+        note_device(ports, actor, session, user.id)
 
 
 def _report_success(ports: Ports, actor: Actor, entry: SignInEntry, user_id: int) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.sign_in.devices import UNKNOWN, device_of
+from app.domain.sign_in.devices import UNKNOWN, device_of, known_as, network_of
 
 _WINDOWS = "Mozilla/5.0 (Windows NT 10.0; Win64; x64)"
 _MAC = "Mozilla/5.0 (Macintosh; Intel Mac OS X 14_7)"
@@ -48,3 +48,31 @@ def test_user_agent_is_described_in_plain_words(user_agent: str, device: str) ->
 @given(st.text(max_size=256))
 def test_device_description_has_no_markup(user_agent: str) -> None:
     assert all(character.isalnum() or character in " ._+-" for character in device_of(user_agent))
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "device"),
+    [
+        ("curl/8.5.0", "curl"),
+        ("okhttp/4.12.0", "okhttp"),
+        ("Mozilla/5.0 (Windows NT 10.0) Firefox/140.0", "Firefox on Windows"),
+        ("Latchkey", "Latchkey"),
+    ],
+)
+def test_update_of_a_program_is_no_new_device(user_agent: str, device: str) -> None:
+    assert known_as(user_agent) == device
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("203.0.113.7", "203.0.113.0/24"),
+        ("0.0.0.9", "0.0.0.0/24"),
+        ("2001:db8:1:2::9", "2001:db8:1::/48"),
+        ("::1", "::/48"),
+        ("", ""),
+        ("not an address", ""),
+    ],
+)
+def test_network_of_an_address(address: str, network: str) -> None:
+    assert network_of(address) == network
