@@ -19,6 +19,7 @@ from app.domain.deliveries.deliveries import Batch
 from app.domain.events.occurrence import Occurrence
 from app.domain.keys.ring import PublicKey
 from app.domain.passwords.hash_formats import HashFormat
+from app.domain.passwords.passwords import Strength
 from app.domain.second_factors.relying_party import RelyingParty
 from app.domain.sign_in.rate_limits import Rates
 from app.domain.single_sign_on.provider_tokens import SignedToken
@@ -33,6 +34,7 @@ from app.ports import (
     Images,
     KeyStore,
     Passkeys,
+    PasswordStrength,
     Payloads,
     Queue,
     RateLimiter,
@@ -217,6 +219,19 @@ class LazyPasskeys:
         self, party: RelyingParty, challenge: str, public_key: str, answer: str
     ) -> PasskeyUse:
         return self._passkeys.verify_use(party, challenge, public_key, answer)
+
+
+class LazyPasswordStrength:
+    @cached_property
+    def _strength(self) -> PasswordStrength:
+        strength: PasswordStrength = load("app.adapters.password_strength").ZxcvbnStrength()
+        return strength
+
+    def estimate(self, password: str, words: Collection[str] = ()) -> Strength:
+        return self._strength.estimate(password, words)
+
+    def is_leaked(self, password: str) -> bool:
+        return self._strength.is_leaked(password)
 
 
 class LazyIdentityProvider:

@@ -119,7 +119,10 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "A link was sent to this person a short time ago.",
             "Wait for the time in `message`.",
         ),
-        "PASSWORD_TOO_COMMON": ("The password is on a list of common ones.", "Choose another."),
+        "PASSWORD_TOO_COMMON": (
+            "The password is easy to guess or on a list of leaked ones.",
+            "Choose another.",
+        ),
         "PASSWORD_TOO_SHORT": ("The password is too short.", "Choose a longer one."),
         "PASSWORD_TOO_SIMILAR": ("The password resembles the email or name.", "Choose another."),
         "TOO_MANY_REQUESTS": (

@@ -17,13 +17,12 @@ from app.commands.user_output import ALL_COLUMNS, COLUMNS, PERSON_COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.values.errors import problem_text
 from app.domain.values.pages import PageRequest, read_cursor
 from app.ports import Ports
 from app.services.people.directory import find_user, list_users
 from app.services.people.group_lists import find_groups
-from app.services.people.user_creation import NewUser, create_user
+from app.services.people.user_creation import NewUser, create_user, weak_password_reasons
 from app.services.people.user_sessions import show_person
 from app.services.people.user_status import activate_user, deactivate_user, sign_out_user
 from app.web.installation import installation
@@ -110,7 +109,7 @@ def create(  # noqa: PLR0913 - one for each option
     if password is None:
         out.say(f"{user.email} has no password yet.")
         return
-    for problem in password_problems(password, words=own_words(email, first_name, last_name)):
+    for problem in weak_password_reasons(ports, OPERATOR, new):
         out.say(f"Warning: this password is weak. {problem_text(problem)}")
 
 

@@ -16,6 +16,7 @@ from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import EmailTemplates, Mailer
 from app.ports.metrics import Metrics
 from app.ports.passkeys import Passkeys
+from app.ports.password_strength import PasswordStrength
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
 from app.ports.ports import Ports
@@ -48,6 +49,7 @@ __all__ = [
     "NamedRow",
     "Passkeys",
     "PasswordHasher",
+    "PasswordStrength",
     "Payloads",
     "Ports",
     "PrivateFiles",

@@ -17,6 +17,7 @@ from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import EmailTemplates, Mailer
 from app.ports.metrics import NO_METRICS, Metrics
 from app.ports.passkeys import Passkeys
+from app.ports.password_strength import PasswordStrength
 from app.ports.passwords import PasswordHasher
 from app.ports.payloads import Payloads
 from app.ports.private_files import PrivateFiles
@@ -45,6 +46,7 @@ class Ports:
     signatures: SignatureCheck
     passwords: PasswordHasher
     passkeys: Passkeys
+    password_strength: PasswordStrength
     throttle: Throttle
     rate_limiter: RateLimiter
     encryption: Encryption

@@ -193,6 +193,12 @@ ACCOUNTS: dict[str, Body] = {
         password="abcdefgh" * 128,
         token="x",
     ),
+    "passwords that can be read in many ways": lambda: query(
+        "mutation($p: String!) {"
+        + aliased('accountRegister(input: {email: "x", password: $p}) { errors { code } }', 10)
+        + "}",
+        p="($0{|9@!1+<(!74+[506od" * 46,
+    ),
     "an email as long as the body": lambda: query(
         "mutation($e: String) {"
         + aliased('tokenCreate(email: $e, password: "x") { token }', 10)

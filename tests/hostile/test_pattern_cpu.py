@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from app.adapters.password_strength import ZxcvbnStrength
 from app.console.formatting import coloured_json
 from app.domain.accounts.emails import email_problem
 from app.domain.accounts.search import read_search
 from app.domain.apps.version_ranges import is_within
-from app.domain.passwords.passwords import password_problems
+from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.values.text_rules import line_problem
 from app.web.logs import blank_secrets
 from tests.hostile.cpu import bound, cpu_seconds
@@ -19,6 +20,11 @@ def _is_range(text: str) -> None:
         is_within("3.22", text)
 
 
+def _password(text: str) -> None:
+    words = own_words(f"{text[:64]}@example.com", text, text)
+    password_problems(text, ZxcvbnStrength().estimate(text, words), words=words)
+
+
 @pytest.mark.parametrize(
     ("match", "text"),
     [
@@ -26,8 +32,11 @@ def _is_range(text: str) -> None:
         (coloured_json, '"' + '\\"' * 32_000),
         (coloured_json, '"a" ' * 15_000),
         (coloured_json, '"a"' + " " * 64_000),
-        (password_problems, "a" + "\u2474" * 1_022 + "a"),
-        (password_problems, "a" + "!" * 1_022 + "a"),
+        (_password, "a" + "\u2474" * 1_022 + "a"),
+        (_password, "a" + "!" * 1_022 + "a"),
+        # zxcvbn tries what each sign could be read as: 600 ms for a hundred of them.
+        (_password, "($0{|9@!1+<(!74+[506od" * 186),
+        (_password, "\ufdfa" * 4_096),
         (email_problem, "a." * 500_000 + "@example.com"),
         (email_problem, "a@" + "a-" * 120 + "."),
         (read_search, "\ufdfa" * 900_000),
@@ -41,6 +50,8 @@ def _is_range(text: str) -> None:
         "blanks",
         "folded signs",
         "signs",
+        "look-alikes",
+        "ligatures",
         "local part",
         "domain",
         "search",

@@ -22,7 +22,6 @@ _FOLDERS = ("app/templates/", "docs/")
 _ALONE = {".env.example", "Makefile"}
 _EXEMPT = {
     "CHANGELOG.md",  # what was released is history
-    "app/domain/passwords/common_words.py",  # passwords that people choose
 }
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 

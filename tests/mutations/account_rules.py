@@ -13,8 +13,8 @@ ACCOUNTS = (
     Mutant(
         "A password is not common",
         "app/domain/passwords/passwords.py",
-        "    if is_common(password):",
-        "    if not password:",
+        "    if strength.is_leaked or (strength.is_guessable and similar is None):",
+        "    if strength.is_leaked and similar is None:",
         "domain/passwords/test_passwords.py",
     ),
     Mutant(

@@ -3,11 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from app.domain.passwords.common_names import COMMON_NAMES
-from app.domain.passwords.common_words import COMMON_WORDS
-from app.domain.passwords.keyboard_runs import is_made_of_runs
 from app.domain.values.errors import Problem
 
 MIN_LENGTH = 8
@@ -24,21 +22,31 @@ _MAX_COMPARED_LENGTH = 100
 contained in the password as they are.
 """
 
-_MAX_TRIMMED = 4
-_LETTER = re.compile(r"[^\W\d_]")
+_MAX_REST = 4
+"""Letters and digits beside the account's words that don't make a password another."""
+
 _LOOKALIKES = (
     str.maketrans("@4301!|$57", "aaeoiiisst"),
     str.maketrans("@4301!|$57", "aaeolllsst"),
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """What a password is worth: ``is_guessable`` takes the account's words into account."""
+
+    is_leaked: bool
+    is_guessable: bool
+
+
 def password_problems(
-    password: str, field: str = "password", words: Iterable[str] = ()
+    password: str, strength: Strength, field: str = "password", words: Iterable[str] = ()
 ) -> tuple[Problem, ...]:
-    """Return the problems of ``password`` as a new one.
+    """Return the problems of ``password`` as a new one, given its ``strength``.
 
     PASSWORD_TOO_SHORT and INVALID (too long) come alone; PASSWORD_TOO_COMMON, PASSWORD_TOO_SIMILAR
-    (to ``words``: the account's own, in any spelling) and PASSWORD_ENTIRELY_NUMERIC together.
+    (to ``words``: the account's own, in any spelling) and PASSWORD_ENTIRELY_NUMERIC together. A
+    password that is guessable because it is similar to them is too similar, not too common.
     Every Unicode character is allowed and counts as one; the password is stored exactly as typed
     (NIST SP 800-63B-4, 3.1.1.2), and folded only here, for comparison.
     """
@@ -63,10 +71,10 @@ def password_problems(
             ),
         )
     problems = []
-    if is_common(password):
+    similar = similar_word(password, words)
+    if strength.is_leaked or (strength.is_guessable and similar is None):
         message = "This password is too common. Choose one that's harder to guess."
         problems.append(Problem("PASSWORD_TOO_COMMON", message, field))
-    similar = similar_word(password, words)
     if similar is not None:
         message = "This is too similar to {similar} of this account."
         problems.append(
@@ -88,19 +96,6 @@ def own_words(email: str = "", *names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in (*words, *parts) if len(word) >= _MIN_WORD_LENGTH))
 
 
-def is_common(password: str) -> bool:
-    """Whether many people have thought of ``password`` before.
-
-    That is a word of the lists, also in capitals, with digits and signs before and after it, with
-    look-alikes for its letters, backwards or repeated; and whatever the keyboard or the alphabet
-    puts side by side.
-    """
-    folded = _fold(password)
-    if any(is_made_of_runs(text) for text in (folded, _trimmed(folded))):
-        return True
-    return any(_is_listed(block) for block in (folded, _repeated_block(folded)))
-
-
 def similar_word(password: str, words: Iterable[str]) -> str | None:
     """Return the one of ``words`` to which ``password`` is too similar, if any.
 
@@ -114,7 +109,7 @@ def similar_word(password: str, words: Iterable[str]) -> str | None:
     rest = folded
     for _, plain in sorted(folded_words, key=lambda pair: -len(pair[1])):
         rest = rest.replace(plain, " ")
-    if sum(character.isalnum() for character in rest) > _MAX_TRIMMED:
+    if sum(character.isalnum() for character in rest) > _MAX_REST:
         return None
     return next((word for word, plain in folded_words if plain in folded), None)
 
@@ -130,38 +125,6 @@ def _is_similar(password: str, word: str) -> bool:
         for text in (password, *(password.translate(table) for table in _LOOKALIKES))
         for matcher in [SequenceMatcher(None, text, word)]
     )
-
-
-def _is_listed(text: str) -> bool:
-    return any(word in COMMON_WORDS or word in COMMON_NAMES for word in _candidates(text))
-
-
-def _candidates(text: str) -> Iterable[str]:
-    """The words that ``text`` may be a disguise of."""
-    core = _trimmed(text)
-    for plain in dict.fromkeys((text, core)):
-        yield plain
-        yield plain[::-1]
-        for table in _LOOKALIKES:
-            yield plain.translate(table)
-            yield _trimmed(plain.translate(table))
-
-
-def _trimmed(text: str) -> str:
-    """``text`` without the digits and signs around it, unless they are what makes it hard."""
-    first, last = _LETTER.search(text), _LETTER.search(text[::-1])
-    core = text[first.start() : len(text) - last.start()] if first and last else ""
-    before, _, after = text.partition(core) if core else ("", "", text)
-    spare = len(before) + len(after) <= _MAX_TRIMMED or all(
-        len(part) <= 1 or is_made_of_runs(part) for part in (before, after)
-    )
-    return core if spare else text
-
-
-def _repeated_block(text: str) -> str:
-    """The shortest text that ``text`` repeats; ``text`` itself when it repeats none."""
-    length = (text + text).find(text, 1)
-    return text[:length]
 
 
 def _fold(text: str) -> str:

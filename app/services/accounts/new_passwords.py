@@ -8,7 +8,7 @@ from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import own_words, password_problems
-from app.domain.values.errors import refuse_any
+from app.domain.values.errors import Problem, refuse_any
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -24,6 +24,18 @@ _NO_SESSION = 0
 
 
 @part
+def weaknesses(
+    ports: Ports, password: str, words: Collection[str], field: str = "password"
+) -> tuple[Problem, ...]:
+    """Return what is wrong with ``password`` as a new one (PASSWORD_…, INVALID), on ``field``.
+
+    ``words`` are those that others know about the account: ``own_words``.
+    """
+    strength = ports.password_strength.estimate(password, words)
+    return password_problems(password, strength, field, words)
+
+
+@part
 def hash_for_link(
     ports: Ports, purposes: Collection[LinkPurpose], *, email: str, token: str, password: str
 ) -> str:
@@ -32,13 +44,13 @@ def hash_for_link(
     Refuses a weak one on ``password`` (PASSWORD_…) and INVALID on ``token``. The account's names
     are compared only after the link proved valid, so they don't leak.
     """
-    _require_quality(password, own_words(email))
+    refuse_any(*weaknesses(ports, password, own_words(email)))
     with ports.database.reading() as reading:
         opened = find_link(ports, reading, purposes, token)
         require_owner(opened, email)
         user, shop = opened.user, reading.get_one(ShopRecord, SHOP_ID)
         words = own_words(user.email, user.first_name, user.last_name, shop.name)
-    _require_quality(password, words)
+    refuse_any(*weaknesses(ports, password, words))
     return ports.passwords.hash(password)
 
 
@@ -68,8 +80,3 @@ def replace_password(
         notify(ports, actor, session, user.id, MailKind.PASSWORD_CHANGED)
     after = {"sessions_ended": ended}
     record(ports, actor, session, Change("password.set", "User", user.id, user.email, after=after))
-
-
-def _require_quality(password: str, words: Collection[str]) -> None:
-    problems = password_problems(password, "password", words)
-    refuse_any(*problems)

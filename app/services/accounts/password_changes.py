@@ -8,7 +8,7 @@ from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.passwords.email_links import LinkPurpose
-from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.passwords.passwords import own_words
 from app.domain.shop.settings import Switches
 from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
 from app.domain.values.errors import Problem, Refused
@@ -17,7 +17,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.account_confirmation import confirm
 from app.services.accounts.email_links import open_link, require_owner
-from app.services.accounts.new_passwords import hash_for_link, replace_password
+from app.services.accounts.new_passwords import hash_for_link, replace_password, weaknesses
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.register import account_owner_only, input_decides, part
 from app.services.authorization.shop_state import load_shop_state
@@ -50,7 +50,7 @@ def change_password(
     """
     account = own_account(ports, actor)
     words = own_words(account.email, account.first_name, account.last_name, account.shop_name)
-    problems = password_problems(new_password, "newPassword", words)
+    problems = weaknesses(ports, new_password, words, "newPassword")
     if problems and old_password is not None:
         raise Refused(*problems)
     prove_password(ports, actor, account, old_password, "oldPassword", renews=False)

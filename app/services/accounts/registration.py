@@ -13,7 +13,7 @@ from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmationRequested, CustomerCreated
 from app.domain.passwords.email_links import LinkPurpose, format_lifetime
-from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.passwords.passwords import own_words
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, refuse_any
@@ -24,6 +24,7 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.account_notifications import notify_account_owner, was_mailed
 from app.services.accounts.email_links import make_link, redirect_refusal
+from app.services.accounts.new_passwords import weaknesses
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides
 from app.services.outbox.publisher import add_event, add_mail
@@ -88,7 +89,7 @@ def _problems(ports: Ports, new: NewAccount, shop: ShopRecord) -> list[Problem]:
     words = own_words(new.email, new.first_name, new.last_name, shop.name)
     problems = [
         email_problem(new.email),
-        *password_problems(new.password, "password", words),
+        *weaknesses(ports, new.password, words),
         *name_problems(new.first_name, new.last_name),
         *metadata_problems(new.metadata),
     ]

@@ -15,13 +15,15 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import grant_problem, holds_all_permissions
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerCreated, StaffCreated
-from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.passwords.passwords import own_words
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import to_global_id
 from app.models import UserPermissionRecord, UserRecord
 from app.ports import Ports
+from app.services.accounts.new_passwords import weaknesses
 from app.services.audit.log import Change, record
-from app.services.authorization.register import part, requires
+from app.services.authorization.register import internal, part, requires
+from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.manageable_users import require_manage_permission
 from app.services.identity.users import load_user
 from app.services.outbox.publisher import add_event
@@ -64,7 +66,7 @@ def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
     """
     require_manage_permission(actor, is_staff=_is_staff(new))
     email = normalize_email(new.email)
-    problems = _problems(actor, email, new)
+    problems = _problems(ports, actor, email, new)
     refuse_any(*problems)
     hashed = None if new.password is None else ports.passwords.hash(new.password)
     groups = [to_global_id("Group", key) for key in new.groups]
@@ -75,19 +77,32 @@ def create_user(ports: Ports, actor: Actor, new: NewUser) -> User:
         return load_user(session, user.id)
 
 
+@internal
+def weak_password_reasons(ports: Ports, actor: Actor, new: NewUser) -> tuple[Problem, ...]:
+    """Return why the password of ``new`` is weak, which only the operator can set anyway."""
+    return _password_problems(ports, new)
+
+
+def _password_problems(ports: Ports, new: NewUser) -> tuple[Problem, ...]:
+    if new.password is None:
+        return ()
+    shop = load_shop_state(ports).shop
+    words = own_words(normalize_email(new.email), new.first_name, new.last_name, shop.name)
+    return weaknesses(ports, new.password, words)
+
+
 def _is_staff(new: NewUser) -> bool:
     return new.is_staff or new.is_superuser
 
 
-def _problems(actor: Actor, email: str, new: NewUser) -> list[Problem]:
+def _problems(ports: Ports, actor: Actor, email: str, new: NewUser) -> list[Problem]:
     problems: list[Problem | None] = [email_problem(email)]
-    if new.password is not None:
-        words = own_words(email, new.first_name, new.last_name)
-        weak = password_problems(new.password, words=words)
-        # The server administrator can set a password that is easily guessed, but no short one.
-        problems += [
-            problem for problem in weak if not actor.is_trusted or problem.code in _ALWAYS
-        ]
+    # The server administrator can set a password that is easily guessed, but no short one.
+    problems += [
+        problem
+        for problem in _password_problems(ports, new)
+        if not actor.is_trusted or problem.code in _ALWAYS
+    ]
     problems += name_problems(new.first_name, new.last_name)
     if (new.permissions or new.groups) and not _is_staff(new):
         problems.append(Problem("INVALID", "Only staff can have permissions.", "isStaff"))
