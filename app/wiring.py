@@ -1,6 +1,7 @@
 """Which adapter stands behind each port.
 
-Most adapters are imported like any module; ``lazy_adapters`` imports the others on first use.
+Most adapters are imported like any module; ``lazy_adapters`` and ``lazy_credentials``
+import the others on first use.
 """
 
 import atexit
@@ -24,25 +25,27 @@ from app.adapters.saved_logins import FileProfiles
 from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.throttle_sql import SqlThrottle
 from app.lazy_adapters import (
-    LazyAuthenticatorApps,
     LazyBackups,
-    LazyEncryption,
     LazyHttp,
     LazyIdentityProvider,
     LazyImages,
     LazyImportSources,
-    LazyKeyStore,
-    LazyPasskeys,
-    LazyPasswordStrength,
     LazyPayloads,
     LazyQueue,
     LazyRateLimiter,
     LazySchema,
     LazySecurityLog,
-    LazySignatures,
     load,
-    matches_foreign_hash,
     trusted_authorities,
+)
+from app.lazy_credentials import (
+    LazyAuthenticatorApps,
+    LazyEncryption,
+    LazyKeyStore,
+    LazyPasskeys,
+    LazyPasswordStrength,
+    LazySignatures,
+    matches_foreign_hash,
 )
 from app.ports import (
     Database,
