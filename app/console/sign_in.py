@@ -4,10 +4,12 @@ from http import HTTPStatus
 from math import ceil
 
 from flask import Blueprint, current_app, flash, redirect, request, session, url_for
+from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
+from app.console.formatting import html_text
 from app.console.forms import ConsoleForm
 from app.console.navigation import all_places
 from app.console.page_layout import full_url, go, own_path, page, refused_page
@@ -37,6 +39,7 @@ _SECONDS = 60
 _FOREIGN = Problem(
     "INVALID", "This sign-in started in another browser or was already used. Sign in again."
 )
+_LEAKED = "Your password is on a list of leaked passwords. {link}"
 
 blueprint = Blueprint("sign_in", __name__)
 
@@ -66,8 +69,17 @@ def index() -> BaseResponse:
             form.form_errors += [_refusal(problem) for problem in refused.problems]
         else:
             open_console_session(opened)
+            _hint_at_leaked_password(str(form.password.data))
             return redirect(next_path, HTTPStatus.SEE_OTHER)
     return _sign_in_options(form, next_path)
+
+
+def _hint_at_leaked_password(password: str) -> None:
+    """Tell the person who has just signed in; nothing is stored and nothing else happens."""
+    if ports().password_strength.is_leaked(password):
+        url = url_for("console.account.index", _anchor="pw")
+        link = Markup('<a href="{}">{}</a>').format(url, text("Change it."))
+        flash(html_text(_LEAKED, link=link), "warn")
 
 
 @blueprint.get("/sign-in/with/<slug:plugin_id>")
