@@ -139,15 +139,47 @@ class PlatformDatabase:
         ).fetchone()
         return _int(row["number"]) if row else 0
 
-    def count_unlinked(self, table: str, links: str, column: str) -> int:
-        if not self.columns(table) or column not in self.columns(links):
+    def count_unnamed(self, table: str, columns: Collection[tuple[str, str]]) -> int:
+        if not self.columns(table):
             return 0
-        query = sql.SQL(
-            "SELECT count(*) AS number FROM {} AS this"
-            " WHERE NOT EXISTS (SELECT FROM {} AS link WHERE link.{} = this.id)"
-        ).format(sql.Identifier(table), sql.Identifier(links), sql.Identifier(column))
-        row = self._connection.execute(query).fetchone()
+        named = [
+            sql.SQL("AND NOT EXISTS (SELECT FROM {0} WHERE {0}.{1} = this.id)").format(
+                sql.Identifier(other), sql.Identifier(column)
+            )
+            for other, column in columns
+            if column in self.columns(other)
+        ]
+        query = sql.SQL("SELECT count(*) AS number FROM {} AS this WHERE true {}")
+        row = self._connection.execute(
+            query.format(sql.Identifier(table), sql.SQL(" ").join(named))
+        ).fetchone()
         return _int(row["number"]) if row else 0
+
+    def unlinked(
+        self, table: str, columns: Collection[str], links: str, pair: tuple[str, str], size: int
+    ) -> Iterator[Sequence[TableRow]]:
+        present = [name for name in columns if name in self.columns(table)]
+        if not present or not self.columns(links):
+            return
+        query = sql.SQL(
+            "SELECT DISTINCT this.id AS {owner}, named.id AS {target} FROM {table} AS this"
+            " CROSS JOIN LATERAL (VALUES {values}) AS named (id)"
+            " WHERE (named.id, this.id) > (%s, %s) AND NOT EXISTS (SELECT FROM {links} AS link"
+            " WHERE link.{owner} = this.id AND link.{target} = named.id)"
+            " ORDER BY named.id, this.id LIMIT %s"
+        ).format(
+            owner=sql.Identifier(pair[0]),
+            target=sql.Identifier(pair[1]),
+            table=sql.Identifier(table),
+            links=sql.Identifier(links),
+            values=sql.SQL(", ").join(
+                sql.SQL("(this.{})").format(sql.Identifier(name)) for name in present
+            ),
+        )
+        last: tuple[object, object] = (-1, -1)
+        while rows := self._connection.execute(query, [*last, size]).fetchall():
+            yield rows
+            last = (rows[-1][pair[1]], rows[-1][pair[0]])
 
     def alike(self, table: str, column: str) -> Iterator[Sequence[int]]:
         if column not in self.columns(table):

@@ -71,8 +71,17 @@ class ImportSource(Protocol):
     def count_filled(self, table: str, column: str) -> int:
         """How many rows have a text in ``column``."""
 
-    def count_unlinked(self, table: str, links: str, column: str) -> int:
-        """How many rows of ``table`` aren't named by ``column`` of ``links``."""
+    def count_unnamed(self, table: str, columns: Collection[tuple[str, str]]) -> int:
+        """How many rows of ``table`` are in none of ``columns``, each with its table before it."""
+
+    def unlinked(
+        self, table: str, columns: Collection[str], links: str, pair: tuple[str, str], size: int
+    ) -> Iterator[Sequence[TableRow]]:
+        """What ``columns`` of ``table`` name although ``links`` doesn't, ``size`` at a time.
+
+        ``pair`` are the columns of ``links`` for a row of ``table`` and for what it names. Rows
+        have the same two, in the order of what is named.
+        """
 
     def alike(self, table: str, column: str) -> Iterator[Sequence[int]]:
         """IDs of rows whose text in ``column`` is equal but for case and blanks around it."""

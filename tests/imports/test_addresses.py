@@ -99,6 +99,68 @@ def test_another_default_address_is_taken_over(target: Ports, people: PlatformDa
     assert report.findings == []
 
 
+def test_default_address_without_link_is_imported_with_its_owner(
+    target: Ports, people: PlatformDatabase
+) -> None:
+    for key in (30, 31, 32):
+        _address(people, key)
+    people.run("UPDATE account_user SET default_billing_address_id = 29 + id")
+    people.run("UPDATE account_user SET default_shipping_address_id = 31 WHERE id = 2")
+
+    rehearsed = import_platform(target, people, "--dry-run", "--batch", "1")
+    report = import_platform(target, people, "--batch", "1")
+
+    first, second = _addresses(target)[30], _addresses(target)[31]
+    assert (first.user_id, first.is_default_billing, first.is_default_shipping) == (1, True, False)
+    assert (second.user_id, second.is_default_billing) == (2, True)
+    assert second.is_default_shipping
+    assert _addresses(target).keys() == {30, 31}
+    assert report.reasons("ADDRESS_WITHOUT_OWNER") == [
+        "1 addresses belong to no person, such as those of orders."
+    ]
+    assert len(report.findings) == 1
+    assert rehearsed.findings == report.findings
+    people.add("account_user_addresses", user_id=1, address_id=30)
+    assert import_platform(target, people).counts("address") == {"read": 2, "unchanged": 2}
+    people.run("UPDATE account_user SET default_billing_address_id = NULL")
+    people.run("UPDATE account_user SET default_shipping_address_id = NULL")
+    assert import_platform(target, people).counts("address")["removed"] == 1
+    assert _addresses(target).keys() == {30}
+
+
+def test_default_address_of_another_person_is_left_out(
+    target: Ports, people: PlatformDatabase
+) -> None:
+    _address(people, 30, 1)
+    _address(people, 31)
+    people.run(
+        "UPDATE account_user SET default_billing_address_id = 30, default_shipping_address_id = 31"
+    )
+
+    report = import_platform(target, people)
+
+    stored = _addresses(target)
+    assert {key: each.user_id for key, each in stored.items()} == {30: 1, 31: 1}
+    assert (stored[30].is_default_billing, stored[31].is_default_shipping) == (True, True)
+    assert report.findings == [
+        ("account_address", key, "DEFAULT_OF_OTHER", "LEFT_OUT") for key in (30, 31)
+    ]
+    assert set(report.reasons("DEFAULT_OF_OTHER")) == {
+        "A default address of user 2 belongs to user 1."
+    }
+
+
+def test_addresses_without_links_are_not_gone_in_the_next_run(
+    target: Ports, platform: PlatformDatabase
+) -> None:
+    for key in range(1, 31):
+        _address(platform, key)
+        email = f"p{key}@example.com"
+        platform.add("account_user", id=key, email=email, default_shipping_address_id=key)
+    import_platform(target, platform)
+    assert import_platform(target, platform).counts("address") == {"read": 30, "unchanged": 30}
+
+
 def test_addresses_of_people_who_are_left_out_are_too(
     target: Ports, people: PlatformDatabase
 ) -> None:

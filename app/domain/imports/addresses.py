@@ -91,6 +91,13 @@ def without_owner(count: int) -> Finding:
     )
 
 
+def default_of_other(key: int, user: int, owner: int) -> Finding:
+    """Return the finding for a default address that is another person's alone."""
+    template = "A default address of user {user} belongs to user {owner}."
+    values = {"user": user, "owner": owner}
+    return Finding(ADDRESSES, key, "DEFAULT_OF_OTHER", template, Outcome.LEFT_OUT, values)
+
+
 def owner_left_out(key: int, owner: int) -> Finding:
     """Return the finding for an address of a person who isn't here."""
     template = "Its owner, user {owner}, isn't here."

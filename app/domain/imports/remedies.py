@@ -49,6 +49,7 @@ REMEDIES: Mapping[str, str] = {
     # addresses and avatars
     "ADDRESS_WITHOUT_OWNER": "No action needed. People don't have these addresses.",
     "ADDRESS_SHARED": "No action needed. Each person has a copy with another ID.",
+    "DEFAULT_OF_OTHER": "Add the address to the person here, if it is theirs.",
     "OWNER_LEFT_OUT": "As for the person who was left out.",
     "COUNTRY_INVALID": "Enter the country here.",
     "DEFAULT_TAKEN": "No action needed. The person chose another default address here.",

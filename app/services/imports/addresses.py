@@ -1,6 +1,7 @@
 """Import people's addresses: here each has one owner."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from sqlalchemy import delete, exists, select, update
 from sqlalchemy.orm import Session, aliased
@@ -13,6 +14,7 @@ from app.domain.imports.addresses import (
     LINKS,
     AddressLink,
     convert_address,
+    default_of_other,
     owner_left_out,
     without_owner,
 )
@@ -31,7 +33,9 @@ from app.services.imports.users import wanted_staff
 _BASE = "address_copies"
 """Under this name the ledger remembers where the IDs of copies begin."""
 
-_OWNER = ("is_staff", "default_shipping_address_id", "default_billing_address_id")
+_DEFAULTS = ("default_shipping_address_id", "default_billing_address_id")
+_OWNER = ("is_staff", *_DEFAULTS)
+_LINK = ("user_id", "address_id")
 _FLAGS = ("is_default_shipping", "is_default_billing")
 _STATE = (
     "user_id",
@@ -47,7 +51,8 @@ class Addresses(Section):
     """Addresses, by the links between them and people.
 
     The first person who has an address gets it with its ID. Others get copies, whose IDs are those
-    of the links, above a base that is fixed in the first run.
+    of the links, above a base that is fixed in the first run. A default address without a link
+    goes to the first person who has it as a default.
     """
 
     part = Part.PEOPLE
@@ -83,14 +88,19 @@ class Addresses(Section):
         if not fixed and not run.options.dry_run:
             with run.ports.database.transaction() as session:
                 set_marker(session, run.import_id, _BASE, self._base)
-        unowned = run.source.count_unlinked(ADDRESSES, LINKS, "address_id")
+        named = [(LINKS, "address_id"), *((USERS, column) for column in _DEFAULTS)]
+        unowned = run.source.count_unnamed(ADDRESSES, named)
         if unowned:
             run.report(without_owner(unowned))
 
     @override
+    def count(self, run: Run) -> int:
+        return super().count(run) + sum(len(rows) for rows in _unlinked_defaults(run))
+
+    @override
     def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:
         wanted = wanted_staff(run)
-        for rows in super().batches(run):
+        for rows in chain(super().batches(run), _unlinked_defaults(run)):
             keys = {number(row["user_id"]) for row in rows}
             owners = run.source.matching(USERS, _OWNER, "id", keys)
             self._owners = {number(row["id"]): row for row in owners}
@@ -111,20 +121,25 @@ class Addresses(Section):
             number(row["id"]): number(row["user_id"])
             for row in run.source.matching(LINKS, ("user_id",), "id", set(first.values()))
         }
+        named = _first_named(run, keys - first.keys())
         for row in rows:
             link, key, user = (number(row[name]) for name in ("id", "address_id", "user_id"))
             if run.is_left_out("user", user):
                 yield Converted(None, (owner_left_out(key, user),))
                 continue
+            holder = holders[first[key]] if key in first else named[key]
+            if not link and (key in first or holder != user):
+                yield Converted(None, (default_of_other(key, user, holder),))
+                continue
             owner = self._owners[user]
-            is_copy = first[key] != link
+            is_copy = first.get(key, link) != link
             converted = convert_address(
                 addresses[key],
                 AddressLink(
                     user,
                     is_default_shipping=owner.get("default_shipping_address_id") == key,
                     is_default_billing=owner.get("default_billing_address_id") == key,
-                    shared_with=holders[first[key]] if is_copy else None,
+                    shared_with=holder if is_copy else None,
                     copy=self._base + link if is_copy else None,
                 ),
             )
@@ -142,7 +157,8 @@ class Addresses(Section):
         originals = {key for key in keys if key <= self._base}
         linked = originals | {number(row["address_id"]) for row in links}
         first = run.source.lowest(LINKS, "address_id", linked)
-        still = {key for key in originals if key in first}
+        named = _first_named(run, originals - first.keys())
+        still = {key for key in originals if key in first or key in named}
         return still | {
             self._base + number(row["id"])
             for row in links
@@ -195,6 +211,22 @@ class Addresses(Section):
                     waiting[key] = Finding(ADDRESSES, key, "DEFAULT_TAKEN", template, Outcome.KEPT)
         self._tried |= waiting.keys()
         return waiting
+
+
+def _unlinked_defaults(run: Run) -> Iterator[Sequence[TableRow]]:
+    """Yield rows like those of links, with the ID 0, for default addresses without a link."""
+    for rows in run.source.unlinked(USERS, _DEFAULTS, LINKS, _LINK, run.options.batch):
+        yield [{"id": 0, **row} for row in rows]
+
+
+def _first_named(run: Run, keys: Collection[int]) -> Mapping[int, int]:
+    """Return the lowest ID of a person who has each of these as a default address."""
+    found = [run.source.lowest(USERS, column, keys) for column in _DEFAULTS]
+    return {
+        key: min(each[key] for each in found if key in each)
+        for key in keys
+        if any(key in each for each in found)
+    }
 
 
 def _set_defaults(session: Session, rows: Sequence[Row]) -> None:

@@ -29,7 +29,7 @@ def _problem(run: Run, section: Section) -> Problem | None:
     )
     with run.ports.database.reading() as session:
         imported = session.scalar(query) or 0
-    left = run.source.count(section.table)
+    left = section.count(run)
     if imported - left <= _FEW or left * 2 >= imported:
         return None
     message = (

@@ -119,7 +119,7 @@ class Section(ABC):
         return
 
     def count(self, run: Run) -> int:
-        """Return how many rows the source has, for the progress."""
+        """Return how many rows the source has."""
         return run.source.count(self.table)
 
     def batches(self, run: Run) -> Iterator[Sequence[TableRow]]:
