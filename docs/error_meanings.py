@@ -75,6 +75,10 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "Ask again. Each attempt makes the next from that IP address wait longer.",
         ),
         "INVALID_PASSWORD": UNUSED,
+        "INVALID_SECOND_FACTOR": (
+            "The code is incorrect or was used before, or the passkey wasn't accepted.",
+            "Ask again, with the next code of the app. `message` says how many attempts are left.",
+        ),
         "JWT_DECODE_ERROR": (
             "The token can't be decoded: it was cut off, or isn't a token of this shop.",
             "Sign in again.",

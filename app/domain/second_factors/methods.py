@@ -31,6 +31,26 @@ def used_second_factor(amr: Iterable[str]) -> bool:
     return AuthenticationMethod.MULTIPLE_FACTORS in amr
 
 
+def methods_of_sign_in(used: AuthenticationMethod) -> tuple[str, ...]:
+    """Return the methods of a session that began with a password and a second factor."""
+    return (AuthenticationMethod.PASSWORD, used, AuthenticationMethod.MULTIPLE_FACTORS)
+
+
+def methods_of_passkey(used: AuthenticationMethod) -> tuple[str, ...]:
+    """Return the methods of a session that began with a passkey alone: it verified the person."""
+    return (used, AuthenticationMethod.MULTIPLE_FACTORS)
+
+
+def methods_with_proof(
+    amr: tuple[str, ...], used: AuthenticationMethod, *, by_password: bool
+) -> tuple[str, ...]:
+    """Return the methods of a session whose person has now proved a second factor as well."""
+    if used_second_factor(amr):
+        return amr
+    before = amr or ((AuthenticationMethod.PASSWORD,) if by_password else ())
+    return (*before, used, AuthenticationMethod.MULTIPLE_FACTORS)
+
+
 def read_methods(stored: str) -> tuple[str, ...]:
     """Return the methods of a session as its row has them, in order."""
     return tuple(stored.split())

@@ -1,15 +1,12 @@
 """Changing a password, and setting one by a link from a mail."""
 
-from datetime import timedelta
-
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.authorization.actor import Actor
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import own_words
-from app.domain.shop.settings import Switches
 from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
 from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
@@ -21,15 +18,18 @@ from app.services.accounts.new_passwords import hash_for_link, replace_password,
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.register import account_owner_only, input_decides, part
 from app.services.authorization.shop_state import load_shop_state
-from app.services.identity.users import load_caller, load_user
-from app.services.sign_in.password_login import (
+from app.services.identity.users import load_caller
+from app.services.second_factors.challenges import PendingSession
+from app.services.sign_in.password_login import needs_password_login
+from app.services.sign_in.password_sessions import (
     PasswordSignIn,
-    needs_password_login,
+    UnfinishedSignIn,
+    begin_session,
     require_password_login,
 )
 from app.services.sign_in.reauthentication import own_account, prove_password
-from app.services.sign_in.sessions import SessionStart, TokenPair, open_session, sign_pair
-from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
+from app.services.sign_in.sessions import TokenPair, sign_pair
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
 _PURPOSES = (LinkPurpose.SET_PASSWORD, LinkPurpose.INVITATION)
 _CHANGED_MEANWHILE = Problem(
@@ -56,7 +56,7 @@ def change_password(
     prove_password(ports, actor, account, old_password, "oldPassword", renews=False)
     hashed = ports.passwords.hash(new_password)
     with ports.database.transaction() as session:
-        _open_switches(ports, session)
+        _require_password_login(ports, session)
         user = session.get(UserRecord, account.id, with_for_update=True)
         if user is None or user.password_hash != account.password_hash:
             raise Refused(_CHANGED_MEANWHILE)
@@ -74,9 +74,11 @@ def set_password(
 
     Refuses DISABLED_AUTHENTICATION_METHOD; a weak one on ``password`` (PASSWORD_…), which leaves
     the link valid; INVALID on ``token`` for a bad, used, expired or foreign one and for an unknown
-    email alike. Opening the link confirms the account.
+    email alike. Opening the link confirms the account. Raises ``SecondFactorRequired``, after the
+    password is set, for an account with a second factor.
     """
-    entered = sign_in_with_link(ports, actor, email=email, password=password, token=token)
+    begins = PendingSession(SignInMethod.LINK)
+    entered = sign_in_with_link(ports, actor, begins, email=email, password=password, token=token)
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches)
 
 
@@ -84,42 +86,35 @@ def set_password(
 def sign_in_with_link(
     ports: Ports,
     actor: Actor,
+    begins: PendingSession,
     *,
     email: str,
     password: str,
     token: str,
-    lifetime: timedelta | None = None,
-    in_console: bool = False,
 ) -> PasswordSignIn:
-    """Open a session after setting a password by a link; refuses as ``set_password`` does.
-
-    ``lifetime`` is the session's, that of refresh tokens by default.
-    """
+    """Open a session after setting a password by a link; refuses as ``set_password`` does."""
     entry = SignInEntry(
-        SignInMethod.LINK,
+        begins.method,
         email=normalize_email(email),
-        in_console=in_console,
+        in_console=begins.in_console,
         reason=SignInReason.LINK_INVALID,
     )
     with logged_sign_in(ports, actor, entry):
         require_password_login(load_shop_state(ports).switches)
         hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
         with ports.database.transaction() as session:
-            switches = _open_switches(ports, session)
+            _require_password_login(ports, session)
             opened = open_link(ports, session, _PURPOSES, token)
             require_owner(opened, email)
             user = opened.user
             replace_password(ports, actor, session, user, hashed)
             confirm(ports, actor, session, user)
-            user.last_login = ports.clock.now()
-            start = SessionStart(SessionOrigin.PASSWORD, lifetime=lifetime)
-            begun = open_session(ports, actor, session, user.id, start)
-            record_sign_in(ports, actor, session, entry, user)
-            return PasswordSignIn(begun, load_user(session, user.id), switches)
+            entered = begin_session(ports, actor, session, user, entry, begins)
+        if isinstance(entered, UnfinishedSignIn):
+            raise entered.refusal()
+        return entered
 
 
-def _open_switches(ports: Ports, session: Session) -> Switches:
-    """The switches as they are now: hashing takes its time, and the mode may have changed."""
-    switches = switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now())
-    require_password_login(switches)
-    return switches
+def _require_password_login(ports: Ports, session: Session) -> None:
+    """Check the mode as it is now: hashing takes its time, and it may have changed."""
+    require_password_login(switches_of(session.get_one(ShopRecord, SHOP_ID), ports.clock.now()))

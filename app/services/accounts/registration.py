@@ -29,7 +29,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides
 from app.services.outbox.publisher import add_event, add_mail
 from app.services.sign_in.imported_passwords import imported_seconds
-from app.services.sign_in.password_login import needs_confirmation
+from app.services.sign_in.password_sessions import needs_confirmation
 from app.services.sign_in.timing_equalizer import roll_back_unless
 
 _DECOY_LENGTH = 16

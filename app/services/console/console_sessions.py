@@ -14,6 +14,7 @@ from app.domain.shop.settings import (
     rejects_password_sessions,
     removes_staff_rights,
 )
+from app.domain.sign_in.sign_in_events import SignInMethod
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
@@ -28,6 +29,7 @@ from app.services.identity.providers import (
     known_providers,
     provider_of,
 )
+from app.services.second_factors.challenges import PendingSession, SecondFactorRequired
 from app.services.sign_in.own_sessions import SESSION, end_session
 from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.reauthentication import own_account, prove_password
@@ -114,11 +116,11 @@ def sign_in_to_console(
 ) -> ConsoleSession:
     """Open a session by password, with the throttle and refusals of ``create_token``.
 
-    Refuses INVALID on ``email`` unless it is a staff member's.
+    Refuses INVALID on ``email`` unless it is a staff member's. Raises ``SecondFactorRequired`` for
+    an account with a second factor.
     """
-    entered = sign_in_with_password(
-        ports, actor, email=email, password=password, staff_only=True, lifetime=LIFETIME
-    )
+    begins = PendingSession(in_console=True, lifetime=LIFETIME)
+    entered = sign_in_with_password(ports, actor, begins, email=email, password=password)
     return _session(entered.opened, entered.user)
 
 
@@ -161,15 +163,15 @@ def set_password_at_console(
 
     ``None`` for customers, who can't use the console.
     """
-    entered = sign_in_with_link(
-        ports,
-        actor,
-        email=email,
-        password=password,
-        token=token,
-        lifetime=LIFETIME,
-        in_console=True,
-    )
+    begins = PendingSession(SignInMethod.LINK, in_console=True, lifetime=LIFETIME)
+    try:
+        entered = sign_in_with_link(
+            ports, actor, begins, email=email, password=password, token=token
+        )
+    except SecondFactorRequired as required:
+        if required.for_staff:
+            raise
+        return None
     return _session(entered.opened, entered.user) if entered.user.is_staff else None
 
 

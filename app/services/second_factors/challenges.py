@@ -46,9 +46,10 @@ class PendingSession:
 class SecondFactorRequired(Refused):
     """The first factor was right; the sign-in goes on with ``challenge``."""
 
-    def __init__(self, challenge: Challenge) -> None:
+    def __init__(self, challenge: Challenge, *, for_staff: bool = False) -> None:
         super().__init__(_REQUIRED)
         self.challenge = challenge
+        self.for_staff = for_staff
 
 
 @part

@@ -1,61 +1,37 @@
 """Signing in with email and password."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import wraps
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import normalize_email
-from app.domain.accounts.users import User
-from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.shop.settings import PasswordLoginMode, Switches
-from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
+from app.domain.authorization.actor import Actor
+from app.domain.sign_in.sign_in_events import SignInReason
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text_rules import is_storable
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
+from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
 from app.services.authorization.shop_state import load_shop_state
 from app.services.lists.records import record_from
+from app.services.second_factors.challenges import PendingSession
 from app.services.sign_in.imported_passwords import imported_seconds, renew_hash
 from app.services.sign_in.login_attempts import Attempt, attempt
-from app.services.sign_in.sessions import (
-    OpenedSession,
-    SessionStart,
-    TokenPair,
-    open_session,
-    sign_pair,
+from app.services.sign_in.password_sessions import (
+    PasswordSignIn,
+    UnfinishedSignIn,
+    begin_session,
+    require_account,
+    require_password_login,
 )
-from app.services.sign_in_log.recording import SignInEntry, logged_sign_in, record_sign_in
+from app.services.sign_in.sessions import TokenPair, sign_pair
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
-DISABLED = Problem(
-    "DISABLED_AUTHENTICATION_METHOD",
-    "Password login is disabled. Sign in with SSO.",
-)
 _WRONG = Problem("INVALID_CREDENTIALS", "Please, enter valid credentials", "email")
-_INACTIVE = Problem("INACTIVE", "This account is not active.", "email")
-_UNCONFIRMED = Problem(
-    "ACCOUNT_NOT_CONFIRMED", "Confirm your account with the link in the email first.", "email"
-)
-NO_STAFF = Problem(
-    "INVALID",
-    "This is a customer account. The console is for staff. Ask someone who "
-    "manages staff to make you a staff member.",
-    "email",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PasswordSignIn:
-    """A session that has just begun: whose it is, as stored, and the switches of that moment."""
-
-    opened: OpenedSession
-    user: User
-    switches: Switches
 
 
 class _HashReplaced(Refused):
@@ -79,9 +55,11 @@ def create_token(
     Refuses, in this order: the mode DISABLED; a missing argument (REQUIRED); a caller without an
     address; a throttled address (LOGIN_ATTEMPT_DELAYED); a wrong password, an unknown email or a
     user without a password, all three alike (INVALID_CREDENTIALS); then an account that is
-    inactive or unconfirmed. Contract, "`tokenCreate` and friends: codes".
+    inactive or unconfirmed. Contract, "`tokenCreate` and friends: codes". Raises
+    ``SecondFactorRequired`` after all that for an account with a second factor.
     """
-    entered = sign_in_with_password(ports, actor, email=email, password=password)
+    begins = PendingSession(audience=audience)
+    entered = sign_in_with_password(ports, actor, begins, email=email, password=password)
     return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
 
 
@@ -89,19 +67,18 @@ def create_token(
 def sign_in_with_password(
     ports: Ports,
     actor: Actor,
+    begins: PendingSession,
     *,
     email: str | None,
     password: str | None,
-    staff_only: bool = False,
-    lifetime: timedelta | None = None,
 ) -> PasswordSignIn:
     """Open a session by password; refuses as ``create_token`` does.
 
-    ``staff_only`` is for the console: it refuses INVALID on ``email`` to all others after the
-    password proved right. ``lifetime`` is the session's, that of refresh tokens by default.
+    At the console (``begins.in_console``) it refuses INVALID on ``email`` to all but staff after
+    the password proved right.
     """
     entry = SignInEntry(
-        SignInMethod.PASSWORD, email=normalize_email(email or ""), in_console=staff_only
+        begins.method, email=normalize_email(email or ""), in_console=begins.in_console
     )
     with logged_sign_in(ports, actor, entry):
         require_password_login(load_shop_state(ports).switches)
@@ -110,12 +87,16 @@ def sign_in_with_password(
         with attempt(ports, actor.address) as this:
             candidate, stored = _compare(ports, this, entry, email, password)
             try:
-                entered = _enter(ports, actor, entry, candidate, stored, lifetime)
+                entered = _enter(ports, actor, entry, candidate, stored, begins)
             except _HashReplaced:
                 stored = _compare_again(ports, candidate, password)
-                entered = _enter(ports, actor, entry, candidate, stored, lifetime)
-            this.succeed(candidate.id)
+                entered = _enter(ports, actor, entry, candidate, stored, begins)
+            if isinstance(entered, PasswordSignIn):
+                this.succeed(candidate.id)
         renew_hash(ports, candidate.id, stored, password)
+        if isinstance(entered, UnfinishedSignIn):
+            # The attempt is only released: a right password mustn't reset the count of codes.
+            raise entered.refusal()
         return entered
 
 
@@ -134,13 +115,6 @@ def needs_password_login(use_case: UseCase[Arguments, Result]) -> UseCase[Argume
         return use_case(ports, actor, *args, **kwargs)
 
     return gated
-
-
-@part
-def require_password_login(switches: Switches) -> None:
-    """Refuse while the password login mode is DISABLED."""
-    if switches.password_login_mode is PasswordLoginMode.DISABLED:
-        raise Refused(DISABLED)
 
 
 def _missing(**arguments: str | None) -> list[Problem]:
@@ -197,15 +171,11 @@ def _enter(
     entry: SignInEntry,
     candidate: _Candidate,
     stored: str,
-    lifetime: timedelta | None,
-) -> PasswordSignIn:
+    begins: PendingSession,
+) -> PasswordSignIn | UnfinishedSignIn:
     with ports.database.transaction() as session:
-        user, switches = _sign_in(ports, session, candidate.id, stored, entry)
-        start = SessionStart(SessionOrigin.PASSWORD, lifetime=lifetime)
-        opened = open_session(ports, actor, session, user.id, start)
-        record_sign_in(ports, actor, session, entry, user)
-        row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user.id)).one()
-    return PasswordSignIn(opened, read_user(row), switches)
+        user = _check_again(ports, session, candidate.id, stored, entry)
+        return begin_session(ports, actor, session, user, entry, begins)
 
 
 def _reason(candidate: _Candidate | None) -> SignInReason:
@@ -217,30 +187,16 @@ def _reason(candidate: _Candidate | None) -> SignInReason:
     return SignInReason.INCORRECT_PASSWORD
 
 
-def _sign_in(
+def _check_again(
     ports: Ports, session: Session, user_id: int, stored: str, entry: SignInEntry
-) -> tuple[UserRecord, Switches]:
+) -> UserRecord:
     """Check mode and account as they are now: a comparison takes its time."""
     shop = session.get_one(ShopRecord, SHOP_ID)
-    switches = switches_of(shop, ports.clock.now())
-    require_password_login(switches)
+    require_password_login(switches_of(shop, ports.clock.now()))
     user = session.get(UserRecord, user_id, with_for_update=True)
     if user is None:
         raise Refused(_WRONG)
     if user.password_hash != stored:
         raise _HashReplaced(_WRONG)
-    if not user.is_active:
-        raise Refused(_INACTIVE)
-    if not user.is_confirmed and needs_confirmation(shop):
-        raise Refused(_UNCONFIRMED)
-    if entry.in_console and not user.is_staff:
-        entry.reason = SignInReason.NOT_STAFF
-        raise Refused(NO_STAFF)
-    user.last_login = ports.clock.now()
-    return user, switches
-
-
-@part
-def needs_confirmation(shop: ShopRecord) -> bool:
-    """Whether an unconfirmed account can't sign in."""
-    return shop.enable_account_confirmation_by_email and not shop.allow_login_without_confirmation
+    require_account(shop, user, entry)
+    return user

@@ -16,6 +16,7 @@ from app.ports.throttle import ThrottleUnavailable
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.lists.records import record_from
+from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR
 from app.services.sign_in.imported_passwords import renew_hash
 from app.services.sign_in.login_attempts import UNCOUNTABLE
 
@@ -29,6 +30,7 @@ class OwnAccount:
     first_name: str
     last_name: str
     password_hash: str | None
+    has_second_factor: bool
     shop_name: str
 
 
@@ -52,6 +54,7 @@ def own_account(ports: Ports, actor: Actor) -> OwnAccount:
         UserRecord.first_name,
         UserRecord.last_name,
         UserRecord.password_hash,
+        HAS_SECOND_FACTOR.label("has_second_factor"),
     )
     with ports.database.reading() as session:
         row = session.execute(select(*columns).where(UserRecord.id == own_id(actor))).one_or_none()
@@ -85,9 +88,13 @@ def prove_password(
         number = _count_guess(ports, account)
         if not _is_right(ports, account, password):
             if number >= MAX_GUESSES:
-                _end_session(ports, actor)
+                end_guessed_session(ports, actor, f"{MAX_GUESSES} incorrect passwords in a row.")
             raise Refused(Problem("INVALID_CREDENTIALS", _wrong(account), field))
-        ports.throttle.reset_guesses(account.id)
+        if account.has_second_factor:
+            # The guesses at its codes count on: who has the password could guess them freely.
+            ports.throttle.undo_guess(account.id)
+        else:
+            ports.throttle.reset_guesses(account.id)
     except ThrottleUnavailable as error:
         raise Refused(UNCOUNTABLE) from error
     if renews and account.password_hash is not None:
@@ -123,11 +130,13 @@ def _wrong(account: OwnAccount) -> str:
     return "Incorrect password."
 
 
-def _end_session(ports: Ports, actor: Actor) -> None:
+@part
+def end_guessed_session(ports: Ports, actor: Actor, reason: str) -> None:
+    """End the caller's session, in which someone guesses; ``reason`` is for the audit log."""
     if actor.session_id is None:
         return  # a provider's token: it cannot be ended here, and gets no further guess
     with ports.database.transaction() as session:
         session.execute(delete(SessionRecord).where(SessionRecord.id == actor.session_id))
-        why = {"reason": f"{MAX_GUESSES} incorrect passwords in a row."}
+        why = {"reason": reason}
         change = Change("session.end", "User", actor.user_id or 0, actor.name, after=why)
         record(ports, actor, session, change)

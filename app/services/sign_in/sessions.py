@@ -11,7 +11,11 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.scopes import ScopeGrant, write_grant
 from app.domain.keys import encryption_purposes
-from app.domain.second_factors.methods import write_methods
+from app.domain.second_factors.methods import (
+    SecondFactorType,
+    used_second_factor,
+    write_methods,
+)
 from app.domain.shop.settings import Switches
 from app.domain.sign_in.tokens import (
     CSRF_TOKEN_LENGTH,
@@ -26,6 +30,7 @@ from app.services.authorization.live_sessions import with_effective_rights
 from app.services.authorization.register import part
 from app.services.keys.ring import ring
 from app.services.second_factors.challenges import drop_challenges
+from app.services.second_factors.stored_factors import read_factors
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +92,30 @@ class TokenPair:
     user: User
 
 
+class SecondFactorSkipped(RuntimeError):
+    """A local session was about to begin without the account's second factor.
+
+    ``types`` are the ways to ask for it.
+    """
+
+    def __init__(self, types: tuple[SecondFactorType, ...]) -> None:
+        super().__init__("This account has a second factor: ask for it before the session begins.")
+        self.types = types
+
+
 @part
 def open_session(
     ports: Ports, actor: Actor, session: Session, user_id: int, start: SessionStart
 ) -> OpenedSession:
-    """Store a new session of ``user_id`` in the transaction of ``session``."""
+    """Store a new session of ``user_id`` in the transaction of ``session``.
+
+    Raises ``SecondFactorSkipped``, before anything is stored, for a session of origin PASSWORD of
+    an account with a second factor, unless ``start.amr`` says that a second factor was used.
+    """
+    if start.origin is SessionOrigin.PASSWORD and not used_second_factor(start.amr):
+        types = read_factors(session, user_id).types
+        if types:
+            raise SecondFactorSkipped(types)
     begun = start.provider
     now = ports.clock.now()
     expires = now + (start.lifetime or timedelta(seconds=ports.configuration.jwt_ttl_refresh))

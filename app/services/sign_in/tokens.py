@@ -22,7 +22,7 @@ from app.services.identity.own_tokens import (
     verify_own_token_alive,
 )
 from app.services.keys.ring import ring
-from app.services.sign_in.password_login import DISABLED, require_password_login
+from app.services.sign_in.password_sessions import DISABLED, require_password_login
 from app.services.sign_in.reauthentication import own_id
 from app.services.sign_in.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sign_in.sessions import OpenedSession, end_sessions, sign_access, sign_pair

@@ -26,7 +26,7 @@ from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.linked_accounts import ProviderPerson, find_or_create_account
 from app.services.identity.providers import provider_of
 from app.services.identity.users import load_user
-from app.services.sign_in.password_login import NO_STAFF
+from app.services.sign_in.password_sessions import NO_STAFF
 from app.services.sign_in.sessions import (
     OpenedSession,
     ProviderSession,
