@@ -103,6 +103,7 @@ _SOURCES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "theme.css": (_CSS, _own("theme.css")),
     "console.js": (_SCRIPT, _own("console.js")),
     "early.js": (_SCRIPT, _own("early.js")),
+    "passkeys.js": (_SCRIPT, _own("passkeys.js")),
     "refresh.js": (_SCRIPT, _own("refresh.js")),
     "icons.svg": ("image/svg+xml", _sprite),
 }

@@ -18,6 +18,7 @@ KEYS = {"customers": 2}
 OWN_GROUPS = (
     "account",
     "creations",
+    "passkeys",
     "passwords",
     "preferences",
     "search",

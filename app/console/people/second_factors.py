@@ -1,4 +1,4 @@
-"""The page "Sign-in and security" of the caller's account: authenticator app, recovery codes."""
+"""The page "Sign-in and security" of the caller's account: its second factors."""
 
 from flask import request
 from werkzeug.wrappers import Response as BaseResponse
@@ -8,6 +8,7 @@ from wtforms.validators import InputRequired
 from app.console.creations import Created, CreatingForm, create_once, shown_once
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, go, not_done, page, refused_page
+from app.console.people.passkeys_page import make_passkeys_card
 from app.console.people.second_factors_page import (
     QUESTIONS,
     make_security_page,
@@ -23,10 +24,12 @@ from app.services.accounts.authenticator_apps import (
     start_app_setup,
     turn_off_app,
 )
+from app.services.accounts.passkeys import list_passkeys
 from app.services.accounts.recovery_codes import replace_own_recovery_codes
 from app.services.authorization.register import needs_proof
 from app.services.console.own_second_factors import show_own_second_factors
 from app.services.console.sign_in_methods import show_own_sign_in_methods
+from app.services.second_factors.passkey_checks import party_of
 from app.web.converters import one_of
 
 _INDEX = "console.second_factors.index"
@@ -136,6 +139,12 @@ def _values(form: SetupForm | None = None) -> dict[str, object]:
             setup=show_app_setup(ports(), actor()) if can_show else None,
             question=request.args.get("ask", type=one_of(QUESTIONS)),
             submission=empty.submission.data,
+        ),
+        "passkeys": make_passkeys_card(
+            list_passkeys(ports(), actor()),
+            actor(),
+            are_possible=party_of(ports(), actor()) is not None,
+            in_development=ports().configuration.development,
         ),
         "shown": make_shown_codes(secret, user, caller().shop.name, now()) if secret else None,
         "are_codes_gone": secret == "",

@@ -15,6 +15,7 @@
 
   let waiting = new AbortController();
   let isAsking = false;
+  let isSent = false;
 
   const decoded = (text) =>
     Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (sign) => sign.charCodeAt(0));
@@ -87,22 +88,26 @@
     if (!credential || own.signal.aborted) return;
     if (challenge) form.elements.challenge.value = challenge;
     form.elements.credential.value = written(credential);
+    isSent = true;
     form.submit();
   }
 
-  async function offer(form) {
-    if (isAsking || document.hidden) return;
+  const autofilled = document.querySelector("form[data-passkey][data-autofill]");
+  let canOffer = false;
+
+  async function offer() {
+    if (!canOffer || isAsking || isSent || document.hidden) return;
     try {
-      await answer(form, { mediation: "conditional" });
+      await answer(autofilled, { mediation: "conditional" });
     } catch {
-      // Nobody asked for it: the button says what is wrong.
+      // It wasn't asked for, so there is nothing to say; the button tells what is wrong.
     }
   }
 
   for (const form of document.querySelectorAll("form[data-passkey]")) {
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      if (isAsking) return;
+      if (isAsking || isSent || !form.reportValidity()) return;
       isAsking = true;
       say(form, "");
       try {
@@ -111,21 +116,17 @@
         say(form, error instanceof Unusable ? error.message : MESSAGES[error.name] || UNANSWERED);
       } finally {
         isAsking = false;
+        offer();
       }
     });
   }
 
-  const autofilled = document.querySelector("form[data-passkey][data-autofill]");
-  const canOffer = window.PublicKeyCredential?.isConditionalMediationAvailable;
-  if (autofilled && canOffer) {
-    canOffer.call(PublicKeyCredential).then((available) => {
-      if (!available) return;
-      offer(autofilled);
-      setInterval(() => offer(autofilled), RENEW);
-      document.addEventListener("visibilitychange", () => offer(autofilled));
+  if (autofilled && window.PublicKeyCredential?.isConditionalMediationAvailable) {
+    PublicKeyCredential.isConditionalMediationAvailable().then((isAvailable) => {
+      canOffer = isAvailable;
+      offer();
+      setInterval(offer, RENEW);
+      document.addEventListener("visibilitychange", offer);
     });
-  }
-  if (!window.PublicKeyCredential) {
-    for (const form of document.querySelectorAll("form[data-passkey]")) form.dataset.unsupported = "";
   }
 }

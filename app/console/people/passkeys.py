@@ -1,0 +1,155 @@
+"""The caller's passkeys: add, rename and delete them."""
+
+from flask import request
+from werkzeug.wrappers import Response as BaseResponse
+from wtforms import HiddenField, StringField
+from wtforms.validators import InputRequired
+
+from app.console.creations import Created, CreatingForm, create_once
+from app.console.forms import ConsoleForm
+from app.console.navigation import PageGroup
+from app.console.page_layout import done, go, not_done, page, refused_page
+from app.console.people.passkeys_page import ask_delete, kind_of
+from app.console.session import actor, ports, prove_now
+from app.domain.values.errors import Refused
+from app.domain.values.text import text
+from app.services.accounts.passkeys import (
+    MAX_NAME_LENGTH,
+    OwnPasskey,
+    add_passkey,
+    begin_passkey,
+    delete_passkey,
+    rename_passkey,
+    show_passkey,
+)
+from app.services.console.own_second_factors import show_own_second_factors
+
+_SECURITY = "console.second_factors.index"
+
+blueprint = PageGroup("passkeys", __name__, url_prefix="/account/security/passkeys")
+
+
+class NewPasskeyForm(CreatingForm):
+    """A name, and what the browser answered."""
+
+    names = {"challenge": "", "credential": ""}  # noqa: RUF012
+    name = StringField("Name", validators=[InputRequired("Enter a name for the passkey.")])
+    challenge = HiddenField(render_kw={"id": False})
+    credential = HiddenField(render_kw={"id": False})
+
+
+class RenameForm(ConsoleForm):
+    """Another name for a passkey."""
+
+    name = StringField("Name", validators=[InputRequired("Enter a name for the passkey.")])
+
+
+@blueprint.route("/new", methods=["GET", "POST"])
+def begin() -> BaseResponse:
+    """Ask for a name, and let the browser make a passkey."""
+    if request.method == "GET":
+        return go(_SECURITY)
+    try:
+        return _new_page(NewPasskeyForm(formdata=None))
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+
+
+@blueprint.post("/add")
+def add() -> BaseResponse:
+    """Add the passkey; show recovery codes once if they are new."""
+    form = NewPasskeyForm()
+    if form.validate():
+        try:
+            return create_once(form, lambda: _add(form))
+        except Refused as refused:
+            form.refuse(refused)
+    try:
+        return _new_page(form)
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+
+
+@blueprint.get("/<key:key>")
+def show(key: int) -> BaseResponse:
+    """Show one passkey; with ``ask=delete`` the question before it is deleted."""
+    try:
+        passkey = show_passkey(ports(), actor(), key)
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+    form = RenameForm(formdata=None, name=passkey.name)
+    return page("account/passkey.html", **_values(passkey, form))
+
+
+@blueprint.post("/<key:key>/rename")
+def rename(key: int) -> BaseResponse:
+    """Rename a passkey."""
+    form = RenameForm()
+    try:
+        passkey = show_passkey(ports(), actor(), key)
+        if form.validate():
+            try:
+                rename_passkey(ports(), actor(), passkey_id=key, name=form.name.data)
+            except Refused as refused:
+                form.refuse(refused)
+            else:
+                return done("Passkey renamed.", _SECURITY)
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+    return refused_page("account/passkey.html", **_values(passkey, form))
+
+
+@blueprint.post("/<key:key>/delete")
+def delete(key: int) -> BaseResponse:
+    """Delete a passkey."""
+    try:
+        delete_passkey(ports(), actor(), passkey_id=key)
+    except Refused as refused:
+        return not_done(refused, _SECURITY)
+    return done("Passkey deleted.", _SECURITY)
+
+
+def _new_page(form: NewPasskeyForm) -> BaseResponse:
+    """Return the form with new options: those of a refused answer can't be answered again."""
+    begun = begin_passkey(ports(), actor())
+    show = refused_page if form.is_submitted() and form.errors else page
+    form.name.data = form.name.data or begun.name
+    form.challenge.data, form.credential.data = begun.challenge, ""
+    return show(
+        "account/passkey_new.html",
+        form=form,
+        options=begun.options,
+        max_length=MAX_NAME_LENGTH,
+    )
+
+
+def _add(form: NewPasskeyForm) -> Created:
+    added = add_passkey(
+        ports(),
+        actor(),
+        challenge=form.challenge.data,
+        credential=form.credential.data,
+        name=form.name.data,
+    )
+    prove_now()
+    message = "Passkey added."
+    if added.other_sessions:
+        message = text(
+            "Passkey added. {count} other session stays signed in.",
+            "Passkey added. {count} other sessions stay signed in.",
+            count=added.other_sessions,
+        )
+    return Created(message, _SECURITY, secret=" ".join(added.recovery_codes))
+
+
+def _values(passkey: OwnPasskey, form: RenameForm) -> dict[str, object]:
+    counts = show_own_second_factors(ports(), actor()).counts
+    is_last = counts.passkeys == 1 and not counts.has_authenticator_app
+    asks = request.args.get("ask") == "delete"
+    return {
+        "passkey": passkey,
+        "kind": kind_of(passkey),
+        "form": form,
+        "max_length": MAX_NAME_LENGTH,
+        "dialog": ask_delete(passkey, is_last_factor=is_last) if asks else None,
+    }
