@@ -14,6 +14,7 @@ NAMED = frozenset(
         "braces",
         "broadcast",
         "check-circle-fill",
+        "dash-circle",
         "clock-history",
         "display",
         "door-open",

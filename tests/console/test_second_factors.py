@@ -171,7 +171,7 @@ def test_app_moves_to_a_new_phone(
     assert "Codes of your current phone work until you confirm the new one." in moving.text
     clock.pass_(seconds=60)
     moved = console.follow(confirm(console, shop, moving))
-    assert "Authenticator app turned on." in moved.text
+    assert "Authenticator app moved to the new phone." in moved.text
     assert not _CODE.findall(moved.html)
     assert not _KEY.findall(moved.html)
 

@@ -18,6 +18,7 @@ from app.console.session import actor, caller, now, ports, prove_now
 from app.domain.values.errors import Refused
 from app.domain.values.text import text
 from app.services.accounts.authenticator_apps import (
+    AddedFactor,
     cancel_app_setup,
     confirm_app_setup,
     show_app_setup,
@@ -109,14 +110,19 @@ def new_codes() -> BaseResponse:
 def _confirm(form: SetupForm) -> Created:
     added = confirm_app_setup(ports(), actor(), code=form.code.data)
     prove_now()
-    message = "Authenticator app turned on."
-    if added.other_sessions:
-        message = text(
-            "Authenticator app turned on. {count} other session stays signed in.",
-            "Authenticator app turned on. {count} other sessions stay signed in.",
-            count=added.other_sessions,
-        )
-    return Created(message, _INDEX, secret=" ".join(added.recovery_codes))
+    return Created(_confirmed(added), _INDEX, secret=" ".join(added.recovery_codes))
+
+
+def _confirmed(added: AddedFactor) -> str:
+    if added.is_moved:
+        return "Authenticator app moved to the new phone."
+    if not added.other_sessions:
+        return "Authenticator app turned on."
+    return text(
+        "Authenticator app turned on. {count} other session stays signed in.",
+        "Authenticator app turned on. {count} other sessions stay signed in.",
+        count=added.other_sessions,
+    )
 
 
 def _replace_codes() -> Created:

@@ -3,7 +3,7 @@
 Only the console offers this, after a fresh proof, so that a stolen API token can't do it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlalchemy import delete, select, update
@@ -63,11 +63,13 @@ class AppSetup:
 class AddedFactor:
     """A second factor that now counts: ``recovery_codes``, to be shown once, are new.
 
-    They are empty if the account had codes. ``other_sessions`` stay signed in.
+    They are empty if the account had codes. ``other_sessions`` stay signed in. ``is_moved``: the
+    app was on already, on another phone.
     """
 
     recovery_codes: tuple[str, ...] = field(repr=False)
     other_sessions: int
+    is_moved: bool = False
 
 
 @fresh_proof("always", lambda *_args: True)
@@ -137,8 +139,9 @@ def confirm_app_setup(ports: Ports, actor: Actor, *, code: str) -> AddedFactor:
     codes = hash_first_codes(ports, user_id)
     with ports.database.transaction() as session:
         user = _lock_user(session, user_id)
-        _turn_on(ports, actor, session, user, _Confirmed(pending, secret, step))
-        return _added(ports, actor, session, user, codes)
+        confirmed = _Confirmed(pending, secret, step)
+        is_moved = _turn_on(ports, actor, session, user, confirmed)
+        return replace(_added(ports, actor, session, user, codes), is_moved=is_moved)
 
 
 @fresh_proof("always", lambda *_args: True)
@@ -176,18 +179,20 @@ class _Confirmed:
 
 def _turn_on(
     ports: Ports, actor: Actor, session: Session, user: UserRecord, confirmed: _Confirmed
-) -> None:
+) -> bool:
+    """Turn on the app; return whether it takes the place of one that was on."""
     app = session.get(AuthenticatorAppRecord, user.id)
     if app is None or app.pending_secret != confirmed.pending:
         raise Refused(SETUP_ENDED)
     now = ports.clock.now()
-    is_replaced = app.confirmed_at is not None
+    is_moved = app.confirmed_at is not None
     app.secret = _encrypt(ports, user.id, confirmed.secret)
     app.pending_secret = ""
     app.last_step = confirmed.step
     app.confirmed_at = app.last_used_at = now
-    action = "second_factor.replace" if is_replaced else "second_factor.add"
+    action = "second_factor.replace" if is_moved else "second_factor.add"
     record(ports, actor, session, Change(action, "User", user.id, user.email, after=_APP))
+    return is_moved
 
 
 def _added(
