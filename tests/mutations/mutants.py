@@ -7,6 +7,7 @@ from tests.mutations.delivery_rules import VALUES, WEBHOOKS
 from tests.mutations.import_rules import IMPORTS
 from tests.mutations.list_rules import LISTS
 from tests.mutations.operation_rules import OPERATIONS
+from tests.mutations.second_factor_rules import SECOND_FACTORS
 from tests.mutations.sign_in_log_rules import SIGN_IN_LOG
 
 MUTANTS = (
@@ -15,6 +16,7 @@ MUTANTS = (
     *TOKENS,
     *SIGN_IN,
     *SIGN_IN_LOG,
+    *SECOND_FACTORS,
     *ACCOUNTS,
     *PERSONAL_DATA,
     *SINGLE_SIGN_ON,

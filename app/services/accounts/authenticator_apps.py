@@ -81,6 +81,8 @@ def start_app_setup(ports: Ports, actor: Actor) -> None:
     another session is replaced, so that its secret can't be confirmed by mistake.
     """
     user_id = own_id(actor)
+    if actor.session_id is None:
+        raise PermissionDenied(Caller.USER)  # a provider's own token: no session is to confirm it
     secret = encode_secret(ports.randomness.secret(SECRET_BYTES))
     pending = _encrypt(ports, user_id, f"{actor.session_id} {secret}")
     with ports.database.transaction() as session:

@@ -43,8 +43,12 @@ def test_codes_of_three_steps_are_accepted() -> None:
     assert found == [None, 999_999, 1_000_000, 1_000_001, None]
 
 
-@pytest.mark.parametrize(("last_step", "is_accepted"), [(999_999, True), (1_000_000, False)])
-def test_code_of_a_used_step_is_not_accepted(last_step: int, *, is_accepted: bool) -> None:
+@pytest.mark.parametrize(
+    ("last_step", "is_accepted"), [(999_999, True), (1_000_000, False), (1_000_001, False)]
+)
+def test_code_of_a_used_or_earlier_step_is_not_accepted(
+    last_step: int, *, is_accepted: bool
+) -> None:
     found = find_step(code_at(1_000_000), NOW, last_step, code_at)
     assert (found is not None) is is_accepted
 

@@ -1,0 +1,62 @@
+"""Mutants of the rules of second factors."""
+
+from tests.mutations.mutant import Mutant
+
+SECOND_FACTORS = (
+    Mutant(
+        "A code of the step before a used one is refused",
+        "app/domain/second_factors/one_time_codes.py",
+        "if is_right and step > last_step and found is None:",
+        "if is_right and step != last_step and found is None:",
+        "domain/second_factors/test_one_time_codes.py",
+    ),
+    Mutant(
+        "A code of two steps counts for the later one",
+        "app/domain/second_factors/one_time_codes.py",
+        "if is_right and step > last_step and found is None:",
+        "if is_right and step > last_step:",
+        "domain/second_factors/test_one_time_codes.py",
+    ),
+    Mutant(
+        "Of parallel uses of a one-time code, one is accepted",
+        "app/services/second_factors/code_checks.py",
+        "            app.last_step < step,\n",
+        "",
+        "hostile/test_second_factors_codes.py",
+    ),
+    Mutant(
+        "A code of a phone that was replaced meanwhile is refused",
+        "app/services/second_factors/code_checks.py",
+        "            app.secret == stored.secret,\n",
+        "",
+        "hostile/test_second_factors_codes.py",
+    ),
+    Mutant(
+        "Of parallel uses of a recovery code, one is accepted",
+        "app/services/second_factors/code_checks.py",
+        ".where(*unused, record.code_hash == code_hash)",
+        ".where(*unused[:2], record.code_hash == code_hash)",
+        "hostile/test_second_factors_codes.py",
+    ),
+    Mutant(
+        "A recovery code that was replaced meanwhile is refused",
+        "app/services/second_factors/code_checks.py",
+        ".where(*unused, record.code_hash == code_hash)",
+        ".where(*unused)",
+        "hostile/test_second_factors_codes.py",
+    ),
+    Mutant(
+        "A setup belongs to the session that began it",
+        "app/services/accounts/authenticator_apps.py",
+        'return secret if session_id == str(actor.session_id) else ""',
+        "return secret",
+        "hostile/test_second_factors_codes.py",
+    ),
+    Mutant(
+        "The last factor stays while staff need one",
+        "app/services/second_factors/removal.py",
+        "if is_required and user.is_staff:",
+        "if is_required and user.is_superuser:",
+        "services/accounts/test_authenticator_apps.py",
+    ),
+)
