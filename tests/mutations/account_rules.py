@@ -18,6 +18,27 @@ ACCOUNTS = (
         "domain/passwords/test_passwords.py",
     ),
     Mutant(
+        "A password has not leaked",
+        "app/adapters/password_strength.py",
+        "return is_bad_password(text)",
+        "return not text",
+        "adapters/test_password_strength.py",
+    ),
+    Mutant(
+        "A password is not guessable",
+        "app/adapters/password_strength.py",
+        "is_guessable=estimated.guesses < GUESSES",
+        "is_guessable=estimated.guesses < GUESSES // 100",
+        "adapters/test_password_strength.py",
+    ),
+    Mutant(
+        "Only a leaked password gets a hint",
+        "app/console/sign_in.py",
+        "    if ports().password_strength.is_leaked(password):",
+        "    if password:",
+        "console/test_leaked_password.py",
+    ),
+    Mutant(
         "What belongs to an account is visible to its owner and its managers alone",
         "app/domain/accounts/visibility.py",
         "return any(actor.holds(permission) for permission in account_readers(user))",
