@@ -16,6 +16,7 @@ from app.console import (
     preferences,
     saved_filters,
     search,
+    second_factor_rule,
     shop_settings,
     sign_in,
 )
@@ -45,6 +46,7 @@ from app.console.people import (
 )
 from app.console.permissions import by_area, dashed_note
 from app.console.reauthentication import answer_proof
+from app.console.second_factor_rule import lead_to_second_factor
 from app.console.security import (
     audit,
     inspector,
@@ -79,6 +81,9 @@ WORTHLESS_TOO = OPEN | {
 }
 """The only pages for staff whose session the login mode rejects."""
 
+_STOPPED = (SessionAccess.NOTHING, SessionAccess.NO_STAFF_RIGHTS)
+"""Sessions that the login mode rejects."""
+
 PAGES = (
     home,
     metadata,
@@ -110,6 +115,7 @@ PAGES = (
     provider_editing,
     saved_filters,
     search,
+    second_factor_rule,
     sign_in,
     webhook_editing,
 )
@@ -166,7 +172,7 @@ def guard() -> BaseResponse | None:
     if not is_signed_in():
         if endpoint not in OPEN:
             return to_sign_in()
-    elif caller().access is not SessionAccess.FULL and endpoint not in WORTHLESS_TOO:
+    elif caller().access in _STOPPED and endpoint not in WORTHLESS_TOO:
         return page(
             "session_restricted.html",
             HTTPStatus.FORBIDDEN,
@@ -177,7 +183,9 @@ def guard() -> BaseResponse | None:
     if endpoint not in UPLOADS:
         request.max_content_length = _MAX_FORM_SIZE
     _csrf.protect()
-    return answer_proof() if is_signed_in() else None
+    if not is_signed_in():
+        return None
+    return lead_to_second_factor(endpoint) or answer_proof()
 
 
 def add_headers(answer: Response) -> Response:

@@ -22,6 +22,7 @@ OWN_GROUPS = (
     "passwords",
     "preferences",
     "search",
+    "second_factor_rule",
     "second_factors",
     "sign_in",
 )

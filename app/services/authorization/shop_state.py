@@ -19,12 +19,16 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class ShopState:
-    """The shop's settings that anyone can read, and what tells caches that they are old."""
+    """The shop's settings that anyone can read, and what tells caches that they are old.
+
+    ``second_factor_from`` is when staff need a second factor, ``None`` while it is optional.
+    """
 
     shop: PublicShop
     keys_version: int
     providers_version: int
     second_factor_required: bool
+    second_factor_from: datetime | None
 
     @property
     def switches(self) -> Switches:
@@ -63,7 +67,8 @@ def read_shop_state(row: NamedRow, now: datetime) -> ShopState:
     ``now`` decides whether the grace period of a required second factor is over.
     """
     *columns, second_factor_from = _values_in(row)
-    return _state(is_second_factor_required(second_factor_from, now), *columns)
+    begins = moment(second_factor_from)
+    return _state(is_second_factor_required(begins, now), begins, *columns)
 
 
 @part
@@ -85,7 +90,11 @@ def moment(value: object) -> datetime | None:
 
 # The row is read by every request and changes now and then: the same row is the same state.
 @lru_cache(maxsize=16)
-def _state(second_factor_required: bool, *columns: object) -> ShopState:  # noqa: FBT001 - a key
+def _state(
+    second_factor_required: bool,  # noqa: FBT001 - a key
+    second_factor_from: datetime | None,
+    *columns: object,
+) -> ShopState:
     *settings, keys_version, providers_version = columns
     values: dict[str, Any] = dict(zip(_SETTINGS, settings, strict=True))
     values["password_login_mode"] = PasswordLoginMode(values["password_login_mode"])
@@ -95,4 +104,5 @@ def _state(second_factor_required: bool, *columns: object) -> ShopState:  # noqa
         int(str(keys_version)),
         int(str(providers_version)),
         second_factor_required,
+        second_factor_from,
     )

@@ -11,6 +11,8 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.shop.settings import (
     PublicShop,
+    Switches,
+    lacks_second_factor,
     rejects_password_sessions,
     removes_staff_rights,
 )
@@ -20,7 +22,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
-from app.services.authorization.live_sessions import effective_user, find_session
+from app.services.authorization.live_sessions import LiveSession, effective_user, find_session
 from app.services.authorization.register import account_owner_only, input_decides, part, public
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.identify import Visitor, session_actor
@@ -48,10 +50,14 @@ _UNKNOWN = Problem("NOT_FOUND", "This sign-in method is no longer available. Cho
 
 
 class SessionAccess(StrEnum):
-    """What a staff session can do in the current password login mode."""
+    """What a staff session can do in the current password login mode.
+
+    ``NO_SECOND_FACTOR``: the shop requires one, and the session used none.
+    """
 
     FULL = "full"
     NO_STAFF_RIGHTS = "no staff rights"
+    NO_SECOND_FACTOR = "no second factor"
     NOTHING = "nothing"
 
 
@@ -73,12 +79,16 @@ class ConsoleSession:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleCaller:
-    """A staff member who is signed in to the console, with the shop's current state."""
+    """A staff member who is signed in to the console, with the shop's current state.
+
+    ``second_factor_from`` is when staff need a second factor, ``None`` while it is optional.
+    """
 
     actor: Actor
     user: User
     shop: PublicShop
     access: SessionAccess
+    second_factor_from: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,18 +208,33 @@ def find_console_caller(
     """Return the caller of a console cookie if the session is alive; one statement."""
     session = find_session(ports, token, user_id)
     shop_state, live_session = session.shop_state, session.found
-    if live_session is None or (not live_session.user.is_staff and live_session.grant is None):
+    if live_session is None or not _is_of_staff(live_session):
         return None
-    mode = shop_state.switches.password_login_mode
-    access = SessionAccess.FULL
-    if rejects_password_sessions(mode, live_session.origin):
-        access = SessionAccess.NOTHING
-    elif removes_staff_rights(mode, live_session.origin):
-        access = SessionAccess.NO_STAFF_RIGHTS
     user = effective_user(live_session, shop_state.switches)
-    if access is SessionAccess.FULL and not user.is_staff:
-        return None
-    return ConsoleCaller(session_actor(visitor, live_session, user), user, shop_state.shop, access)
+    return ConsoleCaller(
+        session_actor(visitor, live_session, user),
+        user,
+        shop_state.shop,
+        _access(live_session, shop_state.switches),
+        shop_state.second_factor_from,
+    )
+
+
+def _is_of_staff(live_session: LiveSession) -> bool:
+    """Whether the session's person is staff, whatever the shop's switches leave of it."""
+    grant = live_session.grant
+    return live_session.user.is_staff if grant is None else grant.is_staff
+
+
+def _access(live_session: LiveSession, switches: Switches) -> SessionAccess:
+    mode = switches.password_login_mode
+    if rejects_password_sessions(mode, live_session.origin):
+        return SessionAccess.NOTHING
+    if removes_staff_rights(mode, live_session.origin):
+        return SessionAccess.NO_STAFF_RIGHTS
+    if lacks_second_factor(live_session.amr, required=switches.second_factor_required):
+        return SessionAccess.NO_SECOND_FACTOR
+    return SessionAccess.FULL
 
 
 def _find_provider(ports: Ports, plugin_id: str) -> Provider:
