@@ -18,6 +18,7 @@ KEYS = {"customers": 2}
 OWN_GROUPS = (
     "account",
     "creations",
+    "not_me",
     "passkeys",
     "passwords",
     "preferences",

@@ -44,6 +44,7 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
     assert {
         declaration.name for declaration in REGISTER.values() if not declaration.acts_as_caller
     } == {
+        "accounts.account_securing.secure_account",
         "accounts.account_confirmation.confirm_account",
         "console.console_sessions.begin_console_sign_in",
         "console.console_sessions.finish_console_sign_in",

@@ -193,11 +193,11 @@ VALUES = (
         "app/services/accounts/email_links.py",
         "if link is None or user is None or not _is_good(ports, link, user):\n"
         "        raise Refused(WORTHLESS)\n"
-        "    return OpenedLink(LinkPurpose(link.purpose), user, link.new_email)\n\n\n"
+        "    return _opened(link, user)\n\n\n"
         "@part\ndef drop_links",
         "if link is None or user is None:\n"
         "        raise Refused(WORTHLESS)\n"
-        "    return OpenedLink(LinkPurpose(link.purpose), user, link.new_email)\n\n\n"
+        "    return _opened(link, user)\n\n\n"
         "@part\ndef drop_links",
         "services/accounts/test_email_change_links.py",
     ),

@@ -30,6 +30,11 @@ class NewPasswordForm(ConsoleForm):
     password = PasswordField("New password", validators=[InputRequired("Enter a password.")])
 
 
+def keep_link(email: str, token: str) -> None:
+    """Keep the link that the page ``choose`` uses."""
+    session[_LINK] = {"email": email, "token": token}
+
+
 @blueprint.route("/forgotten", methods=["GET", "POST"])
 def forgotten() -> BaseResponse:
     """Ask for a link; the answer is the same for every address."""
@@ -59,10 +64,7 @@ def forgotten() -> BaseResponse:
 @blueprint.get("/set-password")
 def follow() -> BaseResponse:
     """Where the mail leads: the link's secret leaves the address before anything is shown."""
-    session[_LINK] = {
-        "email": request.args.get("email", "")[:254],
-        "token": request.args.get("token", "")[:128],
-    }
+    keep_link(request.args.get("email", "")[:254], request.args.get("token", "")[:128])
     return go("console.passwords.choose")
 
 

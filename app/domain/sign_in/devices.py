@@ -67,9 +67,9 @@ def device_of(user_agent: str) -> str:
     return f"{found[1]} {found[2]}" if found[2] else found[1]
 
 
-def known_as(user_agent: str) -> str:
-    """Describe a ``user_agent`` without a program's version: an update makes no new device."""
-    return _VERSION.sub("", device_of(user_agent))
+def without_version(device: str) -> str:
+    """Return a device in plain words without a program's version: an update is no new device."""
+    return _VERSION.sub("", device)
 
 
 def network_of(address: str) -> str:

@@ -1,6 +1,6 @@
 """Links that are mailed: made with a change, opened once."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Select, delete, select
@@ -30,11 +30,16 @@ WORTHLESS = Problem(
 
 @dataclass(frozen=True, slots=True)
 class OpenedLink:
-    """A link that is good, and whose it is; ``new_email`` where it is about one."""
+    """A link that is good, and whose it is; ``new_email`` where it is about one.
 
+    ``notice`` is what the mail of a link "This wasn't me" was about.
+    """
+
+    id: int
     purpose: LinkPurpose
     user: UserRecord
-    new_email: str = ""
+    new_email: str
+    notice: Mapping[str, object]
 
 
 @part
@@ -79,7 +84,7 @@ def find_link(
     user = None if link is None else session.get(UserRecord, link.user_id)
     if link is None or user is None or not _is_good(ports, link, user):
         raise Refused(WORTHLESS)
-    return OpenedLink(LinkPurpose(link.purpose), user, link.new_email)
+    return _opened(link, user)
 
 
 @part
@@ -102,7 +107,7 @@ def open_link(
     )
     if link is None or user is None or not _is_good(ports, link, user):
         raise Refused(WORTHLESS)
-    return OpenedLink(LinkPurpose(link.purpose), user, link.new_email)
+    return _opened(link, user)
 
 
 @part
@@ -158,6 +163,10 @@ def _with(token: str, purposes: Collection[LinkPurpose]) -> Select[AccountLinkRe
         AccountLinkRecord.digest == digest_of(token),
         AccountLinkRecord.purpose.in_([purpose.value for purpose in purposes]),
     )
+
+
+def _opened(link: AccountLinkRecord, user: UserRecord) -> OpenedLink:
+    return OpenedLink(link.id, LinkPurpose(link.purpose), user, link.new_email, link.notice)
 
 
 def _is_good(ports: Ports, link: AccountLinkRecord, user: UserRecord) -> bool:

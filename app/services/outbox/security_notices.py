@@ -58,12 +58,18 @@ def notify(
 
 @part
 def notify_email_change(
-    ports: Ports, actor: Actor, session: Session, user: UserRecord, old_email: str
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    user: UserRecord,
+    old_email: str,
+    *,
+    can_restore: bool = True,
 ) -> None:
     """Mail ``old_email`` that the account has another one now: ``user.email``.
 
     Its link "This wasn't me" also restores the old email, unless someone else changed it: the old
-    mailbox may be the reason.
+    mailbox may be the reason. ``can_restore``: a link can undo this change.
     """
     notice = {
         "kind": MailKind.EMAIL_CHANGED.value,
@@ -72,11 +78,11 @@ def notify_email_change(
         "new_email": user.email,
     }
     token = ""
-    if _is_by_owner(actor, user):
+    if not _is_by_owner(actor, user):
+        drop_notice_links(session, user.id)
+    elif can_restore:
         purpose = LinkPurpose.RESTORE_EMAIL
         token = _make_link(ports, session, user, purpose, notice, old_email)
-    else:
-        drop_notice_links(session, user.id)
     _send(ports, session, user, old_email, notice, token)
 
 

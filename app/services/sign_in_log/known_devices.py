@@ -2,13 +2,13 @@
 
 from datetime import timedelta
 
-from sqlalchemy import case, func, select, update
+from sqlalchemy import case, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
-from app.domain.sign_in.devices import known_as, network_of
+from app.domain.sign_in.devices import device_of, network_of, without_version
 from app.models import KnownDeviceRecord
 from app.ports import Ports
 from app.services.authorization.register import part
@@ -42,11 +42,8 @@ def note_device(ports: Ports, actor: Actor, session: Session, user_id: int) -> N
 def _add(ports: Ports, actor: Actor, session: Session, user_id: int) -> bool:
     """Note the use of the device; return whether it is new."""
     now = ports.clock.now()
-    key = {
-        "user_id": user_id,
-        "device": known_as(actor.user_agent[:_MAX_USER_AGENT_LENGTH])[:_MAX_DEVICE_LENGTH],
-        "network": network_of(actor.address or ""),
-    }
+    device = device_of(actor.user_agent[:_MAX_USER_AGENT_LENGTH])
+    key = _key(user_id, device, actor.address or "")
     dialect = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
     added = session.scalar(
         dialect.insert(KnownDeviceRecord)
@@ -58,3 +55,18 @@ def _add(ports: Ports, actor: Actor, session: Session, user_id: int) -> bool:
         used = update(KnownDeviceRecord).filter_by(**key)
         session.execute(used.values(last_used_at=now))
     return added is not None
+
+
+@part
+def forget_device(session: Session, user_id: int, device: str, address: str) -> None:
+    """Forget a device, so that the next sign-in from it is new."""
+    forget = delete(KnownDeviceRecord).filter_by(**_key(user_id, device, address))
+    session.execute(forget)
+
+
+def _key(user_id: int, device: str, address: str) -> dict[str, object]:
+    return {
+        "user_id": user_id,
+        "device": without_version(device)[:_MAX_DEVICE_LENGTH],
+        "network": network_of(address),
+    }

@@ -1,0 +1,96 @@
+"""The page of the link "This wasn't me" in security notices; it works without a session.
+
+Opening it changes nothing, because mail scanners open links: only the form's button does.
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from flask import Blueprint, request, session
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.page_layout import go, page
+from app.console.people.passwords import keep_link
+from app.console.session import nobody, ports
+from app.domain.accounts.mail import MailKind
+from app.domain.values.errors import Refused
+from app.domain.values.text import text
+from app.services.accounts.account_securing import (
+    ReportedNotice,
+    SecuredAccount,
+    secure_account,
+    show_reported_notice,
+)
+from app.services.console.console_sessions import show_sign_in_options
+
+_LINK = "not_me_link"
+_SECURED = "secured_account"
+_MAX_TOKEN_LENGTH = 128
+
+_HAPPENED: Mapping[MailKind, str] = {
+    MailKind.PASSWORD_CHANGED: "The password was changed.",
+    MailKind.EMAIL_CHANGED: "The email was changed from {old_email} to {new_email}.",
+    MailKind.SECOND_FACTOR_ADDED: "{factor} was added.",
+    MailKind.SECOND_FACTOR_REMOVED: "{factor} was removed.",
+    MailKind.RECOVERY_CODES_REPLACED: "The recovery codes were replaced.",
+    MailKind.RECOVERY_CODE_USED: "A recovery code was used.",
+    MailKind.PASSKEY_COPIED: "A copied passkey was used: {factor}.",
+    MailKind.INCORRECT_CODES: "The password was entered, then 5 incorrect codes.",
+    MailKind.NEW_DEVICE: "Someone signed in from a new device or network.",
+}
+
+blueprint = Blueprint("not_me", __name__, url_prefix="/not-me")
+
+
+@blueprint.get("", strict_slashes=False)
+def follow() -> BaseResponse:
+    """Where the mail leads: the link's secret leaves the address before anything is shown."""
+    session[_LINK] = request.args.get("token", "")[:_MAX_TOKEN_LENGTH]
+    session.pop(_SECURED, None)
+    return go("console.not_me.confirm")
+
+
+@blueprint.route("/account", methods=["GET", "POST"])
+def confirm() -> BaseResponse:
+    """Show what the mail was about; the form ends all sessions and removes the password."""
+    token = str(session.get(_LINK, ""))
+    try:
+        if request.method == "POST":
+            return _secured(secure_account(ports(), nobody(), token=token))
+        notice = show_reported_notice(ports(), nobody(), token=token)
+    except Refused:
+        options = show_sign_in_options(ports(), nobody())
+        return page("not_me/worthless.html", HTTPStatus.NOT_FOUND, sign_in_options=options)
+    return page(
+        "not_me/confirm.html",
+        notice=notice,
+        happened=_happened(notice),
+        sign_in_options=show_sign_in_options(ports(), nobody()),
+    )
+
+
+@blueprint.get("/done")
+def done() -> BaseResponse:
+    """Say what was done, and lead to a new password."""
+    secured = session.get(_SECURED)
+    if not isinstance(secured, dict):
+        return go("console.sign_in.index")
+    options = show_sign_in_options(ports(), nobody())
+    return page("not_me/done.html", secured=secured, sign_in_options=options)
+
+
+def _secured(account: SecuredAccount) -> BaseResponse:
+    session.pop(_LINK, None)
+    session[_SECURED] = {
+        "email": account.email,
+        "restored": account.restored,
+        "taken": account.taken,
+        "sets_password": bool(account.password_token),
+    }
+    if account.password_token:
+        keep_link(account.email, account.password_token)
+    return go("console.not_me.done")
+
+
+def _happened(notice: ReportedNotice) -> str:
+    return text(_HAPPENED.get(notice.kind, "The account was changed."), **notice.values)
