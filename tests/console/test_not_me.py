@@ -15,7 +15,15 @@ from app.services.accounts.email_changes import confirm_email_change
 from app.services.outbox.security_notices import notify
 from tests.builders.links import link_for
 from tests.builders.outbox import mails
-from tests.builders.people import NOBODY, actor_of, make_staff, make_user, sign_in, user_as_stored
+from tests.builders.people import (
+    NOBODY,
+    PASSWORD,
+    actor_of,
+    make_staff,
+    make_user,
+    sign_in,
+    user_as_stored,
+)
 from tests.builders.shop import set_mode
 from tests.console.staff_client import ConsoleClient, Page
 
@@ -118,16 +126,15 @@ def test_restored_email_is_named(anonymous_console: ConsoleClient, shop: Ports) 
 
 
 @pytest.mark.parametrize(
-    "prepare",
-    [
-        lambda ports: (set_mode(ports, PasswordLoginMode.DISABLED), make_staff(ports, STAFF))[1],
-        lambda ports: make_user(ports, STAFF, is_staff=True, password=None),
-    ],
+    ("mode", "password"),
+    [(PasswordLoginMode.DISABLED, PASSWORD), (PasswordLoginMode.ENABLED, None)],
 )
 def test_no_password_is_offered_where_none_can_be_used(
-    anonymous_console: ConsoleClient, shop: Ports, prepare: Callable[[Ports], int]
+    anonymous_console: ConsoleClient, shop: Ports, mode: PasswordLoginMode, password: str | None
 ) -> None:
-    done = press(anonymous_console, mailed_link(shop, prepare(shop)))
+    set_mode(shop, mode)
+    user_id = make_user(shop, STAFF, is_staff=True, password=password)
+    done = press(anonymous_console, mailed_link(shop, user_id))
     assert "You sign in with an identity provider." in done.text
     assert "/console/new-password" not in done.html
 
