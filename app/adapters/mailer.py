@@ -54,14 +54,16 @@ class SmtpMailer:
                 server.send_message(_message(rendered, self._sender_address))
         except smtplib.SMTPRecipientsRefused as error:
             [(code, answer)] = error.recipients.values()
-            reason = f"The mail server rejected the recipient with {_with_answer(code, answer)}."
+            reason = (
+                f"The mail server rejected the recipient with {self._with_answer(code, answer)}."
+            )
             raise MailUndeliverable(reason, permanent=code >= _PERMANENT) from error
         except smtplib.SMTPDataError as error:
-            answered = _with_answer(error.smtp_code, error.smtp_error)
+            answered = self._with_answer(error.smtp_code, error.smtp_error)
             reason = f"The mail server responded with {answered}."
             raise MailUndeliverable(reason, permanent=error.smtp_code >= _PERMANENT) from error
         except smtplib.SMTPResponseException as error:
-            raise MailUndeliverable(_sender_refused(error)) from error
+            raise MailUndeliverable(self._sender_refused(error)) from error
         except (OSError, smtplib.SMTPException) as error:
             raise MailUndeliverable(_unreachable(error)) from error
 
@@ -71,12 +73,21 @@ class SmtpMailer:
             with self._connect() as server:
                 code, _ = server.noop()
         except smtplib.SMTPResponseException as error:
-            raise MailUndeliverable(_sender_refused(error)) from error
+            raise MailUndeliverable(self._sender_refused(error)) from error
         except (OSError, smtplib.SMTPException) as error:
             raise MailUndeliverable(_unreachable(error)) from error
         if code >= _PERMANENT:
             raise MailUndeliverable(_check_settings(str(code)))
         return True
+
+    def _sender_refused(self, error: smtplib.SMTPResponseException) -> str:
+        if isinstance(error, smtplib.SMTPAuthenticationError):
+            return _check_settings(str(error.smtp_code))  # its text can repeat what was entered
+        return _check_settings(self._with_answer(error.smtp_code, error.smtp_error))
+
+    def _with_answer(self, code: int, answer: bytes | str) -> str:
+        readable = readable_answer(answer, self._password)
+        return f"{code}: {readable}" if readable else str(code)
 
     @contextmanager
     def _connect(self) -> Iterator[smtplib.SMTP]:
@@ -129,19 +140,8 @@ class FileMailer:
         return False
 
 
-def _sender_refused(error: smtplib.SMTPResponseException) -> str:
-    if isinstance(error, smtplib.SMTPAuthenticationError):
-        return _check_settings(str(error.smtp_code))  # its text can repeat what was entered
-    return _check_settings(_with_answer(error.smtp_code, error.smtp_error))
-
-
 def _check_settings(answer: str) -> str:
     return f"The mail server responded with {answer}. Check MAIL_URL."
-
-
-def _with_answer(code: int, answer: bytes | str) -> str:
-    readable = readable_answer(answer)
-    return f"{code}: {readable}" if readable else str(code)
 
 
 def _unreachable(error: Exception) -> str:

@@ -13,6 +13,7 @@ LISTS: Mapping[str, str] = {
     "staff": "console.staff.index",
     "groups": "console.staff.groups.index",
     "customers": "console.customers.index",
+    "mails": "console.mails.index",
     "sign-ins": "console.sign_ins.index",
     "single-sign-on": "console.single_sign_on.index",
     "blocked-ips": "console.throttle.index",

@@ -7,6 +7,7 @@ from app.domain.events import EventType
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt
+from tests.builders.mails import make_mail
 from tests.builders.people import make_group, make_staff, make_user
 from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -29,6 +30,8 @@ def populate(shop: Ports) -> None:
     app_id, _ = make_app(shop, "Labels", Permission.MANAGE_PRODUCTS)
     hook = make_webhook(shop, app_id, EventType.PRODUCT_UPDATED)
     store_attempt(shop, make_delivery(shop, hook))
+    failed = {"sent_at": None, "last_error": "The mail server responded with 550."}
+    make_mail(shop, user_id=2, recipient=CUSTOMER, kind="password_changed", **failed)
     make_provider(shop, issuer=_THERE, json_web_key_set_url=_THERE, user_info_url=_THERE)
 
 

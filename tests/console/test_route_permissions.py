@@ -55,7 +55,8 @@ LISTS = {
         provider_checks.preview provider_checks.test single_sign_on.export
         single_sign_on.index single_sign_on.show
         single_sign_on.switch""",
-    (STAFF, USERS): "sign_ins.export sign_ins.index",
+    (STAFF, USERS): """
+        mails.export mails.index mails.resend mails.show sign_ins.export sign_ins.index""",
     (USERS, ORDERS): "customers.export customers.index customers.show",
     (USERS,): "customers.save_details",
     EACH: """

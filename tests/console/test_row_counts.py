@@ -7,7 +7,7 @@ import pytest
 
 from app.console.integrations import apps_page, deliveries_page, webhook_page
 from app.console.lists import RowCount
-from app.console.people import customer_pages, group_pages, staff_pages
+from app.console.people import customer_pages, group_pages, mails_page, staff_pages
 from app.console.security import audit_page, providers_page, sign_ins_page
 from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import MAX_COUNTED, Counts
@@ -23,6 +23,7 @@ LISTS = [
     (customer_pages.COUNT, "customer", "customers"),
     (staff_pages.COUNT, "person", "people"),
     (group_pages.COUNT, "group", "groups"),
+    (mails_page.COUNT, "email", "emails"),
     (sign_ins_page.COUNT, "entry", "entries"),
     (audit_page.COUNT, "entry", "entries"),
 ]

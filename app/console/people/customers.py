@@ -24,6 +24,7 @@ from app.console.people.directory import (
     people_order,
     requested_people,
 )
+from app.console.people.mails import newest_mails
 from app.console.people.person_page import STATUSES, name_of, person_metadata_card
 from app.console.people.sign_in_checks import make_sign_in_card
 from app.console.session import actor, now, ports
@@ -40,6 +41,7 @@ from app.services.authorization.register import may
 from app.services.commerce.order_lists import list_newest_orders_of
 from app.services.console.sign_in_diagnosis import SignInDiagnosis, diagnose_sign_in
 from app.services.metadata.user_metadata import public_metadata_of_users
+from app.services.operations.mail_log import list_mails
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import list_customers, show_user
 from app.services.people.user_sessions import Person
@@ -160,4 +162,5 @@ def _values(
             is_manageable=viewer.is_manageable,
         ),
         "form": form_of(person),
+        "mails": newest_mails(user.id) if may(actor(), list_mails) else (),
     }

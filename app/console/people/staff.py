@@ -20,6 +20,7 @@ from app.console.people.directory import (
 )
 from app.console.people.group_pages import group_choice
 from app.console.people.groups import every_group, group_names
+from app.console.people.mails import newest_mails
 from app.console.people.person_page import STATUSES, name_of, person_metadata_card
 from app.console.people.staff_pages import (
     COLUMNS,
@@ -169,4 +170,5 @@ def _values(person: Person, question_name: str = "") -> dict[str, object]:
         "form": form_of(person),
         "link_form": CreatingForm(formdata=None),
         "link": shown_once(),
+        "mails": newest_mails(user.id),
     }

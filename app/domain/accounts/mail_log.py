@@ -85,11 +85,14 @@ def kind_label(kind: str) -> str:
     return kind.replace("_", " ").capitalize()
 
 
-def readable_answer(answer: bytes | str) -> str:
+def readable_answer(answer: bytes | str, password: str = "") -> str:
     """Return what a mail server answered as one short line.
 
-    Emails, URLs and whatever may be a token are hidden: servers repeat what they were sent.
+    Emails, URLs, whatever may be a token, and the server's ``password`` are hidden: servers repeat
+    what they were sent.
     """
     text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
     line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    if password:
+        line = line.replace(password, _HIDDEN)
     return _SECRETS.sub(_HIDDEN, line)[:_MAX_ANSWER_LENGTH].rstrip(" .")

@@ -126,6 +126,7 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.provider_checks.preview": _limit("60/minute", "Calls an identity provider."),
         "console.provider_checks.test": _limit("60/minute", "Calls an identity provider."),
         "console.staff.invitations.index": _limit("60/minute;600/hour", "Sends an email."),
+        "console.mails.resend": _limit("60/minute;600/hour", "Sends an email."),
         "console.account_actions.send_link": _limit("60/minute;600/hour", "Sends an email."),
         CONSOLE_FORM: _limit("300/minute", "Every other form of the console, taken together."),
     }

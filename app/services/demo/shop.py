@@ -19,6 +19,7 @@ from app.services.demo.apps import APP_NAMES, WAREHOUSE, app_made_here, made_app
 from app.services.demo.deliveries import past_deliveries, write_deliveries
 from app.services.demo.installed_apps import NAME as PARCELS
 from app.services.demo.installed_apps import installations
+from app.services.demo.mails import write_mails
 from app.services.demo.orders import sales
 from app.services.demo.people import OPENED, PEOPLE, Person, comings, made_here
 from app.services.demo.products import assortment, new_prices
@@ -135,6 +136,7 @@ def _finish(past: Past, tell: Callable[[Sequence[SignIn]], None], *, is_new: boo
         if is_new:
             write_traces(past, session, app)
             write_sign_ins(past, session)
+            write_mails(past, session)
             write_deliveries(past, session, deliveries)
             if app is not None:
                 session.add(_token(past, app, token))

@@ -1,0 +1,158 @@
+"""The view models of the mail log: its list, one email, and the newest emails to a person."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from app.console.exports import Columns
+from app.console.lists import RowCount
+from app.console.parts import Pill
+from app.domain.accounts.mail import MailKind
+from app.domain.accounts.mail_log import MailEntry, MailStatus, kind_label
+from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import problem_text
+from app.domain.values.text import text
+from app.services.operations.mail_resends import resend_problem
+
+STATUSES: Mapping[str, str] = {
+    MailStatus.QUEUED: "Queued",
+    MailStatus.SENT: "Sent",
+    MailStatus.DEFERRED: "Deferred",
+    MailStatus.FAILED: "Failed",
+}
+KINDS: Mapping[str, str] = {kind.value: kind_label(kind) for kind in MailKind}
+
+COUNT = RowCount(
+    none="No emails",
+    no_match="No matching emails",
+    one="1 email",
+    many="{count} emails",
+    some="{matching} of {total} emails",
+)
+COLUMNS: Columns[MailEntry] = {
+    "created_at": lambda mail: mail.created_at,
+    "recipient": lambda mail: mail.recipient,
+    "name": lambda mail: f"{mail.first_name} {mail.last_name}".strip(),
+    "email": lambda mail: mail.kind,
+    "result": lambda mail: mail.status.lower(),
+    "error": lambda mail: mail.error,
+    "attempts": lambda mail: mail.attempts,
+    "last_attempt_at": lambda mail: mail.attempted_at,
+    "next_attempt_at": lambda mail: mail.next_attempt_at,
+    "sent_at": lambda mail: mail.sent_at,
+}
+"""The columns of the list as a file."""
+
+_STATES = {
+    MailStatus.QUEUED: "info",
+    MailStatus.SENT: "ok",
+    MailStatus.DEFERRED: "warn",
+    MailStatus.FAILED: "bad",
+}
+_PAGES = {
+    True: ("console.staff.show", Permission.MANAGE_STAFF),
+    False: ("console.customers.show", Permission.MANAGE_USERS),
+}
+_WAITING = "It's tried again automatically. If the cause is gone, you can retry it now."
+_QUEUED = "It's sent within seconds while the background worker is running."
+_ANEW = "A new link is sent to the account's current email. Earlier links stop working."
+_NEEDED = "To send this email again, you need the permission “{permission}”."
+
+
+@dataclass(frozen=True, slots=True)
+class MailRow:
+    """An email in a list; ``endpoint`` is the page of its account, empty without one."""
+
+    id: int
+    kind: str
+    recipient: str
+    name: str
+    endpoint: str
+    key: int
+    result: Pill
+    error: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MailPage:
+    """One email; ``action`` is the label of the button that sends it again, empty without one."""
+
+    row: MailRow
+    title: str
+    attempts: int
+    attempted_at: datetime | None
+    next_attempt_at: datetime | None
+    sent_at: datetime | None
+    resend_note: str
+    action: str
+
+
+def make_mail_rows(
+    mails: Iterable[MailEntry], permissions: frozenset[Permission]
+) -> tuple[MailRow, ...]:
+    """Return the rows of a list for a reader with ``permissions``."""
+    return tuple(_row(mail, permissions) for mail in mails)
+
+
+def make_mail_page(mail: MailEntry, permissions: frozenset[Permission]) -> MailPage:
+    """Return the page of one email for a reader with ``permissions``."""
+    note, action = _resend(mail, permissions)
+    return MailPage(
+        row=_row(mail, permissions),
+        title=text("{kind} to {recipient}", kind=kind_label(mail.kind), recipient=mail.recipient),
+        attempts=mail.attempts,
+        attempted_at=mail.attempted_at,
+        next_attempt_at=mail.next_attempt_at,
+        sent_at=mail.sent_at,
+        resend_note=note,
+        action=action,
+    )
+
+
+def resent_message(sent: MailEntry, key: int) -> str:
+    """Say what became of the email with that ``key``, which was sent again as ``sent``."""
+    if sent.id == key:
+        return text("Retrying the email to {recipient} now.", recipient=sent.recipient)
+    return text("A new email was queued for {recipient}.", recipient=sent.recipient)
+
+
+def _row(mail: MailEntry, permissions: frozenset[Permission]) -> MailRow:
+    endpoint, key = _account_page(mail, permissions)
+    return MailRow(
+        id=mail.id,
+        kind=kind_label(mail.kind),
+        recipient=mail.recipient,
+        name=_name(mail),
+        endpoint=endpoint,
+        key=key,
+        result=Pill(_STATES[mail.status], STATUSES[mail.status]),
+        error=mail.error,
+        at=mail.created_at,
+    )
+
+
+def _account_page(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, int]:
+    if mail.is_staff is None or mail.user_id is None:
+        return "", 0
+    endpoint, permission = _PAGES[mail.is_staff]
+    return (endpoint, mail.user_id) if permission in permissions else ("", 0)
+
+
+def _name(mail: MailEntry) -> str:
+    return text("{first} {last}", first=mail.first_name, last=mail.last_name).strip()
+
+
+def _resend(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, str]:
+    """Return what sending it again does, or why it can't be, and the button's label."""
+    if mail.status is MailStatus.QUEUED:
+        return _QUEUED, ""
+    if mail.status is MailStatus.DEFERRED:
+        return _WAITING, "Retry now"
+    problem = resend_problem(mail)
+    if problem is not None:
+        return problem_text(problem), ""
+    permission = _PAGES[bool(mail.is_staff)][1]
+    if permission not in permissions:
+        return text(_NEEDED, permission=permission.label), ""
+    return _ANEW, "Resend"

@@ -1,0 +1,118 @@
+"""A mail server that repeats what it was sent puts no link or password into the mail log."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from app.adapters.mailer import SmtpMailer
+from app.domain.accounts.mail import MailKind
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
+from app.factory import create_app
+from app.ports import Ports
+from app.services.accounts.registration import NewAccount, register_account
+from app.services.accounts.reset_links import send_reset_link
+from app.services.imports.person_export import export_person
+from app.services.operations.mail_sending import send_due_mail
+from app.services.people.staff import NewStaff, create_staff
+from app.settings import Settings
+from tests.builders.mails import stored_mails
+from tests.builders.outbox import mails, token_in
+from tests.builders.people import make_staff, make_user
+from tests.commands.shell import run
+from tests.console.staff_client import ConsoleClient
+from tests.servers.smtp import smtp_server
+
+SHOP = "http://localhost:3000/links"
+PASSWORD = "correct-horse-battery-9"
+FORMS = (
+    "554 5.7.1 Blocked: {link}",
+    "450 4.7.1 Wait <{recipient}> {token}",
+    '550-5.7.1 href=3D"{link}"\r\n550 5.7.1 token={token};',
+    "554 5.7.1 {password} is wrong, {password}",
+    "554 https://mx.example.com/why?m={token}&to={recipient}",
+)
+
+
+def unbroken(page: str) -> str:
+    """Return ``page`` without the places where lines can be broken."""
+    return page.replace("<wbr>", "")
+
+
+def signed_in(ports: Ports) -> ConsoleClient:
+    """Someone who manages staff and customers, at the console."""
+    email = "support@example.com"
+    make_staff(ports, email, Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
+    console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+    assert console.sign_in(email).status == 303
+    return console
+
+
+@pytest.fixture
+def links(ports: Ports) -> list[tuple[str, str, str]]:
+    """The recipient, the link and the token of emails of each kind that has a link."""
+    clara = make_user(ports, "clara@example.com")
+    send_reset_link(ports, OPERATOR, clara, redirect_url=SHOP)
+    create_staff(ports, OPERATOR, NewStaff("sofia@example.com", redirect_url=SHOP))
+    new = NewAccount("kim@example.com", PASSWORD, redirect_url=SHOP)
+    register_account(ports, OPERATOR, new)
+    found = mails(
+        ports,
+        MailKind.PASSWORD_RESET,
+        MailKind.STAFF_INVITATION,
+        MailKind.ACCOUNT_CONFIRMATION,
+    )
+    assert len(found) == 3
+    return [(mail.recipient, mail.values["link"], token_in(mail)) for mail in found]
+
+
+@pytest.mark.parametrize("step", ["refusal", "stranger"])
+@pytest.mark.parametrize("form", FORMS)
+def test_answer_of_the_mail_server_leaks_nothing(
+    ports: Ports,
+    links: list[tuple[str, str, str]],
+    step: str,
+    form: str,
+) -> None:
+    with smtp_server(login=("shop", PASSWORD)) as (mailbox, host):
+        url = f"smtp://shop:{PASSWORD}@{host}"
+        posting = replace(ports, mailer=SmtpMailer(url, "noreply@example.com"))
+        recipient, link, token = links[0]
+        answer = form.format(recipient=recipient, link=link, token=token, password=PASSWORD)
+        setattr(mailbox, step, answer)
+        assert send_due_mail(posting, WORKER) == 0
+        assert mailbox.messages == []
+    errors = [mail.last_error for mail in stored_mails(ports)]
+    assert all(error[:15] == "The mail server" for error in errors), "the answer is recorded"
+    console = signed_in(ports)
+    shown = [
+        *errors,
+        *(console.open(f"/console/mails/{mail.id}").html for mail in stored_mails(ports)),
+        console.open("/console/mails/").html,
+        console.open("/console/mails/export.csv").html,
+        console.open("/console/customers/1").html,
+        console.open("/console/audit/export.json").html,
+        run(ports, "mail", "list", "--json").stdout,
+        json.dumps(export_person(ports, OPERATOR, "clara@example.com"), default=str),
+    ]
+    for text in map(unbroken, shown):
+        for _, link, token in links:
+            assert token not in text
+            assert link not in text
+            assert "links?" not in text
+        assert PASSWORD not in text
+    assert all("@" not in error for error in errors)
+
+
+def test_links_of_waiting_emails_are_in_no_page(
+    ports: Ports, links: list[tuple[str, str, str]]
+) -> None:
+    console = signed_in(ports)
+    for path in ("/console/mails/", "/console/mails/export.csv", "/console/mails/1"):
+        text = unbroken(console.open(path).html)
+        assert "clara@example.com" in text
+        assert SHOP not in text
+        assert all(token not in text for _, _, token in links)
+    pages = [mail.redirect_url for mail in stored_mails(ports)]
+    assert all(token not in page for page in pages for _, _, token in links)
