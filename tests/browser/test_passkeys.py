@@ -1,0 +1,107 @@
+"""Passkeys in a real browser, with its virtual authenticator."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.domain.second_factors.recovery_codes import NUMBER
+from tests.browser.authenticator import VirtualAuthenticator
+from tests.browser.console import ADMIN, RunningShop, Watch
+from tests.builders.people import PASSWORD, make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+SECURITY = "/console/account/security/"
+
+
+@pytest.fixture
+def url(small_shop: RunningShop) -> str:
+    """The shop by its host name, because there are no passkeys on an IP address."""
+    return small_shop.url.replace("127.0.0.1", "localhost")
+
+
+@pytest.fixture
+def own_watch(page: Page, url: str) -> Watch:
+    return Watch(page, url)
+
+
+@pytest.fixture
+def authenticator(page: Page, small_shop: RunningShop, url: str) -> VirtualAuthenticator:
+    """The authenticator of a staff member who is about to sign in."""
+    make_user(small_shop.ports, ADMIN, is_superuser=True, first_name="Ada")
+    return VirtualAuthenticator(page)
+
+
+def sign_in_with_password(page: Page, url: str) -> None:
+    page.goto(f"{url}/console/sign-in?next={SECURITY}")
+    page.get_by_label("Email").fill(ADMIN)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in with password").click()
+    expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
+
+
+def add_passkey(page: Page, name: str) -> None:
+    page.get_by_role("button", name="Add passkey").click()
+    page.get_by_role("textbox", name="Name").fill(name)
+    page.get_by_role("button", name="Create passkey").click()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_passkey_is_added_renamed_and_deleted(
+    page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch, theme: str
+) -> None:
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    sign_in_with_password(page, url)
+    add_passkey(page, "Laptop")
+    expect(page.get_by_text("Passkey added.")).to_be_visible()
+    expect(page.locator(".lk-codes li")).to_have_count(NUMBER)
+    (made,) = authenticator.passkeys()
+    assert (made["rpId"], made["isResidentCredential"]) == ("localhost", True)
+    table = page.get_by_role("table", name="Your passkeys")
+    expect(table.get_by_role("row").filter(has_text="Laptop")).to_be_visible()
+
+    page.get_by_role("link", name="Rename Laptop").click()
+    page.get_by_role("textbox", name="Name").fill("Office")
+    page.get_by_role("button", name="Rename passkey").click()
+    expect(page.get_by_text("Passkey renamed.")).to_be_visible()
+
+    page.get_by_role("link", name="Delete Office").click()
+    dialog = page.get_by_role("dialog", name="Delete the passkey Office?")
+    dialog.get_by_role("button", name="Delete passkey").click()
+    expect(page.get_by_text("You have no passkey.")).to_be_visible()
+    assert own_watch.complaints == []
+
+
+def test_second_passkey_on_the_same_device_is_not_made(
+    page: Page, url: str, authenticator: VirtualAuthenticator
+) -> None:
+    sign_in_with_password(page, url)
+    add_passkey(page, "Laptop")
+    page.goto(f"{url}{SECURITY}")
+    add_passkey(page, "Again")
+    expect(page.get_by_role("alert")).to_have_text(
+        "This device already has a passkey for your account."
+    )
+    assert len(authenticator.passkeys()) == 1
+
+
+def test_passkey_is_not_made_without_verification_of_the_person(
+    page: Page, url: str, authenticator: VirtualAuthenticator
+) -> None:
+    sign_in_with_password(page, url)
+    authenticator.verify_person(succeeds=False)
+    add_passkey(page, "Laptop")
+    expect(page.get_by_role("alert")).to_have_text(re.compile("No passkey was used"))
+    authenticator.verify_person(succeeds=True)
+    page.get_by_role("button", name="Create passkey").click()
+    expect(page.get_by_text("Passkey added.")).to_be_visible()
+
+
+def test_name_is_needed_before_a_passkey_is_made(
+    page: Page, url: str, authenticator: VirtualAuthenticator
+) -> None:
+    sign_in_with_password(page, url)
+    add_passkey(page, "")
+    expect(page.get_by_role("button", name="Create passkey")).to_be_visible()
+    assert authenticator.passkeys() == []
