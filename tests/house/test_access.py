@@ -56,6 +56,8 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
         "single_sign_on.sign_in.begin_sign_in",
         "single_sign_on.sign_in.finish_sign_in",
         "sign_in.password_login.create_token",
+        "sign_in.passkey_sign_in.challenge_passkey",
+        "sign_in.passkey_sign_in.verify_passkey",
         "sign_in.second_factor_sign_in.verify_second_factor",
         "accounts.password_changes.set_password",
         "accounts.registration.register_account",
