@@ -76,7 +76,7 @@ def measure(people: int) -> list[Measured]:
             with psycopg.connect(source.url) as connection:
                 connection.execute(_FILL.replace("{people}", str(people)).encode())
             for kind in ("sqlite", "postgresql"):
-                with _target(server, kind) as url:
+                with empty_database(server, kind) as url:
                     for which in ("first", "second"):
                         found = _import(source, url)
                         sys.stdout.write(
@@ -89,7 +89,8 @@ def measure(people: int) -> list[Measured]:
 
 
 @contextmanager
-def _target(server: str, kind: str) -> Iterator[str]:
+def empty_database(server: str, kind: str) -> Iterator[str]:
+    """Yield the URL of a new database of ``kind``; ``server`` is PostgreSQL's."""
     if kind == "sqlite":
         with tempfile.TemporaryDirectory() as folder:
             url = f"sqlite:///{folder}/shop.sqlite3"

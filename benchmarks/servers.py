@@ -32,16 +32,25 @@ class Server:
         """MiB that the largest of its processes keeps in memory."""
         return max(_resident(child) for child in _family(self.process)) / _MEBI
 
+    def shares(self) -> Mapping[str, float]:
+        """MiB of each kind of process (PSS: of pages that several share, its part)."""
+        family = [child for child in _family(self.process) if child != self.process]
+        return {_kind(child): _proportional(child) / _MEBI for child in family}
+
     def processor(self) -> float:
         """Seconds of processor time that its processes have taken together."""
         return sum(processor_seconds(child) for child in _family(self.process))
 
 
 @contextmanager
-def latchkey(database_url: str, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """``flask serve`` with one worker process and without the background worker."""
+def latchkey(
+    database_url: str, settings: Mapping[str, str] | None = None, *, with_worker: bool = False
+) -> Iterator[Server]:
+    """``flask serve`` with one server process, without the background worker if not asked for."""
     port = free_port()
-    command = ["-m", "flask", "serve", "--no-worker", "--workers", "1", "--port", str(port)]
+    command = ["-m", "flask", "serve", "--workers", "1", "--port", str(port)]
+    if not with_worker:
+        command.append("--no-worker")
     environment = {
         "DATABASE_URL": database_url,
         "LOG_LEVEL": "ERROR",
@@ -115,6 +124,20 @@ def _family(process: int) -> list[int]:
         for task in Path(f"/proc/{current}/task").iterdir():
             waiting += map(int, (task / "children").read_text().split())
     return family
+
+
+def _kind(process: int) -> str:
+    """Return "worker", "server" or "parent", the server process that starts the others."""
+    if b"worker" in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0"):
+        return "worker"
+    return "parent" if len(_family(process)) > 1 else "server"
+
+
+def _proportional(process: int) -> int:
+    for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    return 0
 
 
 def _resident(process: int) -> int:
