@@ -8,7 +8,16 @@ from docs.asvs import sections
 from tests.house.sources import python_sources
 
 SECTIONS = (
-    *("Passwords", "Sessions", "Tokens", "Sign-in", "Single sign-on", "Apps", "GraphQL"),
+    *(
+        "Passwords",
+        "Second factors",
+        "Sessions",
+        "Tokens",
+        "Sign-in",
+        "Single sign-on",
+        "Apps",
+        "GraphQL",
+    ),
     *("Console", "Outgoing calls", "Secrets", "Audit log", "Supply", "Since the hostile review"),
 )
 

@@ -114,6 +114,12 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.account.save_picture": _limit(
             "30/minute;300/hour", "Decodes and resizes a picture."
         ),
+        "console.second_factors.confirm": _limit(
+            "30/minute;300/hour", "Hashes ten recovery codes."
+        ),
+        "console.second_factors.new_codes": _limit(
+            "10/minute;60/hour", "Hashes ten recovery codes and sends an email."
+        ),
         "console.audit.export": _limit("20/minute", "Reads the audit log."),
         "console.search.index": _limit("600/minute", "Searches all lists."),
         "console.dry_run.run": _limit("120/minute", "Runs a subscription query."),

@@ -6,8 +6,8 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.second_factors.methods import (
     AuthenticationMethod,
+    methods_with_proof,
     read_methods,
-    used_second_factor,
     write_methods,
 )
 from app.models import SessionRecord
@@ -21,12 +21,9 @@ def add_method(session: Session, actor: Actor, method: AuthenticationMethod) -> 
     stored = session.get(SessionRecord, actor.session_id or 0, with_for_update=True)
     if stored is None:
         return
-    amr = read_methods(stored.amr)
-    if used_second_factor(amr):
-        return
     by_password = stored.origin == SessionOrigin.PASSWORD.value
-    first = amr or ((AuthenticationMethod.PASSWORD,) if by_password else ())
-    stored.amr = write_methods((*first, method, AuthenticationMethod.MULTIPLE_FACTORS))
+    amr = methods_with_proof(read_methods(stored.amr), method, by_password=by_password)
+    stored.amr = write_methods(amr)
 
 
 @part
