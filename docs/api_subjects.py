@@ -72,6 +72,7 @@ SUBJECTS: Mapping[str, Subject] = {
             "staffCreate",
             "staffUpdate",
             "staffDelete",
+            "userSecondFactorReset",
             "permissionGroupCreate",
             "permissionGroupUpdate",
             "permissionGroupDelete",

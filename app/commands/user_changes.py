@@ -24,6 +24,7 @@ from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import find_user
 from app.services.people.erasure import Erasure, erase_person
 from app.services.people.group_lists import find_groups
+from app.services.people.second_factor_reset import reset_second_factors
 from app.services.people.staff import (
     NewStaff,
     StaffChanges,
@@ -228,7 +229,31 @@ def reset_password(email: str, *, page: str) -> None:
     out.say("The worker sends the link, unless one was sent recently.")
 
 
-CHANGES = (update, promote, delete, export, erase, reset_password)
+@standalone(
+    "reset-second-factor",
+    examples=[
+        ("flask user reset-second-factor ann@example.com", "asks to confirm"),
+        ("flask user reset-second-factor ann@example.com --yes", "without a prompt"),
+    ],
+)
+@click.argument("email", shell_complete=complete_email)
+@yes_option
+def reset_second_factor(email: str, *, yes: bool) -> None:
+    """Remove the passkeys, authenticator app and recovery codes of a person who lost them.
+
+    All their sessions end, and they get an email. They then sign in with their password or SSO;
+    staff add a new second factor at the next sign-in to the console where the shop requires one.
+    """
+    ports = installation().ports
+    user = find_user(ports, OPERATOR, email)
+    question = f"Remove all second factors of {user.email} and end their sessions?"
+    confirm_action(question, yes=yes)
+    out = output()
+    out.one(reset_second_factors(ports, OPERATOR, _id(user)), COLUMNS)
+    out.say(f"Removed the second factors of {user.email} and ended all sessions.")
+
+
+CHANGES = (update, promote, delete, export, erase, reset_password, reset_second_factor)
 
 
 def _group_ids(ports: Ports, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -34,6 +34,11 @@ def _origin(person: Person, name: str) -> Displayable:
 
 PERSON_COLUMNS = (
     *map(_column_of_person, ALL_COLUMNS),
+    Column[Person](
+        "secondFactors",
+        "Second factors",
+        lambda person: [kind.value for kind in person.factors.types],
+    ),
     Column[Person]("importedFrom", "Imported from", lambda person: _origin(person, "source")),
     Column[Person]("importedAt", "Imported", lambda person: _origin(person, "imported_at")),
     Column[Person](

@@ -26,6 +26,7 @@ ANSWER = "proof_password"
 """The field of the password that comes with a form that is sent again."""
 
 ACTS = {
+    "account_actions.reset_factors": "You're about to reset someone's second factors.",
     "access.set_mode": "You're about to turn off password login.",
     "access.set_storefront": "You're about to close the storefront.",
     "app_installation.agree": "You're about to install an app.",

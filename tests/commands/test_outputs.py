@@ -47,6 +47,8 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "activate": ("activate", BOB),
         "sign-out": ("sign-out", BOB),
         "reset-password": ("reset-password", BOB, "--page", "http://localhost:3000/"),
+        "reset-second-factor": ("reset-second-factor", BOB, "--yes"),
+        "reset-second-factor-unasked": ("reset-second-factor", BOB),
         "delete": ("delete", BOB, "--yes"),
         "delete-unasked": ("delete", BOB),
         "erase": ("erase", BOB, "--yes"),

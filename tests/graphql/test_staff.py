@@ -11,6 +11,7 @@ from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.outbox import mails
 from tests.builders.people import make_group, make_staff, make_user, sign_in
+from tests.builders.second_factor_rule import add_unusable_passkey
 from tests.graphql.shop_client import ApiClient
 
 STAFF = Permission.MANAGE_STAFF
@@ -30,6 +31,9 @@ STAFF_UPDATE = f"""mutation ($id: ID!, $input: StaffUpdateInput!) {{
   staffUpdate(id: $id, input: $input) {{ {PERSON} {STAFF_ERRORS} }}
 }}"""
 STAFF_DELETE = f"""mutation ($id: ID!) {{ staffDelete(id: $id) {{ {PERSON} {STAFF_ERRORS} }} }}"""
+SECOND_FACTOR_RESET = f"""mutation ($id: ID!) {{
+  userSecondFactorReset(id: $id) {{ {PERSON} {STAFF_ERRORS} }}
+}}"""
 CUSTOMER_CREATE = f"""mutation ($input: UserCreateInput!) {{
   customerCreate(input: $input) {{ {PERSON} {ERRORS} }}
 }}"""
@@ -261,3 +265,14 @@ def test_deleted_object_is_returned(ports: Ports, api: ApiClient, manager: str) 
     assert user["permissionGroups"] == [{"name": "Support"}]
     payload = api.run(GROUP_DELETE, manager, id=group_id(group))
     assert payload["group"]["permissions"] == [{"code": "MANAGE_ORDERS"}]
+
+
+def test_second_factors_of_staff_are_reset(api: ApiClient, ports: Ports, manager: str) -> None:
+    ann = make_staff(ports, "ann@example.com")
+    add_unusable_passkey(ports, ann)
+    done = api.run(SECOND_FACTOR_RESET, manager, id=user_id(ann))
+    assert done["user"]["email"] == "ann@example.com"
+    assert done["errors"] == []
+    assert len(mails(ports, MailKind.SECOND_FACTORS_RESET)) == 1
+    unknown = api.run(SECOND_FACTOR_RESET, manager, id=user_id(999))
+    assert error_codes(unknown) == [("id", "NOT_FOUND")]

@@ -39,6 +39,7 @@ SUPPORT = to_global_id("Group", 1)
 
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "access.set_storefront": ("access/storefront", {"open": "false"}),
+    "account_actions.reset_factors": ("people/1/second-factors/reset", {}),
     "app_installation.agree": ("apps/install/agree", {"permissions": ORDERS}),
     "app_installation.retry": ("apps/install/1/retry", {}),
     "app_tokens.make": ("apps/1/tokens/new", {"life": ""}),

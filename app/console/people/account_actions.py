@@ -15,6 +15,7 @@ from app.domain.values.text import text
 from app.services.accounts.reset_links import send_reset_link
 from app.services.people.account_blocks import unblock_account
 from app.services.people.customers import delete_customer
+from app.services.people.second_factor_reset import reset_second_factors
 from app.services.people.staff import delete_staff
 from app.services.people.user_sessions import end_user_session, show_person
 from app.services.people.user_status import activate_user, deactivate_user, sign_out_user
@@ -76,6 +77,16 @@ def sign_out(key: int) -> BaseResponse:
         name=name_of(user),
     )
     return done(message, _page_of(user), key=key)
+
+
+@blueprint.post("/<key:key>/second-factors/reset")
+def reset_factors(key: int) -> BaseResponse:
+    """Remove the second factors of someone who lost them, and end their sessions."""
+    return _act(
+        key,
+        "Reset the second factors of {name} and ended all their sessions.",
+        lambda: reset_second_factors(ports(), actor(), to_global_id("User", key)),
+    )
 
 
 @blueprint.post("/<key:key>/sessions/<key:session_id>/end")

@@ -16,6 +16,7 @@ from app.domain.sign_in.devices import SignedIn
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.text import text
 from app.services.people.user_sessions import Person
+from app.services.second_factors.stored_factors import FactorCounts
 
 STATUSES = {"active": "Active", "inactive": "Deactivated"}
 """Whether accounts are active, as lists are filtered by it."""
@@ -96,6 +97,18 @@ def email_below_name(user: User) -> str:
 
 def status_pill(user: User) -> Pill:
     return Pill("ok", "Active") if user.is_active else Pill("off", "Deactivated")
+
+
+def factor_words(factors: FactorCounts) -> str:
+    """Return an account's second factors in a few words; empty if it has none."""
+    words = []
+    if factors.passkeys == 1:
+        words.append("Passkey")
+    elif factors.passkeys:
+        words.append(text("{count:,} passkeys", count=factors.passkeys))
+    if factors.has_authenticator_app:
+        words.append("app" if words else "Authenticator app")
+    return ", ".join(words)
 
 
 def origin_facts(person: Person) -> OriginFacts | None:
@@ -218,7 +231,7 @@ def person_metadata_card(
 
 
 def account_dialog(question_name: str, person: Person) -> Question | None:
-    """Return the dialog that ``question_name`` names: deactivate, remove, sign-out or link."""
+    """Return the dialog that ``question_name`` names: deactivate, remove and so on."""
     make = _DIALOGS.get(question_name)
     return None if make is None else make(person)
 
@@ -279,6 +292,29 @@ def _remove(person: Person) -> Question:
     )
 
 
+def _reset_factors(person: Person) -> Question:
+    name, email = name_of(person.user), _BOLD.format(person.user.email)
+    removed = html_text(
+        "Removed: {factors}, and all recovery codes.", factors=factor_words(person.factors)
+    )
+    kept = html_text(
+        "{email} gets an email, and signs in without a second factor until they add one.",
+        email=email,
+    )
+    return Question(
+        title=text("Reset the second factors of {name}?", name=name),
+        endpoint="console.account_actions.reset_factors",
+        arguments={"key": person.user.id},
+        consequences=(
+            Consequence("bad", removed),
+            *ended_sessions(person.session_count),
+            Consequence("warn", kept),
+        ),
+        action="Reset second factors",
+        detail="Check first that they asked for it themselves, for example by phone.",
+    )
+
+
 def _sign_out(person: Person) -> Question:
     name = name_of(person.user)
     return Question(
@@ -311,4 +347,10 @@ def _link(person: Person) -> Question:
     )
 
 
-_DIALOGS = {"deactivate": _deactivate, "remove": _remove, "sign-out": _sign_out, "link": _link}
+_DIALOGS = {
+    "deactivate": _deactivate,
+    "remove": _remove,
+    "reset-factors": _reset_factors,
+    "sign-out": _sign_out,
+    "link": _link,
+}

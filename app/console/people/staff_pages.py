@@ -18,6 +18,7 @@ from app.console.people.person_page import (
     account_actions,
     account_dialog,
     email_below_name,
+    factor_words,
     name_of,
     origin_facts,
     sessions_table,
@@ -45,7 +46,7 @@ SIGN_IN_METHODS: Mapping[str, str] = {
 }
 """Sign-in methods, as the list is filtered by them."""
 
-_NOT_ONESELF = ("deactivate", "remove")
+_NOT_ONESELF = ("deactivate", "remove", "reset-factors")
 _BOLD = Markup("<b>{}</b>")
 
 COLUMNS: Columns[User] = {
@@ -82,6 +83,7 @@ class StaffRow:
     groups: str
     method: Pill
     also: str
+    second_factor: str
     last_active_at: datetime | None
     sessions: str
 
@@ -110,6 +112,8 @@ class StaffPage:
     permissions_title: str
     permissions: tuple[HeldPermission, ...]
     sign_in_method: str
+    second_factor: str
+    can_reset_factors: bool
     sessions: SessionsTable
     actions: AccountActions
     origin: OriginFacts | None
@@ -128,6 +132,7 @@ def staff_row(user: User, methods: SignInMethods | None, viewer_id: int | None) 
         groups=_groups(user),
         method=method,
         also=also,
+        second_factor=factor_words(methods.factors) if methods else "",
         last_active_at=(methods and methods.last_used_at) or user.last_login,
         sessions=text("{count:,}", count=methods.sessions if methods else 0),
     )
@@ -157,6 +162,8 @@ def make_staff_page(
         permissions_title="Your permissions" if is_viewer else "Permissions",
         permissions=_held(user),
         sign_in_method=_method(user, methods),
+        second_factor=factor_words(person.factors) or "None",
+        can_reset_factors=can_edit and not is_viewer and person.factors.is_active,
         sessions=sessions_table(person),
         origin=origin_facts(person),
         actions=account_actions(person, is_manageable=can_edit, is_self=is_viewer),

@@ -7,6 +7,7 @@ from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.services.people.second_factor_reset import reset_second_factors
 from app.services.people.staff import (
     NewStaff,
     StaffChanges,
@@ -70,6 +71,10 @@ class StaffDelete(StaffPayload):
     """The deleted staff member."""
 
 
+class UserSecondFactorReset(StaffPayload):
+    """The user, who has no second factor and no session now."""
+
+
 class StaffMutations(graphene.ObjectType):
     """The staff, managed by people who hold MANAGE_STAFF."""
 
@@ -95,6 +100,16 @@ class StaffMutations(graphene.ObjectType):
         StaffDelete,
         description=(
             "Deletes a staff member and all their data. For staff with MANAGE_STAFF, not for apps."
+        ),
+        id=graphene.ID(required=True),
+    )
+
+    user_second_factor_reset = graphene.Field(
+        UserSecondFactorReset,
+        description=(
+            "Removes all second factors and recovery codes of a user who lost them, ends their "
+            "sessions and mails them. For staff with MANAGE_STAFF (for staff) or MANAGE_USERS "
+            "(for customers), not for apps, and not for the own account."
         ),
         id=graphene.ID(required=True),
     )
@@ -134,3 +149,11 @@ class StaffMutations(graphene.ObjectType):
     def resolve_staff_delete(_root: object, info: GraphQLResolveInfo, id: str) -> StaffDelete:
         context: RequestContext = info.context
         return StaffDelete(user=delete_staff(context.ports, context.actor, id))
+
+    @staticmethod
+    @answers(UserSecondFactorReset)
+    def resolve_user_second_factor_reset(
+        _root: object, info: GraphQLResolveInfo, id: str
+    ) -> UserSecondFactorReset:
+        context: RequestContext = info.context
+        return UserSecondFactorReset(user=reset_second_factors(context.ports, context.actor, id))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +21,11 @@ from app.ports import NamedRow, Ports
 from app.services.authorization.register import account_owner_only, requires
 from app.services.identity.sso_coverage import KNOWN_BY
 from app.services.lists.records import record_from
+from app.services.second_factors.stored_factors import (
+    FACTOR_COLUMNS,
+    FactorCounts,
+    factors_in,
+)
 from app.services.sign_in.reauthentication import own_id
 
 
@@ -36,6 +41,7 @@ class SignInMethods:
     providers: tuple[str, ...]
     sessions: int
     last_used_at: datetime | None
+    factors: FactorCounts = field(default_factory=FactorCounts)
 
 
 @requires(Permission.MANAGE_STAFF)
@@ -71,6 +77,7 @@ def _methods(ports: Ports) -> Select[*tuple[Any, ...]]:
         providers.label("providers"),
         _of_sessions(ports, func.count()).label("sessions"),
         _of_sessions(ports, func.max(SessionRecord.last_used_at)).label("last_used_at"),
+        *FACTOR_COLUMNS,
     )
 
 
@@ -85,4 +92,5 @@ def _of_sessions(ports: Ports, column: ColumnElement[Any]) -> ColumnElement[Any]
 
 
 def _to_methods(row: NamedRow) -> SignInMethods:
-    return record_from(SignInMethods, row, providers=tuple(sorted(set(json.loads(row.providers)))))
+    providers = tuple(sorted(set(json.loads(row.providers))))
+    return record_from(SignInMethods, row, providers=providers, factors=factors_in(row))

@@ -24,6 +24,11 @@ from app.services.people.account_origins import (
     read_origin,
     with_origin,
 )
+from app.services.second_factors.stored_factors import (
+    FACTOR_COLUMNS,
+    FactorCounts,
+    factors_in,
+)
 from app.services.sign_in.own_sessions import by_use, signed_in
 
 MAX_SESSIONS = 100
@@ -36,6 +41,7 @@ PERSON_COLUMNS = (
     UserRecord.note,
     UserRecord.external_reference,
     *ORIGIN_COLUMNS,
+    *FACTOR_COLUMNS,
 )
 """The columns of what a ``Person`` has in addition to the user and the sessions."""
 
@@ -56,6 +62,7 @@ class Person:
     note: str = ""
     external_reference: str = ""
     origin: AccountOrigin | None = None
+    factors: FactorCounts = field(default_factory=FactorCounts)
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -110,6 +117,7 @@ def make_person(
         note=row.note,
         external_reference=row.external_reference or "",
         origin=read_origin(row),
+        factors=factors_in(row),
     )
 
 

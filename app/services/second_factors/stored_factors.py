@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import exists, func, or_, select
+from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.second_factors.methods import SecondFactorType
 from app.models import AuthenticatorAppRecord, PasskeyRecord, RecoveryCodeRecord, UserRecord
+from app.ports import NamedRow
 from app.services.authorization.register import part
 
 
@@ -43,6 +44,29 @@ _has_app = exists().where(
 )
 HAS_SECOND_FACTOR = or_(_has_passkey, _has_app)
 """The condition of users who have a second factor, for queries of ``UserRecord``."""
+
+
+def _number(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
+    return select(func.count()).where(*conditions).correlate(UserRecord).scalar_subquery()
+
+
+FACTOR_COLUMNS = (
+    _number(PasskeyRecord.user_id == UserRecord.id).label("factor_passkeys"),
+    _number(
+        AuthenticatorAppRecord.user_id == UserRecord.id,
+        AuthenticatorAppRecord.confirmed_at.is_not(None),
+    ).label("factor_apps"),
+    _number(
+        RecoveryCodeRecord.user_id == UserRecord.id, RecoveryCodeRecord.used_at.is_(None)
+    ).label("factor_codes"),
+)
+"""What ``factors_in`` expects in a row of a query of ``UserRecord``."""
+
+
+@part
+def factors_in(row: NamedRow) -> FactorCounts:
+    """Return the second factors in a row that has ``FACTOR_COLUMNS``."""
+    return FactorCounts(row.factor_passkeys, bool(row.factor_apps), row.factor_codes)
 
 
 @part

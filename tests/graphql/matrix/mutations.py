@@ -92,6 +92,7 @@ PEOPLE_OF_THE_SHOP = {
     "staffCreate": Row(HOLDING_PEOPLE, 'input: {email: "new@example.com"}', STAFF),
     "staffUpdate": Row(HOLDING_PEOPLE, 'id: "$staff", input: {firstName: "Ann"}', STAFF),
     "staffDelete": Row(HOLDING_PEOPLE, 'id: "$staff"', STAFF),
+    "userSecondFactorReset": Row(HOLDING_PEOPLE, 'id: "$staff"', STAFF),
     "permissionGroupCreate": Row(HOLDING_PEOPLE, 'input: {name: "new"}', STAFF),
     "permissionGroupUpdate": Row(HOLDING_PEOPLE, 'id: "$group", input: {name: "new"}', STAFF),
     "permissionGroupDelete": Row(HOLDING_PEOPLE, 'id: "$group"', STAFF),
