@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 
@@ -13,13 +14,17 @@ from app.domain.passwords.email_links import LinkPurpose
 from app.domain.sign_in.sign_in_events import EMAIL_PURPOSE
 from app.domain.values.ids import to_global_id
 from app.models import (
+    AccountLinkRecord,
     AddressRecord,
     AppInstallationRecord,
     ExternalIdentityRecord,
     ImportedPasswordRecord,
     ImportedRowRecord,
     ImportRecord,
+    KnownDeviceRecord,
+    PasskeyRecord,
     Record,
+    SecondFactorChallengeRecord,
     UserRecord,
 )
 from app.ports import Ports
@@ -32,12 +37,14 @@ from tests.builders.links import link_for
 from tests.builders.orders import make_cart, make_order
 from tests.builders.people import actor_of, make_user, sign_in
 from tests.builders.provider_records import link_identity
+from tests.builders.second_factors import make_authenticator_app, make_recovery_codes
 from tests.builders.sign_in_events import make_sign_in
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
 
 EMAIL = "zoe.tracy@example.com"
 LAST_NAME = "Tracyson"
 IP_ADDRESS = "198.51.100.77"
+ZOES = "of-zoephone"
 WORDS = ("zoe.tracy", LAST_NAME, IP_ADDRESS, "Zoephone", "subject-of-zoe", "formername")
 """Texts by which the person is found anywhere in the database."""
 
@@ -69,6 +76,8 @@ def make_person_with_traces(ports: Ports) -> Person:
     _deliver(ports, webhook, "CUSTOMER_UPDATED", key)
     _deliver(ports, webhook, "ORDER_CREATED", order.id)
     _add_rows(ports, key)
+    make_authenticator_app(ports, key)
+    make_recovery_codes(ports, key)
     return Person(key, order.id, webhook)
 
 
@@ -106,8 +115,31 @@ def _add_rows(ports: Ports, key: int) -> None:
                 updated_at=now,
             )
         )
+        session.add_all(_second_factor_rows(key, now))
         values = {"note": f"Calls herself {LAST_NAME}", "public_metadata": {"crm": LAST_NAME}}
         session.execute(update(UserRecord).where(UserRecord.id == key).values(values))
+
+
+def _second_factor_rows(key: int, now: datetime) -> list[Record]:
+    times = {"created_at": now, "expires_at": now + timedelta(days=7)}
+    notice = {"kind": "new_device", "address": IP_ADDRESS, "device": "Zoephone"}
+    return [
+        PasskeyRecord(
+            user_id=key,
+            user_handle="handle-of-zoe",
+            credential_id="credential-of-zoe",
+            public_key="key-of-zoe",
+            name="Zoephone",
+            created_at=now,
+        ),
+        KnownDeviceRecord(
+            user_id=key, device="Zoephone", network=IP_ADDRESS, first_used_at=now, last_used_at=now
+        ),
+        SecondFactorChallengeRecord(user_id=key, digest="c", purpose=ZOES, **times),
+        AccountLinkRecord(
+            user_id=key, purpose="not_me", digest="d", state="s", notice=notice, **times
+        ),
+    ]
 
 
 def tables_with(ports: Ports, *words: str) -> dict[str, list[str]]:

@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from app.domain.authorization.actor import OPERATOR
+from app.models import AccountLinkRecord, AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
 from app.services.imports.person_export import export_person
 from tests.builders.audit import trail
@@ -32,6 +34,14 @@ def test_export_has_every_section_and_no_secret(ports: Ports) -> None:
     ]
     assert len(exported["sign_ins"]) >= 2  # type: ignore[arg-type]
     assert str(stored.password_hash) not in text
+    with ports.database.reading() as session:
+        app = session.get_one(AuthenticatorAppRecord, person.id)
+        codes = session.scalars(select(RecoveryCodeRecord.code_hash)).all()
+        digests = session.scalars(select(AccountLinkRecord.digest)).all()
+    assert exported["known_devices"][0]["device"] == "Zoephone"  # type: ignore[index]
+    secrets = (app.secret, *codes, *digests, "handle-of-zoe", "credential-of-zoe", "key-of-zoe")
+    assert len(codes) == 10
+    assert [secret for secret in secrets if secret in text] == []
 
 
 def test_export_of_a_person_is_audited_under_the_id(ports: Ports) -> None:

@@ -19,6 +19,7 @@ from app.models import (
     AccountLinkRecord,
     AddressRecord,
     AuditRecord,
+    AuthenticatorAppRecord,
     AvatarRecord,
     CheckoutLineRecord,
     CheckoutRecord,
@@ -28,10 +29,13 @@ from app.models import (
     GroupRecord,
     ImportedPasswordRecord,
     ImportRecord,
+    KnownDeviceRecord,
     OrderLineRecord,
     OrderRecord,
     OutboxMailRecord,
+    PasskeyRecord,
     Record,
+    RecoveryCodeRecord,
     SavedFilterRecord,
     SessionRecord,
     SignInEventRecord,
@@ -93,6 +97,11 @@ _MAIL = (
 )
 _ORDER = ("id", "status", "is_paid", "user_email", "total", "currency", "created_at", "updated_at")
 _CART = ("id", "email", "created_at", "updated_at", "completed_at")
+_PASSKEY = ("name", "device", "is_synced", "created_at", "last_used_at")
+_AUTHENTICATOR_APP = ("created_at", "confirmed_at", "last_used_at")
+_RECOVERY_CODE = ("created_at", "used_at")
+_DEVICE = ("device", "network", "first_used_at", "last_used_at")
+_LINK = ("purpose", "new_email", "notice", "created_at", "expires_at")
 _LINE = ("product_name", "quantity", "unit_price", "currency")
 
 
@@ -137,9 +146,11 @@ def _sections(ports: Ports, session: Session, key: int) -> dict[str, object]:
             session, ExternalIdentityRecord, _fields(ExternalIdentityRecord), key
         ),
         "sessions": _own(session, SessionRecord, _SESSION, key),
-        "links": _own(
-            session, AccountLinkRecord, ("purpose", "new_email", "created_at", "expires_at"), key
-        ),
+        "links": _own(session, AccountLinkRecord, _LINK, key),
+        "passkeys": _own(session, PasskeyRecord, _PASSKEY, key),
+        "authenticator_apps": _own(session, AuthenticatorAppRecord, _AUTHENTICATOR_APP, key),
+        "recovery_codes": _own(session, RecoveryCodeRecord, _RECOVERY_CODE, key),
+        "known_devices": _own(session, KnownDeviceRecord, _DEVICE, key),
         "imported_from": _imports(session, key),
         "saved_filters": _own(session, SavedFilterRecord, ("list_name", "name", "query"), key),
         "sign_ins": _sign_ins(ports, session, key, str(account["email"])),

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, delete, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import ColumnElement, delete, exists, select
+from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from app.domain.apps.apps import EXPIRED_TOKEN_KEPT
 from app.domain.authorization.actor import Actor
@@ -16,10 +16,12 @@ from app.models import (
     CheckoutRecord,
     DeliveryRecord,
     FormSubmissionRecord,
+    KnownDeviceRecord,
     OidcStateRecord,
     OutboxEventRecord,
     OutboxMailRecord,
     ProviderTokenRecord,
+    SecondFactorChallengeRecord,
     SessionRecord,
     SignInEventRecord,
 )
@@ -30,6 +32,8 @@ from app.services.operations.temporary_endpoints import delete_expired_endpoints
 from app.services.shop.traffic import delete_old_traffic
 
 _AT_ONCE = 1000
+_DEVICE_KEPT = timedelta(days=365)
+_NO_SYNC = {"synchronize_session": False}
 _MAX_OPAQUE_TOKEN_LENGTH = timedelta(days=90)
 """Access tokens don't live that long; when one was first seen is of no use afterwards."""
 
@@ -53,16 +57,18 @@ class CleanupResult:
     carts: int
     form_submissions: int
     temporary_endpoints: int
+    challenges: int
+    known_devices: int
 
 
 @internal
 def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
-    """Delete expired sessions, links, sign-ins and forms, old traffic, failure counters and keys.
+    """Delete expired sessions, links, sign-ins, challenges, forms, old traffic, counters and keys.
 
     Deliveries and processed events go after 14 days, unless a delivery is being retried; untouched
     carts after 90; app tokens 30 days after they expired; entries of the sign-in log after
     ``SIGN_IN_LOG_DAYS``, of the mail log after ``MAIL_LOG_DAYS``; temporary endpoints after 24
-    hours.
+    hours; devices of staff that weren't used for a year, except the last one of an account.
 
     Safe to repeat, and to run in several processes at once.
     """
@@ -114,7 +120,23 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
             ports, FormSubmissionRecord.key, FormSubmissionRecord.expires_at
         ),
         temporary_endpoints=delete_expired_endpoints(ports, actor),
+        challenges=_delete_old(
+            ports, SecondFactorChallengeRecord.id, SecondFactorChallengeRecord.expires_at
+        ),
+        known_devices=_delete_old_devices(ports),
     )
+
+
+def _delete_old_devices(ports: Ports) -> int:
+    """Keep the newest of each account: without any, the next new device wouldn't be mailed."""
+    device, newer = KnownDeviceRecord, aliased(KnownDeviceRecord)
+    is_old = device.last_used_at <= ports.clock.now() - _DEVICE_KEPT
+    has_newer = exists().where(
+        newer.user_id == device.user_id, newer.last_used_at > device.last_used_at
+    )
+    forget = delete(device).where(is_old, has_newer).returning(device.user_id)
+    with ports.database.transaction() as session:
+        return len(session.scalars(forget, execution_options=_NO_SYNC).all())
 
 
 def _delete_old(

@@ -9,9 +9,17 @@ from sqlalchemy import func, insert, select
 from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.events import EventType, ProductUpdated
+from app.domain.second_factors.challenges import ChallengePurpose
 from app.domain.values.errors import PermissionDenied
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
-from app.models import AppRecord, OutboxEventRecord, OutboxMailRecord, SessionRecord, WebhookRecord
+from app.models import (
+    AppRecord,
+    KnownDeviceRecord,
+    OutboxEventRecord,
+    OutboxMailRecord,
+    SessionRecord,
+    WebhookRecord,
+)
 from app.ports import Ports
 from app.services.apps.app_tokens import TokenOptions, create_app_token, list_app_tokens
 from app.services.commerce.checkout_lists import show_checkout
@@ -20,9 +28,10 @@ from app.services.commerce.order_lists import show_order
 from app.services.operations.cleanup import CleanupResult, clean_up
 from app.services.operations.mail_sending import send_due_mail
 from app.services.outbox.publisher import add_event, add_mail
+from app.services.second_factors.challenges import ask
 from tests.builders.apps import make_app
 from tests.builders.orders import checkout_id, make_cart, make_order, order_id
-from tests.builders.people import NOBODY, make_user, sessions_of, sign_in
+from tests.builders.people import NOBODY, make_staff, make_user, sessions_of, sign_in
 from tests.builders.sign_in_events import stored_sign_ins
 from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
@@ -118,6 +127,34 @@ def test_expired_app_token_is_kept_for_a_month(ports: Ports, clock: FakeClock) -
     clock.pass_(hours=1)
     assert clean_up(ports, WORKER).app_tokens == 1
     assert [token.name for token in list_app_tokens(ports, OPERATOR, app_id)] == [""]
+
+
+def test_expired_challenge_is_deleted(ports: Ports, clock: FakeClock) -> None:
+    ann = make_user(ports, "ann@example.com")
+    with ports.database.transaction() as session:
+        ask(ports, session, ChallengePurpose.SIGN_IN, user_id=ann)
+    clock.pass_(minutes=4)
+    assert clean_up(ports, WORKER).challenges == 0
+    clock.pass_(minutes=1)
+    assert clean_up(ports, WORKER).challenges == 1
+
+
+def test_unused_device_is_forgotten_after_a_year_but_the_last_one_stays(
+    ports: Ports, clock: FakeClock
+) -> None:
+    ann, bob = make_staff(ports, "ann@example.com"), make_staff(ports, "bob@example.com")
+    phone, laptop = (replace(NOBODY, user_agent=name) for name in ("phone", "laptop"))
+    log_in(ports, "ann@example.com", actor=phone)
+    log_in(ports, "bob@example.com", actor=phone)
+    clock.pass_(hours=1)
+    log_in(ports, "ann@example.com", actor=laptop)
+    clock.pass_(hours=365 * 24 - 2)
+    assert clean_up(ports, WORKER).known_devices == 0
+    clock.pass_(hours=3)
+    assert clean_up(ports, WORKER).known_devices == 1
+    with ports.database.reading() as session:
+        kept = session.execute(select(KnownDeviceRecord.user_id, KnownDeviceRecord.device)).all()
+    assert sorted(map(tuple, kept)) == [(ann, "laptop"), (bob, "phone")]
 
 
 @pytest.mark.parametrize("days", [90, 7])

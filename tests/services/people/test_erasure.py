@@ -23,6 +23,9 @@ def test_nothing_but_the_event_of_the_deletion_names_the_person(ports: Ports) ->
     change_webhook(ports, person.webhook, saved_by_kind="user", saved_by=EMAIL)
     before = tables_with(ports, *WORDS)
     assert {"users", "addresses", "audit", "sign_in_events", "orders", "deliveries"} <= set(before)
+    assert {"passkeys", "known_devices", "account_links", "second_factor_challenges"} <= set(
+        before
+    )
     erased = erase_person(ports, OPERATOR, EMAIL.upper())
     assert list(tables_with(ports, *WORDS, "digest-of-zoe")) == ["outbox_events"]
     [event] = [event for event in events(ports) if event.subject_id == person.id]
