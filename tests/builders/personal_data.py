@@ -135,9 +135,16 @@ def _second_factor_rows(key: int, now: datetime) -> list[Record]:
         KnownDeviceRecord(
             user_id=key, device="Zoephone", network=IP_ADDRESS, first_used_at=now, last_used_at=now
         ),
-        SecondFactorChallengeRecord(user_id=key, digest="c", purpose=ZOES, **times),
+        SecondFactorChallengeRecord(
+            user_id=key, digest="digest-of-a-challenge", purpose=ZOES, **times
+        ),
         AccountLinkRecord(
-            user_id=key, purpose="not_me", digest="d", state="s", notice=notice, **times
+            user_id=key,
+            purpose="not_me",
+            digest="digest-of-a-link",
+            state="s",
+            notice=notice,
+            **times,
         ),
     ]
 
