@@ -7,12 +7,14 @@ from urllib.parse import unquote
 
 import pytest
 
+from app.domain.authorization.permissions import Permission
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.second_factors.recovery_codes import NUMBER
 from app.ports import Ports
 from app.services.second_factors.code_checks import check_code
 from app.services.second_factors.stored_factors import read_factors
 from tests.builders.people import NOBODY, PASSWORD, sessions_of, sign_in
+from tests.builders.second_factor_rule import require_second_factor
 from tests.builders.second_factors import one_time_code
 from tests.builders.shop import configure_shop
 from tests.console.conftest import StaffConsole
@@ -222,3 +224,16 @@ def test_recovery_codes_without_a_factor_are_refused(staff_console: StaffConsole
     assert "Generate new recovery codes?" not in console.open(f"{URL}?ask=codes").text
     refused = console.follow(console.send(f"{URL}codes", seen_at=URL)).text
     assert "Recovery codes need a second factor." in refused
+
+
+def test_staff_get_their_rights_back_by_setting_up_an_app(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(Permission.MANAGE_SETTINGS)
+    require_second_factor(shop)
+    assert "/second-factor" in console.open("/console/settings/").leads_to
+    shown = console.follow(confirm(console, shop, begin(console)))
+    assert shown.status == 200
+    assert len(_CODE.findall(shown.html)) == NUMBER
+    assert "Staff need a second factor. You have one." in shown.text
+    assert console.open("/console/settings/").status == 200
