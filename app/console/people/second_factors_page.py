@@ -6,6 +6,7 @@ from datetime import datetime
 
 from app.console.formatting import exact
 from app.console.parts import Consequence, Pill, Question
+from app.console.time_zone import local
 from app.domain.accounts.users import User
 from app.domain.second_factors.recovery_codes import NUMBER, write_recovery_code
 from app.domain.values.text import text
@@ -152,8 +153,9 @@ def _policy(factors: OwnSecondFactors, now: datetime) -> str:
     then = "You have one." if has_factor else "Add a passkey or an authenticator app."
     if begins <= now:
         return text("Staff need a second factor. {then}", then=then)
+    day = local(begins)
     return text(
-        "Staff need a second factor from {moment}. {then}", moment=exact(begins), then=then
+        "Staff need a second factor from {day.day} {day:%b %Y}. {then}", day=day, then=then
     )
 
 
