@@ -1,6 +1,6 @@
 """The layout of every page: navigation, signed-in user, theme, messages."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
@@ -36,6 +36,7 @@ from app.console.session import (
     ports,
     signed_in_by,
 )
+from app.domain.second_factors.methods import AuthenticationMethod
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import resolved_path
 from app.domain.values.errors import Refused, problem_text
@@ -142,8 +143,8 @@ def frame_values() -> dict[str, Any]:
         values |= {
             "me": caller(),
             "signed_in_by": by,
-            "sign_in_method": by.provider or "Password",
-            "session_summary": _session_summary(user.email, by),
+            "sign_in_method": by.provider or _method(caller().actor.amr),
+            "session_summary": _session_summary(user.email, by, caller().actor.amr),
             "session_end": text(
                 "The session ends after {count} minute of inactivity.",
                 "The session ends after {count} minutes of inactivity.",
@@ -163,7 +164,12 @@ def frame_values() -> dict[str, Any]:
     return values
 
 
-def _session_summary(email: str, by: SignedInBy) -> str:
+def _method(amr: Collection[str]) -> str:
+    """Return how a session of ours began: a password is missing only beside a passkey."""
+    return "Passkey" if amr and AuthenticationMethod.PASSWORD not in amr else "Password"
+
+
+def _session_summary(email: str, by: SignedInBy, amr: Collection[str]) -> str:
     """Return who is signed in, how and since when."""
     values = {
         "email": Markup("<b>{}</b>").format(email),
@@ -172,6 +178,8 @@ def _session_summary(email: str, by: SignedInBy) -> str:
     }
     if by.provider:
         return html_text("Signed in as {email} with {provider} (SSO), {since}.", **values)
+    if _method(amr) == "Passkey":
+        return html_text("Signed in as {email} with a passkey, {since}.", **values)
     return html_text("Signed in as {email} with a password, {since}.", **values)
 
 

@@ -3,7 +3,17 @@
 from http import HTTPStatus
 from math import ceil
 
-from flask import Blueprint, current_app, flash, redirect, request, session, url_for
+from flask import (
+    Blueprint,
+    current_app,
+    flash,
+    jsonify,
+    make_response,
+    redirect,
+    request,
+    session,
+    url_for,
+)
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField
@@ -13,6 +23,7 @@ from app.console.formatting import html_text
 from app.console.forms import ConsoleForm
 from app.console.navigation import all_places
 from app.console.page_layout import full_url, go, own_path, page, refused_page
+from app.console.people.passkeys_page import why_impossible
 from app.console.reauthentication import ask
 from app.console.session import (
     actor,
@@ -27,12 +38,15 @@ from app.console.session import (
 from app.domain.values.errors import Problem, Refused, problem_text
 from app.domain.values.text import text
 from app.services.console.console_sessions import (
+    ask_for_passkey_at_console,
     begin_console_sign_in,
     finish_console_sign_in,
     show_sign_in_options,
     sign_in_to_console,
+    sign_in_to_console_with_passkey,
     sign_out_of_console,
 )
+from app.services.second_factors.passkey_checks import party_of
 
 _BEGUN = "sign_in"
 _SECONDS = 60
@@ -72,6 +86,38 @@ def index() -> BaseResponse:
             _hint_at_leaked_password(str(form.password.data))
             return redirect(next_path, HTTPStatus.SEE_OTHER)
     return _sign_in_options(form, next_path)
+
+
+@blueprint.post("/sign-in/passkey/options")
+def passkey_options() -> BaseResponse:
+    """Give script a challenge for the browser's passkeys."""
+    try:
+        asked = ask_for_passkey_at_console(ports(), nobody())
+    except Refused as refused:
+        reasons = " ".join(problem_text(problem) for problem in refused.problems)
+        return make_response(jsonify(error=reasons), HTTPStatus.UNPROCESSABLE_ENTITY)
+    return jsonify(challenge=asked.token, options=asked.options)
+
+
+@blueprint.post("/sign-in/passkey")
+def with_passkey() -> BaseResponse:
+    """Sign in with a passkey alone, and return to the page that was requested."""
+    next_path = own_path(request.args.get("next"))
+    if is_signed_in():
+        return redirect(next_path, HTTPStatus.SEE_OTHER)
+    try:
+        opened = sign_in_to_console_with_passkey(
+            ports(),
+            nobody(),
+            challenge=request.form.get("challenge", ""),
+            credential=request.form.get("credential", ""),
+        )
+    except Refused as refused:
+        form = PasswordForm(formdata=None)
+        form.form_errors += [_refusal(problem) for problem in refused.problems]
+        return _sign_in_options(form, next_path)
+    open_console_session(opened)
+    return redirect(next_path, HTTPStatus.SEE_OTHER)
 
 
 def _hint_at_leaked_password(password: str) -> None:
@@ -153,7 +199,20 @@ def _sign_in_options(form: PasswordForm, next_path: str) -> BaseResponse:
         sign_in_options=sign_in_options,
         wanted_place=_place(next_path),
         signed_out=why_signed_out(),
+        **_passkey_values(),
     )
+
+
+def _passkey_values() -> dict[str, object]:
+    """Return whether the sign-in page can offer passkeys, and where it could in development."""
+    in_development = ports().configuration.development
+    are_possible = party_of(ports(), nobody()) is not None
+    return {
+        "offers_passkeys": are_possible,
+        "passkey_hint": why_impossible(nobody(), in_development=True)
+        if in_development and not are_possible
+        else "",
+    }
 
 
 def _refusal(problem: Problem) -> str:
@@ -189,6 +248,7 @@ def _not_let_in(refused: Refused, next_path: str) -> BaseResponse:
         sign_in_options=sign_in_options,
         wanted_place=_place(next_path),
         signed_out=why_signed_out(),
+        **_passkey_values(),
     )
 
 

@@ -68,6 +68,8 @@ OPEN = frozenset(
         "console.sign_in.index",
         "console.sign_in.begin",
         "console.sign_in.finish",
+        "console.sign_in.passkey_options",
+        "console.sign_in.with_passkey",
         "console.account.follow",
         "console.not_me.follow",
         "console.not_me.confirm",

@@ -40,10 +40,6 @@ class VirtualAuthenticator:
         """Forget all passkeys."""
         self._send("WebAuthn.clearCredentials")
 
-    def set_presence(self, *, is_automatic: bool) -> None:
-        """Say whether the person touches the authenticator whenever it asks."""
-        self._send("WebAuthn.setAutomaticPresenceSimulation", enabled=is_automatic)
-
     def _send(self, method: str, **values: object) -> dict[str, Any]:
         answer: dict[str, Any] = self._cdp.send(method, {"authenticatorId": self._id, **values})
         return answer

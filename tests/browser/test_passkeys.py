@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.domain.second_factors.recovery_codes import NUMBER
+from app.models import PasskeyRecord, RecoveryCodeRecord
 from tests.browser.authenticator import VirtualAuthenticator
 from tests.browser.console import ADMIN, RunningShop, Watch
 from tests.builders.people import PASSWORD, make_user
@@ -13,6 +14,8 @@ from tests.builders.people import PASSWORD, make_user
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
 SECURITY = "/console/account/security/"
+WITHOUT_AUTOFILL = "PublicKeyCredential.isConditionalMediationAvailable = async () => false"
+"""Otherwise a present finger chooses what the email field offers, before a button is used."""
 
 
 @pytest.fixture
@@ -78,7 +81,7 @@ def test_second_passkey_on_the_same_device_is_not_made(
 ) -> None:
     sign_in_with_password(page, url)
     add_passkey(page, "Laptop")
-    page.goto(f"{url}{SECURITY}")
+    expect(page.get_by_text("Passkey added.")).to_be_visible()
     add_passkey(page, "Again")
     expect(page.get_by_role("alert")).to_have_text(
         "This device already has a passkey for your account."
@@ -105,3 +108,64 @@ def test_name_is_needed_before_a_passkey_is_made(
     add_passkey(page, "")
     expect(page.get_by_role("button", name="Create passkey")).to_be_visible()
     assert authenticator.passkeys() == []
+
+
+def enroll(page: Page, url: str) -> None:
+    """Add a passkey, and sign out."""
+    sign_in_with_password(page, url)
+    add_passkey(page, "Laptop")
+    expect(page.get_by_text("Passkey added.")).to_be_visible()
+    page.context.clear_cookies()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_passkey_alone_signs_in(
+    page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch, theme: str
+) -> None:
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    enroll(page, url)
+    page.add_init_script(WITHOUT_AUTOFILL)
+    page.goto(f"{url}/console/sign-in?next={SECURITY}")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="Laptop")).not_to_contain_text("Never")
+    (used,) = authenticator.passkeys()
+    assert used["signCount"] > 1
+    assert own_watch.complaints == []
+
+
+def test_browser_offers_passkeys_in_the_email_field(
+    page: Page, url: str, authenticator: VirtualAuthenticator
+) -> None:
+    enroll(page, url)
+    # A present finger chooses the only passkey that the field offers: no button is pressed.
+    page.goto(f"{url}/console/sign-in?next={SECURITY}")
+    expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
+    assert authenticator.passkeys()[0]["signCount"] > 1
+
+
+def test_refused_passkey_leaves_the_other_ways(
+    page: Page, url: str, small_shop: RunningShop, authenticator: VirtualAuthenticator
+) -> None:
+    enroll(page, url)
+    with small_shop.ports.database.transaction() as session:
+        session.query(PasskeyRecord).delete()
+        session.query(RecoveryCodeRecord).delete()
+    page.goto(f"{url}/console/sign-in")
+    expect(page.get_by_text("This passkey wasn't accepted.")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in with password")).to_be_visible()
+    # The passkey isn't offered again by itself; on request it is.
+    expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_visible()
+    assert len(authenticator.passkeys()) == 1
+
+
+def test_canceled_passkey_says_what_to_do(
+    page: Page, url: str, authenticator: VirtualAuthenticator
+) -> None:
+    enroll(page, url)
+    authenticator.verify_person(succeeds=False)
+    page.add_init_script(WITHOUT_AUTOFILL)
+    page.goto(f"{url}/console/sign-in")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_role("alert").filter(has_text="No passkey was used.")).to_be_visible()
+    expect(page.get_by_label("Email")).to_be_editable()

@@ -32,6 +32,7 @@ OWN_GROUPS = (
 ACTIVITY_TABLES = (
     "form_submissions",
     "oidc_states",
+    "second_factor_challenges",
     "sessions",
     "throttle_addresses",
     "throttle_users",

@@ -46,7 +46,9 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
     } == {
         "accounts.account_securing.secure_account",
         "accounts.account_confirmation.confirm_account",
+        "console.console_sessions.ask_for_passkey_at_console",
         "console.console_sessions.begin_console_sign_in",
+        "console.console_sessions.sign_in_to_console_with_passkey",
         "console.console_sessions.finish_console_sign_in",
         "console.console_sessions.set_password_at_console",
         "console.console_sessions.sign_in_to_console",

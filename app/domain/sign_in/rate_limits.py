@@ -104,6 +104,8 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.sign_in.index": _limit("60/minute;1000/hour", "Hashes a password."),
         "console.sign_in.begin": _limit("60/minute;1000/hour", "Stores a sign-in."),
         "console.sign_in.finish": _limit("60/minute;1000/hour", "Calls the identity provider."),
+        "console.sign_in.passkey_options": _limit("60/minute;1000/hour", "Stores a challenge."),
+        "console.sign_in.with_passkey": _limit("60/minute;1000/hour", "Verifies a signature."),
         "console.sign_in.prove": _limit("30/minute;300/hour", "Hashes a password."),
         "console.passwords.forgotten": _limit("20/minute;100/hour", "Sends an email."),
         "console.passwords.choose": _limit("30/minute;300/hour", "Hashes a password."),

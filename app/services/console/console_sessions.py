@@ -33,6 +33,11 @@ from app.services.identity.providers import (
 )
 from app.services.second_factors.challenges import PendingSession, SecondFactorRequired
 from app.services.sign_in.own_sessions import SESSION, end_session
+from app.services.sign_in.passkey_sign_in import (
+    PasskeyChallenge,
+    ask_for_passkey,
+    sign_in_with_passkey,
+)
 from app.services.sign_in.password_login import sign_in_with_password
 from app.services.sign_in.reauthentication import own_account, prove_password
 from app.services.sign_in.sessions import OpenedSession
@@ -131,6 +136,29 @@ def sign_in_to_console(
     """
     begins = PendingSession(in_console=True, lifetime=LIFETIME)
     entered = sign_in_with_password(ports, actor, begins, email=email, password=password)
+    return _session(entered.opened, entered.user)
+
+
+@input_decides
+def ask_for_passkey_at_console(ports: Ports, actor: Actor) -> PasskeyChallenge:
+    """Return the options for a sign-in to the console with a passkey alone.
+
+    Refuses as ``challenge_passkey`` does.
+    """
+    return ask_for_passkey(ports, actor, PendingSession(in_console=True, lifetime=LIFETIME))
+
+
+@input_decides
+def sign_in_to_console_with_passkey(
+    ports: Ports, actor: Actor, *, challenge: str, credential: str
+) -> ConsoleSession:
+    """Open a session by passkey; refuses as ``verify_passkey`` does.
+
+    Refuses INVALID on ``email`` unless it is a staff member's.
+    """
+    entered = sign_in_with_passkey(
+        ports, actor, challenge=challenge, credential=credential, in_console=True
+    )
     return _session(entered.opened, entered.user)
 
 

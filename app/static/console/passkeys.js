@@ -11,6 +11,7 @@
     SecurityError: "Passkeys don't work on this address. Open this page by its host name over https.",
   };
   const UNANSWERED = "No passkey was used. Try again, or choose another way.";
+  const TOO_MANY = "Too many requests. Try again in a minute.";
   const UNREACHABLE = "The server couldn't be reached. Reload the page and try again.";
 
   let waiting = new AbortController();
@@ -60,9 +61,10 @@
   async function asked(form) {
     const { options, optionsUrl } = form.dataset;
     if (options) return { options: JSON.parse(options) };
+    let answer;
     let sent;
     try {
-      const answer = await fetch(optionsUrl, {
+      answer = await fetch(optionsUrl, {
         method: "POST",
         body: new URLSearchParams(new FormData(form)),
         headers: { "X-Requested-With": "fetch" },
@@ -70,7 +72,7 @@
       });
       sent = await answer.json();
     } catch {
-      throw new Unusable(UNREACHABLE);
+      throw new Unusable(answer?.status === 429 ? TOO_MANY : UNREACHABLE);
     }
     if (!sent.options) throw new Unusable(sent.error || UNREACHABLE);
     return { challenge: sent.challenge, options: JSON.parse(sent.options) };
