@@ -43,6 +43,7 @@ ACTS = {
     "provider_editing.discover": "You're about to look up an identity provider's settings.",
     "provider_editing.edit": "You're about to change an identity provider.",
     "provider_editing.new": "You're about to add an identity provider.",
+    "shop_settings.set_second_factor": "You're about to change the rule about second factors.",
     "second_factors.confirm": "You're about to turn on an authenticator app.",
     "second_factors.new_codes": "You're about to generate new recovery codes.",
     "second_factors.start": "You're about to set up an authenticator app.",

@@ -54,6 +54,10 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "provider_editing.edit": ("single-sign-on/default/edit", {"name": "Another"}),
     "provider_editing.new": ("single-sign-on/new", {"provider": "other", "name": "Other"}),
+    "shop_settings.set_second_factor": (
+        "settings/second-factor",
+        {"factor": "OPTIONAL", "grace": "14"},
+    ),
     "single_sign_on.switch": ("single-sign-on/default/switch", {"to": "off"}),
     "staff.groups.add_member": ("staff/groups/1/members", {"email": CUSTOMER}),
     "staff.groups.new": ("staff/groups/new", {"name": "Tills", "permissions": ORDERS}),
