@@ -1,19 +1,24 @@
 """Attacks on one-time codes and recovery codes: replay, races, fixation, downgrade, leaks."""
 
-from collections.abc import Callable
+import logging
+import re
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from threading import Barrier
 
 import pytest
+import structlog
 from graphql import GraphQLInputObjectType, GraphQLObjectType
 from sqlalchemy import delete, select, update
 from typing_extensions import override
 
 from app.domain.authorization.actor import Actor
 from app.domain.second_factors.methods import SecondFactorType
+from app.domain.second_factors.recovery_codes import NUMBER
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
+from app.factory import create_app
 from app.graphql.schema import schema
 from app.models import AuthenticatorAppRecord, PasskeyRecord
 from app.ports import Ports
@@ -30,6 +35,8 @@ from app.services.accounts.recovery_codes import replace_own_recovery_codes
 from app.services.second_factors.code_checks import check_code
 from app.services.second_factors.recovery_codes import replace_codes
 from app.services.second_factors.stored_factors import read_factors
+from app.settings import Settings
+from app.web.logs import set_up_logs
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user
 from tests.builders.second_factors import (
@@ -38,12 +45,27 @@ from tests.builders.second_factors import (
     one_time_code,
 )
 from tests.builders.shop import configure_shop
+from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.fakes.passwords import FakeHasher, InterruptedHasher
 from tests.services.extension_setup import acts, set_scene
 
 APP, RECOVERY = SecondFactorType.AUTHENTICATOR_APP, SecondFactorType.RECOVERY_CODES
 WAIT = 30
+PAGE = "/console/account/security/"
+SETUP_KEY = re.compile(r'id="setup-key"[^>]*value="([^"]+)"')
+
+
+@pytest.fixture
+def logging_at_debug() -> Iterator[None]:
+    """Log everything as a server does; others find logging as it was."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    set_up_logs(level="DEBUG", development=False)
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
+    structlog.reset_defaults()
 
 
 class InterruptedApps:
@@ -273,3 +295,37 @@ def pending_secret(ports: Ports, actor: Actor) -> str:
     setup = show_app_setup(ports, actor)
     assert setup is not None
     return setup.key.replace(" ", "")
+
+
+@pytest.mark.usefixtures("logging_at_debug")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_failure_while_confirming_logs_no_secret(
+    ports: Ports, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page fails after the secret was read and the codes were made."""
+    make_staff(ports)
+    made: list[str] = []
+
+    class Full(FakeHasher):
+        @override
+        def hash(self, password: str) -> str:
+            made.append(password)
+            if len(made) > NUMBER - 1:
+                raise RuntimeError("no memory left")
+            return super().hash(password)
+
+    app = create_app(replace(ports, passwords=Full(ports.database)), Settings())
+    app.config["PROPAGATE_EXCEPTIONS"] = False
+    console = ConsoleClient(app.test_client(), ports)
+    console.sign_in("staff@example.com")
+    console.send(f"{PAGE}app", seen_at=PAGE)
+    key = SETUP_KEY.findall(console.open(PAGE).html)[0]
+    secret = key.replace(" ", "")
+    code = one_time_code(ports, secret)
+    failed = console.send(f"{PAGE}app/confirm", {"code": code}, seen_at=PAGE)
+    assert failed.status == 500
+    captured = capsys.readouterr()
+    logged = captured.out + captured.err
+    assert "no memory left" in logged
+    for hidden in (secret, key, code, "otpauth", *made):
+        assert hidden not in logged + failed.html

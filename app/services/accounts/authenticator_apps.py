@@ -26,6 +26,7 @@ from app.models import AuthenticatorAppRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.authenticator_apps import QrCode
+from app.ports.encryption import DecryptionError
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, fresh_proof
 from app.services.outbox.security_notices import notify
@@ -216,12 +217,14 @@ def _pending(session: Session, user_id: int) -> str:
 def _own_secret(ports: Ports, actor: Actor, pending: str) -> str:
     """Return the secret of a setup if the caller's session began it, else an empty text.
 
-    Otherwise a stolen session could read, or provide, the secret that its owner confirms.
+    Otherwise a stolen session could read, or provide, the secret that its owner confirms. A setup
+    that can't be decrypted any more is begun again, like that of another session.
     """
-    if not pending:
+    try:
+        opened = ports.encryption.decrypt(authenticator_app(own_id(actor)), pending)
+    except DecryptionError:
         return ""
-    purpose = authenticator_app(own_id(actor))
-    session_id, _, secret = ports.encryption.decrypt(purpose, pending).partition(" ")
+    session_id, _, secret = opened.partition(" ")
     return secret if session_id == str(actor.session_id) else ""
 
 

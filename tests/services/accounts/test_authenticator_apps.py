@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
@@ -168,6 +168,17 @@ def test_setup_goes_on_in_its_session(ports: Ports) -> None:
     secret = secret_shown(ports, actor)
     start_app_setup(ports, actor)
     assert secret_shown(ports, actor) == secret
+
+
+def test_setup_that_cannot_be_decrypted_is_begun_again(ports: Ports) -> None:
+    actor = actor_of(ports, make_user(ports))
+    start_app_setup(ports, actor)
+    with ports.database.transaction() as session:
+        session.execute(update(AuthenticatorAppRecord).values(pending_secret="of another key"))
+    assert show_app_setup(ports, actor) is None
+    assert refused(lambda: confirm_app_setup(ports, actor, code="000000")) == ENDED
+    start_app_setup(ports, actor)
+    assert secret_shown(ports, actor)
 
 
 def test_canceled_setup_cannot_be_confirmed(ports: Ports) -> None:
