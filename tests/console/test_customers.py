@@ -207,4 +207,5 @@ def test_the_pages_cost_six_statements_at_most(
     for path in (LIST, f"{LIST}?q=cus", f"{LIST}{key}"):
         with statements() as seen:
             console.open(path)
-        assert len(seen) <= 6, path
+        # The page of a customer has their emails, too.
+        assert len(seen) <= (7 if path == f"{LIST}{key}" else 6), path

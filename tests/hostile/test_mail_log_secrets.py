@@ -25,7 +25,10 @@ from tests.console.staff_client import ConsoleClient
 from tests.servers.smtp import smtp_server
 
 SHOP = "http://localhost:3000/links"
-PASSWORD = "correct-horse-battery-9"
+PASSWORD = "gr0ve-lamp-41"
+"""Of the mail server: too short to look like a token."""
+
+KIM = "a heron walks at dawn"
 FORMS = (
     "554 5.7.1 Blocked: {link}",
     "450 4.7.1 Wait <{recipient}> {token}",
@@ -55,7 +58,7 @@ def links(ports: Ports) -> list[tuple[str, str, str]]:
     clara = make_user(ports, "clara@example.com")
     send_reset_link(ports, OPERATOR, clara, redirect_url=SHOP)
     create_staff(ports, OPERATOR, NewStaff("sofia@example.com", redirect_url=SHOP))
-    new = NewAccount("kim@example.com", PASSWORD, redirect_url=SHOP)
+    new = NewAccount("kim@example.com", KIM, redirect_url=SHOP)
     register_account(ports, OPERATOR, new)
     found = mails(
         ports,

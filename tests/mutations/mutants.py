@@ -6,6 +6,7 @@ from tests.mutations.credential_rules import SIGN_IN, TOKENS
 from tests.mutations.delivery_rules import VALUES, WEBHOOKS
 from tests.mutations.import_rules import IMPORTS
 from tests.mutations.list_rules import LISTS
+from tests.mutations.mail_log_rules import MAIL_LOG
 from tests.mutations.operation_rules import OPERATIONS
 from tests.mutations.second_factor_rules import SECOND_FACTORS
 from tests.mutations.sign_in_log_rules import SIGN_IN_LOG
@@ -16,6 +17,7 @@ MUTANTS = (
     *TOKENS,
     *SIGN_IN,
     *SIGN_IN_LOG,
+    *MAIL_LOG,
     *SECOND_FACTORS,
     *ACCOUNTS,
     *PERSONAL_DATA,

@@ -1,24 +1,33 @@
 """Reading the mail log."""
 
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from app.domain.accounts.mail import MailKind
+from app.adapters.mailer import SmtpMailer
+from app.domain.accounts.mail import Mail, MailKind
 from app.domain.accounts.mail_log import MAX_TEXT_LENGTH, MailFilter, MailStatus
-from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.pages import Counts, PageRequest, read_cursor
 from app.ports import Ports
 from app.services.operations import mail_log
 from app.services.operations.mail_log import export_mails, list_mails, show_mail
+from app.services.operations.mail_sending import send_due_mail
+from app.services.outbox.publisher import add_mail
 from tests.builders.mails import make_mail, make_waiting_mail
 from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
+from tests.servers.run import ROOT
+from tests.servers.smtp import smtp_server
 
 PAGE = PageRequest(50)
+SERVICES = ROOT / "app" / "services"
 HANNA, TOM = "hanna@example.com", "tom@example.com"
 GREYLISTED = "The mail server rejected the recipient with 450: Greylisted."
 
@@ -146,3 +155,62 @@ def test_mail_log_requires_manage_staff_or_manage_users(log: Ports) -> None:
             show_mail(log, actor, 1)
         with pytest.raises(PermissionDenied):
             export_mails(log, actor)
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "status", "error"),
+    [
+        ("", "", MailStatus.SENT, ""),
+        (
+            "stranger",
+            "550 5.1.1 User unknown",
+            MailStatus.FAILED,
+            "The mail server rejected the recipient with 550: 5.1.1 User unknown.",
+        ),
+        (
+            "refusal",
+            "451 4.3.0 Try again later",
+            MailStatus.DEFERRED,
+            "The mail server responded with 451: 4.3.0 Try again later.",
+        ),
+        (
+            "unreachable",
+            "",
+            MailStatus.DEFERRED,
+            "Can't connect to the mail server (ConnectionRefusedError).",
+        ),
+    ],
+)
+def test_result_is_what_the_mail_server_answered(
+    ports: Ports, clock: FakeClock, step: str, answer: str, status: MailStatus, error: str
+) -> None:
+    hanna = make_user(ports, HANNA)
+    with ports.database.transaction() as session:
+        add_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, HANNA), user_id=hanna)
+    with smtp_server() as (mailbox, host):
+        posting = replace(ports, mailer=SmtpMailer(f"smtp://{host}", "noreply@example.com"))
+        if step != "unreachable":
+            setattr(mailbox, step or "refusal", answer)
+            send_due_mail(posting, WORKER)
+    if step == "unreachable":
+        send_due_mail(posting, WORKER)
+    [entry] = list_mails(ports, OPERATOR, PAGE).items
+    assert (entry.status, entry.error, entry.attempts) == (status, error, 1)
+    assert entry.attempted_at == clock.now()
+    assert (entry.sent_at is None) is (status is not MailStatus.SENT)
+    assert (entry.next_attempt_at is None) is (status is not MailStatus.DEFERRED)
+
+
+def test_every_email_is_logged_with_its_account() -> None:
+    calls = list(_calls("add_mail"))
+    assert len(calls) > 5
+    for place, call in calls:
+        assert "user_id" in {keyword.arg for keyword in call.keywords}, place
+
+
+def _calls(name: str) -> Iterator[tuple[str, ast.Call]]:
+    """Yield where the services call a function, with the call."""
+    for file in sorted(SERVICES.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
+                yield f"{file}:{node.lineno}", node

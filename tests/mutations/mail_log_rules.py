@@ -1,0 +1,49 @@
+"""Mutants of the rules about the mail log."""
+
+from tests.mutations.mutant import Mutant
+
+MAIL_LOG = (
+    Mutant(
+        "Who manages customers alone sees emails about customers alone",
+        "app/services/operations/mail_log.py",
+        "conditions = (*conditions, UserRecord.is_staff.is_(False))",
+        "conditions = (*conditions, UserRecord.is_staff.is_not(True))",
+        "services/operations/test_mail_log.py",
+    ),
+    Mutant(
+        "Links in the answer of a mail server aren't stored",
+        "app/domain/accounts/mail_log.py",
+        "return _SECRETS.sub(_HIDDEN, line)",
+        "return line",
+        "hostile/test_mail_log_secrets.py",
+    ),
+    Mutant(
+        "The mail server's password in its answer isn't stored",
+        "app/domain/accounts/mail_log.py",
+        "line = line.replace(password, _HIDDEN)",
+        "pass",
+        "hostile/test_mail_log_secrets.py",
+    ),
+    Mutant(
+        "A confirmation isn't sent again by staff",
+        "app/services/operations/mail_resends.py",
+        "    MailKind.STAFF_INVITATION: resend_invitation,",
+        "    MailKind.STAFF_INVITATION: resend_invitation,\n"
+        "    MailKind.ACCOUNT_CONFIRMATION: resend_invitation,",
+        "services/operations/test_mail_resends.py",
+    ),
+    Mutant(
+        "A waiting email is tried once a minute",
+        "app/services/operations/mail_resends.py",
+        "found.attempted_at > now - _BETWEEN_ATTEMPTS:",
+        "found.attempted_at > now:",
+        "services/operations/test_mail_resends.py",
+    ),
+    Mutant(
+        "Waiting emails aren't deleted with the mail log",
+        "app/services/operations/cleanup.py",
+        "            OutboxMailRecord.next_attempt_at.is_(None),\n",
+        "",
+        "services/operations/test_cleanup.py",
+    ),
+)
