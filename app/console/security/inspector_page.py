@@ -136,6 +136,7 @@ _CHECKS = {
     CheckName.PERSON: "Account",
     CheckName.APP: "App",
     CheckName.LOGIN_MODE: "Password login",
+    CheckName.SECOND_FACTOR: "Second factor",
 }
 
 
@@ -269,6 +270,7 @@ _LOST = {
     LossReason.APP: "No: the app doesn't have it",
     LossReason.TOKEN: "No: not in the token's scope",
     LossReason.LOGIN_MODE: "No: login mode",
+    LossReason.SECOND_FACTOR: "No: no second factor",
 }
 
 

@@ -35,6 +35,7 @@ class CheckName(StrEnum):
     PERSON = "person"
     APP = "app"
     LOGIN_MODE = "login mode"
+    SECOND_FACTOR = "second factor"
 
 
 class CheckOutcome(StrEnum):
@@ -81,6 +82,7 @@ class LossReason(StrEnum):
     APP = "the app does not hold it"
     TOKEN = "the token was not made for it"
     LOGIN_MODE = "the login mode takes it away"
+    SECOND_FACTOR = "a second factor is required, and the session used none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,7 @@ def person_rights(
     *,
     mode: PasswordLoginMode,
     origin: SessionOrigin,
+    second_factor_missing: bool = False,
     scopes: frozenset[Permission] | None = None,
     app: frozenset[Permission] | None = None,
 ) -> tuple[Right, ...]:
@@ -190,7 +193,14 @@ def person_rights(
 
     The arithmetic of ``effective_permissions``, explained one by one.
     """
-    effective = effective_permissions(held, mode=mode, origin=origin, scopes=scopes, app=app)
+    effective = effective_permissions(
+        held,
+        mode=mode,
+        origin=origin,
+        second_factor_missing=second_factor_missing,
+        scopes=scopes,
+        app=app,
+    )
     stripped = removes_staff_rights(mode, origin)
     everything = held | (scopes or frozenset()) | (app or frozenset())
 
@@ -203,7 +213,9 @@ def person_rights(
             return LossReason.PROVIDER
         if app is not None and permission not in app:
             return LossReason.APP
-        return LossReason.LOGIN_MODE if stripped else LossReason.PERSON
+        if stripped:
+            return LossReason.LOGIN_MODE
+        return LossReason.SECOND_FACTOR if second_factor_missing else LossReason.PERSON
 
     return tuple(
         Right(

@@ -23,6 +23,7 @@ from app.domain.inspector.token_inspection import (
 from app.domain.keys.ring import KeyState
 from app.domain.shop.settings import (
     PasswordLoginMode,
+    lacks_second_factor,
     rejects_password_sessions,
     removes_staff_rights,
 )
@@ -212,8 +213,13 @@ def _add_session(
         on = trace.app is not None and trace.app.is_active
         bad = "The app was deleted." if trace.app is None else "The app is deactivated."
         findings.note(CheckName.APP, "The app is active." if on else None, bad)
+    missing = False
     if session is not None:
         findings.checks.append(mode_check(trace.mode, origin))
+        is_of_staff = user is not None and user.is_staff
+        missing = lacks_second_factor(trace.amr, required=trace.second_factor_required)
+        if trace.second_factor_required and is_of_staff:
+            findings.checks.append(second_factor_check(missing=missing))
     inspection = replace(
         inspection,
         session=session,
@@ -227,7 +233,14 @@ def _add_session(
     app = extension_permissions(trace.granted) if is_extension else None
     scopes = None if trace.grant is None else trace.grant.permissions
     permissions = user.permissions
-    rights = person_rights(permissions, mode=trace.mode, origin=origin, scopes=scopes, app=app)
+    rights = person_rights(
+        permissions,
+        mode=trace.mode,
+        origin=origin,
+        second_factor_missing=missing,
+        scopes=scopes,
+        app=app,
+    )
     return replace(inspection, rights=rights, by_sign_on=_by_sign_on(permissions, scopes, app))
 
 
@@ -248,6 +261,15 @@ def mode_check(mode: PasswordLoginMode, origin: SessionOrigin) -> Check:
         reason = "Password login is limited to customers, so staff permissions don't apply."
         return Check(CheckName.LOGIN_MODE, CheckOutcome.WARNING, reason)
     return passed(CheckName.LOGIN_MODE, "The login mode doesn't limit this session.")
+
+
+@part
+def second_factor_check(*, missing: bool) -> Check:
+    """Check a session of staff while a second factor is required."""
+    if missing:
+        reason = "Staff need a second factor, and this session used none."
+        return Check(CheckName.SECOND_FACTOR, CheckOutcome.WARNING, reason)
+    return passed(CheckName.SECOND_FACTOR, "The session used a second factor.")
 
 
 def _by_sign_on(

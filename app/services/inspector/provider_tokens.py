@@ -22,7 +22,7 @@ from app.domain.inspector.token_inspection import (
     passed,
     person_rights,
 )
-from app.domain.shop.settings import PasswordLoginMode
+from app.domain.shop.settings import lacks_second_factor
 from app.domain.single_sign_on.provider_jws import claimed_key
 from app.domain.single_sign_on.provider_tokens import (
     AccessToken,
@@ -35,12 +35,12 @@ from app.domain.values.errors import TokenFault, TokenRejected
 from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
 from app.ports import Ports
 from app.ports.http import CallFailed
-from app.services.authorization.live_sessions import USER_COLUMNS, read_user
+from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import part
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
-from app.services.inspector.own_tokens import may_see_rights
+from app.services.inspector.own_tokens import may_see_rights, second_factor_check
 from app.services.inspector.sessions import bearer_of
 
 _SWITCHED_OFF = "The provider is disabled."
@@ -161,10 +161,16 @@ def _with_person(
     if not may_see_rights(actor, user):
         return replace(inspection, rights_hidden=True)
     scopes = None if access.grant is None else access.grant.permissions
+    switches = switches_of(row.ShopRecord, ports.clock.now())
+    missing = lacks_second_factor(access.amr, required=switches.second_factor_required)
+    if switches.second_factor_required and user.is_staff:
+        checks.append(second_factor_check(missing=missing))
+        inspection = replace(inspection, checks=tuple(checks))
     rights = person_rights(
         user.permissions,
-        mode=PasswordLoginMode(row.ShopRecord.password_login_mode),
+        mode=switches.password_login_mode,
         origin=SessionOrigin.OIDC,
+        second_factor_missing=missing,
         scopes=scopes,
     )
     permissions = in_order(user.permissions if scopes is None else scopes)

@@ -9,12 +9,14 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.authorization.scopes import ScopeGrant, read_grant
 from app.domain.inspector.token_inspection import Bearer, TokenApp, TokenSession
+from app.domain.second_factors.methods import read_methods
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.tokens import Claims
 from app.models import AppRecord, SessionRecord, ShopRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part
+from app.services.authorization.shop_state import is_second_factor_required
 from app.services.authorization.stored_permissions import APP_PERMISSIONS, read_permissions
 
 _session = SessionRecord
@@ -22,6 +24,7 @@ _SESSION = (
     _session.id.label("session_id"),
     _session.origin.label("session_origin"),
     _session.scope.label("session_scope"),
+    _session.amr.label("session_amr"),
     _session.created_at.label("session_created_at"),
     _session.expires_at.label("session_expires_at"),
 )
@@ -38,11 +41,13 @@ class TokenTrace:
     """The records behind a token's claims; ``None`` for those that no longer exist."""
 
     mode: PasswordLoginMode
+    second_factor_required: bool
     session: TokenSession | None
     grant: ScopeGrant | None
     user: User | None
     app: TokenApp | None
     granted: frozenset[Permission]
+    amr: tuple[str, ...] = ()
 
 
 @part
@@ -52,6 +57,7 @@ def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
     query = (
         select(
             ShopRecord.password_login_mode,
+            ShopRecord.second_factor_from,
             *_SESSION,
             *_APP,
             *USER_COLUMNS,
@@ -67,11 +73,15 @@ def load_token_trace(ports: Ports, claims: Claims) -> TokenTrace:
         row = session.execute(query).one()
     return TokenTrace(
         mode=PasswordLoginMode(row.password_login_mode),
+        second_factor_required=is_second_factor_required(
+            row.second_factor_from, ports.clock.now()
+        ),
         session=None if row.session_id is None else _session_in(row),
         grant=read_grant(row.session_scope),
         user=None if row.user_id is None else read_user(row),
         app=None if row.app_id is None else _app_in(row),
         granted=read_permissions(row.app_permissions),
+        amr=read_methods(row.session_amr or ""),
     )
 
 
