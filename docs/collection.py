@@ -17,6 +17,7 @@ FORMAT = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 _ID = "6c6b0f6e-0000-4000-8000-6c617463686b"
 _SUBJECTS = {
     "tokens": "Sign-in and tokens",
+    "second_factors": "Sign-in and tokens",
     "sessions": "Sign-in and tokens",
     "external": "Single sign-on",
     "plugins": "Single sign-on",

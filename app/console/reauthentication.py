@@ -11,16 +11,22 @@ from urllib.parse import parse_qs, urlsplit
 
 from flask import Response, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import PasswordField
-from wtforms.validators import InputRequired
+from wtforms import HiddenField, PasswordField, StringField
 
 from app.console.forms import ConsoleForm
 from app.console.page_layout import form_path, own_path, page
 from app.console.session import PROOF_LASTS, actor, caller, ports, prove_now, signed_in_by
 from app.domain.authorization.actor import SessionOrigin
-from app.domain.values.errors import Refused
+from app.domain.second_factors.methods import SecondFactorType
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import text
 from app.services.console.console_sessions import confirm_password_again, show_sign_in_options
+from app.services.console.second_factor_sessions import (
+    OwnFactors,
+    confirm_code_again,
+    confirm_passkey_again,
+    show_own_factors,
+)
 
 ANSWER = "proof_password"
 """The field of the password that comes with a form that is sent again."""
@@ -62,23 +68,35 @@ ACTS = {
 }
 """What each form that needs a proof does, by its page's endpoint."""
 
-_TITLES = {True: "Confirm your password", False: "Confirm it's you"}
-_NEVER_KEPT = (ANSWER, "csrf_token")
+_LEADING_HERE = {"second_factor_rule.show": "Your shop requires a second factor for staff access."}
+"""Pages that lead here without a form."""
+
+_ANSWERS = (ANSWER, "proof_code", "proof_credential")
+_NEVER_KEPT = (*_ANSWERS, "proof_challenge", "csrf_token")
+_OPTIONS = "console.sign_in.proof_options"
 
 
 class ProofForm(ConsoleForm):
-    """The current password, once more."""
+    """The current password once more, or a code or passkey of an account with a second factor."""
 
-    names = {"password": ANSWER}  # noqa: RUF012
-    proof_password = PasswordField("Password", validators=[InputRequired("Enter your password.")])
+    names = {  # noqa: RUF012
+        "password": ANSWER,
+        "code": "proof_code",
+        "challenge": "",
+        "credential": "",
+    }
+    proof_password = PasswordField("Password")
+    proof_code = StringField("Code")
+    proof_challenge = HiddenField(render_kw={"id": False})
+    proof_credential = HiddenField(render_kw={"id": False})
 
 
 def is_proved_by(form: ProofForm) -> bool:
-    """Whether the password in ``form`` is the caller's; notes the proof, or puts what is wrong."""
-    if signed_in_by().origin is not SessionOrigin.PASSWORD or not form.validate():
+    """Whether the answer in ``form`` is the caller's; notes the proof, or puts what is wrong."""
+    if not form.validate():
         return False
     try:
-        confirm_password_again(ports(), actor(), password=form.proof_password.data)
+        _confirm(form)
     except Refused as refused:
         form.refuse(refused)
         return False
@@ -86,12 +104,33 @@ def is_proved_by(form: ProofForm) -> bool:
     return True
 
 
+def _confirm(form: ProofForm) -> None:
+    """Refuse unless the answer is right; an account with a factor is never asked for less."""
+    if form.proof_credential.data:
+        challenge, credential = form.proof_challenge.data, form.proof_credential.data
+        confirm_passkey_again(
+            ports(), actor(), challenge=str(challenge), credential=str(credential)
+        )
+    elif show_own_factors(ports(), actor()).types:
+        if not form.proof_code.data:
+            raise Refused(Problem("REQUIRED", "Enter a code.", "code"))
+        confirm_code_again(ports(), actor(), code=str(form.proof_code.data))
+    elif signed_in_by().origin is not SessionOrigin.PASSWORD:
+        raise Refused(Problem("INVALID", "Confirm it with your identity provider."))
+    else:
+        if not form.proof_password.data:
+            raise Refused(Problem("REQUIRED", "Enter your password.", "password"))
+        confirm_password_again(ports(), actor(), password=form.proof_password.data)
+
+
 def answer_proof() -> BaseResponse | None:
-    """Return the page again for a wrong password; ``None`` without one or for the right one.
+    """Return the page again for a wrong answer; ``None`` without one or for the right one.
 
     Called before each view, so that the proof holds for the view itself.
     """
-    if request.method != "POST" or ANSWER not in request.form:
+    if request.method != "POST" or request.endpoint == _OPTIONS:
+        return None
+    if not any(name in request.form for name in _ANSWERS):
         return None
     form = ProofForm()
     return None if is_proved_by(form) else ask_for_form(form, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -127,13 +166,17 @@ def ask(
 ) -> Response:
     """Ask for the proof that ``act``, one of ``ACTS``, needs; afterwards lead to ``next_path``."""
     by = signed_in_by()
+    factors = show_own_factors(ports(), actor())
+    by_password = by.origin is SessionOrigin.PASSWORD and not factors.types
     sign_in_options = show_sign_in_options(ports(), actor())
     return page(
         "reauthenticate.html",
         status,
-        title=_TITLES[by.origin is SessionOrigin.PASSWORD],
+        title="Confirm your password" if by_password else "Confirm it's you",
+        factors=factors,
+        code_hint=_code_hint(factors),
         form=form or ProofForm(formdata=None),
-        act=ACTS.get(act, "This change needs a recent confirmation."),
+        act=(ACTS | _LEADING_HERE).get(act, "This change needs a recent confirmation."),
         lasts=text(
             "We won't ask again for {count} minute.",
             "We won't ask again for {count} minutes.",
@@ -149,6 +192,16 @@ def ask(
         ),
         user=caller().user,
     )
+
+
+def _code_hint(factors: OwnFactors) -> str:
+    """Return where codes come from; empty if the account has none."""
+    has_app = SecondFactorType.AUTHENTICATOR_APP in factors.types
+    has_codes = SecondFactorType.RECOVERY_CODES in factors.types
+    if has_app:
+        hint = "From your authenticator app, or a recovery code."
+        return hint if has_codes else "From your authenticator app."
+    return "One of your recovery codes." if has_codes else ""
 
 
 def _without_question(next_path: str) -> str:

@@ -31,6 +31,7 @@ PROOF_LASTS = timedelta(minutes=5)
 """How long a proof of identity counts as fresh."""
 
 _NOTED_EVERY = 60.0
+_REASON = "signed_out_because"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,16 @@ def require(permission: Permission) -> None:
         raise PermissionDenied(permission)
 
 
+def sign_out_because(reason: str) -> None:
+    """Keep why a sign-in has to begin again, for the sign-in page."""
+    session[_REASON] = reason
+
+
 def why_signed_out() -> str:
     """Return why the cookie's session ended; empty if the browser never had one."""
+    reason = session.pop(_REASON, "")
+    if reason:
+        return str(reason)
     if is_signed_in() or "user" not in session:
         return ""
     present = ports().clock.timestamp()

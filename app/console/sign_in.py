@@ -1,7 +1,6 @@
 """Sign-in by password or provider, sign-out, and reauthentication."""
 
 from http import HTTPStatus
-from math import ceil
 
 from flask import (
     Blueprint,
@@ -14,12 +13,10 @@ from flask import (
     session,
     url_for,
 )
-from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
 
-from app.console.formatting import html_text
 from app.console.forms import ConsoleForm
 from app.console.navigation import all_places
 from app.console.page_layout import full_url, go, own_path, page, refused_page
@@ -35,7 +32,9 @@ from app.console.session import (
     ports,
     why_signed_out,
 )
-from app.domain.values.errors import Problem, Refused, problem_text
+from app.console.sign_in_code import hint_at_leaked_password, hold_sign_in
+from app.console.sign_in_words import refusal_text
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import text
 from app.services.console.console_sessions import (
     ask_for_passkey_at_console,
@@ -46,14 +45,14 @@ from app.services.console.console_sessions import (
     sign_in_to_console_with_passkey,
     sign_out_of_console,
 )
+from app.services.console.second_factor_sessions import challenge_own_passkey
+from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
 
 _BEGUN = "sign_in"
-_SECONDS = 60
 _FOREIGN = Problem(
     "INVALID", "This sign-in started in another browser or was already used. Sign in again."
 )
-_LEAKED = "Your password is on a list of leaked passwords. {link}"
 
 blueprint = Blueprint("sign_in", __name__)
 
@@ -79,11 +78,14 @@ def index() -> BaseResponse:
             opened = sign_in_to_console(
                 ports(), nobody(), email=form.email.data, password=form.password.data
             )
+        except SecondFactorRequired as required:
+            return hold_sign_in(required, next_path, is_leaked=_is_leaked(form))
         except Refused as refused:
-            form.form_errors += [_refusal(problem) for problem in refused.problems]
+            form.form_errors += [refusal_text(problem) for problem in refused.problems]
         else:
             open_console_session(opened)
-            _hint_at_leaked_password(str(form.password.data))
+            if _is_leaked(form):
+                hint_at_leaked_password()
             return redirect(next_path, HTTPStatus.SEE_OTHER)
     return _sign_in_options(form, next_path)
 
@@ -94,7 +96,7 @@ def passkey_options() -> BaseResponse:
     try:
         asked = ask_for_passkey_at_console(ports(), nobody())
     except Refused as refused:
-        reasons = " ".join(problem_text(problem) for problem in refused.problems)
+        reasons = " ".join(refusal_text(problem) for problem in refused.problems)
         return make_response(jsonify(error=reasons), HTTPStatus.UNPROCESSABLE_ENTITY)
     return jsonify(challenge=asked.token, options=asked.options)
 
@@ -114,18 +116,10 @@ def with_passkey() -> BaseResponse:
         )
     except Refused as refused:
         form = PasswordForm(formdata=None)
-        form.form_errors += [_refusal(problem) for problem in refused.problems]
+        form.form_errors += [refusal_text(problem) for problem in refused.problems]
         return _sign_in_options(form, next_path)
     open_console_session(opened)
     return redirect(next_path, HTTPStatus.SEE_OTHER)
-
-
-def _hint_at_leaked_password(password: str) -> None:
-    """Tell the person who has just signed in; nothing is stored and nothing else happens."""
-    if ports().password_strength.is_leaked(password):
-        url = url_for("console.account.index", _anchor="pw")
-        link = Markup('<a href="{}">{}</a>').format(url, text("Change it."))
-        flash(html_text(_LEAKED, link=link), "warn")
 
 
 @blueprint.get("/sign-in/with/<slug:plugin_id>")
@@ -189,6 +183,16 @@ def prove() -> BaseResponse:
     return ask(HTTPStatus.OK, next_path=next_path, act=request.args.get("act", ""))
 
 
+@blueprint.post("/prove/passkey-options")
+def proof_options() -> BaseResponse:
+    """Return what the browser asks a passkey with, for ``passkeys.js``."""
+    try:
+        made = challenge_own_passkey(ports(), actor())
+    except Refused as refused:
+        return jsonify(error=refusal_text(refused.problems[0]))
+    return jsonify(challenge=made.token, options=made.options)
+
+
 def _sign_in_options(form: PasswordForm, next_path: str) -> BaseResponse:
     sign_in_options = show_sign_in_options(ports(), nobody())
     show = refused_page if form.is_submitted() else page
@@ -215,26 +219,6 @@ def _passkey_values() -> dict[str, object]:
     }
 
 
-def _refusal(problem: Problem) -> str:
-    """Return why a password didn't sign anyone in; the API's clients get the problem's message."""
-    if problem.code == "INVALID_CREDENTIALS":
-        return "Incorrect email or password."
-    wait = problem.values.get("wait")
-    if not isinstance(wait, int):
-        return problem_text(problem)
-    if wait > _SECONDS:
-        return text(
-            "Too many attempts. Try again in {count} minute.",
-            "Too many attempts. Try again in {count} minutes.",
-            count=ceil(wait / _SECONDS),
-        )
-    return text(
-        "Too many attempts. Try again in {count} second.",
-        "Too many attempts. Try again in {count} seconds.",
-        count=wait,
-    )
-
-
 def _not_let_in(refused: Refused, next_path: str) -> BaseResponse:
     if is_signed_in():
         raise refused
@@ -250,6 +234,10 @@ def _not_let_in(refused: Refused, next_path: str) -> BaseResponse:
         signed_out=why_signed_out(),
         **_passkey_values(),
     )
+
+
+def _is_leaked(form: PasswordForm) -> bool:
+    return ports().password_strength.is_leaked(str(form.password.data))
 
 
 def _place(next_path: str) -> str:

@@ -1,6 +1,7 @@
 """Sign-in attempts in words, for the sign-in log and a customer's page."""
 
 from collections.abc import Mapping
+from math import ceil
 
 from app.console.parts import Pill
 from app.domain.sign_in.sign_in_events import (
@@ -10,7 +11,10 @@ from app.domain.sign_in.sign_in_events import (
     SignInReason,
     SignInResult,
 )
+from app.domain.values.errors import Problem, problem_text
 from app.domain.values.text import text
+
+_SECONDS = 60
 
 RESULTS: Mapping[str, str] = {
     SignInResult.SUCCESSFUL: "Successful",
@@ -79,3 +83,23 @@ def method_words(event: SignInEvent) -> str:
     if event.method is SignInMethod.SSO and event.provider:
         return event.provider
     return METHODS[event.method]
+
+
+def refusal_text(problem: Problem) -> str:
+    """Return why someone wasn't signed in; the API's clients get the problem's message."""
+    if problem.code == "INVALID_CREDENTIALS":
+        return "Incorrect email or password."
+    wait = problem.values.get("wait")
+    if not isinstance(wait, int):
+        return problem_text(problem)
+    if wait > _SECONDS:
+        return text(
+            "Too many attempts. Try again in {count} minute.",
+            "Too many attempts. Try again in {count} minutes.",
+            count=ceil(wait / _SECONDS),
+        )
+    return text(
+        "Too many attempts. Try again in {count} second.",
+        "Too many attempts. Try again in {count} seconds.",
+        count=wait,
+    )

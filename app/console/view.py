@@ -19,6 +19,7 @@ from app.console import (
     second_factor_rule,
     shop_settings,
     sign_in,
+    sign_in_code,
 )
 from app.console.errors import register_console_errors, to_sign_in
 from app.console.formatting import FILTERS, html_text
@@ -70,6 +71,9 @@ OPEN = frozenset(
         "console.sign_in.finish",
         "console.sign_in.passkey_options",
         "console.sign_in.with_passkey",
+        "console.sign_in_code.index",
+        "console.sign_in_code.use_passkey",
+        "console.sign_in_code.passkey_options",
         "console.account.follow",
         "console.not_me.follow",
         "console.not_me.confirm",
@@ -126,6 +130,7 @@ PAGES = (
     search,
     second_factor_rule,
     sign_in,
+    sign_in_code,
     webhook_editing,
 )
 """The page groups, each with its ``blueprint``; first those of the side column, in its order."""

@@ -14,6 +14,7 @@ from app.services.metadata.user_metadata import (
     public_metadata_of_users,
 )
 from app.services.people.notes import external_references_of_users, notes_of_users
+from app.services.second_factors.factor_lists import ListedFactor, second_factors_of_users
 
 Loaded = TypeVar("Loaded")
 
@@ -34,6 +35,7 @@ class AccountLoader:
         self._addresses: dict[int, tuple[Address, ...]] = {}
         self._notes: dict[int, str] = {}
         self._references: dict[int, str] = {}
+        self._factors: dict[int, tuple[ListedFactor, ...]] = {}
 
     def add_users(self, users: Iterable[User]) -> None:
         """Note users of one list, which the caller can see."""
@@ -78,6 +80,14 @@ class AccountLoader:
             return external_references_of_users(self._ports, self._actor, users, self._proven)
 
         return self._load(user, self._references, read) or None
+
+    def second_factors(self, user: User) -> tuple[ListedFactor, ...]:
+        """Return them; raises ``PermissionDenied`` as ``second_factors_of_users`` does."""
+
+        def read(users: Collection[User]) -> Mapping[int, tuple[ListedFactor, ...]]:
+            return second_factors_of_users(self._ports, self._actor, users)
+
+        return self._load(user, self._factors, read) or ()
 
     def _load(
         self,

@@ -148,6 +148,7 @@ _FIELDS: Mapping[str, str] = {
 _ARGUMENTS: Mapping[str, str] = {
     "after": "Return items after this cursor.",
     "before": "Return items before this cursor.",
+    "challenge": "The challenge to answer.",
     "email": "The email of the account.",
     "filter": "Return only items that match.",
     "first": "Return this many items from the start, at most 100.",
@@ -180,6 +181,9 @@ _ARGUMENTS: Mapping[str, str] = {
     "confirmAccount.token": "The token of the emailed link.",
     "confirmEmailChange.token": "The token of the emailed link.",
     "accountDelete.token": "The token of the emailed link.",
+    "secondFactorVerify.code": "A code of the authenticator app, or a recovery code.",
+    "passkeyChallengeCreate.challenge": "The challenge to answer; none to sign in.",
+    "passkeyVerify.credential": "JSON of what `navigator.credentials.get` returned.",
     "setPassword.token": "The token of the emailed link.",
     "setPassword.password": "The new password.",
     "requestEmailChange.password": "The current password.",

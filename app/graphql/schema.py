@@ -21,6 +21,7 @@ from app.graphql.mutations.orders import OrderMutations
 from app.graphql.mutations.passwords import PasswordMutations
 from app.graphql.mutations.plugins import PluginMutations
 from app.graphql.mutations.products import ProductMutations
+from app.graphql.mutations.second_factors import SecondFactorMutations
 from app.graphql.mutations.sessions import SessionMutations
 from app.graphql.mutations.shop import ShopMutations
 from app.graphql.mutations.staff import StaffMutations
@@ -53,6 +54,7 @@ class Query(
 
 class Mutation(
     TokenMutations,
+    SecondFactorMutations,
     PasswordMutations,
     AccountMutations,
     OwnAddressMutations,

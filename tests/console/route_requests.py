@@ -26,6 +26,7 @@ OWN_GROUPS = (
     "second_factor_rule",
     "second_factors",
     "sign_in",
+    "sign_in_code",
 )
 """Pages about oneself, and the search, which finds what one may see."""
 

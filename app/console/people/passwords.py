@@ -1,6 +1,6 @@
 """Forgotten passwords, and setting one by an emailed link, an invitation's included."""
 
-from flask import Blueprint, request, session
+from flask import Blueprint, request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField
 from wtforms.validators import InputRequired
@@ -8,9 +8,11 @@ from wtforms.validators import InputRequired
 from app.console.forms import ConsoleForm
 from app.console.page_layout import done, go, page, refused_page, set_password_url
 from app.console.session import nobody, open_console_session, ports
+from app.console.sign_in_code import hold_sign_in
 from app.domain.values.errors import Refused
 from app.services.accounts.password_resets import request_password_reset
 from app.services.console.console_sessions import set_password_at_console, show_sign_in_options
+from app.services.second_factors.challenges import SecondFactorRequired
 
 _LINK = "password_link"
 
@@ -82,6 +84,8 @@ def choose() -> BaseResponse:
                 password=form.password.data,
                 token=link["token"],
             )
+        except SecondFactorRequired as required:
+            return hold_sign_in(required, url_for("console.home.index"))
         except Refused as refused:
             form.refuse(refused)
         else:

@@ -68,6 +68,10 @@ API_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "accountRegister": _limit("20/minute;200/hour", "Hashes a password and sends an email."),
         "confirmAccount": _limit("30/minute;300/hour", "Can hash a password."),
         "setPassword": _limit("30/minute;300/hour", "Hashes a password and starts a session."),
+        "secondFactorVerify": _limit("30/minute;300/hour", "Can compare a recovery code."),
+        "passkeyChallengeCreate": _limit("120/minute;2000/hour", "Stores a challenge."),
+        "passkeyVerify": _limit("60/minute;1000/hour", "Verifies a signature."),
+        "secondFactorChallengeCreate": _limit("60/minute;600/hour", "Stores a challenge."),
         "requestPasswordReset": _limit("20/minute;100/hour", "Sends an email."),
         "passwordChange": _limit("30/minute;300/hour", "Hashes two passwords."),
         "requestEmailChange": _limit("20/minute;100/hour", "Hashes a password, sends an email."),
@@ -106,6 +110,12 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
         "console.sign_in.finish": _limit("60/minute;1000/hour", "Calls the identity provider."),
         "console.sign_in.passkey_options": _limit("60/minute;1000/hour", "Stores a challenge."),
         "console.sign_in.with_passkey": _limit("60/minute;1000/hour", "Verifies a signature."),
+        "console.sign_in_code.index": _limit("30/minute;300/hour", "Can compare a code's hash."),
+        "console.sign_in_code.use_passkey": _limit("60/minute;1000/hour", "Verifies a signature."),
+        "console.sign_in_code.passkey_options": _limit(
+            "60/minute;1000/hour", "Stores a passkey's challenge."
+        ),
+        "console.sign_in.proof_options": _limit("60/minute", "Stores a passkey's challenge."),
         "console.sign_in.prove": _limit("30/minute;300/hour", "Hashes a password."),
         "console.passwords.forgotten": _limit("20/minute;100/hour", "Sends an email."),
         "console.passwords.choose": _limit("30/minute;300/hour", "Hashes a password."),

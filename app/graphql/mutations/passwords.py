@@ -4,9 +4,10 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.graphql.context import RequestContext
-from app.graphql.mutations.payloads import AccountPayload, answers
+from app.graphql.mutations.payloads import AccountPayload, answers, challenge_values
 from app.services.accounts.password_changes import change_password, set_password
 from app.services.accounts.password_resets import request_password_reset
+from app.services.second_factors.challenges import SecondFactorRequired
 
 _USER = "app.graphql.types.users.User"
 
@@ -27,6 +28,10 @@ class SetPassword(AccountPayload):
     token = graphene.String()
     refresh_token = graphene.String()
     user = graphene.Field(_USER)
+    second_factor_challenge = graphene.Field(
+        "app.graphql.types.second_factors.SecondFactorChallenge",
+        description="What to answer after the error SECOND_FACTOR_REQUIRED.",
+    )
 
 
 class PasswordMutations(graphene.ObjectType):
@@ -51,7 +56,8 @@ class PasswordMutations(graphene.ObjectType):
         description=(
             "Sets a password with the token of an emailed link, ends all sessions and signs "
             "in. Anyone with the token can call it. Refused while the password login mode "
-            "is DISABLED."
+            "is DISABLED. For an account with a second factor, sets the password and returns "
+            "the error SECOND_FACTOR_REQUIRED and `secondFactorChallenge`."
         ),
         email=graphene.NonNull(graphene.String),
         password=graphene.NonNull(graphene.String),
@@ -89,9 +95,12 @@ class PasswordMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, email: str, password: str, token: str
     ) -> SetPassword:
         context: RequestContext = info.context
-        pair = set_password(
-            context.ports, context.actor, email=email, password=password, token=token
-        )
+        try:
+            pair = set_password(
+                context.ports, context.actor, email=email, password=password, token=token
+            )
+        except SecondFactorRequired as required:
+            return SetPassword(**challenge_values(required))
         return SetPassword(
             token=pair.access, refresh_token=pair.refresh, user=context.proven(pair.user)
         )

@@ -11,6 +11,7 @@ from app.domain.values.errors import Problem, Refused, TooManyRequests
 from app.graphql.context import RequestContext
 from app.graphql.errors import PayloadProblem, payload_problems
 from app.services.authorization.rate_limits import limit_operation
+from app.services.second_factors.challenges import SecondFactorRequired
 
 Arguments = ParamSpec("Arguments")
 Payload = TypeVar("Payload", bound="graphene.ObjectType")
@@ -60,6 +61,14 @@ class AccountPayload(MutationPayload):
 
     def resolve_account_errors(self, _info: GraphQLResolveInfo) -> list[PayloadProblem]:
         return self.errors or []
+
+
+def challenge_values(required: SecondFactorRequired) -> dict[str, object]:
+    """Return the values of a payload whose sign-in goes on with a second factor."""
+    return {
+        "errors": payload_problems(required),
+        "second_factor_challenge": required.challenge,
+    }
 
 
 def answers(

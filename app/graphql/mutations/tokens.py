@@ -7,7 +7,8 @@ from graphql import FieldNode, GraphQLResolveInfo
 from app.domain.values.errors import Refused
 from app.graphql.context import RequestContext
 from app.graphql.errors import payload_problems
-from app.graphql.mutations.payloads import AccountPayload, answers
+from app.graphql.mutations.payloads import AccountPayload, answers, challenge_values
+from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in import tokens
 from app.services.sign_in.password_login import create_token
 
@@ -22,6 +23,10 @@ class CreateToken(AccountPayload):
         description="A token to get new access tokens with until it expires."
     )
     user = graphene.Field(_USER)
+    second_factor_challenge = graphene.Field(
+        "app.graphql.types.second_factors.SecondFactorChallenge",
+        description="What to answer after the error SECOND_FACTOR_REQUIRED.",
+    )
 
 
 class RefreshToken(AccountPayload):
@@ -54,7 +59,8 @@ class TokenMutations(graphene.ObjectType):
         description=(
             "Starts a session with email and password, for customers and staff. Anyone can "
             "call it. Failed attempts block the caller's IP address for a time. Refused "
-            "while the password login mode is DISABLED."
+            "while the password login mode is DISABLED. For an account with a second factor, "
+            "returns the error SECOND_FACTOR_REQUIRED and `secondFactorChallenge`."
         ),
         audience=graphene.String(description="Audience of the tokens, as `custom:<audience>`."),
         email=graphene.String(),
@@ -96,13 +102,16 @@ class TokenMutations(graphene.ObjectType):
         audience: str | None = None,
     ) -> CreateToken:
         context: RequestContext = info.context
-        pair = create_token(
-            context.ports,
-            context.actor,
-            email=email,
-            password=password,
-            audience=f"custom:{audience}" if audience else "",
-        )
+        try:
+            pair = create_token(
+                context.ports,
+                context.actor,
+                email=email,
+                password=password,
+                audience=f"custom:{audience}" if audience else "",
+            )
+        except SecondFactorRequired as required:
+            return CreateToken(**challenge_values(required))
         return CreateToken(
             token=pair.access, refresh_token=pair.refresh, user=context.proven(pair.user)
         )

@@ -22,6 +22,7 @@ from app.graphql.context import RequestContext
 from app.graphql.metadata_fields import ObjectWithMetadata
 from app.services.commerce.checkout_lists import list_checkouts
 from app.services.commerce.order_lists import list_orders_of
+from app.services.second_factors.factor_lists import ListedFactor
 from app.services.sign_in.own_sessions import list_sessions
 
 _ADDRESS = "app.graphql.types.addresses.Address"
@@ -123,6 +124,13 @@ class User(graphene.ObjectType):
         graphene.NonNull("app.graphql.types.sessions.Session"),
         description="The user's sessions; null for other users.",
     )
+    second_factors = graphene.List(
+        graphene.NonNull("app.graphql.types.second_factors.SecondFactor"),
+        description=(
+            "The user's second factors. Those of other users require MANAGE_USERS, those of "
+            "staff MANAGE_STAFF."
+        ),
+    )
     addresses = graphene.NonNull(
         graphene.List(graphene.NonNull(_ADDRESS)),
         description=(
@@ -187,6 +195,14 @@ class User(graphene.ObjectType):
         if context.actor.user_id != context.existing_key("User", self.id):
             return None
         return list_sessions(context.ports, context.actor)
+
+    def resolve_second_factors(
+        self: domain.User, info: GraphQLResolveInfo
+    ) -> tuple[ListedFactor, ...] | None:
+        context: RequestContext = info.context
+        if not context.existing_key("User", self.id):
+            return None
+        return context.account_loader(info).second_factors(self)
 
     def resolve_addresses(self: domain.User, info: GraphQLResolveInfo) -> tuple[Address, ...]:
         return _addresses(self, info)

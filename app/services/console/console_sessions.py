@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.second_factors.methods import used_second_factor
 from app.domain.shop.settings import (
     PublicShop,
     Switches,
@@ -32,6 +33,7 @@ from app.services.identity.providers import (
     provider_of,
 )
 from app.services.second_factors.challenges import PendingSession, SecondFactorRequired
+from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.own_sessions import SESSION, end_session
 from app.services.sign_in.passkey_sign_in import (
     PasskeyChallenge,
@@ -50,6 +52,12 @@ from app.services.single_sign_on.sign_in import (
 
 LIFETIME = timedelta(hours=12)
 """After which staff sign in again, however busy they are: a working day."""
+
+_FACTOR_NEEDED = Problem(
+    "SECOND_FACTOR_REQUIRED", "Your account has a second factor: use a passkey or a code."
+)
+_NEVER = 1e9
+"""Seconds since a proof that doesn't count."""
 
 _UNKNOWN = Problem("NOT_FOUND", "This sign-in method is no longer available. Choose another one.")
 
@@ -136,7 +144,7 @@ def sign_in_to_console(
     """
     begins = PendingSession(in_console=True, lifetime=LIFETIME)
     entered = sign_in_with_password(ports, actor, begins, email=email, password=password)
-    return _session(entered.opened, entered.user)
+    return console_session(entered.opened, entered.user)
 
 
 @input_decides
@@ -159,7 +167,7 @@ def sign_in_to_console_with_passkey(
     entered = sign_in_with_passkey(
         ports, actor, challenge=challenge, credential=credential, in_console=True
     )
-    return _session(entered.opened, entered.user)
+    return console_session(entered.opened, entered.user)
 
 
 @input_decides
@@ -190,7 +198,10 @@ def finish_console_sign_in(
     provider = _find_provider(ports, plugin_id)
     terms = SignInTerms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
     entered = sign_in_with_provider(ports, actor, provider, code=code, state=state, terms=terms)
-    return _session(entered.opened, entered.user, provider.name, entered.proved_ago)
+    proved_ago = entered.proved_ago
+    if not used_second_factor(entered.opened.amr) and _has_second_factor(ports, entered.user.id):
+        proved_ago = _NEVER  # only the second factor proves who is at the keyboard
+    return console_session(entered.opened, entered.user, provider.name, proved_ago)
 
 
 @input_decides
@@ -210,16 +221,20 @@ def set_password_at_console(
         if required.for_staff:
             raise
         return None
-    return _session(entered.opened, entered.user) if entered.user.is_staff else None
+    return console_session(entered.opened, entered.user) if entered.user.is_staff else None
 
 
 @account_owner_only
 def confirm_password_again(ports: Ports, actor: Actor, *, password: str | None) -> None:
     """Refuse INVALID_CREDENTIALS on ``password`` unless it is the caller's own present one.
 
-    The fifth wrong one in a row ends the session.
+    The fifth wrong one in a row ends the session. Refuses SECOND_FACTOR_REQUIRED, before looking
+    at the password, for an account with a second factor.
     """
-    prove_password(ports, actor, own_account(ports, actor), password, "password")
+    account = own_account(ports, actor)
+    if account.has_second_factor:
+        raise Refused(_FACTOR_NEEDED)
+    prove_password(ports, actor, account, password, "password")
 
 
 @account_owner_only
@@ -272,7 +287,13 @@ def _find_provider(ports: Ports, plugin_id: str) -> Provider:
     return provider
 
 
-def _session(
+def _has_second_factor(ports: Ports, user_id: int) -> bool:
+    with ports.database.reading() as session:
+        return read_factors(session, user_id).is_active
+
+
+@part
+def console_session(
     opened: OpenedSession, user: User, provider: str = "", proved_ago: float = 0.0
 ) -> ConsoleSession:
     return ConsoleSession(

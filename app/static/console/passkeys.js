@@ -1,5 +1,6 @@
 // Passkeys: a form with data-passkey ("create" or "get") is sent with what the browser's passkey answers.
-// Its options (JSON) are in data-options, or come from data-options-url, with a new challenge. With
+// Its options (JSON) are in data-options, or come from data-options-url, with a new challenge. The
+// fields challenge and credential get the answer; data-prefix is before their names. With
 // data-autofill the browser also offers passkeys in the field with autocomplete="… webauthn".
 "use strict";
 
@@ -88,8 +89,9 @@
     const making = form.dataset.passkey === "create";
     const credential = await (making ? navigator.credentials.create(request) : navigator.credentials.get(request));
     if (!credential || own.signal.aborted) return;
-    if (challenge) form.elements.challenge.value = challenge;
-    form.elements.credential.value = written(credential);
+    const prefix = form.dataset.prefix || "";
+    if (challenge) form.elements[`${prefix}challenge`].value = challenge;
+    form.elements[`${prefix}credential`].value = written(credential);
     isSent = true;
     form.submit();
   }

@@ -43,6 +43,10 @@ TOKENS = {
     "tokenRefresh": Row(EVERYBODY, 'refreshToken: "x"', codes=("JWT_DECODE_ERROR",)),
     "tokenVerify": Row(EVERYBODY, 'token: "x"', codes=("JWT_DECODE_ERROR",)),
     "tokensDeactivateAll": Row(THEMSELVES, ""),
+    "secondFactorVerify": Row(EVERYBODY, 'challenge: "x", code: "123456"', codes=("INVALID",)),
+    "passkeyChallengeCreate": Row(EVERYBODY, ""),
+    "passkeyVerify": Row(EVERYBODY, 'challenge: "x", credential: "{}"', codes=("INVALID",)),
+    "secondFactorChallengeCreate": Row(Rule("- o o o - - - -", (Caller.USER,)), ""),
     "externalAuthenticationUrl": Row(EVERYBODY, _PLUGIN),
     "externalObtainAccessTokens": Row(EVERYBODY, _PLUGIN),
     "externalRefresh": Row(EVERYBODY, _PLUGIN),
@@ -203,7 +207,7 @@ MUTATIONS = {
     **INTEGRATIONS,
 }
 UNTRACED = frozenset(
-    {"tokenCreate", "requestPasswordReset"}
+    {"tokenCreate", "passkeyChallengeCreate", "requestPasswordReset"}
     | {name for name in SHOP if name.startswith("checkout")}
 )
 """What leaves no row in the audit trail: logins and carts change nobody's rights, and a link to

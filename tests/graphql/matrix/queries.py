@@ -92,6 +92,15 @@ FIELDS = {
     "User.editableGroups": Row(SIGNED_IN, "me { editableGroups { name } }"),
     "User.avatar": Row(Rule("o o o o o o o o"), "me { avatar { url } }"),
     "User.sessions": Row(Rule("o + + + o o - -", (Caller.USER,)), "me { sessions { id } }"),
+    "User.secondFactors of oneself": Row(
+        Rule("o + + + o o - +", HIDDEN.kinds), "me { secondFactors { id } }", (STAFFERS,)
+    ),
+    "User.secondFactors": Row(HOLDERS, f"{_CUSTOMER} {{ secondFactors {{ id }} }}", (USERS,)),
+    "User.secondFactors of the staff": Row(
+        Rule("- - o + o + o +", HIDDEN.kinds),
+        f"{_STAFF} {{ secondFactors {{ id }} }}",
+        (STAFFERS,),
+    ),
     "User.sessions of another": Row(
         Rule("- - o o o o o o", HIDDEN.kinds), f"{_CUSTOMER} {{ sessions {{ id }} }}", (USERS,)
     ),
