@@ -1,7 +1,7 @@
 """The first page's view model: its sentences, states and numbers, made of an overview."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from markupsafe import Markup
@@ -10,13 +10,14 @@ from app.console.access_positions import closing_text, rejected_requests
 from app.console.charts import Bars, Spark, spark, stacked
 from app.console.formatting import amount, html_text, milliseconds, percent, time_element
 from app.console.home_charts import make_requests_chart
+from app.console.home_people import AttentionItem, people_items
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.setup_checklist import Checklist, make_checklist
 from app.console.stack_charts import StackChart
 from app.console.time_zone import local
 from app.domain.audit.entries import AuditEntry
 from app.domain.deliveries.daily_statistics import DeliveryDay
-from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.domain.shop.settings import PasswordLoginMode
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
 from app.services.webhooks.failing_webhooks import FailingWebhook
 
@@ -25,36 +26,6 @@ _NO_NUMBER = "\N{EN DASH}"
 _UNNAMED = "Unnamed webhook"
 _ANYONE = "Anyone can reach the API."
 _ONLY_STAFF = "Only staff and apps can reach the API."
-_WITHOUT_SIGN_ON = {
-    PasswordLoginMode.ENABLED: (
-        "They sign in with a password only. Identities of disabled providers don't count."
-    ),
-    PasswordLoginMode.CUSTOMERS_ONLY: (
-        "They have no staff access while password login is limited to customers. Identities of "
-        "disabled providers don't count."
-    ),
-    PasswordLoginMode.DISABLED: (
-        "They can't sign in while password login is off. Identities of disabled providers don't "
-        "count."
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class AttentionItem:
-    """Something that needs attention: ``state`` is bad or warn, ``endpoint`` where to look."""
-
-    state: str
-    title: str
-    detail: str
-    endpoint: str = ""
-    arguments: Mapping[str, object] = field(default_factory=dict)
-    action: str = ""
-    label: str = ""
-
-    @property
-    def icon(self) -> str:
-        return "x-circle-fill" if self.state == "bad" else "exclamation-triangle-fill"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +93,7 @@ def make_home_page(seen: Overview) -> HomePage:
         *(_webhook_item(webhook, seen.at) for webhook in seen.webhooks or ()),
         *_switch_items(seen, can_change=seen.traffic is not None),
         *(_provider_item(provider) for provider in active if provider.is_paused),
-        *_people_items(seen.people, seen.switches, sign_on_is_used=bool(active)),
+        *people_items(seen.people, seen.switches, seen.at, sign_on_is_used=bool(active)),
     )
     return HomePage(
         at=seen.at,
@@ -209,50 +180,6 @@ def _provider_item(provider: ProviderStatus) -> AttentionItem:
         html_text("{provider} doesn't respond.", provider=provider.name),
         "People can't sign in with it right now. Passwords and apps keep working.",
     )
-
-
-def _people_items(
-    people: PeopleCounts | None, switches: Switches, *, sign_on_is_used: bool
-) -> Iterable[AttentionItem]:
-    if people is None:
-        return
-    if people.staff_without_sign_on and sign_on_is_used:
-        yield AttentionItem(
-            "warn",
-            html_text(
-                "{count:,} staff member has no SSO identity.",
-                "{count:,} staff members have no SSO identity.",
-                count=people.staff_without_sign_on,
-            ),
-            _WITHOUT_SIGN_ON[switches.password_login_mode],
-            "console.staff.index",
-            {"status": "active", "by": "no-sso"},
-            "View staff",
-        )
-    if people.untrusted_peers:
-        yield AttentionItem(
-            "warn",
-            html_text(
-                "{count:,} unknown proxy forwards requests.",
-                "{count:,} unknown proxies forward requests.",
-                count=people.untrusted_peers,
-            ),
-            "If it's yours, trust it. Until then, everyone behind it shares one rate limit.",
-            "console.throttle.index",
-            action="View proxies",
-        )
-    if people.blocked_ips:
-        yield AttentionItem(
-            "warn",
-            html_text(
-                "{count:,} IP address is blocked.",
-                "{count:,} IP addresses are blocked.",
-                count=people.blocked_ips,
-            ),
-            "Too many failed sign-ins. Blocks expire.",
-            "console.throttle.index",
-            action="View blocked IPs",
-        )
 
 
 _PASSWORD_LOGIN = {

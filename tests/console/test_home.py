@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -20,8 +21,9 @@ from app.services.single_sign_on.provider_settings import ProviderUpdate, save_p
 from app.settings import Settings
 from app.web.installation import install, installation_of
 from tests.builders.apps import make_app
-from tests.builders.people import make_staff, make_user
+from tests.builders.people import make_staff, make_user, sessions_of
 from tests.builders.provider_records import ISSUER_THERE, link_identity, make_provider
+from tests.builders.second_factor_rule import require_second_factor, set_methods
 from tests.builders.shop import close_storefront
 from tests.builders.webhooks import change_webhook, make_webhook
 from tests.console.conftest import StaffConsole, Statements
@@ -217,3 +219,18 @@ def test_mail_that_goes_to_a_file_is_said_where_it_can_be_changed(
     assert ("Mail is written to a file and not sent" in home.text) is not sends_mail
     assert ('href="/console/settings/#mail"' in home.html) is not sends_mail
     assert ("Mail isn't sent" in settings.text) is not sends_mail
+
+
+def test_staff_without_the_required_second_factor_need_attention(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(Permission.MANAGE_STAFF)
+    assert "second factor" not in console.open("/console/").text
+    require_second_factor(shop, shop.clock.now() + timedelta(days=3))
+    console.open("/console/second-factor")
+    page = console.open("/console/").text
+    assert "1 staff member has no second factor." in page
+    assert "They get customer-level access" in page
+    set_methods(shop, sessions_of(shop, 1)[0].id)
+    require_second_factor(shop)
+    assert "They have customer-level access until they add one." in console.open("/console/").text

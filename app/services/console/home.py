@@ -23,6 +23,7 @@ from app.services.deliveries.daily_statistics import delivery_columns, hour_span
 from app.services.identity.providers import known_providers
 from app.services.lists.records import record_from
 from app.services.shop.closing import Closing, closing_columns, read_closing
+from app.services.shop.second_factor_impact import staff_without_second_factor
 from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
 from app.services.shop.traffic import (
     read_traffic_hour,
@@ -57,6 +58,7 @@ class ProviderStatus:
 class PeopleCounts:
     """Staff who sign in with a password only, and counts for staff managers.
 
+    ``second_factor_from`` is when staff need a second factor, ``None`` while it is optional.
     ``blocked_ips`` is ``None`` while the counters can't be read; ``untrusted_peers`` are machines
     that forwarded requests in the last week without being trusted proxies.
     """
@@ -65,6 +67,8 @@ class PeopleCounts:
     staff_sessions: int
     blocked_ips: int | None
     untrusted_peers: int
+    staff_without_second_factor: int = 0
+    second_factor_from: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +183,8 @@ def _people_columns(ports: Ports) -> list[ColumnElement[Any]]:
         staff_sessions(ports).label("staff_sessions"),
         blocked_count(ports).label("blocked_ips"),
         untrusted_peers(ports).label("untrusted_peers"),
+        staff_without_second_factor().label("staff_without_second_factor"),
+        ShopRecord.second_factor_from.label("second_factor_from"),
     ]
 
 

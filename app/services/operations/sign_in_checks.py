@@ -1,5 +1,6 @@
 """Check whether anyone can sign in, and whether they can manage the shop."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sqlalchemy import func, or_, select
@@ -13,8 +14,11 @@ from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.identity.sso_coverage import has_sign_on
 from app.services.shop.lockout_guard import read_settings_managers, settings_manager_columns
+from app.services.shop.second_factor_impact import staff_without_second_factor
 
 _SUBJECT = "sign-in"
+_FACTOR = "second factor"
+_NO_FACTOR = "flask shop set staff-second-factor OPTIONAL"
 _ENABLE = "flask shop set password-login-mode ENABLED"
 _NO_PROVIDER = {
     PasswordLoginMode.DISABLED: (
@@ -72,6 +76,34 @@ def sign_in_finding(ports: Ports, *, has_working_provider: bool) -> Finding:
         managers=found.able_managers,
     )
     return Finding(_SUBJECT, State.FINE, message)
+
+
+@part
+def second_factor_findings(ports: Ports) -> Iterator[Finding]:
+    """Whether all staff have the second factor that the shop requires; none while it doesn't."""
+    query = select(
+        ShopRecord.second_factor_from,
+        staff_without_second_factor().label("without"),
+    )
+    with ports.database.reading() as session:
+        row = session.execute(query).one()
+    begins = row.second_factor_from
+    if begins is None:
+        return
+    if not row.without:
+        message = "All active staff have the second factor that is required of them."
+        yield Finding(_FACTOR, State.FINE, message)
+        return
+    message = text(
+        "{count:,} active staff member has no second factor, which is required from "
+        "{begins:%Y-%m-%d %H:%M} UTC.",
+        "{count:,} active staff have no second factor, which is required from "
+        "{begins:%Y-%m-%d %H:%M} UTC.",
+        count=row.without,
+        begins=begins,
+    )
+    remedy = f"Let them add one when they sign in to the console, or: {_NO_FACTOR}"
+    yield Finding(_FACTOR, State.WARNING, message, remedy)
 
 
 def _unable(found: _StaffSignIns) -> tuple[str, str]:

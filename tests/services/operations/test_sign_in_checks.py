@@ -6,9 +6,10 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.check_results import State
 from app.ports import Ports
-from app.services.operations.sign_in_checks import sign_in_finding
+from app.services.operations.sign_in_checks import second_factor_findings, sign_in_finding
 from tests.builders.people import make_staff, make_user
 from tests.builders.provider_records import link_identity, make_provider
+from tests.builders.second_factor_rule import add_unusable_passkey, require_second_factor
 from tests.builders.shop import set_mode
 
 ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
@@ -65,3 +66,17 @@ def test_restricted_password_login_needs_a_working_provider(
     assert "1 active staff member has no SSO identity" in message
     link_identity(ports, member)
     assert found(ports, has_provider=True)[0] is State.FINE
+
+
+def test_staff_without_the_required_second_factor_are_a_warning(ports: Ports) -> None:
+    tom = make_staff(ports, "tom@example.com")
+    make_user(ports, "carla@example.com")
+    assert list(second_factor_findings(ports)) == []
+    require_second_factor(ports)
+    [finding] = second_factor_findings(ports)
+    assert finding.state is State.WARNING
+    assert finding.message.startswith("1 active staff member has no second factor")
+    assert finding.remedy.endswith("flask shop set staff-second-factor OPTIONAL")
+    add_unusable_passkey(ports, tom)
+    [finding] = second_factor_findings(ports)
+    assert finding.state is State.FINE

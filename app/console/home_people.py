@@ -1,0 +1,110 @@
+"""What needs attention on Home about people: sign-in methods, second factors, blocked IPs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from app.console.formatting import clock_element, html_text
+from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.services.console.home import PeopleCounts
+
+_WITHOUT_SIGN_ON = {
+    PasswordLoginMode.ENABLED: (
+        "They sign in with a password only. Identities of disabled providers don't count."
+    ),
+    PasswordLoginMode.CUSTOMERS_ONLY: (
+        "They have no staff access while password login is limited to customers. Identities of "
+        "disabled providers don't count."
+    ),
+    PasswordLoginMode.DISABLED: (
+        "They can't sign in while password login is off. Identities of disabled providers don't "
+        "count."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionItem:
+    """Something that needs attention: ``state`` is bad or warn, ``endpoint`` where to look."""
+
+    state: str
+    title: str
+    detail: str
+    endpoint: str = ""
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    action: str = ""
+    label: str = ""
+
+    @property
+    def icon(self) -> str:
+        return "x-circle-fill" if self.state == "bad" else "exclamation-triangle-fill"
+
+
+def people_items(
+    people: PeopleCounts | None, switches: Switches, now: datetime, *, sign_on_is_used: bool
+) -> Iterable[AttentionItem]:
+    """Yield what needs attention about people."""
+    if people is None:
+        return
+    if people.staff_without_second_factor and people.second_factor_from is not None:
+        yield _second_factor_item(
+            people.staff_without_second_factor, people.second_factor_from, now
+        )
+    if people.staff_without_sign_on and sign_on_is_used:
+        yield AttentionItem(
+            "warn",
+            html_text(
+                "{count:,} staff member has no SSO identity.",
+                "{count:,} staff members have no SSO identity.",
+                count=people.staff_without_sign_on,
+            ),
+            _WITHOUT_SIGN_ON[switches.password_login_mode],
+            "console.staff.index",
+            {"status": "active", "by": "no-sso"},
+            "View staff",
+        )
+    if people.untrusted_peers:
+        yield AttentionItem(
+            "warn",
+            html_text(
+                "{count:,} unknown proxy forwards requests.",
+                "{count:,} unknown proxies forward requests.",
+                count=people.untrusted_peers,
+            ),
+            "If it's yours, trust it. Until then, everyone behind it shares one rate limit.",
+            "console.throttle.index",
+            action="View proxies",
+        )
+    if people.blocked_ips:
+        yield AttentionItem(
+            "warn",
+            html_text(
+                "{count:,} IP address is blocked.",
+                "{count:,} IP addresses are blocked.",
+                count=people.blocked_ips,
+            ),
+            "Too many failed sign-ins. Blocks expire.",
+            "console.throttle.index",
+            action="View blocked IPs",
+        )
+
+
+def _second_factor_item(count: int, begins: datetime, now: datetime) -> AttentionItem:
+    """Return the item for staff without the second factor that is required from ``begins``."""
+    is_in_force = begins <= now
+    detail = "They have customer-level access until they add one."
+    if not is_in_force:
+        moment = clock_element(begins, now)
+        detail = html_text("They get customer-level access {moment}.", moment=moment)
+    return AttentionItem(
+        "bad" if is_in_force else "warn",
+        html_text(
+            "{count:,} staff member has no second factor.",
+            "{count:,} staff members have no second factor.",
+            count=count,
+        ),
+        detail,
+        "console.staff.index",
+        {"status": "active"},
+        "View staff",
+    )
