@@ -1,13 +1,16 @@
 """Signing in to the console with a passkey alone."""
 
+import html
 import json
 from dataclasses import replace
 
 import pytest
 
 from app.domain.shop.settings import PasswordLoginMode
+from app.factory import create_app
 from app.ports import Ports
 from app.services.sign_in.passkey_sign_in import challenge_passkey
+from app.settings import Settings
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, make_staff, make_user, sessions_of
 from tests.builders.shop import set_mode
@@ -147,3 +150,19 @@ def test_page_on_an_ip_address_says_where_passkeys_work(anonymous_console: Conso
     page = Page(anonymous_console.client.get(SIGN_IN, base_url="http://127.0.0.1:8000"))
     assert "Open the console at http://localhost:8000 to use passkeys." in page.text
     assert "Sign in with a passkey" not in page.text
+
+
+def test_host_of_a_request_chooses_no_relying_party_in_production(shop: Ports) -> None:
+    rp_ids = []
+    for public_url in ("http://localhost:9000", ""):
+        settings = replace(shop.configuration, public_url=public_url)
+        ports = replace(shop, configuration=settings)
+        console = ConsoleClient(create_app(ports, Settings()).test_client(), ports)
+        evil = "http://evil.example"
+        page = Page(console.client.get(SIGN_IN, base_url=evil))
+        token = html.unescape(page.html.split('name="csrf_token" value="')[1].split('"')[0])
+        answer = console.client.post(
+            f"{SIGN_IN}/passkey/options", data={"csrf_token": token}, base_url=evil
+        )
+        rp_ids.append(json.loads(answer.get_json()["options"])["rpId"])
+    assert rp_ids == ["localhost", "evil.example"]

@@ -8,6 +8,7 @@ from tests.mutations.import_rules import IMPORTS
 from tests.mutations.list_rules import LISTS
 from tests.mutations.mail_log_rules import MAIL_LOG
 from tests.mutations.operation_rules import OPERATIONS
+from tests.mutations.passkey_rules import PASSKEYS
 from tests.mutations.second_factor_rules import SECOND_FACTORS
 from tests.mutations.sign_in_log_rules import SIGN_IN_LOG
 
@@ -18,6 +19,7 @@ MUTANTS = (
     *SIGN_IN,
     *SIGN_IN_LOG,
     *MAIL_LOG,
+    *PASSKEYS,
     *SECOND_FACTORS,
     *ACCOUNTS,
     *PERSONAL_DATA,
