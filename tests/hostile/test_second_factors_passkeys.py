@@ -4,7 +4,9 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from threading import Barrier
+from typing import Any
 
 import pytest
 
@@ -91,7 +93,7 @@ def sign_in(ports: Ports, authenticator: SoftwareAuthenticator) -> TokenPair:
 )
 @pytest.mark.parametrize("is_second", [False, True])
 def test_answer_that_a_fake_page_collected_signs_nobody_in(
-    ports: Ports, clock: FakeClock, page: dict[str, str], is_second: bool
+    ports: Ports, clock: FakeClock, page: dict[str, Any], is_second: bool
 ) -> None:
     victim = owner(ports)
     asked = begin(ports, challenged(ports).token if is_second else None)
@@ -288,7 +290,7 @@ def test_login_modes_treat_a_passkey_like_a_password(ports: Ports) -> None:
     assert actor.holds(Permission.MANAGE_SETTINGS)
     for mode in (PasswordLoginMode.CUSTOMERS_ONLY, PasswordLoginMode.DISABLED):
         update = ShopUpdate(password_login_mode=mode)
-        assert refusal_of(lambda update=update: update_shop(ports, actor, update)) == (
+        assert refusal_of(partial(update_shop, ports, actor, update)) == (
             "passwordLoginMode",
             "PASSWORD_AUTH_RESTRICTION",
         )
