@@ -10,6 +10,7 @@ from app.models import UserPermissionRecord
 from app.ports import Ports
 from app.services.people.user_status import deactivate_user
 from app.services.sign_in.tokens import deactivate_all_tokens
+from tests.builders.second_factor_rule import require_second_factor
 from tests.servers.apps import Handshake, app_server
 from tests.servers.http import Reply
 from tests.services.installation_helpers import (
@@ -42,7 +43,11 @@ def take_granted_permission(ports: Ports, _actor: Actor) -> None:
         session.execute(delete(UserPermissionRecord).where(granted))
 
 
-REVOCATIONS = [deactivate, take_permissions, take_granted_permission]
+def require_factor(ports: Ports, _actor: Actor) -> None:
+    require_second_factor(ports)
+
+
+REVOCATIONS = [deactivate, take_permissions, take_granted_permission, require_factor]
 
 
 @pytest.mark.parametrize("revoke", REVOCATIONS)
