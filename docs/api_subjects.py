@@ -47,10 +47,11 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "accounts": Subject(
         "Accounts and customers",
-        "Register, change and delete accounts, and manage customers.",
+        "Register, change and delete accounts, manage customers, read the mail log.",
         (
             "user",
             "customers",
+            "mails",
             "accountRegister",
             "confirmAccount",
             "accountUpdate",

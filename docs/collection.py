@@ -41,6 +41,7 @@ _SUBJECTS = {
     "orders": "Checkouts and orders",
     "sales": "Checkouts and orders",
     "sign_in_events": "Sign-in log",
+    "mails": "Mail log",
 }
 """The subject of the operations of each module, in the order of the collection."""
 

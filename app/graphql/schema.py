@@ -29,6 +29,7 @@ from app.graphql.mutations.tokens import TokenMutations
 from app.graphql.mutations.webhooks import WebhookMutations
 from app.graphql.queries.apps import AppQueries
 from app.graphql.queries.groups import GroupQueries
+from app.graphql.queries.mails import MailQueries
 from app.graphql.queries.plugins import PluginQueries
 from app.graphql.queries.products import ProductQueries
 from app.graphql.queries.sales import SaleQueries
@@ -48,6 +49,7 @@ class Query(
     PluginQueries,
     WebhookQueries,
     SignInEventQueries,
+    MailQueries,
 ):
     """The queries."""
 

@@ -30,6 +30,7 @@ FILTERED = (
     "deliveries/?select=all&ask=resend",
     "customers/?status=active&ask=save-filter",
     "audit/?who=nonsense",
+    "mails/?result=FAILED",
 )
 """Lists with a filter, a selection, a filter to save, an invalid filter."""
 

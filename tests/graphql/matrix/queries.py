@@ -43,6 +43,7 @@ QUERIES = {
     "appExtension": Row(STAFF_AND_APPS, 'id: "$extension"'),
     "appExtensions": Row(STAFF_AND_APPS, "first: 1"),
     "webhook": Row(ANY_WEBHOOK, 'id: "$webhook"', (MANAGING_APPS,)),
+    "mails": Row(HOLDING_PEOPLE, "first: 1", (STAFFERS, USERS)),
     "signInEvents": Row(HOLDING_PEOPLE, "first: 1", (STAFFERS, USERS)),
     "plugin": Row(HOLDERS, 'id: "latchkey.authentication.openidconnect"', (PLUGINS,)),
     "plugins": Row(HOLDERS, "first: 1", (PLUGINS,)),
