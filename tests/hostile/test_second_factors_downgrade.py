@@ -1,0 +1,85 @@
+"""Someone with a stolen console session and the password tries to remove the second factor."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from app.factory import create_app
+from app.ports import Ports
+from app.services.second_factors.stored_factors import read_factors
+from app.settings import Settings
+from tests.builders.people import PASSWORD, make_staff, sessions_of
+from tests.builders.second_factors import (
+    make_authenticator_app,
+    make_recovery_codes,
+    one_time_code,
+)
+from tests.console.staff_client import ConsoleClient
+from tests.fakes.clock import FakeClock
+from tests.fixtures.ports import fake_ports
+
+PAGE = "/console/account/security/"
+EMAIL = "staff@example.com"
+KEY = 1
+DOWNGRADES = ("app/turn-off", "app", "codes")
+
+
+@dataclass(frozen=True, slots=True)
+class Stolen:
+    """A session at the console whose proof is old, and the secret of its owner's app."""
+
+    console: ConsoleClient
+    secret: str
+
+    def send(self, path: str, **values: str) -> int:
+        """Send a form of the page; return the status of the answer."""
+        return self.console.send(f"{PAGE}{path}", dict(values), seen_at=PAGE).status
+
+
+@pytest.fixture
+def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
+    ports = fake_ports(sqlite_url, clock)
+    yield ports
+    ports.database.close()
+
+
+@pytest.fixture
+def stolen(shop: Ports, clock: FakeClock) -> Stolen:
+    make_staff(shop, EMAIL)
+    console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+    assert console.sign_in(EMAIL).status == 303
+    secret = make_authenticator_app(shop, KEY)
+    make_recovery_codes(shop, KEY)
+    clock.pass_(minutes=6)
+    return Stolen(console, secret)
+
+
+def factors(shop: Ports) -> tuple[bool, int]:
+    with shop.database.reading() as session:
+        found = read_factors(session, KEY)
+    return found.has_authenticator_app, found.recovery_codes
+
+
+@pytest.mark.parametrize("path", DOWNGRADES)
+def test_password_proves_nothing_where_there_is_a_factor(
+    stolen: Stolen, shop: Ports, path: str
+) -> None:
+    assert stolen.send(path) == 403
+    assert stolen.send(path, proof_password=PASSWORD) == 422
+    assert stolen.send(path) == 403
+    assert factors(shop) == (True, 10)
+    assert "lk-qr" not in stolen.console.open(PAGE).html
+
+
+@pytest.mark.parametrize("path", DOWNGRADES)
+def test_code_of_the_owner_is_a_proof(stolen: Stolen, shop: Ports, path: str) -> None:
+    assert stolen.send(path, proof_code=one_time_code(shop, stolen.secret)) == 303
+
+
+def test_guessed_codes_end_the_stolen_session(stolen: Stolen, shop: Ports) -> None:
+    assert len(sessions_of(shop, KEY)) == 1
+    for _number in range(5):
+        stolen.send("app/turn-off", proof_code="000000")
+    assert sessions_of(shop, KEY) == []
+    assert factors(shop) == (True, 10)
