@@ -134,9 +134,9 @@ def finish_with_passkey(
 
     def check() -> Proved:
         used = answer_with_passkey(ports, actor, found, token, credential)
-        if found.user_id is None:
-            return used.user_id, methods_of_passkey(used.method)
-        return used.user_id, methods_of_sign_in(used.method)
+        is_alone = found.user_id is None
+        amr = methods_of_passkey(used.method) if is_alone else methods_of_sign_in(used.method)
+        return Proved(used.user_id, amr, used.id)
 
     return finish(ports, actor, found, check)
 

@@ -1,6 +1,7 @@
 """Finish a sign-in with a second factor, and sign in with a passkey alone."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -11,7 +12,7 @@ from app.domain.second_factors.methods import (
 )
 from app.domain.sign_in.sign_in_events import SignInMethod
 from app.domain.values.errors import Refused
-from app.models import SecondFactorChallengeRecord, ShopRecord, UserRecord
+from app.models import PasskeyRecord, SecondFactorChallengeRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.live_sessions import find_session, switches_of
@@ -36,8 +37,14 @@ from app.services.sign_in.second_factor_proofs import prove
 from app.services.sign_in.sessions import OpenedSession, TokenPair, sign_pair
 from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
-Proved = tuple[int, tuple[str, ...]]
-"""Whose second factor or passkey was right, and the authentication methods of their session."""
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """Whose code or passkey was right, and the authentication methods of their session."""
+
+    user_id: int
+    amr: tuple[str, ...]
+    passkey_id: int | None = None
 
 
 @input_decides
@@ -79,7 +86,7 @@ def finish_with_code(
 
     def check() -> Proved:
         method = answer_with_code(ports, actor, found, token, code)
-        return found.user_id or 0, methods_of_sign_in(method)
+        return Proved(found.user_id or 0, methods_of_sign_in(method))
 
     return finish(ports, actor, found, check)
 
@@ -99,13 +106,13 @@ def finish(
         require_password_login(load_shop_state(ports).switches)
         with attempt(ports, actor.address) as this:
             try:
-                user_id, amr = check()
+                proved = check()
             except WrongAnswer:
                 this.fail(found.user_id)
                 raise
-            entry.user_id = user_id
-            entered = _enter(ports, actor, found, entry, user_id, amr)
-            this.succeed(user_id)
+            entry.user_id = proved.user_id
+            entered = _enter(ports, actor, found, entry, proved)
+            this.succeed(proved.user_id)
         return entered
 
 
@@ -114,21 +121,24 @@ def _enter(
     actor: Actor,
     found: SecondFactorChallengeRecord,
     entry: SignInEntry,
-    user_id: int,
-    amr: tuple[str, ...],
+    proved: Proved,
 ) -> PasswordSignIn:
-    """Use up the challenge and open the session, if mode and account still allow it."""
+    """Use up the challenge and open the session, if mode and account still allow it.
+
+    A passkey that was deleted since it was checked opens none.
+    """
     lifetime = None if found.lifetime is None else timedelta(seconds=found.lifetime)
     begins = PendingSession(entry.method, found.in_console, lifetime, found.audience)
     with ports.database.transaction() as session:
         use_up(session, found.id)
         shop = session.get_one(ShopRecord, SHOP_ID)
         require_password_login(switches_of(shop, ports.clock.now()))
-        user = session.get(UserRecord, user_id, with_for_update=True)
-        if user is None:
+        user = session.get(UserRecord, proved.user_id, with_for_update=True)
+        passkey_id = proved.passkey_id
+        if user is None or (passkey_id and session.get(PasskeyRecord, passkey_id) is None):
             raise Refused(CHALLENGE_ENDED)
         require_account(shop, user, entry)
-        entered = begin_session(ports, actor, session, user, entry, begins, amr)
+        entered = begin_session(ports, actor, session, user, entry, begins, proved.amr)
     if isinstance(entered, UnfinishedSignIn):
         raise entered.refusal()
     return entered

@@ -1,0 +1,91 @@
+"""Attacks on second factors from between their parts: what changes while an answer is checked."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.values.errors import Refused
+from app.domain.values.ids import to_global_id
+from app.ports import Ports
+from app.services.accounts.authenticator_apps import turn_off_app
+from app.services.accounts.passkeys import delete_passkey
+from app.services.identity.identify import identify
+from app.services.people.second_factor_reset import reset_second_factors
+from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
+from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
+from tests.builders.people import NOBODY, make_user, sign_in, visit
+from tests.builders.second_factors import one_time_code
+from tests.fakes.clock import FakeClock
+from tests.fakes.interrupted_database import InterruptedDatabase
+from tests.services.logins import stored_sessions
+from tests.services.sign_in.second_factors import challenged, make_protected, verify
+
+CHECKED = 2
+"""The transaction that stores the use of a code or passkey; the next one opens the session."""
+
+TOO_LATE = "expired or was already used"
+
+
+@pytest.fixture
+def database(ports: Ports) -> InterruptedDatabase:
+    return InterruptedDatabase(ports.database)
+
+
+def owner(ports: Ports, user_id: int) -> Actor:
+    """Return the owner of an account, in a session with a second factor."""
+    return identify(ports, visit(sign_in(ports, user_id, amr=("hwk", "mfa")).access)).actor
+
+
+def delete(ports: Ports, actor: Actor, passkey_id: int) -> None:
+    delete_passkey(ports, actor, passkey_id=passkey_id)
+
+
+def reset(ports: Ports, actor: Actor, _passkey_id: int) -> None:
+    reset_second_factors(ports, OPERATOR, to_global_id("User", actor.user_id or 0))
+
+
+@pytest.mark.parametrize("remove", [delete, reset])
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_passkey_that_is_removed_while_it_is_checked_opens_no_session(
+    ports: Ports,
+    database: InterruptedDatabase,
+    remove: Callable[[Ports, Actor, int], None],
+    is_alone: bool,
+) -> None:
+    user_id, authenticator = make_user(ports), SoftwareAuthenticator()
+    passkey_id = make_passkey(ports, user_id, authenticator)
+
+    def answer(through: Ports) -> None:
+        token = None if is_alone else challenged(ports).token
+        asked = challenge_passkey(ports, NOBODY, challenge=token)
+        credential = authenticator.get(asked.options)
+        verify_passkey(through, NOBODY, challenge=asked.token, credential=credential)
+
+    actor = owner(ports, user_id)
+    answer(ports)
+    sessions = {stored.id for stored in stored_sessions(ports)}
+    assert len(sessions) == 2
+
+    database.after[CHECKED] = lambda: remove(ports, actor, passkey_id)
+    with pytest.raises(Refused, match=TOO_LATE):
+        answer(replace(ports, database=database))
+
+    assert {stored.id for stored in stored_sessions(ports)} <= sessions
+
+
+def test_app_that_is_turned_off_while_its_code_is_checked_opens_no_session(
+    ports: Ports, database: InterruptedDatabase, clock: FakeClock
+) -> None:
+    user = make_protected(ports)
+    actor = owner(ports, user.id)
+    verify(ports, challenged(ports).token, one_time_code(ports, user.secret))
+    clock.pass_(seconds=60)
+
+    database.after[CHECKED] = lambda: turn_off_app(ports, actor)
+    token, code = challenged(ports).token, one_time_code(ports, user.secret)
+    with pytest.raises(Refused, match=TOO_LATE):
+        verify(replace(ports, database=database), token, code)
+
+    assert len(stored_sessions(ports)) == 2
