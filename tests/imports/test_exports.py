@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import inspect, select
 
 from app.adapters.encryption import AesEncryption
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section, is_secret_header
+from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
 from app.ports import Ports
 from app.services.imports import export_tables
 from app.services.imports.export_tables import TABLES, ExportedTable
 from app.services.imports.exports import export_installation
 from tests.builders.audit import trail
 from tests.builders.people import make_user, user_as_stored
+from tests.builders.personal_data import EMAIL, make_person_with_traces
 from tests.commands.shell import run, run_json
 from tests.fixtures.ports import fake_ports
 from tests.imports.sample_installation import (
@@ -97,6 +99,17 @@ def test_export_without_secrets_names_what_it_leaves_out(ports: Ports) -> None:
 )
 def test_headers_that_look_like_credentials(name: str, is_secret: bool) -> None:
     assert is_secret_header(name) is is_secret
+
+
+def test_second_factors_are_in_no_export(ports: Ports) -> None:
+    person = make_person_with_traces(ports)
+    with ports.database.reading() as session:
+        app = session.get_one(AuthenticatorAppRecord, person.id)
+        codes = session.scalars(select(RecoveryCodeRecord.code_hash)).all()
+    exported = "".join(export_installation(ports, OPERATOR, with_secrets=True))
+    assert EMAIL in exported
+    secrets = (app.secret, *codes, "credential-of-zoe", "key-of-zoe", "Zoephone")
+    assert [secret for secret in secrets if secret in exported] == []
 
 
 def test_export_is_of_one_moment(ports: Ports) -> None:

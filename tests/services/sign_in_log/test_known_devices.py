@@ -9,17 +9,21 @@ from sqlalchemy import select
 from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.passwords.email_links import LinkPurpose
+from app.domain.sign_in.sign_in_events import SignInMethod
 from app.domain.values.errors import Refused
-from app.models import KnownDeviceRecord
+from app.models import KnownDeviceRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import set_password
 from app.services.sign_in.tokens import refresh_token
 from app.services.sign_in_log.known_devices import MAX_NEW_PER_HOUR
+from app.services.sign_in_log.recording import SignInEntry, record_sign_in
 from tests.builders.links import link_for
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, make_staff, make_user
+from tests.builders.second_factors import one_time_code
 from tests.fakes.clock import FakeClock
 from tests.services.logins import log_in
+from tests.services.sign_in.second_factors import challenged, finish, make_protected, verify
 
 STAFF = "staff@example.com"
 SAFARI = "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/18.0 Safari/604.1"
@@ -130,6 +134,28 @@ def test_password_set_by_a_link_elsewhere_is_mailed(ports: Ports) -> None:
     log_in(ports, STAFF, actor=KNOWN)
     token = link_for(ports, user_id, LinkPurpose.SET_PASSWORD)
     set_password(ports, ELSEWHERE, email=STAFF, password=NEW, token=token)
+    assert [mail.values["address"] for mail in notices(ports)] == ["198.51.100.4"]
+
+
+def test_new_device_is_mailed_once_the_second_factor_was_right(
+    ports: Ports, clock: FakeClock
+) -> None:
+    user = make_protected(ports, STAFF, is_staff=True)
+    finish(ports, user, KNOWN)
+    clock.pass_(minutes=2)
+    challenge = challenged(ports, STAFF, actor=ELSEWHERE)
+    assert notices(ports) == []
+    verify(ports, challenge.token, one_time_code(ports, user.secret), ELSEWHERE)
+    assert [mail.values["address"] for mail in notices(ports)] == ["198.51.100.4"]
+
+
+def test_new_device_of_a_provider_sign_in_is_mailed(ports: Ports) -> None:
+    user_id = make_staff(ports, STAFF)
+    log_in(ports, STAFF, actor=KNOWN)
+    with ports.database.transaction() as session:
+        user = session.get_one(UserRecord, user_id)
+        entry = SignInEntry(SignInMethod.SSO, email=STAFF, provider="Northlight ID")
+        record_sign_in(ports, ELSEWHERE, session, entry, user)
     assert [mail.values["address"] for mail in notices(ports)] == ["198.51.100.4"]
 
 
