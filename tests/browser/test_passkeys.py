@@ -1,15 +1,19 @@
 """Passkeys in a real browser, with its virtual authenticator."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.console.session import PROOF_LASTS
 from app.domain.second_factors.recovery_codes import NUMBER
 from app.models import PasskeyRecord, RecoveryCodeRecord
 from tests.browser.authenticator import VirtualAuthenticator
 from tests.browser.console import ADMIN, RunningShop, Watch
+from tests.browser.test_second_factors import faults
 from tests.builders.people import PASSWORD, make_user
+from tests.fakes.offset_clock import Ahead
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
@@ -55,22 +59,34 @@ def test_passkey_is_added_renamed_and_deleted(
     page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch, theme: str
 ) -> None:
     page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    page.goto(f"{url}/console/sign-in")
+    expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_visible()
+    assert faults(page) == []
     sign_in_with_password(page, url)
-    add_passkey(page, "Laptop")
+    page.get_by_role("button", name="Add passkey").click()
+    expect(page.get_by_role("heading", name="Add a passkey")).to_be_visible()
+    assert faults(page) == []
+    page.get_by_role("textbox", name="Name").fill("Laptop")
+    page.get_by_role("button", name="Create passkey").click()
     expect(page.get_by_text("Passkey added.")).to_be_visible()
     expect(page.locator(".lk-codes li")).to_have_count(NUMBER)
     (made,) = authenticator.passkeys()
     assert (made["rpId"], made["isResidentCredential"]) == ("localhost", True)
     table = page.get_by_role("table", name="Your passkeys")
     expect(table.get_by_role("row").filter(has_text="Laptop")).to_be_visible()
+    assert faults(page) == []
 
     page.get_by_role("link", name="Rename Laptop").click()
+    expect(page.get_by_role("heading", name="Rename passkey")).to_be_visible()
+    assert faults(page) == []
     page.get_by_role("textbox", name="Name").fill("Office")
     page.get_by_role("button", name="Rename passkey").click()
     expect(page.get_by_text("Passkey renamed.")).to_be_visible()
 
     page.get_by_role("link", name="Delete Office").click()
     dialog = page.get_by_role("dialog", name="Delete the passkey Office?")
+    expect(dialog).to_be_visible()
+    assert faults(page) == []
     dialog.get_by_role("button", name="Delete passkey").click()
     expect(page.get_by_text("You have no passkey.")).to_be_visible()
     assert own_watch.complaints == []
@@ -169,3 +185,54 @@ def test_canceled_passkey_says_what_to_do(
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_role("alert").filter(has_text="No passkey was used.")).to_be_visible()
     expect(page.get_by_label("Email")).to_be_editable()
+
+
+def test_passkey_finishes_a_sign_in_with_a_password(
+    page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch
+) -> None:
+    page.add_init_script(WITHOUT_AUTOFILL)
+    enroll(page, url)
+    page.goto(f"{url}/console/sign-in?next={SECURITY}")
+    page.get_by_label("Email").fill(ADMIN)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in with password").click()
+    expect(page.get_by_role("heading", name="Use your passkey")).to_be_visible()
+    authenticator.verify_person(succeeds=False)
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(page.get_by_role("alert").filter(has_text="No passkey was used.")).to_be_visible()
+    authenticator.verify_person(succeeds=True)
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
+    assert own_watch.complaints == []
+
+
+def test_passkey_confirms_who_it_is_before_a_passkey_is_deleted(
+    page: Page, url: str, small_shop: RunningShop, authenticator: VirtualAuthenticator
+) -> None:
+    sign_in_with_password(page, url)
+    add_passkey(page, "Laptop")
+    expect(page.get_by_text("Passkey added.")).to_be_visible()
+    clock = small_shop.ports.clock
+    assert isinstance(clock, Ahead)
+    clock.seconds += PROOF_LASTS.total_seconds() + 1
+    page.get_by_role("link", name="Delete Laptop").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete passkey").click()
+    expect(page.get_by_text("You're about to delete a passkey.")).to_be_visible()
+    expect(page.get_by_label("Password", exact=True)).to_have_count(0)
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(page.get_by_text("You have no passkey.")).to_be_visible()
+    assert len(authenticator.passkeys()) == 1
+
+
+def test_demo_staff_add_a_passkey_and_sign_in_with_it(page: Page, demo_shop: RunningShop) -> None:
+    url = demo_shop.url.replace("127.0.0.1", "localhost")
+    VirtualAuthenticator(page)
+    page.add_init_script(WITHOUT_AUTOFILL)
+    replace(demo_shop, url=url).sign_in(page.context, ADMIN)
+    page.goto(f"{url}{SECURITY}")
+    add_passkey(page, "Laptop")
+    expect(page.get_by_text("Passkey added.")).to_be_visible()
+    page.context.clear_cookies()
+    page.goto(f"{url}/console/sign-in?next={SECURITY}")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_role("heading", name="Sign-in and security")).to_be_visible()
