@@ -10,8 +10,10 @@ from app.factory import create_app
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.people import PASSWORD, change_user, make_staff, make_user
+from tests.builders.second_factors import one_time_code
 from tests.console.conftest import Statements
 from tests.console.staff_client import ConsoleClient
+from tests.services.sign_in.second_factors import make_protected
 
 EMAIL = "staff@example.com"
 LEAKED = "password1"
@@ -37,6 +39,20 @@ def test_sign_in_with_a_leaked_password_shows_a_hint_once(
     assert HINT in home.text
     assert 'href="/console/account/#pw">Change it.</a>' in home.html
     assert HINT not in anonymous_console.open("/console/").text
+
+
+@pytest.mark.parametrize(("password", "hints"), [(LEAKED, 1), (PASSWORD, 0)])
+def test_hint_waits_for_the_second_factor(
+    anonymous_console: ConsoleClient, shop: Ports, password: str, hints: int
+) -> None:
+    boss = make_protected(shop, EMAIL, is_superuser=True)
+    change_user(shop, boss.id, password_hash=shop.passwords.hash(password))
+    asked = anonymous_console.follow(anonymous_console.sign_in(EMAIL, password))
+    assert "Enter your code" in asked.text
+    assert "leaked" not in asked.text
+    code = {"code": one_time_code(shop, boss.secret)}
+    entered = anonymous_console.send("/console/sign-in/code", code)
+    assert anonymous_console.follow(entered).text.count(HINT) == hints
 
 
 @pytest.mark.parametrize("password", [PASSWORD, "vB7!kq2Z"])

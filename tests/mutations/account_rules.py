@@ -34,8 +34,8 @@ ACCOUNTS = (
     Mutant(
         "Only a leaked password gets a hint",
         "app/console/sign_in.py",
-        "    if ports().password_strength.is_leaked(password):",
-        "    if password:",
+        "            if _is_leaked(form):",
+        "            if form.password.data:",
         "console/test_leaked_password.py",
     ),
     Mutant(
