@@ -43,6 +43,11 @@ WAYS = {
 }
 """How the address of the page names the ways to answer, the first one that works first."""
 
+_TITLES = {
+    "code": "Enter your code",
+    "recovery": "Enter a recovery code",
+    "passkey": "Use your passkey",
+}
 _HELD = "second_factor"
 _LEAKED = "Your password is on a list of leaked passwords. {link}"
 _ENDED = "Your sign-in expired or had too many incorrect codes. Sign in again."
@@ -162,7 +167,9 @@ def _page(form: ConsoleForm, waiting: WaitingSignIn) -> BaseResponse:
         "sign_in_code.html",
         form=form,
         code_form=form if isinstance(form, kind) else kind(formdata=None),
+        title=_TITLES.get(way, "Use your second factor"),
         kind=way,
+        is_passkey=way == "passkey",
         kinds=ways,
         email=waiting.email,
         sign_in_options=show_sign_in_options(ports(), nobody()),
