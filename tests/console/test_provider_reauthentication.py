@@ -11,13 +11,15 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
-from tests.builders.people import make_staff
+from tests.builders.people import make_staff, sessions_of
 from tests.builders.providers import set_up
+from tests.builders.second_factors import make_authenticator_app, one_time_code
 from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import OwnProvider, own_provider
 
 WITH = "/console/sign-in/with/latchkey.authentication.openidconnect"
+ALICE = 1
 CLOSING = "/console/access/?ask=storefront&open=false"
 
 
@@ -82,3 +84,20 @@ def test_whose_provider_is_gone_is_led_out_to_come_in_another_way(
     left = anonymous_console.send(html.unescape(way_out), seen_at=question.leads_to)
     # Whoever comes in again is where they wanted to be.
     assert parse_qs(urlsplit(left.leads_to).query) == {"next": [CLOSING]}
+
+
+def test_provider_is_no_proof_of_a_second_factor(
+    anonymous_console: ConsoleClient, provider: OwnProvider, shop: Ports
+) -> None:
+    """Not even a sign-in of a moment ago: the account has something stronger."""
+    come_in(anonymous_console, provider, auth_time=provider.now())
+    assert anonymous_console.open(CLOSING).status == 200
+    secret = make_authenticator_app(shop, ALICE)
+    come_in(anonymous_console, provider, auth_time=provider.now())
+    asked = anonymous_console.follow(anonymous_console.open(CLOSING))
+    assert "From your authenticator app." in asked.text
+    assert "Continue with" not in asked.text
+    prove = f"/console/prove?next={quote(CLOSING)}"
+    anonymous_console.send(prove, {"proof_code": one_time_code(shop, secret)})
+    assert anonymous_console.open(CLOSING).status == 200
+    assert [one.amr for one in sessions_of(shop, ALICE)] == ["otp mfa"]

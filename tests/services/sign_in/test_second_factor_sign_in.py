@@ -27,11 +27,13 @@ from tests.builders.people import (
     user_as_stored,
     visit,
 )
+from tests.builders.second_factor_rule import require_second_factor
 from tests.builders.second_factors import make_recovery_codes, one_time_code
 from tests.builders.shop import set_mode
 from tests.builders.tokens import claims_in
 from tests.fakes.clock import START, FakeClock
-from tests.services.logins import EMAIL, counted, fail, log_in, refusal_of, stored_sessions
+from tests.fixtures.statements import recorded_statements
+from tests.services.logins import EMAIL, OTHER, counted, fail, log_in, refusal_of, stored_sessions
 from tests.services.sign_in.second_factors import (
     WRONG_CODE,
     challenged,
@@ -239,3 +241,29 @@ def test_staff_have_no_rights_in_customers_only_with_a_factor_either(ports: Port
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
     pair = finish(ports, user)
     assert (pair.user.is_staff, pair.user.permissions) == (False, frozenset())
+
+
+def test_sessions_with_a_factor_cost_no_statement_more(ports: Ports) -> None:
+    user = make_protected(ports, is_staff=True)
+    require_second_factor(ports)
+    plain = sign_in(ports, make_user(ports, OTHER))
+    costs = []
+    for pair in (finish(ports, user), plain):
+        identify(ports, visit(pair.access))
+        refresh_token(ports, NOBODY, token=pair.refresh)
+        with recorded_statements() as identifying:
+            assert identify(ports, visit(pair.access)).actor.is_user
+        with recorded_statements() as refreshing:
+            refresh_token(ports, NOBODY, token=pair.refresh)
+        costs.append((len(identifying), len(refreshing)))
+    # Refreshing also reads the version of the key ring, to sign with the current key.
+    assert costs == [(1, 2), (1, 2)]
+
+
+def test_sign_in_without_a_factor_costs_one_read_of_factors(ports: Ports) -> None:
+    make_user(ports)
+    log_in(ports)
+    with recorded_statements() as statements:
+        log_in(ports)
+    assert sum("authenticator_apps" in statement for statement in statements) == 1
+    assert not any("second_factor_challenges" in statement for statement in statements)
