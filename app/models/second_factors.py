@@ -81,7 +81,7 @@ class SecondFactorChallengeRecord(Record):
     that asks for a proof or adds a passkey. ``passkey_challenge`` is WebAuthn's random challenge,
     base64url, empty until passkey options were asked for. ``failures`` counts wrong answers. The
     others are how the session will begin: the sign-in's method, console, lifetime in seconds and
-    audience. An answered challenge is deleted.
+    audience (JSON). An answered challenge is deleted.
     """
 
     __tablename__ = "second_factor_challenges"
@@ -100,7 +100,7 @@ class SecondFactorChallengeRecord(Record):
     method: Mapped[str] = mapped_column(String(16), default="", server_default="")
     in_console: Mapped[bool] = mapped_column(default=False, server_default=false())
     lifetime: Mapped[int | None]
-    audience: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    audience: Mapped[str] = mapped_column(Text, default="", server_default="")
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
 

@@ -115,7 +115,7 @@ def upgrade() -> None:
         sa.Column("method", sa.String(length=16), server_default="", nullable=False),
         sa.Column("in_console", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("lifetime", sa.Integer(), nullable=True),
-        sa.Column("audience", sa.String(length=1024), server_default="", nullable=False),
+        sa.Column("audience", sa.Text(), server_default="", nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
         sa.ForeignKeyConstraint(

@@ -13,10 +13,13 @@ from app.services.accounts.authenticator_apps import turn_off_app
 from app.services.accounts.passkeys import delete_passkey
 from app.services.identity.identify import identify
 from app.services.people.second_factor_reset import reset_second_factors
+from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
+from app.services.sign_in.password_login import create_token
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
-from tests.builders.people import NOBODY, make_user, sign_in, visit
+from tests.builders.people import NOBODY, PASSWORD, make_user, sign_in, visit
 from tests.builders.second_factors import one_time_code
+from tests.builders.tokens import claims_in
 from tests.fakes.clock import FakeClock
 from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.services.logins import stored_sessions
@@ -89,3 +92,15 @@ def test_app_that_is_turned_off_while_its_code_is_checked_opens_no_session(
         verify(replace(ports, database=database), token, code)
 
     assert len(stored_sessions(ports)) == 2
+
+
+@pytest.mark.parametrize("audience", ["shop", "a" * 5000, "\0", "\ud800"])
+def test_any_audience_survives_the_question_for_a_second_factor(
+    ports: Ports, audience: str
+) -> None:
+    user = make_protected(ports)
+    with pytest.raises(SecondFactorRequired) as required:
+        create_token(ports, NOBODY, email=user.email, password=PASSWORD, audience=audience)
+    code = one_time_code(ports, user.secret)
+    pair = verify(ports, required.value.challenge.token, code)
+    assert claims_in(ports, pair.access)["aud"] == audience

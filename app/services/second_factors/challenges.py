@@ -3,6 +3,7 @@
 Each step is one atomic statement, so that of concurrent answers one counts.
 """
 
+import json
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -76,7 +77,7 @@ def ask(
             method=begins.method.value,
             in_console=begins.in_console,
             lifetime=None if begins.lifetime is None else int(begins.lifetime.total_seconds()),
-            audience=begins.audience,
+            audience=_write_audience(begins.audience),
             created_at=now,
             expires_at=now + LIFETIME,
         )
@@ -128,3 +129,14 @@ def drop_challenges(session: Session, user_id: int) -> None:
     session.execute(
         delete(SecondFactorChallengeRecord).where(SecondFactorChallengeRecord.user_id == user_id)
     )
+
+
+@part
+def read_audience(challenge: SecondFactorChallengeRecord) -> str:
+    """Return the audience of the tokens of the session that the challenge opens."""
+    return str(json.loads(challenge.audience)) if challenge.audience else ""
+
+
+def _write_audience(audience: str) -> str:
+    # Clients choose it freely: in ASCII every database takes it.
+    return json.dumps(audience) if audience else ""

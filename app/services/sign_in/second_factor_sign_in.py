@@ -18,7 +18,12 @@ from app.ports import Ports
 from app.services.authorization.live_sessions import find_session, switches_of
 from app.services.authorization.register import input_decides, part
 from app.services.authorization.shop_state import load_shop_state
-from app.services.second_factors.challenges import CHALLENGE_ENDED, PendingSession, use_up
+from app.services.second_factors.challenges import (
+    CHALLENGE_ENDED,
+    PendingSession,
+    read_audience,
+    use_up,
+)
 from app.services.sign_in.login_attempts import attempt
 from app.services.sign_in.password_sessions import (
     PasswordSignIn,
@@ -128,7 +133,7 @@ def _enter(
     A passkey that was deleted since it was checked opens none.
     """
     lifetime = None if found.lifetime is None else timedelta(seconds=found.lifetime)
-    begins = PendingSession(entry.method, found.in_console, lifetime, found.audience)
+    begins = PendingSession(entry.method, found.in_console, lifetime, read_audience(found))
     with ports.database.transaction() as session:
         use_up(session, found.id)
         shop = session.get_one(ShopRecord, SHOP_ID)
@@ -148,7 +153,8 @@ def _enter(
 def sign(
     ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, entered: PasswordSignIn
 ) -> TokenPair:
-    return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, found.audience)
+    audience = read_audience(found)
+    return sign_pair(ports, actor, entered.opened, entered.user, entered.switches, audience)
 
 
 @part
