@@ -9,6 +9,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor, SessionOrigin
@@ -16,6 +17,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.second_factors.challenges import ChallengePurpose
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import ProofRequired, Refused, TokenRejected
+from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
 from app.services.accounts.passkeys import add_passkey, begin_passkey, delete_passkey
 from app.services.identity.identify import identify
@@ -147,7 +149,11 @@ def test_clone_and_original_at_once_are_told_apart_by_the_counter(ports: Ports) 
             token = ask(ports, session, purpose).token
             session.flush()
             options = passkey_options(ports, NOBODY, session, purpose, token)
-        question = PasskeyQuestion(json.loads(options)["challenge"], None)
+        random = json.loads(options)["challenge"]
+        with ports.database.reading() as session:
+            record = SecondFactorChallengeRecord
+            asked = session.scalar(select(record.id).where(record.passkey_challenge == random))
+        question = PasskeyQuestion(random, None, asked or 0)
         answer = authenticator.get(options)
         barrier.wait(WAIT)
         return check_passkey(ports, NOBODY, question, answer) is not None

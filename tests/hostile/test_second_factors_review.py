@@ -1,23 +1,43 @@
 """Attacks on second factors from between their parts: what changes while an answer is checked."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 
 import pytest
+from typing_extensions import override
 
+from app.adapters.passkeys import WebAuthnPasskeys
+from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.second_factors.relying_party import RelyingParty
+from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
+from app.ports.passkeys import PasskeyUse
 from app.services.accounts.authenticator_apps import turn_off_app
 from app.services.accounts.passkeys import delete_passkey
 from app.services.identity.identify import identify
+from app.services.people.account_blocks import unblock_account
 from app.services.people.second_factor_reset import reset_second_factors
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
 from app.services.sign_in.password_login import create_token
+from app.services.sign_in.second_factor_proofs import ask_for_proof
+from tests.builders.outbox import mails
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
-from tests.builders.people import NOBODY, PASSWORD, make_user, sign_in, visit
+from tests.builders.people import (
+    NOBODY,
+    PASSWORD,
+    actor_of,
+    make_staff,
+    make_user,
+    sign_in,
+    visit,
+)
 from tests.builders.second_factors import one_time_code
 from tests.builders.tokens import claims_in
 from tests.fakes.clock import FakeClock
@@ -28,7 +48,23 @@ from tests.services.sign_in.second_factors import challenged, make_protected, ve
 CHECKED = 2
 """The transaction that stores the use of a code or passkey; the next one opens the session."""
 
+WAIT = 30
 TOO_LATE = "expired or was already used"
+
+
+class WaitingPasskeys(WebAuthnPasskeys):
+    """Verifies answers at the same moment, as parallel requests have them verified."""
+
+    def __init__(self, together: Barrier) -> None:
+        self._together = together
+
+    @override
+    def verify_use(
+        self, party: RelyingParty, challenge: str, public_key: str, answer: str
+    ) -> PasskeyUse:
+        use = super().verify_use(party, challenge, public_key, answer)
+        self._together.wait(WAIT)
+        return use
 
 
 @pytest.fixture
@@ -104,3 +140,39 @@ def test_any_audience_survives_the_question_for_a_second_factor(
     code = one_time_code(ports, user.secret)
     pair = verify(ports, required.value.challenge.token, code)
     assert claims_in(ports, pair.access)["aud"] == audience
+
+
+def test_answer_that_is_sent_twice_is_no_copied_passkey(ports: Ports) -> None:
+    user_id, authenticator = make_user(ports), SoftwareAuthenticator()
+    make_passkey(ports, user_id, authenticator)
+    actor = owner(ports, user_id)
+    asked = challenge_passkey(ports, actor, challenge=ask_for_proof(ports, actor).token)
+    credential = authenticator.get(asked.options)
+    together = Barrier(2)
+    at_once = replace(ports, passkeys=WaitingPasskeys(together))
+
+    def prove(_number: int) -> str | None:
+        try:
+            verify_passkey(at_once, actor, challenge=asked.token, credential=credential)
+        except Refused as refused:
+            return refused.problems[0].field
+        return "proved"
+
+    with ThreadPoolExecutor(2) as threads:
+        assert set(threads.map(prove, range(2))) == {"challenge", "proved"}
+    assert mails(ports, MailKind.PASSKEY_COPIED) == []
+
+
+def test_own_account_is_not_unblocked_for_more_guesses(ports: Ports) -> None:
+    right = Permission.MANAGE_STAFF
+    stolen, colleague = (
+        make_staff(ports, email, right) for email in ("stolen@example.com", "other@example.com")
+    )
+    now = ports.throttle.timestamp(ports.shared_clock)
+    for _ in range(MAX_GUESSES):
+        ports.throttle.guess(stolen, now)
+    with pytest.raises(Refused, match="your own account"):
+        unblock_account(ports, actor_of(ports, stolen), stolen)
+    assert ports.throttle.guess(stolen, now).number == 0
+    unblock_account(ports, actor_of(ports, colleague), stolen)
+    assert ports.throttle.guess(stolen, now).number == 1

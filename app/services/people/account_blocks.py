@@ -12,19 +12,28 @@ from app.services.authorization.register import requires
 from app.services.identity.manageable_users import require_manageable
 from app.services.identity.users import find_user_by_key
 
+_OWN = Problem(
+    "INVALID",
+    "You can't unblock your own account. Wait, or ask someone else who manages people.",
+    "id",
+)
+
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def unblock_account(ports: Ports, actor: Actor, user_id: int) -> User:
-    """Allow an account's password to be confirmed again at once.
+    """Allow an account's password and codes to be entered again at once.
 
     Staff need MANAGE_STAFF, customers MANAGE_USERS. Refuses on ``id`` NOT_FOUND for an unknown or
-    unblocked account, and OUT_OF_SCOPE_USER. Raises ``ThrottleUnavailable``.
+    unblocked account, OUT_OF_SCOPE_USER, and INVALID for the caller's own: in a stolen session,
+    codes could be guessed without end. Raises ``ThrottleUnavailable``.
     """
     now = ports.throttle.timestamp(ports.shared_clock)
     until = ports.throttle.blocks_of(user_id, (), now).account_until
     with ports.database.transaction() as session:
         user = find_user_by_key(session, user_id)
         require_manageable(actor, user)
+        if actor.is_user and actor.user_id == user_id:
+            raise Refused(_OWN)
         if until is None:
             raise Refused(Problem("NOT_FOUND", "This account isn't blocked.", "id"))
         # Written first, as when an IP address is unblocked: the counters may be in Redis.

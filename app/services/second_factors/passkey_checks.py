@@ -40,11 +40,13 @@ NO_PASSKEYS = Problem(
 class PasskeyQuestion:
     """What a passkey's answer is checked against: the stored challenge, as it was asked.
 
-    ``user_id`` is ``None`` while the passkey is to say who it is.
+    ``user_id`` is ``None`` while the passkey is to say who it is. ``id`` is the stored challenge's
+    key.
     """
 
     challenge: str
     user_id: int | None
+    id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,8 @@ def check_passkey(
     Right are the answers to this question's options alone, from a page of ours, with the person
     verified, by a passkey of the question's account. One whose counter hasn't grown is refused
     too: it was cloned (WebAuthn, section 6.1.1). Stores the counter and time of use. Never inside
-    a transaction; the caller uses up the challenge, so that the answer works once.
+    a transaction. Of concurrent calls with one answer the first counts, the others are refused
+    CHALLENGE_ENDED.
     """
     party = party_of(ports, actor)
     if party is None or not question.challenge:
@@ -165,7 +168,7 @@ def check_passkey(
         return None
     if used.is_synced != passkey.is_synced:
         return None  # this never changes (WebAuthn, section 6.1.3)
-    if not _store_use(ports, passkey, used.sign_count):
+    if not _store_use(ports, question, passkey, used.sign_count):
         _report_clone(ports, actor, passkey)
         return None
     return UsedPasskey(passkey.id, passkey.user_id, method_of(is_synced=passkey.is_synced))
@@ -204,8 +207,15 @@ def _find(ports: Ports, question: PasskeyQuestion, answer: str) -> _Passkey:
     return passkey
 
 
-def _store_use(ports: Ports, passkey: _Passkey, sign_count: int) -> bool:
-    """Store the counter and the time; false if the counter hasn't grown since the last use."""
+def _store_use(
+    ports: Ports, question: PasskeyQuestion, passkey: _Passkey, sign_count: int
+) -> bool:
+    """Store the counter and the time; false if the counter hasn't grown since the last use.
+
+    Refuses CHALLENGE_ENDED if the question was answered meanwhile: an answer that is sent twice
+    comes with the same counter, but from no other authenticator.
+    """
+    asked = SecondFactorChallengeRecord
     counter = PasskeyRecord.sign_count
     with ports.database.transaction() as session:
         stored = session.scalar(
@@ -217,6 +227,14 @@ def _store_use(ports: Ports, passkey: _Passkey, sign_count: int) -> bool:
             .values(sign_count=sign_count, last_used_at=ports.clock.now())
             .returning(PasskeyRecord.id)
         )
+        is_first = session.scalar(
+            update(asked)
+            .where(asked.id == question.id, asked.passkey_challenge == question.challenge)
+            .values(passkey_challenge="")
+            .returning(asked.id)
+        )
+        if is_first is None:
+            raise Refused(CHALLENGE_ENDED)
     return stored is not None
 
 

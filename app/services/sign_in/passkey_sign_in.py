@@ -158,7 +158,7 @@ def answer_with_passkey(
     It isn't counted as a guess at the account's codes: a passkey can't be guessed.
     """
     counted = count_stored_answer(ports, found, token)
-    question = PasskeyQuestion(counted.passkey_challenge, counted.user_id)
+    question = PasskeyQuestion(counted.passkey_challenge, counted.user_id, counted.id)
     used = check_passkey(ports, actor, question, credential)
     if used is None:
         raise WrongAnswer(_REFUSED)

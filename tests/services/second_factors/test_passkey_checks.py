@@ -53,7 +53,7 @@ def question(ports: Ports) -> PasskeyQuestion:
     record = SecondFactorChallengeRecord
     with ports.database.reading() as session:
         asked = session.scalars(select(record).order_by(record.id.desc()).limit(1)).one()
-    return PasskeyQuestion(asked.passkey_challenge, asked.user_id)
+    return PasskeyQuestion(asked.passkey_challenge, asked.user_id, asked.id)
 
 
 def answer(
