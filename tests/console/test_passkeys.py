@@ -12,7 +12,7 @@ from app.ports import Ports
 from app.services.second_factors.stored_factors import read_factors
 from tests.builders.passkeys import SYNCABLE, VERIFIED, SoftwareAuthenticator, make_passkey
 from tests.builders.people import PASSWORD, sessions_of
-from tests.builders.shop import configure_shop
+from tests.builders.second_factor_rule import require_second_factor
 from tests.console.conftest import StaffConsole
 from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
@@ -154,7 +154,13 @@ def test_passkey_is_deleted_after_a_question(staff_console: StaffConsole, shop: 
 def test_last_factor_stays_while_it_is_required(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console()
     page = f"{PASSKEYS}{make_passkey(shop, OWN_KEY, SoftwareAuthenticator())}"
-    configure_shop(shop, staff_second_factor="REQUIRED")
+    assert "Delete Key" in console.open(URL).html
+    require_second_factor(shop, shop.clock.now() + timedelta(days=3))
+    console.follow(console.open(URL))  # the reminder
+    security = console.open(URL)
+    assert "To remove your only second factor, add another one first." in security.text
+    assert "Delete Key" not in security.html
+    assert "Delete the passkey" not in console.open(f"{page}?ask=delete").text
     answer = console.send(f"{page}/delete", seen_at=page)
     assert "Add another one before you remove this one." in console.follow(answer).text
     assert count(shop) == 1

@@ -181,6 +181,7 @@ def test_app_moves_to_a_new_phone(
 def test_app_is_turned_off_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console()
     confirm(console, shop, begin(console))
+    assert "Turn off \N{HORIZONTAL ELLIPSIS}" in console.open(URL).text
     asked = console.open(f"{URL}?ask=off").text
     assert "Turn off your authenticator app?" in asked
     assert "You sign in without a second factor from then on." in asked
@@ -197,6 +198,7 @@ def test_required_factor_cannot_be_turned_off(
     configure_shop(shop, staff_second_factor="REQUIRED", second_factor_from=begins)
     assert "Staff need a second factor from 15 Mar 2026" in console.open(URL).text
     confirm(console, shop, begin(console))
+    assert "Turn off" not in console.open(f"{URL}?ask=off").text
     refused = console.follow(console.send(f"{URL}app/turn-off", seen_at=URL)).text
     assert "This shop requires a second factor for staff." in refused
     assert has_app(shop)

@@ -143,9 +143,9 @@ def _add(form: NewPasskeyForm) -> Created:
 
 
 def _values(passkey: OwnPasskey, form: RenameForm) -> dict[str, object]:
-    counts = show_own_second_factors(ports(), actor()).counts
-    is_last = counts.passkeys == 1 and not counts.has_authenticator_app
-    asks = request.args.get("ask") == "delete"
+    factors = show_own_second_factors(ports(), actor())
+    is_last = factors.counts.passkeys == 1 and not factors.counts.has_authenticator_app
+    asks = request.args.get("ask") == "delete" and not factors.is_last_kept
     return {
         "passkey": passkey,
         "kind": kind_of(passkey),

@@ -27,14 +27,23 @@ class PasskeyRow:
 
 @dataclass(frozen=True, slots=True)
 class PasskeysCard:
-    """The passkeys; ``why_not`` is why none can be added, empty if one can."""
+    """The passkeys; ``why_not`` is why none can be added, empty if one can.
+
+    ``can_delete`` unless the only one is the second factor that the shop requires.
+    """
 
     rows: tuple[PasskeyRow, ...]
     why_not: str
+    can_delete: bool
 
 
 def make_passkeys_card(
-    passkeys: Sequence[OwnPasskey], actor: Actor, *, are_possible: bool, in_development: bool
+    passkeys: Sequence[OwnPasskey],
+    actor: Actor,
+    *,
+    are_possible: bool,
+    in_development: bool,
+    can_delete: bool,
 ) -> PasskeysCard:
     """Return the card; ``are_possible`` unless the page was opened on an IP address."""
     return PasskeysCard(
@@ -42,6 +51,7 @@ def make_passkeys_card(
         _why_full(len(passkeys))
         if are_possible
         else why_impossible(actor, in_development=in_development),
+        can_delete,
     )
 
 

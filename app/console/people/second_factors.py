@@ -136,10 +136,11 @@ def _values(form: SetupForm | None = None) -> dict[str, object]:
     empty = SetupForm(formdata=None)
     # A page that was opened a while ago asks again before it shows a secret.
     can_show = not needs_proof(ports(), actor(), show_app_setup)
+    factors = show_own_second_factors(ports(), actor())
     return {
         "security": make_security_page(
             user,
-            show_own_second_factors(ports(), actor()),
+            factors,
             show_own_sign_in_methods(ports(), actor()),
             now(),
             setup=show_app_setup(ports(), actor()) if can_show else None,
@@ -151,6 +152,7 @@ def _values(form: SetupForm | None = None) -> dict[str, object]:
             actor(),
             are_possible=party_of(ports(), actor()) is not None,
             in_development=ports().configuration.development,
+            can_delete=not factors.is_last_kept,
         ),
         "shown": make_shown_codes(secret, user, caller().shop.name, now()) if secret else None,
         "are_codes_gone": secret == "",

@@ -73,6 +73,7 @@ class SecurityPage:
     codes_created: datetime | None
     codes_last_used: datetime | None
     has_factor: bool
+    can_turn_off: bool
     methods: tuple[Method, ...]
     policy: str
     dialog: Question | None
@@ -106,6 +107,7 @@ def make_security_page(
         codes_created=factors.codes.created_at,
         codes_last_used=factors.codes.last_used_at,
         has_factor=counts.is_active,
+        can_turn_off=not factors.is_last_kept,
         methods=tuple(_methods(user, factors, methods)),
         policy=_policy(factors, now),
         dialog=_dialog(factors, question, submission),
@@ -172,7 +174,7 @@ def _codes_pill(factors: OwnSecondFactors) -> Pill:
 
 
 def _dialog(factors: OwnSecondFactors, question: str | None, submission: str) -> Question | None:
-    if question == "off" and factors.counts.has_authenticator_app:
+    if question == "off" and factors.counts.has_authenticator_app and not factors.is_last_kept:
         return _turn_off(factors)
     if question == "codes" and factors.counts.is_active:
         return Question(

@@ -46,6 +46,12 @@ class OwnSecondFactors:
     codes: CodesState
     required_from: datetime | None
 
+    @property
+    def is_last_kept(self) -> bool:
+        """Whether the only second factor can't be removed, since the shop requires one."""
+        number = self.counts.passkeys + self.counts.has_authenticator_app
+        return self.required_from is not None and number == 1
+
 
 @account_owner_only
 def show_own_second_factors(ports: Ports, actor: Actor) -> OwnSecondFactors:
