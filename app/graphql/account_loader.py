@@ -85,7 +85,7 @@ class AccountLoader:
         """Return them; raises ``PermissionDenied`` as ``second_factors_of_users`` does."""
 
         def read(users: Collection[User]) -> Mapping[int, tuple[ListedFactor, ...]]:
-            return second_factors_of_users(self._ports, self._actor, users)
+            return second_factors_of_users(self._ports, self._actor, users, self._proven)
 
         return self._load(user, self._factors, read) or ()
 

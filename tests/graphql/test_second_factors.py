@@ -212,6 +212,26 @@ def test_me_lists_second_factors(api: ApiClient, ports: Ports) -> None:
     assert api.run(FACTORS, other) == {"secondFactors": []}
 
 
+def test_answers_with_tokens_list_the_second_factors_of_their_user(
+    api: ApiClient, ports: Ports
+) -> None:
+    make_user(ports, OTHER)
+    query = """mutation ($email: String, $password: String) {
+      tokenCreate(email: $email, password: $password) {
+        refreshToken user { secondFactors { type } } errors { code }
+      }
+    }"""
+    created = api.run(query, email=OTHER, password=PASSWORD)
+    assert (created["errors"], created["user"]) == ([], {"secondFactors": []})
+    user = make_protected(ports)
+    pair = sign_in(ports, user.id, amr=("pwd", "otp", "mfa"))
+    query = """mutation ($token: String) {
+      tokenRefresh(refreshToken: $token) { user { secondFactors { type } } }
+    }"""
+    refreshed = api.run(query, token=pair.refresh)
+    assert refreshed["user"] == {"secondFactors": [{"type": "AUTHENTICATOR_APP"}]}
+
+
 def test_managers_of_staff_see_who_has_a_factor(api: ApiClient, ports: Ports) -> None:
     make_protected(ports, is_staff=True)
     boss = make_staff(ports, "boss@example.com", Permission.MANAGE_STAFF)
