@@ -87,8 +87,8 @@ class ProofForm(ConsoleForm):
     }
     proof_password = PasswordField("Password")
     proof_code = StringField("Code")
-    proof_challenge = HiddenField(render_kw={"id": False})
-    proof_credential = HiddenField(render_kw={"id": False})
+    proof_challenge = HiddenField(default="", render_kw={"id": False})
+    proof_credential = HiddenField(default="", render_kw={"id": False})
 
 
 def is_proved_by(form: ProofForm) -> bool:

@@ -70,8 +70,8 @@ class RecoveryForm(ConsoleForm):
 class PasskeyForm(ConsoleForm):
     """What the browser's passkey answered; the challenge is in the cookie."""
 
-    challenge = HiddenField(render_kw={"id": False})
-    credential = HiddenField(render_kw={"id": False})
+    challenge = HiddenField(default="", render_kw={"id": False})
+    credential = HiddenField(default="", render_kw={"id": False})
 
 
 def hold_sign_in(

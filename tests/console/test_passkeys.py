@@ -69,6 +69,19 @@ def test_passkey_is_added_and_recovery_codes_are_shown_once(
     assert not _CODE.findall(console.follow(answer).html)
 
 
+@pytest.mark.parametrize("missing", ["challenge", "credential"])
+def test_form_without_the_browsers_answer_is_refused(
+    staff_console: StaffConsole, shop: Ports, missing: str
+) -> None:
+    console = staff_console()
+    sent = values_of(begin(console), SoftwareAuthenticator(origin=ORIGIN))
+    del sent[missing]
+    answer = console.send(f"{PASSKEYS}add", sent, seen_at=URL)
+    assert answer.status == 422
+    assert "There's a problem" in answer.text
+    assert count(shop) == 0
+
+
 def test_form_that_is_sent_twice_adds_one_passkey(
     staff_console: StaffConsole, shop: Ports
 ) -> None:

@@ -34,8 +34,8 @@ class NewPasskeyForm(CreatingForm):
 
     names = {"challenge": "", "credential": ""}  # noqa: RUF012
     name = StringField("Name", validators=[InputRequired("Enter a name for the passkey.")])
-    challenge = HiddenField(render_kw={"id": False})
-    credential = HiddenField(render_kw={"id": False})
+    challenge = HiddenField(default="", render_kw={"id": False})
+    credential = HiddenField(default="", render_kw={"id": False})
 
 
 class RenameForm(ConsoleForm):
