@@ -64,7 +64,8 @@ TOKENS_REFUSED = Metric(
 )
 SIGN_INS = Metric(
     "latchkey_sign_ins_total",
-    "Sign-in attempts by method and result.",
+    "Sign-in attempts by method and result. A right password that waits for a second factor "
+    "isn't counted yet.",
     ("method", "result"),
 )
 THROTTLE_BLOCKS = Metric(

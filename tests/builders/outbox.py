@@ -24,9 +24,13 @@ class Promised:
 
 
 def mails(ports: Ports, *kinds: MailKind) -> list[Mail]:
-    """Return the mails in the outbox, the oldest first; all kinds, or only these."""
+    """Return the mails in the outbox, the oldest first; all kinds, or only these.
+
+    Mails without content, which are only entries of the mail log, are left out.
+    """
+    query = select(OutboxMailRecord).where(OutboxMailRecord.sealed != "")
     with ports.database.reading() as session:
-        records = session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)).all()
+        records = session.scalars(query.order_by(OutboxMailRecord.id)).all()
     found = [
         Mail(
             MailKind(record.kind),

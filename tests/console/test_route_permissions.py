@@ -50,7 +50,7 @@ LISTS = {
     (SETTINGS,): """
         access.index access.set_mode access.set_storefront home.dismiss keys.export keys.index
         keys.rotate
-        shop_settings.index shop_settings.save""",
+        shop_settings.index shop_settings.save shop_settings.set_second_factor""",
     (PLUGINS,): """
         provider_editing.discover provider_editing.edit provider_editing.new
         provider_checks.preview provider_checks.test single_sign_on.export

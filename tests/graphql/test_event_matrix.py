@@ -81,7 +81,8 @@ SILENT: Mapping[str, str] = {
         accountRequestDeletion sessionEnd sessionsEndOthers shopSettingsUpdate pluginUpdate
         appTokenCreate appTokenRotate appTokenDelete appTokenVerify appFetchManifest
         appDeleteFailedInstallation webhookCreate webhookUpdate webhookDelete webhookDryRun
-        webhookTrigger eventDeliveryRetry webhookReplay
+        webhookTrigger eventDeliveryRetry webhookReplay secondFactorVerify
+        secondFactorChallengeCreate passkeyChallengeCreate passkeyVerify userSecondFactorReset
     """,
     "the worker tells it, once it is true": "requestPasswordReset appInstall appRetryInstall",
     "there is nothing to change here: `test_event_register` acts it out": """

@@ -18,6 +18,7 @@ from tests.fakes.clock import FakeClock
 from tests.graphql.endpoint_client import Reply
 from tests.graphql.matrix.mutations import MUTATIONS
 from tests.graphql.shop_client import ApiClient
+from tests.graphql.test_permission_matrix import field
 
 WITHOUT_LIMIT = {"tokenCreate", "tokenRefresh", "tokenVerify", "externalVerify", "appTokenVerify"}
 """The login throttle has the first; the others check a token and store nothing for strangers."""
@@ -144,7 +145,7 @@ def test_each_limited_mutation_is_refused_over_its_limit(
         assert ports.rate_limiter.count(name, ADDRESS, rates) == 0
     call = MUTATIONS[name].call.replace("$$file", "$file")
     parameters = "($file: Upload!)" if "$file" in call else ""
-    query = f"mutation{parameters} {{ {name}({call}) {{ errors {{ code }} }} }}"
+    query = f"mutation{parameters} {{ {field(name, call)} {{ errors {{ code }} }} }}"
     response = api.upload(query, png()) if parameters else api.ask(query)
     payload = response["data"][name]
     assert payload is None or payload["errors"] == [{"code": "TOO_MANY_REQUESTS"}]

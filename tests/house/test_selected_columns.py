@@ -30,6 +30,7 @@ from app.services.identity import stored_apps
 from app.services.inspector import sessions as inspected_sessions
 from app.services.operations import mail_log
 from app.services.people import stored_groups, user_sessions
+from app.services.second_factors import stored_factors
 from app.services.shop import lockout_guard, sign_in_counts
 from app.services.sign_in_log import events as sign_in_events
 from app.services.sign_in_log import statistics as sign_in_statistics
@@ -89,7 +90,7 @@ READERS = {
     "sessions._session_in": Reader(
         inspected_sessions._session_in,
         inspected_sessions._SESSION,
-        read_elsewhere=frozenset({"session_scope"}),
+        read_elsewhere=frozenset({"session_scope", "session_amr"}),
     ),
     "sessions._app_in": Reader(
         inspected_sessions._app_in,
@@ -169,6 +170,7 @@ READERS = {
             "account_type": ("STAFF", "CUSTOMER"),
         },
     ),
+    "stored_factors.factors_in": Reader(stored_factors.factors_in, stored_factors.FACTOR_COLUMNS),
     "mail_log.to_entry": Reader(mail_log.to_entry, mail_log.COLUMNS),
     "entries._entry": Reader(entries._entry, entries._COLUMNS),
     "lists.to_delivery": Reader(
@@ -248,6 +250,7 @@ OTHERS = {
 VALUES: Mapping[str, tuple[object, object]] = {
     "app_type": ("LOCAL", "THIRDPARTY"),
     "app_permissions": ('["MANAGE_ORDERS"]', '["MANAGE_USERS"]'),
+    "factor_apps": (0, 1),
     "providers": ("[]", '["Northlight"]'),
     "saved_by_kind": ("user", "app"),
     "saved_permissions": ("MANAGE_ORDERS", "MANAGE_USERS"),

@@ -24,7 +24,9 @@ class MailFilterInput(graphene.InputObjectType):
 
     status = graphene.InputField(MailStatusEnum)
     user_id = graphene.ID(description="The account that the emails are about.")
-    created_at = graphene.InputField("app.graphql.types.lists.DateTimeRangeInput")
+    created_at = graphene.InputField(
+        "app.graphql.types.lists.DateTimeRangeInput", description="When it was queued."
+    )
     search = graphene.String(
         description=(
             "A part of the recipient or of the account's name, within the newest 10,000 emails "
@@ -47,7 +49,7 @@ class Mail(graphene.ObjectType):
             "it are hidden."
         )
     )
-    attempts = graphene.NonNull(graphene.Int)
+    attempts = graphene.NonNull(graphene.Int, description="How often it was tried.")
     created_at = graphene.NonNull(graphene.DateTime, description="When it was queued.")
     attempted_at = graphene.DateTime(description="The time of the last attempt.")
     next_attempt_at = graphene.DateTime(description="Null if it isn't tried again.")

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from string import Template
 
@@ -48,7 +49,12 @@ class SampleShop:
     def __init__(self, ports: Ports, file: Path) -> None:
         self.ports = ports
         self._everybody = make_group(ports, "everybody")
-        configure_shop(ports, storefront_opens_at=ports.clock.now())
+        configure_shop(
+            ports,
+            storefront_opens_at=ports.clock.now(),
+            staff_second_factor="REQUIRED",
+            second_factor_from=ports.clock.now() + timedelta(days=14),
+        )
         self._names = one_of_everything(ports)
         self._file = sqlite3.connect(file, isolation_level=None)
         self._kept = sqlite3.connect(":memory:")
