@@ -10,8 +10,8 @@ from typing import ClassVar
 import pytest
 from typing_extensions import override
 
-from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from app.domain.accounts.mail import Mail, RenderedMail
+from app.domain.mails.mail import Mail, RenderedMail
 from app.domain.shop.settings import ShopSettings
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"

@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 
 from app.adapters.private_files import make_private_file
 from app.adapters.tls import TrustedAuthorities
-from app.domain.accounts.mail import RenderedMail
-from app.domain.accounts.mail_log import readable_answer
+from app.domain.mails.mail import RenderedMail
+from app.domain.mails.mail_log import readable_answer
 from app.domain.urls.web_urls import ascii_host
 from app.ports.mail import MailUndeliverable
 

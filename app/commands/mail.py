@@ -14,9 +14,9 @@ from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.paging import page_options
 from app.commands.terminal.time_options import read_moment
-from app.domain.accounts.mail import MailKind
-from app.domain.accounts.mail_log import MailEntry, MailFilter, MailStatus
 from app.domain.authorization.actor import OPERATOR
+from app.domain.mails.mail import MailKind
+from app.domain.mails.mail_log import MailEntry, MailFilter, MailStatus
 from app.domain.values.pages import PageRequest, read_cursor
 from app.services.accounts.password_resets import set_password_page
 from app.services.operations.mail_log import list_mails

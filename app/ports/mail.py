@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from app.domain.accounts.mail import Mail, RenderedMail
+from app.domain.mails.mail import Mail, RenderedMail
 from app.domain.shop.settings import ShopSettings
 
 

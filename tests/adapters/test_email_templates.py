@@ -9,7 +9,7 @@ from jinja2.meta import find_undeclared_variables
 from markupsafe import escape
 
 from app.adapters.email_templates import JinjaEmailTemplates
-from app.domain.accounts.mail import Mail, MailKind, RenderedMail
+from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.shop.settings import ShopSettings
 from tests.builders.shop import shop_settings
 

@@ -10,7 +10,7 @@ from hypothesis.strategies import sampled_from, text
 
 from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.tls import TrustedAuthorities
-from app.domain.accounts.mail import RenderedMail
+from app.domain.mails.mail import RenderedMail
 from app.domain.values.text_rules import line_problem
 from app.ports.mail import MailUndeliverable
 from tests.servers.certificates import certificate_for

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from tests.browser.console import ADMIN, RunningShop, ask
 from tests.builders.outbox import mails
 from tests.builders.people import (

@@ -9,9 +9,9 @@ import jwt
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, Watch, ask

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sqlalchemy import select, update
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import WORKER, SessionOrigin
+from app.domain.mails.mail import MailKind
 from app.models import UserRecord, WebhookRecord
 from app.services.apps.installation_worker import install_next_app
 from app.services.demo.people import MANAGER, SUPPORT

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.mails.mail import MailKind
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.demo.shop import is_in_use

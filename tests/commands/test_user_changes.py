@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.mails.mail import MailKind
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.outbox.base_url import save_base_url

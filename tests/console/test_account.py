@@ -2,8 +2,8 @@
 
 from io import BytesIO
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.ports import Ports
 from tests.builders.images import png
 from tests.builders.outbox import mails

@@ -1,7 +1,7 @@
 """Customers in the console: found, looked at, helped, locked out, removed."""
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.ports import Ports
 from tests.builders.addresses import make_address
 from tests.builders.audit import trail

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.accounts.mail import MailKind
+from app.domain.mails.mail import MailKind
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.models import SessionRecord

@@ -16,8 +16,8 @@ from sqlalchemy import text
 from app.adapters.mailer import FileMailer
 from app.adapters.queue import SqliteQueue
 from app.adapters.saved_logins import FileProfiles
-from app.domain.accounts.mail import RenderedMail
 from app.domain.deliveries.deliveries import Batch
+from app.domain.mails.mail import RenderedMail
 from app.ports.saved_logins import Profile
 from app.settings import SettingsError, load_settings
 from app.wiring import connect

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from app.adapters.mailer import SmtpMailer
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.factory import create_app
 from app.ports import Ports
 from app.services.accounts.registration import NewAccount, register_account

@@ -9,9 +9,9 @@ import pytest
 from typing_extensions import override
 
 from app.adapters.passkeys import WebAuthnPasskeys
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.relying_party import RelyingParty
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import Refused

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import update
 from typing_extensions import override
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor, SessionOrigin
+from app.domain.mails.mail import MailKind
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.second_factors.challenges import MAX_FAILURES, ChallengePurpose
 from app.domain.sign_in.login_throttle import MAX_GUESSES

@@ -12,14 +12,14 @@ MAIL_LOG = (
     ),
     Mutant(
         "Links in the answer of a mail server aren't stored",
-        "app/domain/accounts/mail_log.py",
+        "app/domain/mails/mail_log.py",
         "return _SECRETS.sub(_HIDDEN, line)",
         "return line",
         "hostile/test_mail_log_secrets.py",
     ),
     Mutant(
         "The mail server's password in its answer isn't stored",
-        "app/domain/accounts/mail_log.py",
+        "app/domain/mails/mail_log.py",
         "line = line.replace(password, _HIDDEN)",
         "pass",
         "hostile/test_mail_log_secrets.py",

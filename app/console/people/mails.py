@@ -25,8 +25,8 @@ from app.console.people.mails_page import (
     resent_message,
 )
 from app.console.session import actor, ports
-from app.domain.accounts.mail import MailKind
-from app.domain.accounts.mail_log import MAX_TEXT_LENGTH, MailFilter, MailStatus
+from app.domain.mails.mail import MailKind
+from app.domain.mails.mail_log import MAX_TEXT_LENGTH, MailFilter, MailStatus
 from app.domain.values.errors import Refused
 from app.domain.values.pages import PageRequest
 from app.services.operations.mail_log import list_mails, show_mail

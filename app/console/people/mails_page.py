@@ -7,9 +7,9 @@ from datetime import datetime
 from app.console.exports import Columns
 from app.console.lists import RowCount
 from app.console.parts import Pill
-from app.domain.accounts.mail import MailKind
-from app.domain.accounts.mail_log import MailEntry, MailStatus, kind_label
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
+from app.domain.mails.mail_log import MailEntry, MailStatus, kind_label
 from app.domain.values.errors import problem_text
 from app.domain.values.text import text
 from app.services.operations.mail_resends import resend_problem

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.page_layout import go, page
 from app.console.people.passwords import keep_link
 from app.console.session import nobody, ports
-from app.domain.accounts.mail import MailKind
+from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
 from app.domain.values.text import text
 from app.services.accounts.account_securing import (

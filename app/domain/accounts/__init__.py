@@ -1,4 +1,4 @@
-"""People: emails, names, avatars, mails, and rules for staff.
+"""People: emails, names, avatars, and rules for staff.
 
 Records become these values before they leave a use case.
 """

@@ -5,7 +5,7 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.accounts.mail_log import MailEntry, MailFilter
+from app.domain.mails.mail_log import MailEntry, MailFilter
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext

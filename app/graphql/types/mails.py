@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.accounts import mail_log as domain
+from app.domain.mails import mail_log as domain
 from app.domain.values.ids import to_global_id
 
 _STATUSES = {

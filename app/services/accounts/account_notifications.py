@@ -5,7 +5,7 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import Mail, MailKind
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.passwords.email_links import LinkPurpose
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports

@@ -11,9 +11,9 @@ from sqlalchemy import and_, delete, or_
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountEmailChanged
+from app.domain.mails.mail import MailKind
 from app.domain.passwords.email_links import NOT_ME_PURPOSES, LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.models import AccountLinkRecord, ShopRecord

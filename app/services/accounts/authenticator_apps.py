@@ -9,10 +9,10 @@ from functools import partial
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.keys.encryption_purposes import authenticator_app
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.methods import AuthenticationMethod, SecondFactorType
 from app.domain.second_factors.one_time_codes import (
     SECRET_BYTES,

@@ -5,11 +5,11 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.mail import Mail, MailKind
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url

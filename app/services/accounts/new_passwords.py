@@ -4,8 +4,8 @@ from collections.abc import Collection
 
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail import MailKind
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import own_words, password_problems
 from app.domain.values.errors import Problem, refuse_any

@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.challenges import ChallengePurpose
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.sign_in.devices import device_of

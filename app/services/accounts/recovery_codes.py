@@ -1,8 +1,8 @@
 """New recovery codes for the caller's own account."""
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
+from app.domain.mails.mail import MailKind
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports

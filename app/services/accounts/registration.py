@@ -7,11 +7,11 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
-from app.domain.accounts.mail import Mail, MailKind
 from app.domain.accounts.names import name_problems
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmationRequested, CustomerCreated
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.passwords.email_links import LinkPurpose, format_lifetime
 from app.domain.passwords.passwords import own_words
 from app.domain.urls.redirects import with_query

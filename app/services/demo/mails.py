@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import MailKind
+from app.domain.mails.mail import MailKind
 from app.models import OutboxMailRecord
 from app.services.authorization.register import part
 from app.services.demo.people import PEOPLE, Person, made_here

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 
-from app.domain.accounts.mail_log import (
+from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail_log import (
     MAX_SEARCHED,
     MAX_TEXT_LENGTH,
     MailEntry,
     MailFilter,
     MailStatus,
 )
-from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.domain.values.text_rules import is_storable

@@ -9,10 +9,10 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from app.domain.accounts.mail import MailKind
-from app.domain.accounts.mail_log import MailEntry, MailFilter, MailStatus, kind_label
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
+from app.domain.mails.mail_log import MailEntry, MailFilter, MailStatus, kind_label
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import PageRequest
 from app.models import OutboxMailRecord

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 
-from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.authorization.actor import Actor
 from app.domain.keys.encryption_purposes import OUTBOX_MAIL
+from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.values.retries import MAIL_DELAYS, delay_before
 from app.models import OutboxMailRecord, ShopRecord
 from app.models.shop import SHOP_ID

@@ -5,10 +5,10 @@ from dataclasses import fields
 
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import Mail
 from app.domain.authorization.actor import Actor
 from app.domain.events import Event, LinkRequested
 from app.domain.keys.encryption_purposes import OUTBOX_EVENT, OUTBOX_MAIL
+from app.domain.mails.mail import Mail
 from app.models import OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports
 from app.services.authorization.register import part

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import Actor, ActorKind
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.passwords.email_links import (
     LIFETIMES,
     NOT_ME_PURPOSES,

@@ -3,10 +3,10 @@
 from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import MailKind
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.models import AuthenticatorAppRecord, PasskeyRecord, UserRecord

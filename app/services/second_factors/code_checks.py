@@ -7,9 +7,9 @@ from functools import partial
 
 from sqlalchemy import select, update
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
 from app.domain.keys.encryption_purposes import authenticator_app
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.second_factors.one_time_codes import find_step, read_one_time_code
 from app.domain.second_factors.recovery_codes import read_recovery_code, selector_of

@@ -7,8 +7,8 @@ from typing import Final
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.challenges import (
     MAX_FAILURES,
     ChallengePurpose,

@@ -8,8 +8,8 @@ from math import ceil
 
 from sqlalchemy import select
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.challenges import (
     MAX_FAILURES,
     ChallengePurpose,

@@ -6,8 +6,8 @@ from sqlalchemy import case, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail import MailKind
 from app.domain.sign_in.devices import device_of, network_of, without_version
 from app.models import KnownDeviceRecord
 from app.ports import Ports

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.values.dates import date_in_words
 from app.models import AppRecord, UserRecord, WebhookRecord
 from app.ports import Ports

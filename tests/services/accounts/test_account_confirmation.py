@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.accounts.mail import MailKind
+from app.domain.mails.mail import MailKind
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused

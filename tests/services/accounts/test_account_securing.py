@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from sqlalchemy import select
 
-from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import SessionOrigin
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.second_factors.challenges import ChallengePurpose
 from app.domain.shop.settings import PasswordLoginMode

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select, update
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.second_factors.recovery_codes import NUMBER
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.challenges import LIFETIME
 from app.domain.second_factors.recovery_codes import NUMBER
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select
 from typing_extensions import override
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.login_throttle import MAX_GUESSES

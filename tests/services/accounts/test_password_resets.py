@@ -8,8 +8,8 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import WORKER, Actor, ActorKind
+from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault
 from app.models import AccountLinkRecord, ResetRequestRecord

@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.accounts.mail import MailKind
+from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused
 from app.models import UserRecord

@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, insert, select
 
-from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER, anonymous
 from app.domain.events import EventType, ProductUpdated
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.second_factors.challenges import ChallengePurpose
 from app.domain.values.errors import PermissionDenied
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from app.adapters.mailer import SmtpMailer
-from app.domain.accounts.mail import Mail, MailKind
-from app.domain.accounts.mail_log import MAX_TEXT_LENGTH, MailFilter, MailStatus
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.mail_log import MAX_TEXT_LENGTH, MailFilter, MailStatus
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.pages import Counts, PageRequest, read_cursor
 from app.ports import Ports

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import delete
 
 from app.adapters.mailer import SmtpMailer
-from app.domain.accounts.mail import Mail, MailKind
-from app.domain.accounts.mail_log import MailEntry, MailStatus
 from app.domain.authorization.actor import OPERATOR, WORKER, Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.mail_log import MailEntry, MailStatus
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import OutboxMailRecord

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 from typing_extensions import override
 
-from app.domain.accounts.mail import Mail, MailKind, RenderedMail
 from app.domain.authorization.actor import WORKER
+from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.models import OutboxMailRecord, ResetRequestRecord
 from app.ports import Ports
 from app.ports.mail import MailUndeliverable

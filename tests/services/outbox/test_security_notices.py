@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
-from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import OPERATOR, Actor, anonymous
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.passwords.email_links import LinkPurpose, digest_of
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports

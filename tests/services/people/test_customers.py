@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from app.domain.accounts.mail import MailKind
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
+from app.domain.mails.mail import MailKind
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.models import UserRecord

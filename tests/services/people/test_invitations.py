@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
 from app.ports import Ports

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
 from app.models import UserRecord
 from app.ports import Ports

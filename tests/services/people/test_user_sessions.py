@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault
 from app.ports import Ports

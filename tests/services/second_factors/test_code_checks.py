@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import update
 from typing_extensions import override
 
-from app.domain.accounts.mail import MailKind
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.second_factors.recovery_codes import write_recovery_code
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail import MailKind
 from app.domain.second_factors.challenges import LIFETIME, ChallengePurpose
 from app.domain.second_factors.methods import AuthenticationMethod
 from app.domain.values.errors import Refused

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from app.domain.accounts.mail import Mail, MailKind
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail import Mail, MailKind
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.sign_in.sign_in_events import SignInMethod
 from app.domain.values.errors import Refused

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import select
 
-from app.domain.accounts.mail import MailKind
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import MailKind
 from app.domain.values.ids import to_global_id
 from app.models import AuditRecord, WebhookRecord
 from app.ports import Ports

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import binary, text
 
-from app.domain.accounts.mail import MailKind
-from app.domain.accounts.mail_log import MailEntry, MailStatus, kind_label, readable_answer
+from app.domain.mails.mail import MailKind
+from app.domain.mails.mail_log import MailEntry, MailStatus, kind_label, readable_answer
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TOKEN = "Zk3vQ9_tXw-7LmPq2RsYb1Nc8Hd5Jf0Gu4Ie6Oa"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from app.domain.accounts.mail import MailKind
+from app.domain.mails.mail import MailKind
 
 MAX_TEXT_LENGTH = 100
 """Characters of a text that emails are searched for."""
