@@ -3,10 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wtforms import BooleanField, EmailField, Field, StringField, TextAreaField, URLField
+from wtforms import (
+    BooleanField,
+    ColorField,
+    EmailField,
+    Field,
+    SelectField,
+    StringField,
+    TextAreaField,
+    URLField,
+)
 
 from app.console.forms import ConsoleForm
 from app.console.parts import Fact
+from app.domain.accounts.languages import LANGUAGE_NAMES
+from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.shop.settings import Setting, SettingGroup, SettingKind, ShopSettings, settings_in
 from app.domain.values.text import text
 from app.domain.values.version import VERSION
@@ -17,6 +28,8 @@ _FIELDS: Mapping[SettingKind, type[Field]] = {
     SettingKind.EMAIL: EmailField,
     SettingKind.REDIRECT_URL: URLField,
     SettingKind.SWITCH: BooleanField,
+    SettingKind.COLOR: ColorField,
+    SettingKind.LANGUAGE: SelectField,
 }
 """The widget of each kind of setting; the two switches of the Access page have none here."""
 
@@ -31,6 +44,9 @@ class _Heading:
 _HEADINGS = {
     SettingGroup.SHOP: _Heading("Shop", "", "Save shop"),
     SettingGroup.MAIL: _Heading("Mail", "Who emails of your shop come from.", "Save mail"),
+    SettingGroup.MAIL_DESIGN: _Heading(
+        "Mail design", "How emails of your shop look.", "Save mail design"
+    ),
     SettingGroup.LINKS: _Heading(
         "Links in mail",
         "Pages of your storefront that customers open from an email.",
@@ -99,7 +115,17 @@ def make_form(group: SettingGroup, shop: ShopSettings, *, is_sent: bool = False)
     form: ConsoleForm = type("SettingsForm", (ConsoleForm,), fields)(
         **({} if is_sent else {"formdata": None, "obj": shop})
     )
+    for field in form:
+        if isinstance(field, SelectField):
+            field.choices = _languages(shop)
     return form
+
+
+def _languages(shop: ShopSettings) -> list[tuple[str, str]]:
+    """Return the shipped languages, and the present one if the API set another."""
+    chosen = shop.default_language
+    names = {chosen: LANGUAGE_NAMES[chosen], **SHIPPED_LANGUAGES}
+    return [(code, names[code]) for code in dict.fromkeys((*SHIPPED_LANGUAGES, chosen))]
 
 
 def values_of(group: SettingGroup, form: ConsoleForm) -> dict[str, object]:
@@ -112,6 +138,8 @@ def saved_message(group: SettingGroup, shop: ShopSettings) -> str:
     if group is SettingGroup.MAIL:
         sender = shop.default_mail_sender_name or shop.name
         return text("Mail settings saved. New emails come from {sender}.", sender=sender)
+    if group is SettingGroup.MAIL_DESIGN:
+        return "Mail design saved. It applies to emails that are sent from now on."
     if group is SettingGroup.LINKS:
         return "Links saved. Emails that were sent before keep their links."
     if group is SettingGroup.ACCOUNTS:
@@ -135,4 +163,8 @@ def _attributes(setting: Setting) -> dict[str, object]:
         attributes["maxlength"] = setting.max_length
     if setting.kind is SettingKind.PROSE:
         attributes["rows"] = 4
+    if setting.kind is SettingKind.COLOR:
+        attributes["class"] = "form-control form-control-color"
+    if setting.kind is SettingKind.LANGUAGE:
+        return {"class": "form-select"}
     return attributes

@@ -35,7 +35,7 @@ from app.models.second_factors import (
     SecondFactorChallengeRecord,
 )
 from app.models.sessions import SessionRecord
-from app.models.shop import ShopRecord
+from app.models.shop import LogoRecord, ShopRecord
 from app.models.sign_in_events import SignInEventRecord
 from app.models.single_sign_on import (
     ExternalIdentityRecord,
@@ -78,6 +78,7 @@ __all__ = [
     "ImportedPasswordRecord",
     "ImportedRowRecord",
     "KnownDeviceRecord",
+    "LogoRecord",
     "OidcStateRecord",
     "OrderLineRecord",
     "OrderRecord",

@@ -47,6 +47,7 @@ class OutboxMailRecord(Record):
     ``next_attempt_at`` is empty when nothing more is tried: sent, or given up. ``attempted_at`` is
     the time of the last attempt. ``user_id`` is the account that the mail is about, kept after the
     account; ``redirect_url`` the page of its link, without the token, for a new link.
+    ``language_code`` is the language it is written in, "" for English.
     """
 
     __tablename__ = "outbox_mails"
@@ -68,6 +69,7 @@ class OutboxMailRecord(Record):
     user_id: Mapped[int | None] = mapped_column(BigKey)
     redirect_url: Mapped[str] = mapped_column(Text, default="", server_default="")
     sealed: Mapped[str] = mapped_column(Text)
+    language_code: Mapped[str] = mapped_column(String(35), default="", server_default="")
     created_at: Mapped[datetime]
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     next_attempt_at: Mapped[datetime | None] = mapped_column(index=True)

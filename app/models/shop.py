@@ -2,9 +2,11 @@
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, String, Text, false, true
+from sqlalchemy import CheckConstraint, LargeBinary, String, Text, false, true
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.domain.accounts.users import DEFAULT_LANGUAGE
+from app.domain.mails.accent_color import DEFAULT_ACCENT
 from app.models.record import BigKey, Record, UtcDateTime
 
 SHOP_ID = 1
@@ -16,7 +18,8 @@ class ShopRecord(Record):
     ``providers_version`` increases when a provider's settings change. ``served_at`` is the last
     base URL served, without ``PUBLIC_URL``. ``storefront_closed_at`` and
     ``storefront_rejections`` belong to the present closing. ``second_factor_from`` is when staff
-    without a second factor lose their rights, null while one is optional.
+    without a second factor lose their rights, null while one is optional. ``logo`` is the name of
+    the one row of ``LogoRecord``, "" without one.
 
     Every request reads this row, so a changed switch or key ring takes effect with the next
     request in every process.
@@ -34,6 +37,16 @@ class ShopRecord(Record):
     default_mail_sender_address: Mapped[str] = mapped_column(
         String(254), default="", server_default=""
     )
+    mail_reply_to: Mapped[str] = mapped_column(String(254), default="", server_default="")
+    mail_footer: Mapped[str] = mapped_column(Text, default="", server_default="")
+    mail_legal_line: Mapped[str] = mapped_column(String(512), default="", server_default="")
+    accent_color: Mapped[str] = mapped_column(
+        String(7), default=DEFAULT_ACCENT, server_default=DEFAULT_ACCENT
+    )
+    default_language: Mapped[str] = mapped_column(
+        String(35), default=DEFAULT_LANGUAGE, server_default=DEFAULT_LANGUAGE
+    )
+    logo: Mapped[str] = mapped_column(String(64), default="", server_default="")
     customer_set_password_url: Mapped[str] = mapped_column(
         String(1024), default="", server_default=""
     )
@@ -52,3 +65,14 @@ class ShopRecord(Record):
     keys_version: Mapped[int] = mapped_column(default=0, server_default="0")
     providers_version: Mapped[int] = mapped_column(default=0, server_default="0")
     served_at: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+
+
+class LogoRecord(Record):
+    """The shop's logo as we encoded it, a PNG; ``name`` is random."""
+
+    __tablename__ = "shop_logos"
+
+    name: Mapped[str] = mapped_column(String(64), primary_key=True)
+    width: Mapped[int]
+    height: Mapped[int]
+    data: Mapped[bytes] = mapped_column(LargeBinary)

@@ -47,8 +47,15 @@ def test_page_shows_every_setting_that_is_no_switch_of_the_access_page(
             {
                 "default_mail_sender_name": "Maya",
                 "default_mail_sender_address": "hello@example.com",
+                "mail_reply_to": "help@example.com",
+                "default_language": "DE",
             },
             "Mail settings saved. New emails come from Maya.",
+        ),
+        (
+            "mail-design",
+            {"accent_color": "#aa3300", "mail_footer": "Hi", "mail_legal_line": "Shop Ltd"},
+            "Mail design saved.",
         ),
         ("links", {"customer_set_password_url": "http://localhost:3000/set"}, "Links saved."),
         (
@@ -86,7 +93,8 @@ def test_sender_of_emails_is_the_shop_without_a_name_of_its_own(
 ) -> None:
     update_shop(shop, OPERATOR, ShopUpdate(name="Northlight"))
     console = staff_console(MANAGER)
-    saved = console.send(f"{PAGE}mail", {"default_mail_sender_name": ""}, seen_at=PAGE)
+    values = {"default_mail_sender_name": "", "default_language": "EN"}
+    saved = console.send(f"{PAGE}mail", values, seen_at=PAGE)
     assert "New emails come from Northlight." in console.follow(saved).text
 
 
@@ -95,6 +103,8 @@ def test_sender_of_emails_is_the_shop_without_a_name_of_its_own(
     [
         ("shop", "name", " ", "Shop name: This is required."),
         ("mail", "default_mail_sender_address", "nobody", "Sender email: "),
+        ("mail", "mail_reply_to", "a@example.com, b@example.com", "Reply-to email: "),
+        ("mail-design", "accent_color", "#fff", "Accent color: Enter a color as #"),
         ("links", "customer_set_password_url", "https://evil.example/x", "Set-password page: "),
     ],
 )
@@ -103,7 +113,8 @@ def test_refused_value_is_shown_at_its_field_and_kept(
 ) -> None:
     console = staff_console(MANAGER)
     before = settings(shop)
-    refused = console.send(f"{PAGE}{group}", {field: value}, seen_at=PAGE)
+    values = {"accent_color": "#0b5563", "default_language": "EN", field: value}
+    refused = console.send(f"{PAGE}{group}", values, seen_at=PAGE)
     assert refused.status == 422
     assert "There's a problem with 1 field" in refused.text
     assert problem in refused.text

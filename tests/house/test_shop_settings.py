@@ -17,7 +17,7 @@ def test_each_setting_is_declared_once() -> None:
     assert len(NAMES) == len(SETTINGS)
 
 
-DERIVED = {"second_factor_from"}
+DERIVED = {"second_factor_from", "logo"}
 """Values of the shop that follow from settings, so that no update names them."""
 
 

@@ -12,6 +12,7 @@ from app.models import (
     AppExtensionRecord,
     AppRecord,
     AvatarRecord,
+    LogoRecord,
     UserRecord,
     WebhookRecord,
 )
@@ -67,7 +68,15 @@ def fill_sample(ports: Ports) -> Sample:
         custom_headers=dict(HEADERS),
     )
     _complete_app(ports, app, webhook)
-    configure_shop(ports, name="Fine Shop", customer_set_password_url="http://localhost/new")
+    configure_shop(
+        ports,
+        name="Fine Shop",
+        customer_set_password_url="http://localhost/new",
+        accent_color="#aa3300",
+        logo="emblem",
+    )
+    with ports.database.transaction() as session:
+        session.add(LogoRecord(name="emblem", width=2, height=1, data=b"\x00png"))
     return Sample(customer, staff, group, app, webhook, token)
 
 

@@ -7,8 +7,11 @@ from enum import Enum, StrEnum, auto
 from typing import Any, TypeAlias
 
 from app.domain.accounts.emails import email_problem
+from app.domain.accounts.languages import LANGUAGE_NAMES
+from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.accent_color import DEFAULT_ACCENT, color_problem
 from app.domain.second_factors.methods import used_second_factor
 from app.domain.values.errors import Problem
 from app.domain.values.ranges import in_utc
@@ -64,7 +67,9 @@ class ShopSettings(PublicShop):
 
     ``storefront_opens_at`` is when a closed storefront opens by itself, ``None`` for never.
     ``second_factor_from`` is when staff without a second factor lose their rights, ``None`` while
-    one is optional; it follows from the two settings before it.
+    one is optional; it follows from the two settings before it. ``default_language`` is one of
+    ``LANGUAGE_NAMES``, ``accent_color`` such as "#0b5563". ``logo`` is the random name of the
+    stored image, "" without one.
     """
 
     storefront_note: str
@@ -77,6 +82,12 @@ class ShopSettings(PublicShop):
     staff_second_factor: StaffSecondFactor = StaffSecondFactor.OPTIONAL
     second_factor_grace_days: int = DEFAULT_GRACE_DAYS
     second_factor_from: datetime | None = None
+    mail_reply_to: str = ""
+    mail_footer: str = ""
+    mail_legal_line: str = ""
+    accent_color: str = DEFAULT_ACCENT
+    default_language: str = DEFAULT_LANGUAGE
+    logo: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,11 @@ class ShopUpdate:
     password_login_mode: PasswordLoginMode | Absent | None = ABSENT
     staff_second_factor: StaffSecondFactor | Absent | None = ABSENT
     second_factor_grace_days: int | Absent | None = ABSENT
+    mail_reply_to: str | Absent | None = ABSENT
+    mail_footer: str | Absent | None = ABSENT
+    mail_legal_line: str | Absent | None = ABSENT
+    accent_color: str | Absent | None = ABSENT
+    default_language: str | Absent | None = ABSENT
 
 
 SettingValue: TypeAlias = str | bool | int | datetime | None
@@ -113,6 +129,8 @@ class SettingKind(Enum):
     MOMENT = auto()
     SECOND_FACTOR = auto()
     DAYS = auto()
+    COLOR = auto()
+    LANGUAGE = auto()
 
     @property
     def is_text(self) -> bool:
@@ -123,7 +141,14 @@ class SettingKind(Enum):
         return self is SettingKind.SWITCH
 
 
-_TEXTS = (SettingKind.LINE, SettingKind.PROSE, SettingKind.EMAIL, SettingKind.REDIRECT_URL)
+_TEXTS = (
+    SettingKind.LINE,
+    SettingKind.PROSE,
+    SettingKind.EMAIL,
+    SettingKind.REDIRECT_URL,
+    SettingKind.COLOR,
+    SettingKind.LANGUAGE,
+)
 
 
 class SettingGroup(StrEnum):
@@ -131,6 +156,7 @@ class SettingGroup(StrEnum):
 
     SHOP = "shop"
     MAIL = "mail"
+    MAIL_DESIGN = "mail-design"
     LINKS = "links"
     ACCOUNTS = "accounts"
     ACCESS = "access"
@@ -198,9 +224,19 @@ class Setting:
         message = "Enter a number of days from 0 to {most}."
         return Problem("INVALID", message, self.api_name, values={"most": MAX_GRACE_DAYS})
 
+    def _language_problem(self, code: str) -> Problem | None:
+        if code in LANGUAGE_NAMES:
+            return None
+        message = "Unknown language. Enter a code such as EN or PT_BR."
+        return Problem("INVALID", message, self.api_name)
+
     def _text_problem(self, text: str) -> Problem | None:
         if self.is_required and not text.strip():
             return Problem("REQUIRED", "This is required.", self.api_name)
+        if self.kind is SettingKind.COLOR:
+            return color_problem(text, self.api_name)
+        if self.kind is SettingKind.LANGUAGE:
+            return self._language_problem(text)
         check = prose_problem if self.kind is SettingKind.PROSE else line_problem
         problem = check(text, self.api_name, max_length=self.max_length)
         if problem is None and self.kind is SettingKind.EMAIL and text:
@@ -272,6 +308,48 @@ SETTINGS = (
         SettingGroup.MAIL,
         "The address that emails come from; without one, noreply at the shop's host.",
         max_length=254,
+    ),
+    Setting(
+        "mail_reply_to",
+        "Reply-to email",
+        SettingKind.EMAIL,
+        SettingGroup.MAIL,
+        "The address that replies go to; without one, the sender email.",
+        max_length=254,
+    ),
+    Setting(
+        "accent_color",
+        "Accent color",
+        SettingKind.COLOR,
+        SettingGroup.MAIL_DESIGN,
+        "The color of buttons and links in emails.",
+        max_length=7,
+        is_required=True,
+    ),
+    Setting(
+        "mail_footer",
+        "Footer",
+        SettingKind.PROSE,
+        SettingGroup.MAIL_DESIGN,
+        "A text below every email, such as opening hours or how to contact you.",
+        max_length=1000,
+    ),
+    Setting(
+        "mail_legal_line",
+        "Legal line",
+        SettingKind.LINE,
+        SettingGroup.MAIL_DESIGN,
+        "The last line of every email, such as company name, address and registration.",
+        max_length=512,
+    ),
+    Setting(
+        "default_language",
+        "Default language",
+        SettingKind.LANGUAGE,
+        SettingGroup.MAIL,
+        "The language of emails to people whose language isn't available.",
+        max_length=35,
+        is_required=True,
     ),
     Setting(
         "customer_set_password_url",

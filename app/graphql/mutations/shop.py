@@ -16,6 +16,7 @@ _TYPES = {
     SettingKind.LOGIN_MODE: "app.graphql.types.shop.PasswordLoginModeEnum",
     SettingKind.SECOND_FACTOR: "app.graphql.types.shop.StaffSecondFactorEnum",
     SettingKind.DAYS: graphene.Int,
+    SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }
 
 ShopSettingsInput: Any = type(

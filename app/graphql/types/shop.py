@@ -69,6 +69,7 @@ _TYPES = {
     domain.SettingKind.MOMENT: graphene.DateTime,
     domain.SettingKind.SECOND_FACTOR: StaffSecondFactorEnum,
     domain.SettingKind.DAYS: graphene.Int,
+    domain.SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }
 
 
@@ -102,6 +103,11 @@ class Shop(graphene.ObjectType):
     )
     default_mail_sender_name = _managed("default_mail_sender_name")
     default_mail_sender_address = _managed("default_mail_sender_address")
+    mail_reply_to = _managed("mail_reply_to")
+    accent_color = _managed("accent_color")
+    mail_footer = _managed("mail_footer")
+    mail_legal_line = _managed("mail_legal_line")
+    default_language = _managed("default_language")
     customer_set_password_url = _managed("customer_set_password_url")
     enable_account_confirmation_by_email = _managed("enable_account_confirmation_by_email")
     allow_login_without_confirmation = _managed("allow_login_without_confirmation")

@@ -55,7 +55,8 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
     Raises ``Refused`` with PASSWORD_AUTH_RESTRICTION on ``passwordLoginMode`` (contract, "Password
     login mode"), REQUIRED for a null mode, INVALID for a null switch and for unusable texts,
     INVALID on ``customerSetPasswordUrl`` for a host that ``ALLOWED_CLIENT_HOSTS`` doesn't list,
-    INVALID for a note or an opening time of an open storefront, or a time in the past, and INVALID
+    INVALID for an unknown language or
+    color, for a note or an opening time of an open storefront, or a time in the past, and INVALID
     on ``secondFactorGraceDays`` for a number out of range.
     """
     given_settings = tuple(given_values(update))
@@ -97,7 +98,7 @@ def settings_of(shop: ShopRecord) -> ShopSettings:
     values: dict[str, Any] = {setting.name: getattr(shop, setting.name) for setting in SETTINGS}
     values["password_login_mode"] = PasswordLoginMode(shop.password_login_mode)
     values["staff_second_factor"] = StaffSecondFactor(shop.staff_second_factor)
-    return ShopSettings(**values, second_factor_from=shop.second_factor_from)
+    return ShopSettings(**values, second_factor_from=shop.second_factor_from, logo=shop.logo)
 
 
 def _locked(session: Session) -> ShopRecord:

@@ -79,6 +79,11 @@ FIELDS = {
         for name in (
             "defaultMailSenderName",
             "defaultMailSenderAddress",
+            "mailReplyTo",
+            "accentColor",
+            "mailFooter",
+            "mailLegalLine",
+            "defaultLanguage",
             "customerSetPasswordUrl",
             "enableAccountConfirmationByEmail",
             "allowLoginWithoutConfirmation",

@@ -134,6 +134,19 @@ def test_absent_settings_stay(ports: Ports) -> None:
             {"default_mail_sender_address": "a@example.com\n"},
             ("defaultMailSenderAddress", "INVALID"),
         ),
+        ({"mail_reply_to": "no address"}, ("mailReplyTo", "INVALID")),
+        (
+            {"mail_reply_to": "a@example.com\r\nBcc: all@example.com"},
+            ("mailReplyTo", "INVALID"),
+        ),
+        ({"mail_legal_line": "two\nlines"}, ("mailLegalLine", "INVALID")),
+        ({"mail_footer": LONG[:1001]}, ("mailFooter", "INVALID")),
+        ({"accent_color": None}, ("accentColor", "REQUIRED")),
+        ({"accent_color": "#fff"}, ("accentColor", "INVALID")),
+        ({"accent_color": "red;}body{display:none"}, ("accentColor", "INVALID")),
+        ({"default_language": None}, ("defaultLanguage", "REQUIRED")),
+        ({"default_language": "XX"}, ("defaultLanguage", "INVALID")),
+        ({"default_language": "de"}, ("defaultLanguage", "INVALID")),
         *(
             ({"customer_set_password_url": url}, ("customerSetPasswordUrl", "INVALID"))
             for url in (
@@ -161,6 +174,11 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
         "description": "Frisch.\nJeden Tag.",
         "default_mail_sender_name": "Früchte",
         "default_mail_sender_address": "shop@example.com",
+        "mail_reply_to": "help@example.com",
+        "accent_color": "#AA3300",
+        "mail_footer": "Open from 9 to 5.\nClosed on Mondays.",
+        "mail_legal_line": "Früchte & Gemüse GmbH, Köln, HRB 12345",
+        "default_language": "PT_BR",
         "customer_set_password_url": "http://localhost:3000/set",
         "enable_account_confirmation_by_email": False,
         "allow_login_without_confirmation": True,
@@ -185,6 +203,9 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
         "description",
         "default_mail_sender_name",
         "default_mail_sender_address",
+        "mail_reply_to",
+        "mail_footer",
+        "mail_legal_line",
         "customer_set_password_url",
     ],
 )
