@@ -17,6 +17,7 @@ from app.services.shop.settings import show_settings
 from app.settings import Settings
 from tests.builders.people import make_staff
 from tests.builders.providers import user_called
+from tests.builders.second_factor_rule import require_second_factor
 from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.offset_clock import Ahead
 from tests.fixtures.ports import fake_ports
@@ -115,6 +116,32 @@ def test_staff_come_in_by_a_real_provider_and_restrict_password_login(
     done = console.follow(console.send("/console/access/mode", answer, seen_at=DISABLE_LOGIN))
     assert "Password login is off." in done.text
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.DISABLED
+
+
+def test_second_factor_at_a_real_provider_counts_where_its_settings_say_so(
+    shop: Ports, real_provider: IdentityProvider
+) -> None:
+    """Ann used one at the provider, Ben didn't; staff need one."""
+    make_staff(shop, "admin@example.com", Permission.MANAGE_PLUGINS)
+    for email in ("ann@sso.example", "ben@sso.example"):
+        make_staff(shop, email, Permission.MANAGE_SETTINGS)
+    admin = console_of(shop)
+    admin.sign_in("admin@example.com")
+    set_up(admin, real_provider)
+    form = admin.open(f"{PROVIDER}edit").html
+    fields = dict(re.findall(r'name="([a-z_]+)"[^>]*type="text"[^>]*value="([^"]*)"', form))
+    admin.send(f"{PROVIDER}edit", {**fields, "second_factor_amr": "otp"})
+    require_second_factor(shop)
+
+    signed_in = {}
+    for name, methods in (("ann", ["pwd", "otp"]), ("ben", ["pwd"])):
+        email = f"{name}@sso.example"
+        real_provider.tell(name, email=email, email_verified=True, amr=methods)
+        console = console_of(shop)
+        through(console, console.open("/console/sign-in"), Visitor(), name)
+        signed_in[name] = console.open("/console/settings/")
+    assert signed_in["ann"].status == 200
+    assert signed_in["ben"].leads_to.startswith("/console/second-factor")
 
 
 def test_provider_user_without_account_is_refused(

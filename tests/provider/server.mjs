@@ -59,7 +59,7 @@ function build() {
     fetch: (url, { dispatcher, ...options }) => globalThis.fetch(url, options),
     findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => claimsOf(sub) }),
     claims: {
-      openid: ['sub'],
+      openid: ['sub', 'amr'],
       email: ['email', 'email_verified'],
       profile: ['given_name', 'family_name', 'name'],
     },
@@ -88,6 +88,10 @@ function build() {
   });
   made.on('grant.success', (ctx) => {
     if (ctx.oidc.params.grant_type === 'refresh_token') refreshes.push(ctx.oidc.params.scope ?? null);
+  });
+  // The sign-in page of development asks for a password only; what was used is in the claims.
+  made.on('interaction.ended', ({ oidc: { session } }) => {
+    session.amr = accounts.get(session.accountId)?.amr;
   });
   made.on('backchannel.error', (_ctx, error) => console.error('back-channel logout:', error));
   return made;
