@@ -45,13 +45,15 @@ def notify(
     """Mail the owner of an account what ``actor`` changed, in the transaction of ``session``.
 
     ``values`` are those that ``kind`` names. The mail has a link "This wasn't me" that ends all
-    sessions and removes the password, unless someone else made the change: an administrator, an
-    app or the operator.
+    sessions and removes the password, unless someone else reset the second factors. Everything
+    else is done with the account's own password, link or session: another person's token that
+    comes with the request doesn't make it that person's change.
     """
     user = session.get_one(UserRecord, user_id)
-    notice = {"kind": kind.value, **_circumstances(ports, actor, user), **values}
+    in_its_name = kind is not MailKind.SECOND_FACTORS_RESET
+    notice = {"kind": kind.value, **_circumstances(ports, actor, known=in_its_name), **values}
     token = ""
-    if _is_by_owner(actor, user) and kind is not MailKind.ACCOUNT_SECURED:
+    if in_its_name and kind is not MailKind.ACCOUNT_SECURED:
         token = _make_link(ports, session, user, LinkPurpose.NOT_ME, notice)
     _send(ports, session, user, user.email, notice, token)
 
@@ -73,7 +75,7 @@ def notify_email_change(
     """
     notice = {
         "kind": MailKind.EMAIL_CHANGED.value,
-        **_circumstances(ports, actor, user),
+        **_circumstances(ports, actor, known=_is_by_owner(actor, user)),
         "old_email": old_email,
         "new_email": user.email,
     }
@@ -98,13 +100,14 @@ def drop_notice_links(session: Session, user_id: int) -> None:
 
 
 def _is_by_owner(actor: Actor, user: UserRecord) -> bool:
-    """Whether the change was made in the account's name: by its session, password or a link."""
+    """Whether the email was changed in the account's name: by its session or a link."""
     return actor.kind is ActorKind.ANONYMOUS or actor.user_id == user.id
 
 
-def _circumstances(ports: Ports, actor: Actor, user: UserRecord) -> dict[str, str]:
+def _circumstances(ports: Ports, actor: Actor, *, known: bool) -> dict[str, str]:
+    """Return when, and where from; not where from if someone else changed the account."""
     when = date_in_words(ports.clock.now())
-    if not _is_by_owner(actor, user):
+    if not known:
         return {"when": when, "address": "", "device": ""}
     device = device_of(actor.user_agent[:_MAX_USER_AGENT_LENGTH])[:_MAX_DEVICE_LENGTH]
     return {"when": when, "address": actor.address or "", "device": device}

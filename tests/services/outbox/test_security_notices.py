@@ -1,5 +1,6 @@
 """Security notices name the change, and only the account's owner gets a link."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlalchemy import select
@@ -17,9 +18,15 @@ FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Fi
 VALUES = {"factor": "Authenticator app"}
 
 
-def noticed(ports: Ports, actor: Actor, user_id: int) -> Mail:
+def noticed(
+    ports: Ports,
+    actor: Actor,
+    user_id: int,
+    kind: MailKind = MailKind.SECOND_FACTOR_ADDED,
+    values: Mapping[str, str] = VALUES,
+) -> Mail:
     with ports.database.transaction() as session:
-        notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, VALUES)
+        notify(ports, actor, session, user_id, kind, values)
     return mails(ports)[-1]
 
 
@@ -71,7 +78,7 @@ def test_notice_of_someone_elses_change_has_no_link_and_no_address(ports: Ports)
     manager = actor_of(ports, make_user(ports, "manager@example.com", is_staff=True))
     app = replace(actor_of(ports, make_user(ports, "other@example.com")), user_id=None, app_id=3)
     for actor in (manager, app, OPERATOR):
-        values = noticed(ports, actor, user_id).values
+        values = noticed(ports, actor, user_id, MailKind.SECOND_FACTORS_RESET, {}).values
         assert (values["not_me"], values["address"], values["device"]) == ("", "", "")
     assert links(ports) == []
 
