@@ -4,6 +4,7 @@ from typing import Protocol
 
 from app.domain.mails.mail import Mail, RenderedMail
 from app.domain.shop.settings import ShopSettings
+from app.domain.values.errors import Problem
 
 
 class MailUndeliverable(Exception):
@@ -12,6 +13,14 @@ class MailUndeliverable(Exception):
     def __init__(self, reason: str, *, permanent: bool = False) -> None:
         super().__init__(reason)
         self.permanent = permanent
+
+
+class OwnTemplateBroken(Exception):
+    """A template of the shop can't be rendered; ``problem`` says which part, where and why."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 class EmailTemplates(Protocol):
