@@ -14,7 +14,8 @@ class PasskeyRecord(Record):
     ``credential_id``, ``public_key`` (COSE) and ``user_handle`` are base64url without padding; all
     passkeys of a user share one random ``user_handle``. ``sign_count`` is the authenticator's
     counter at the last use, 0 if it has none. ``is_synced``: a password manager can copy it to
-    other devices. ``transports`` are separated by spaces, hints for the browser.
+    other devices. ``transports`` are separated by spaces, hints for the browser. A reported
+    passkey has no ``public_key`` anymore: it counts, but doesn't work.
     """
 
     __tablename__ = "passkeys"
@@ -39,7 +40,7 @@ class AuthenticatorAppRecord(Record):
 
     It counts from ``confirmed_at`` on. ``last_step`` is the time step of the last accepted code:
     codes of that step and of earlier ones don't work again. ``pending_secret`` is the secret of a
-    new phone that isn't confirmed yet.
+    new phone that isn't confirmed yet. A reported app has no ``secret`` anymore.
     """
 
     __tablename__ = "authenticator_apps"

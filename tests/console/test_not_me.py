@@ -15,6 +15,7 @@ from app.services.accounts.email_changes import confirm_email_change
 from app.services.outbox.security_notices import notify
 from tests.builders.links import link_for
 from tests.builders.outbox import mails
+from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import (
     NOBODY,
     PASSWORD,
@@ -150,7 +151,10 @@ def test_signed_in_person_can_use_the_link_too(
     assert console.open("/console/").status == 200
 
 
-@pytest.mark.parametrize("kind", [kind for kind in MailKind if kind != "account_secured"])
+WITHOUT_LINK = (MailKind.ACCOUNT_SECURED, MailKind.SECOND_FACTORS_RESET)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MailKind if kind not in WITHOUT_LINK])
 def test_every_notice_is_in_words(
     anonymous_console: ConsoleClient, shop: Ports, kind: MailKind
 ) -> None:
@@ -163,6 +167,19 @@ def test_every_notice_is_in_words(
     link = mailed_link(shop, make_staff(shop, STAFF), kind, **values)
     page = anonymous_console.follow(anonymous_console.open(link))
     assert (page.status, "{" in page.text) == (200, False)
+
+
+def test_factors_that_stop_are_named_before_and_after(
+    anonymous_console: ConsoleClient, shop: Ports
+) -> None:
+    user_id = make_staff(shop, STAFF)
+    make_passkey(shop, user_id, SoftwareAuthenticator(), "<Laptop>")
+    link = mailed_link(shop, user_id, MailKind.SECOND_FACTOR_ADDED, factor="A key")
+    shown = anonymous_console.follow(anonymous_console.open(link))
+    assert 'Passkey "<Laptop>" stops working.' in shown.text
+    done = press(anonymous_console, link)
+    for words in ('Passkey "<Laptop>"', "ask a staff manager to reset your second factors"):
+        assert words in done.text
 
 
 def test_secret_is_in_no_page_header_or_log(

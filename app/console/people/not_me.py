@@ -85,6 +85,7 @@ def _secured(account: SecuredAccount) -> BaseResponse:
         "email": account.email,
         "restored": account.restored,
         "taken": account.taken,
+        "stopped": list(account.stopped),
         "sets_password": bool(account.password_token),
     }
     if account.password_token:

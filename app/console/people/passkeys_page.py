@@ -92,7 +92,9 @@ def ask_delete(passkey: OwnPasskey, *, is_last_factor: bool) -> Question:
 
 
 def kind_of(passkey: OwnPasskey) -> str:
-    """Return where a passkey is kept."""
+    """Return where a passkey is kept, or that it doesn't work."""
+    if passkey.is_reported:
+        return "Reported: it doesn't work anymore"
     if passkey.is_synced:
         return "Synced by a password manager"
     return "Stored on one device or security key"

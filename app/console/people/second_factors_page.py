@@ -163,7 +163,7 @@ def _policy(factors: OwnSecondFactors, now: datetime) -> str:
 
 def _app_pill(factors: OwnSecondFactors) -> Pill | None:
     if factors.counts.has_authenticator_app:
-        return Pill("ok", "On")
+        return Pill("bad", "Reported") if factors.app.is_reported else Pill("ok", "On")
     return Pill("warn", "Setup not finished") if factors.app.is_pending else None
 
 

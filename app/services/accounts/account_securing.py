@@ -1,7 +1,8 @@
 """What the link "This wasn't me" in a security notice does.
 
 It takes an account back from a stranger who has the password or a session. It never adds or
-removes a second factor: a stranger who reads the mailbox must not get past it.
+removes a second factor: a stranger who reads the mailbox must not get past it. Those that came
+with the reported change, or later, stop working.
 """
 
 from collections.abc import Mapping
@@ -33,6 +34,7 @@ from app.services.authorization.register import input_decides, public
 from app.services.identity.account_trust import confirm_email
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify, notify_email_change
+from app.services.second_factors.reported_factors import list_reported, stop_reported
 from app.services.sign_in.imported_passwords import leave_imported_password
 from app.services.sign_in.sessions import end_sessions
 from app.services.sign_in_log.known_devices import forget_device
@@ -42,13 +44,15 @@ from app.services.sign_in_log.known_devices import forget_device
 class ReportedNotice:
     """What the mail of a link was about; ``values`` are those of the mail.
 
-    ``restores`` is the email that the link restores, "" if it restores none.
+    ``restores`` is the email that the link restores, "" if it restores none, ``stops`` the second
+    factors that stop working.
     """
 
     kind: MailKind
     email: str
     values: Mapping[str, str]
     restores: str = ""
+    stops: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +60,15 @@ class SecuredAccount:
     """An account whose sessions ended; ``password_token`` is for the link that sets a password.
 
     That is empty if the account had no password or password login is off. ``restored`` is the old
-    email that the account has again, ``taken`` the old email that another account uses now.
+    email that the account has again, ``taken`` the old email that another account uses now,
+    ``stopped`` the second factors that don't work anymore.
     """
 
     email: str
     password_token: str = field(repr=False)
     restored: str = ""
     taken: str = ""
+    stopped: tuple[str, ...] = ()
 
 
 @public
@@ -76,13 +82,15 @@ def show_reported_notice(ports: Ports, actor: Actor, *, token: str) -> ReportedN
         values = {name: str(value) for name, value in opened.notice.items()}
         kind = MailKind(values.pop("kind"))
         restores = opened.new_email if opened.user.email != opened.new_email else ""
-        return ReportedNotice(kind, opened.user.email, values, restores)
+        stops = list_reported(session, opened.user.id, opened.notice, opened.created_at)
+        return ReportedNotice(kind, opened.user.email, values, restores, stops)
 
 
 @input_decides
 def secure_account(ports: Ports, actor: Actor, *, token: str) -> SecuredAccount:
     """Use the link: end all sessions and sign-ins, remove the password, restore the old email.
 
+    Second factors since the reported notice stop working, as ``stop_reported`` says.
     Refuses INVALID on ``token`` for a bad, used or expired one, and for a deactivated account. The
     person gets a mail. Links of later mails stop working; those of earlier email changes don't: a
     stranger who changed the email can't take it back with a mail that they got afterwards.
@@ -99,9 +107,12 @@ def secure_account(ports: Ports, actor: Actor, *, token: str) -> SecuredAccount:
         _drop_links(session, opened)
         ended = end_sessions(ports, session, user.id)
         _forget_device(session, opened)
+        stopped = stop_reported(session, user.id, opened.notice, opened.created_at)
         after: dict[str, object] = {"notice": opened.notice["kind"], "sessions_ended": ended}
         if user.email != replaced:
             after["email"] = user.email
+        if stopped:
+            after["stopped"] = list(stopped)
         before = {"email": replaced} if user.email != replaced else {}
         change = Change("account.secure", "User", user.id, user.email, before, after)
         record(ports, actor, session, change)
@@ -111,7 +122,7 @@ def secure_account(ports: Ports, actor: Actor, *, token: str) -> SecuredAccount:
         password_token = (
             make_link(ports, session, user, LinkPurpose.SET_PASSWORD) if sets_password else ""
         )
-        return SecuredAccount(user.email, password_token, restored, taken)
+        return SecuredAccount(user.email, password_token, restored, taken, stopped)
 
 
 def _restore_email(ports: Ports, actor: Actor, session: Session, opened: OpenedLink) -> str:

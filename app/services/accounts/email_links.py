@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Select, delete, select
 from sqlalchemy.orm import Session
@@ -32,7 +33,7 @@ WORTHLESS = Problem(
 class OpenedLink:
     """A link that is good, and whose it is; ``new_email`` where it is about one.
 
-    ``notice`` is what the mail of a link "This wasn't me" was about.
+    ``notice`` is what the mail of a link "This wasn't me" was about, ``created_at`` its time.
     """
 
     id: int
@@ -40,6 +41,7 @@ class OpenedLink:
     user: UserRecord
     new_email: str
     notice: Mapping[str, object]
+    created_at: datetime
 
 
 @part
@@ -166,7 +168,8 @@ def _with(token: str, purposes: Collection[LinkPurpose]) -> Select[AccountLinkRe
 
 
 def _opened(link: AccountLinkRecord, user: UserRecord) -> OpenedLink:
-    return OpenedLink(link.id, LinkPurpose(link.purpose), user, link.new_email, link.notice)
+    purpose = LinkPurpose(link.purpose)
+    return OpenedLink(link.id, purpose, user, link.new_email, link.notice, link.created_at)
 
 
 def _is_good(ports: Ports, link: AccountLinkRecord, user: UserRecord) -> bool:

@@ -66,7 +66,10 @@ _ENDED = Problem("INVALID", "This took too long or was already used. Try again."
 
 @dataclass(frozen=True, slots=True)
 class OwnPasskey:
-    """A passkey of the caller's; ``device`` is where it was added, in plain words."""
+    """A passkey of the caller's; ``device`` is where it was added, in plain words.
+
+    ``is_reported``: it doesn't work since the owner reported a change of the account.
+    """
 
     id: int
     name: str
@@ -74,6 +77,7 @@ class OwnPasskey:
     is_synced: bool
     created_at: datetime
     last_used_at: datetime | None
+    is_reported: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ def list_passkeys(ports: Ports, actor: Actor) -> tuple[OwnPasskey, ...]:
         PasskeyRecord.is_synced,
         PasskeyRecord.created_at,
         PasskeyRecord.last_used_at,
+        (PasskeyRecord.public_key == "").label("is_reported"),
     )
     mine = select(*columns).where(PasskeyRecord.user_id == own_id(actor))
     with ports.database.reading() as session:

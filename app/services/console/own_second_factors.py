@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -18,11 +18,15 @@ from app.services.sign_in.reauthentication import own_id
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """An authenticator app: on since ``confirmed_at``; ``is_pending`` while one is set up."""
+    """An authenticator app: on since ``confirmed_at``; ``is_pending`` while one is set up.
+
+    ``is_reported``: its codes don't work since the owner reported a change of the account.
+    """
 
     confirmed_at: datetime | None = None
     last_used_at: datetime | None = None
     is_pending: bool = False
+    is_reported: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +72,10 @@ def show_own_second_factors(ports: Ports, actor: Actor) -> OwnSecondFactors:
 
 def _read_app(session: Session, user_id: int) -> AppState:
     app = AuthenticatorAppRecord
-    query = select(app.confirmed_at, app.last_used_at, app.pending_secret != "")
+    is_reported = and_(app.confirmed_at.is_not(None), app.secret == "")
+    query = select(app.confirmed_at, app.last_used_at, app.pending_secret != "", is_reported)
     row = session.execute(query.where(app.user_id == user_id)).one_or_none()
-    return AppState() if row is None else AppState(row[0], row[1], bool(row[2]))
+    return AppState() if row is None else AppState(row[0], row[1], bool(row[2]), bool(row[3]))
 
 
 def _read_codes(session: Session, user_id: int) -> CodesState:

@@ -2,6 +2,6 @@
 
 ``stored_factors`` reads, ``challenges`` asks and counts, ``code_checks`` accepts codes,
 ``recovery_codes`` stores sets of them; ``removal`` and ``session_methods`` say what follows when a
-factor is removed or added. Signing in with them is in ``sign_in``,
-adding and removing them in ``accounts``.
+factor is removed or added, ``reported_factors`` stops those of a stranger. Signing in with them is
+in ``sign_in``, adding and removing them in ``accounts``.
 """

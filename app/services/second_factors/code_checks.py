@@ -46,8 +46,8 @@ def _accept_one_time_code(ports: Ports, user_id: int, code: str) -> bool:
     )
     with ports.database.reading() as session:
         stored = session.execute(query).one_or_none()
-    if stored is None:
-        return False
+    if stored is None or not stored.secret:
+        return False  # there is none, or it was reported
     secret = ports.encryption.decrypt(authenticator_app(user_id), stored.secret)
     code_at = partial(ports.authenticator_apps.code_at, secret)
     step = find_step(code, now.timestamp(), stored.last_step, code_at)

@@ -25,6 +25,7 @@ from app.services.authorization.register import part
 from app.services.lists.records import record_from
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import CHALLENGE_ENDED
+from app.services.second_factors.reported_factors import PASSKEY
 
 RANDOM_LENGTH: Final = 64
 """Letters and digits of challenges and user handles, which are base64url of 48 bytes."""
@@ -195,8 +196,8 @@ def _find(ports: Ports, question: PasskeyQuestion, answer: str) -> _Passkey:
         row = session.execute(
             select(*columns).where(PasskeyRecord.credential_id == claim.credential_id)
         ).one_or_none()
-    if row is None:
-        raise PasskeyRefused("unknown passkey")
+    if row is None or not row.public_key:
+        raise PasskeyRefused("unknown or reported passkey")
     passkey = record_from(_Passkey, row)
     if question.user_id not in (None, passkey.user_id):
         raise PasskeyRefused("passkey of another account")
@@ -246,5 +247,5 @@ def _report_clone(ports: Ports, actor: Actor, passkey: _Passkey) -> None:
         after = {"passkey": passkey.name}
         change = Change("second_factor.cloned", "User", user.id, user.email, after=after)
         record(ports, actor, session, change)
-        values = {"factor": f'Passkey "{passkey.name}"'}
+        values = {"factor": f'Passkey "{passkey.name}"', PASSKEY: str(passkey.id)}
         notify(ports, actor, session, user.id, MailKind.PASSKEY_COPIED, values)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
+from sqlalchemy.orm import Session
+
 from app.domain.authorization.actor import Actor
 from app.domain.second_factors.challenges import ChallengePurpose
 from app.domain.second_factors.methods import (
@@ -130,7 +132,7 @@ def _enter(
 ) -> PasswordSignIn:
     """Use up the challenge and open the session, if mode and account still allow it.
 
-    A passkey that was deleted since it was checked opens none.
+    A passkey that was deleted or reported since it was checked opens none.
     """
     lifetime = None if found.lifetime is None else timedelta(seconds=found.lifetime)
     begins = PendingSession(entry.method, found.in_console, lifetime, read_audience(found))
@@ -139,14 +141,20 @@ def _enter(
         shop = session.get_one(ShopRecord, SHOP_ID)
         require_password_login(switches_of(shop, ports.clock.now()))
         user = session.get(UserRecord, proved.user_id, with_for_update=True)
-        passkey_id = proved.passkey_id
-        if user is None or (passkey_id and session.get(PasskeyRecord, passkey_id) is None):
+        if user is None or not _still_works(session, proved):
             raise Refused(CHALLENGE_ENDED)
         require_account(shop, user, entry)
         entered = begin_session(ports, actor, session, user, entry, begins, proved.amr)
     if isinstance(entered, UnfinishedSignIn):
         raise entered.refusal()
     return entered
+
+
+def _still_works(session: Session, proved: Proved) -> bool:
+    if proved.passkey_id is None:
+        return True  # a code, whose challenge would have ended with its factor
+    passkey = session.get(PasskeyRecord, proved.passkey_id)
+    return passkey is not None and passkey.public_key != ""
 
 
 @part
