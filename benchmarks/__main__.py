@@ -1,126 +1,117 @@
-"""``python -m benchmarks``: the main paths; ``python -m benchmarks NAME``: one module.
+"""``make bench``: how fast the service is, beside yardsticks on the same machine.
 
-``console``, ``fanout``, ``lists`` and ``timing`` take minutes and only run by name.
+Without names it measures the parts of the table, which take about five minutes. Others take
+minutes each and print figures of their own.
 """
 
+import argparse
 import importlib
 import os
 import sys
 import tempfile
-import threading
-import time
 from pathlib import Path
 
-from app.domain.authorization.actor import OPERATOR
-from app.domain.shop.settings import ShopUpdate
-from app.services.shop.settings import update_shop
-from benchmarks import change_cost, deliveries, load_client, paths, servers, single_sign_on
-from benchmarks.report import Report
-from benchmarks.shop import BenchShop
-from tests.builders.people import PASSWORD
+from benchmarks import servers
+from benchmarks.neighbours import LIMIT, BusyMachine
+from benchmarks.report import (
+    ALLOWED_FALL,
+    Figures,
+    Report,
+    Row,
+    falls,
+    read_recorded,
+    record,
+    write_table,
+)
 
-_LOGINS = 12
-_SIZES = (10, 1_000_000)
+TABLE = ("requests", "single_sign_on", "deliveries", "change_cost", "sizes")
+"""The modules whose ``measure`` adds rows to the table."""
 
+LONG = ("console", "fanout", "imports", "lists", "memory", "timing")
+"""The modules with a ``main``, which only run by name."""
 
-def measure(report: Report, folder: Path) -> None:
-    """The whole table."""
-    with servers.empty_flask() as bare:
-        baseline = load_client.Target(bare.port, load_client.request_bytes("/", port=bare.port))
-        report.baseline(load_client.side_by_side(baseline)[0])
-        shop = BenchShop(folder, other_users=_SIZES[0])
-        with servers.latchkey(shop.url) as server:
-            report.cold_start(server.first_answer)
-            for path in paths.steady(server.port, shop):
-                _row(report, path, server, baseline)
-            _logins(report, server, shop, baseline)
-            update_shop(shop.ports, OPERATOR, ShopUpdate(allow_storefront_traffic=False))
-            _row(report, paths.closed(server.port), server, baseline)
-            report.memory(server.memory())
-        single_sign_on.measure(report, folder, baseline)
-    deliveries.measure(report)
-    change_cost.measure(report, folder)
-    _sizes(report, folder)
+_SLOWER, _BUSY = 1, 2
 
 
-def _row(
-    report: Report, path: paths.Path, server: servers.Server, baseline: load_client.Target
-) -> None:
-    bare, outcome = load_client.side_by_side(baseline, path.at(server.port))
-    report.add(path.name, outcome, bare)
+def _parser() -> argparse.ArgumentParser:
+    parts = "\n".join(f"  {name:15} {_summary(name)}" for name in (*TABLE, *LONG))
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        epilog=f"parts:\n{parts}\n\nThe table: {', '.join(TABLE)}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("part", nargs="*", choices=(*TABLE, *LONG, []), metavar="PART")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="compare with benchmarks/recorded.json: exit 1 if a row's share of its yardstick "
+        f"fell by more than {ALLOWED_FALL * 100:.0f}%% or a limit is exceeded",
+    )
+    parser.add_argument(
+        "--record",
+        action="store_true",
+        help="store the table in benchmarks/recorded.json; `make docs` prints docs/speed.md",
+    )
+    parser.add_argument(
+        "--busy",
+        action="store_true",
+        help=f"measure although other processes take more than {LIMIT} of a core",
+    )
+    return parser
 
 
-def _sizes(report: Report, folder: Path) -> None:
-    """Measure the same requests on a small shop and on a large one."""
-    own_folder = folder / "sizes"
-    own_folder.mkdir()
-    small, large = (BenchShop(own_folder, other_users=other_users) for other_users in _SIZES)
-    with servers.latchkey(small.url) as one, servers.latchkey(large.url) as other:
-        for path in (paths.me, paths.app_request):
-            few, many = (
-                path(server.port, shop) for server, shop in ((one, small), (other, large))
-            )
-            first, second = load_client.side_by_side(few.at(one.port), many.at(other.port))
-            report.at_size(few.name, (first, second), _SIZES)
+def _summary(name: str) -> str:
+    module = importlib.import_module(f"benchmarks.{name}")
+    return (module.__doc__ or "").partition("\n")[0].rstrip(".")
 
 
-def _logins(
-    report: Report, server: servers.Server, shop: BenchShop, baseline: load_client.Target
-) -> None:
-    seconds = []
-    for number in range(_LOGINS):
-        request = paths.login(server.port, f"198.51.100.{number + 1}")
-        started = time.perf_counter()
-        answer = load_client.one(server.port, request)
-        seconds.append((time.perf_counter() - started) * 1000)
-        if b'"errors":[]' not in answer:
-            raise RuntimeError(f"a login failed: {answer[:200]!r}")
-    report.logins(sorted(seconds)[_LOGINS // 2], _hash_milliseconds(shop))
-    (bare,) = load_client.side_by_side(baseline)
-    stop = threading.Event()
-    client = threading.Thread(target=_keep_logging_in, args=(server.port, stop))
-    client.start()
-    path = paths.me(server.port, shop)
-    outcome = load_client.run(server.port, path.request, seconds=4)
-    stop.set()
-    client.join()
-    report.while_logging_in(outcome, bare)
+def main(arguments: list[str]) -> int:
+    """Measure; return the exit code: 1 slower than recorded or over a limit, 2 a busy machine."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    table = [part for part in TABLE if not options.part or part in options.part]
+    if options.record and (options.busy or len(table) < len(TABLE)):
+        parser.error("--record takes the whole table, measured on a quiet machine")
+    if not options.part or any(part in TABLE for part in options.part):
+        try:
+            report = _measure(table, busy=options.busy)
+        except BusyMachine as busy:
+            sys.stderr.write(f"{busy}\n")
+            return _BUSY
+        figures = report.figures()
+        sys.stdout.write(f"\n{write_table(figures)}")
+        if options.record:
+            record(figures)
+        if options.check and not _holds(figures, report.exceeded):
+            return _SLOWER
+    for part in options.part:
+        if part in LONG:
+            importlib.import_module(f"benchmarks.{part}").main()
+    return 0
 
 
-def _keep_logging_in(port: int, stop: threading.Event) -> None:
-    number = 0
-    while not stop.is_set():
-        number += 1
-        load_client.one(
-            port, paths.login(port, f"198.51.{100 + number // 250}.{number % 250 + 1}")
-        )
-
-
-def _hash_milliseconds(shop: BenchShop) -> float:
-    """One verification on the server's core, in this process: what the library itself takes."""
-    os.sched_setaffinity(0, {servers.SERVER_CORE})
-    stored = shop.ports.passwords.hash(PASSWORD)
-    seconds = []
-    for _ in range(_LOGINS):
-        started = time.perf_counter()
-        shop.ports.passwords.verify(stored, PASSWORD)
-        seconds.append((time.perf_counter() - started) * 1000)
+def _measure(parts: list[str], *, busy: bool) -> Report:
     os.sched_setaffinity(0, {servers.LOAD_CORE})
-    return sorted(seconds)[_LOGINS // 2]
+    report = Report(_show, busy=busy)
+    for part in parts:
+        with tempfile.TemporaryDirectory() as folder:
+            importlib.import_module(f"benchmarks.{part}").measure(report, Path(folder))
+    return report
 
 
-def main(names: list[str]) -> None:
-    """Run the modules of that name, or the table of the main paths."""
-    if names:
-        for name in names:
-            importlib.import_module(f"benchmarks.{name}").main()
-        return
-    os.sched_setaffinity(0, {servers.LOAD_CORE})
-    report = Report()
-    with tempfile.TemporaryDirectory() as folder:
-        measure(report, Path(folder))
-    sys.stdout.write(report.text())
-    sys.exit(report.status)
+def _show(row: Row) -> None:
+    sys.stderr.write(f"{row.name}: {row.share:.0%} of the yardstick\n")
 
 
-main(sys.argv[1:])
+def _holds(figures: Figures, exceeded: list[str]) -> bool:
+    slower = [*falls(figures, read_recorded()), *(f"over its limit: {text}" for text in exceeded)]
+    for sentence in slower:
+        sys.stderr.write(f"{sentence}\n")
+    if not slower:
+        sys.stderr.write("No row fell by more than 15% against the recorded figures.\n")
+    return not slower
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,8 +1,5 @@
 """The cost of a mutation with ten subscribed webhooks and without any."""
 
-import os
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -55,7 +52,7 @@ class Changed:
     def note(self) -> str:
         none, some = self.processor
         return (
-            f"`productUpdate` that no webhook and that {WEBHOOKS} webhooks hear of:"
+            f"`productUpdate` without a subscribed webhook and with {WEBHOOKS}:"
             f" {self.with_none:.1f} and {self.with_webhooks:.1f} ms"
             f" ({self.difference:+.2f} ms; the limit: {MAX_DIFFERENCE:.0f} ms),"
             f" {none:.2f} and {some:.2f} ms of processor time"
@@ -76,24 +73,12 @@ class _Times:
 
 def measure(report: Report, folder: Path) -> None:
     """Add it to the whole table."""
-    changed = _measured(folder)
-    report.limited(changed.note, missed=changed.is_too_much)
+    shop = BenchShop(folder, other_users=_OTHERS)
+    changed = report.quietly(lambda: _measured(shop))
+    report.limited(changed.note, exceeds=changed.is_too_much)
 
 
-def main() -> None:
-    """Print it; end with 1 when the webhooks cost too much."""
-    os.sched_setaffinity(0, {servers.LOAD_CORE})
-    report = Report()
-    with tempfile.TemporaryDirectory() as folder:
-        measure(report, Path(folder))
-    sys.stdout.write(report.notes())
-    sys.exit(report.status)
-
-
-def _measured(folder: Path) -> Changed:
-    own_folder = folder / "changes"
-    own_folder.mkdir()
-    shop = BenchShop(own_folder, other_users=_OTHERS)
+def _measured(shop: BenchShop) -> Changed:
     times = {0: _Times(), WEBHOOKS: _Times()}
     with servers.latchkey(shop.url) as server:
         requests = _requests(server.port, shop)

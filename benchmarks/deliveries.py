@@ -1,15 +1,15 @@
-"""Deliveries per second of one worker process on one core, to a local receiver."""
+"""Deliveries by one worker process on one core, beside what it could sign at most."""
 
 import multiprocessing
 import os
 import resource
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from ipaddress import ip_network
 from multiprocessing.connection import Connection
 from pathlib import Path
+from statistics import median
 from threading import Event, Thread
 
 from sqlalchemy import func, insert, select
@@ -25,31 +25,40 @@ from app.wiring import connect
 from app.worker import run
 from benchmarks import servers
 from benchmarks.receiver import receiver
-from benchmarks.report import Report
+from benchmarks.report import Report, Row
 
 COUNT, WEBHOOKS = 4000, 20
 
 
+_RUNS = 3
+_SIGNING_SECONDS = 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """How many deliveries a second were made, and milliseconds of processor time for each."""
+    """How many deliveries a second were made, with milliseconds of processor time for each.
+
+    ``signatures`` is how many bodies a second the same core signed right before and after.
+    """
 
     rate: float
     milliseconds: float
+    signatures: float
+
+    @property
+    def share(self) -> float:
+        return self.rate / self.signatures
 
 
-def main() -> None:
-    """Print how fast deliveries go that are due in a shop on SQLite."""
-    done = deliver()
-    sys.stdout.write(
-        f"{done.rate:.0f} deliveries/s, {done.milliseconds:.2f} ms of processor time each\n"
-    )
-
-
-def measure(report: Report) -> None:
-    """The row of the whole table."""
-    done = deliver()
-    report.deliveries(done.rate, done.milliseconds)
+def measure(report: Report, _folder: Path) -> None:
+    """Add the row, and what a delivery takes."""
+    runs = [report.quietly(deliver) for _ in range(_RUNS)]
+    shares = [run.share for run in runs]
+    name = "webhook deliveries with JWS (the yardstick: RSA signatures on that core)"
+    rate = median(run.rate for run in runs)
+    report.add_row(Row(name, round(rate, 1), median(shares), min(shares), max(shares)))
+    milliseconds = median(run.milliseconds for run in runs)
+    report.note(f"a webhook delivery: {milliseconds:.2f} ms of processor time")
 
 
 def deliver() -> Delivered:
@@ -78,6 +87,7 @@ def _work(url: str, target: str, results: "Connection[Delivered, None]") -> None
     ports = connect(Settings(database_url=url, outgoing_allowed_networks=loopback))
     ring(ports)
     _fill(ports, target)
+    signatures = _signatures(ports)
     stop, started_at, used = Event(), time.perf_counter(), _processor()
     worker = Thread(target=run, args=(ports, stop))
     worker.start()
@@ -88,8 +98,18 @@ def _work(url: str, target: str, results: "Connection[Delivered, None]") -> None
     worker.join()
     if _count(ports, DeliveryStatus.SUCCESS) != COUNT:
         raise RuntimeError("not every delivery arrived")
+    signatures = (signatures + _signatures(ports)) / 2
     ports.database.close()
-    results.send(Delivered(COUNT / seconds, used / COUNT * 1000))
+    results.send(Delivered(COUNT / seconds, used / COUNT * 1000, signatures))
+
+
+def _signatures(ports: Ports) -> float:
+    """Return how many bodies a second this core signs with the shop's key."""
+    signer, made, begun = ring(ports).signer, 0, time.perf_counter()
+    while time.perf_counter() - begun < _SIGNING_SECONDS:
+        ports.keys.sign_detached(signer, f'{{"product": {made}}}'.encode())
+        made += 1
+    return made / (time.perf_counter() - begun)
 
 
 def _processor() -> float:
@@ -133,7 +153,3 @@ def _count(ports: Ports, status: DeliveryStatus) -> int:
     counted = select(func.count()).where(DeliveryRecord.status == status.value)
     with ports.database.reading() as session:
         return session.scalar(counted) or 0
-
-
-if __name__ == "__main__":
-    main()

@@ -3,9 +3,10 @@
 import selectors
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import median
 
 _READ = 65536
 _ROUNDS = 5
@@ -15,11 +16,22 @@ _WARM_UP = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run gave: answers a second, latencies in milliseconds, and what was not a 200."""
+    """What runs gave: answers a second, latencies in milliseconds, and what was not a 200.
 
-    rate: float
+    ``rate`` is the median of ``rates``, those of each run.
+    """
+
+    rates: tuple[float, ...]
     latencies: list[float] = field(repr=False)
     unexpected: int
+
+    @property
+    def rate(self) -> float:
+        return median(self.rates)
+
+    def shares(self, yardstick: "Outcome") -> list[float]:
+        """Return the rate of each run as a share of the yardstick's run beside it."""
+        return [own / other for own, other in zip(self.rates, yardstick.rates, strict=True)]
 
     def percentile(self, share: float) -> float:
         """The latency that ``share`` of all answers stayed under."""
@@ -29,11 +41,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A request, where it goes, and the status that its answer must have."""
+    """A request, where it goes, and the status that its answer must have.
+
+    ``meanwhile`` is entered for the time of each run.
+    """
 
     port: int
     request: bytes = field(repr=False)
     status: int = 200
+    meanwhile: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 @dataclass(slots=True)
@@ -66,16 +82,18 @@ def side_by_side(
     """
     for one in targets:
         run(one.port, one.request, seconds=_WARM_UP)
-    runs = [
-        [run(one.port, one.request, seconds=seconds, status=one.status) for one in targets]
-        for _ in range(rounds)
-    ]
+    runs = [[_run(one, seconds) for one in targets] for _ in range(rounds)]
     return [_together(of_one) for of_one in zip(*runs, strict=True)]
+
+
+def _run(target: Target, seconds: float) -> Outcome:
+    with target.meanwhile():
+        return run(target.port, target.request, seconds=seconds, status=target.status)
 
 
 def _together(outcomes: Sequence[Outcome]) -> Outcome:
     return Outcome(
-        fmean(one.rate for one in outcomes),
+        tuple(one.rate for one in outcomes),
         [latency for one in outcomes for latency in one.latencies],
         sum(one.unexpected for one in outcomes),
     )
@@ -90,7 +108,7 @@ def run(
     status: int = 200,
     limit: int | None = None,
 ) -> Outcome:
-    """Send ``request`` over and over on that many connections for that long, or ``most`` times."""
+    """Send ``request`` again and again on that many connections, that long or ``limit`` times."""
     expected = f"HTTP/1.1 {status} ".encode()
     selector = selectors.DefaultSelector()
     open_connections = [_connect(port) for _ in range(connections)]
@@ -114,7 +132,7 @@ def run(
     for connection in open_connections:
         connection.socket.close()
     selector.close()
-    return Outcome(len(latencies) / elapsed, latencies, unexpected)
+    return Outcome((len(latencies) / elapsed,), latencies, unexpected)
 
 
 def one(port: int, request: bytes) -> bytes:

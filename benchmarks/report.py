@@ -1,96 +1,144 @@
-"""The table that ``make bench`` prints."""
+"""The figures of ``make bench``: rows beside their yardstick, notes, and what was recorded."""
 
+import json
 import os
 import platform
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 
-from benchmarks.load_client import Outcome
+from benchmarks import load_client
+from benchmarks.load_client import Outcome, Target
+from benchmarks.neighbours import Measured, undisturbed
+
+RECORDED = Path(__file__).parent / "recorded.json"
+"""The figures that docs/speed.md shows, and that ``--check`` compares with."""
+
+ALLOWED_FALL = 0.15
+"""The part of a recorded share that a row can lose before ``--check`` fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A path: ``share`` is its rate as a part of the yardstick's, which ran in the same seconds.
+
+    ``rate`` (a second) and ``share`` are medians of the runs, ``lowest`` and ``highest`` the
+    shares of single runs, ``p99`` is in milliseconds.
+    """
+
+    name: str
+    rate: float
+    share: float
+    lowest: float
+    highest: float
+    p99: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one run of the table found, on which machine."""
+
+    machine: str
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
 
 
 class Report:
-    """Collects figures; ``text`` is the table in Markdown, as docs/speed.md shows it."""
+    """Measures beside a yardstick and collects the figures.
 
-    def __init__(self) -> None:
-        self._yardstick = 1.0
-        self._rows: list[tuple[str, str, str, str]] = []
+    ``on_row`` is called with each row at once; ``busy``: neighbours are no reason to refuse.
+    """
+
+    def __init__(
+        self, on_row: Callable[[Row], None] = lambda _: None, *, busy: bool = False
+    ) -> None:
+        self._on_row = on_row
+        self._busy = busy
+        self._rows: list[Row] = []
         self._notes: list[str] = []
-        self._missed = False
+        self.exceeded: list[str] = []
 
-    @property
-    def status(self) -> int:
-        """What the process ends with: 1 where a limit was missed."""
-        return int(self._missed)
+    def side_by_side(self, *targets: Target) -> list[Outcome]:
+        """Return what each of ``targets`` gives, in turn; raises ``BusyMachine``."""
+        return self.quietly(lambda: load_client.side_by_side(*targets))
 
-    def baseline(self, outcome: Outcome) -> None:
-        self._yardstick = outcome.rate
-        self.add("an empty Flask view (the yardstick)", outcome, outcome)
+    def quietly(self, measure: Callable[[], Measured]) -> Measured:
+        """Return what ``measure`` does while other processes are quiet; else ``BusyMachine``."""
+        return undisturbed(measure, allowed=self._busy)
 
-    def add(self, name: str, outcome: Outcome, baseline: Outcome) -> None:
-        """A row; ``yardstick`` is what an empty view gave at the same time."""
+    def add(self, name: str, outcome: Outcome, yardstick: Outcome) -> None:
+        """Add a path that ran beside ``yardstick``."""
         if outcome.unexpected:
             raise RuntimeError(f"{name}: {outcome.unexpected} answers had another status")
-        self._rows.append(
-            (
+        shares = outcome.shares(yardstick)
+        self.add_row(
+            Row(
                 name,
-                f"{outcome.rate:,.0f}",
-                f"{outcome.rate / baseline.rate:.0%}",
-                f"{outcome.percentile(0.99):.1f} ms",
+                round(outcome.rate, 1),
+                round(median(shares), 4),
+                round(min(shares), 4),
+                round(max(shares), 4),
+                round(outcome.percentile(0.99), 1),
             )
         )
+
+    def add_row(self, row: Row) -> None:
+        self._rows.append(row)
+        self._on_row(row)
 
     def note(self, text: str) -> None:
+        """Add a figure that has no yardstick."""
         self._notes.append(text)
 
-    def limited(self, text: str, *, missed: bool) -> None:
-        """A figure with a limit (``text``); it is marked if the limit is exceeded."""
-        self._missed |= missed
-        self._notes.append(f"{text} **too much**" if missed else text)
+    def limited(self, text: str, *, exceeds: bool) -> None:
+        """Add a figure with a limit, which ``text`` says."""
+        self._notes.append(text)
+        if exceeds:
+            self.exceeded.append(text)
 
-    def cold_start(self, seconds: float) -> None:
-        self._notes.append(f"cold start to the first answer: {seconds:.2f} s")
+    def figures(self) -> Figures:
+        return Figures(_machine(), tuple(self._rows), tuple(self._notes))
 
-    def memory(self, mebibytes: float) -> None:
-        self._notes.append(f"a worker's resident memory after all of this: {mebibytes:.0f} MiB")
 
-    def logins(self, milliseconds: float, hashing: float) -> None:
-        share = hashing / milliseconds
-        self._notes.append(
-            f"`tokenCreate`: {milliseconds:.1f} ms, of which the password hash alone takes"
-            f" {hashing:.1f} ms ({share:.0%})"
-        )
+def write_table(figures: Figures) -> str:
+    """Return the figures in Markdown."""
+    lines = ["| path | a second | of the yardstick | lowest to highest | p99 |"]
+    lines += ["|---|---|---|---|---|"]
+    lines += [f"| {' | '.join(_cells(row))} |" for row in figures.rows]
+    lines += ["", *(f"- {note}" for note in figures.notes), "", f"{figures.machine}."]
+    return "\n".join(lines) + "\n"
 
-    def deliveries(self, rate: float, milliseconds: float) -> None:
-        self._rows.append(
-            (
-                "webhook deliveries by the background worker",
-                f"{rate:,.0f}",
-                f"{rate / self._yardstick:.0%}",
-                f"{milliseconds:.1f} ms of processor time each",
+
+def read_recorded(path: Path = RECORDED) -> Figures:
+    """Return the recorded figures; raises ``FileNotFoundError`` if there are none."""
+    stored = json.loads(path.read_text())
+    rows = tuple(Row(**row) for row in stored["rows"])
+    return Figures(stored["machine"], rows, tuple(stored["notes"]))
+
+
+def record(figures: Figures, path: Path = RECORDED) -> None:
+    """Store ``figures`` as those that later runs are compared with."""
+    path.write_text(json.dumps(asdict(figures), indent=2) + "\n")
+
+
+def falls(figures: Figures, recorded: Figures) -> Iterator[str]:
+    """Yield a sentence for each row whose share fell by more than ``ALLOWED_FALL``."""
+    before = {row.name: row for row in recorded.rows}
+    for row in figures.rows:
+        known = before.get(row.name)
+        if known is not None and row.share < known.share * (1 - ALLOWED_FALL):
+            change = row.share / known.share - 1
+            yield (
+                f"{row.name}: {row.share:.0%} of the yardstick, recorded {known.share:.0%} "
+                f"({change:+.0%})"
             )
-        )
 
-    def while_logging_in(self, outcome: Outcome, baseline: Outcome) -> None:
-        self.add("`me` while one client logs in", outcome, baseline)
 
-    def at_size(
-        self, name: str, outcomes: tuple[Outcome, Outcome], sizes: tuple[int, int]
-    ) -> None:
-        small, large = (one.rate for one in outcomes)
-        self._notes.append(
-            f"{name} at {sizes[0]} and at {sizes[1]:,} users, sessions and app tokens:"
-            f" {small:,.0f} and {large:,.0f} a second ({large / small - 1:+.0%})"
-        )
-
-    def notes(self) -> str:
-        """Return the notes below the table."""
-        return "".join(f"- {note}\n" for note in self._notes)
-
-    def text(self) -> str:
-        lines = ["| path | a second | of the empty view | p99 |", "|---|---|---|---|"]
-        lines += [f"| {' | '.join(row)} |" for row in self._rows]
-        lines += ["", self.notes()]
-        lines += [f"{_machine()}; one worker on one core, 8 connections from another, SQLite."]
-        return "\n".join(lines) + "\n"
+def _cells(row: Row) -> tuple[str, ...]:
+    tail = "" if row.p99 is None else f"{row.p99:.1f} ms"
+    spread = f"{row.lowest:.0%} to {row.highest:.0%}"
+    return row.name, f"{row.rate:,.0f}", f"{row.share:.0%}", spread, tail
 
 
 def _machine() -> str:

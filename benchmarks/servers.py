@@ -30,16 +30,16 @@ class Server:
 
     def memory(self) -> float:
         """MiB that the largest of its processes keeps in memory."""
-        return max(_resident(child) for child in _family(self.process)) / _MEBI
+        return max(_resident(child) for child in family(self.process)) / _MEBI
 
     def shares(self) -> Mapping[str, float]:
         """MiB of each kind of process (PSS: of pages that several share, its part)."""
-        family = [child for child in _family(self.process) if child != self.process]
-        return {_kind(child): _proportional(child) / _MEBI for child in family}
+        children = [child for child in family(self.process) if child != self.process]
+        return {_kind(child): _proportional(child) / _MEBI for child in children}
 
     def processor(self) -> float:
         """Seconds of processor time that its processes have taken together."""
-        return sum(processor_seconds(child) for child in _family(self.process))
+        return sum(processor_seconds(child) for child in family(self.process))
 
 
 @contextmanager
@@ -116,21 +116,22 @@ def _wait(process: "subprocess.Popen[bytes]", port: int, path: str, started: flo
     raise RuntimeError("the server did not answer in time")
 
 
-def _family(process: int) -> list[int]:
-    family, waiting = [], [process]
+def family(process: int) -> list[int]:
+    """Return ``process`` and all its descendants."""
+    found, waiting = [], [process]
     while waiting:
         current = waiting.pop()
-        family.append(current)
-        for task in Path(f"/proc/{current}/task").iterdir():
-            waiting += map(int, (task / "children").read_text().split())
-    return family
+        found.append(current)
+        for task in Path(f"/proc/{current}/task").glob("*/children"):
+            waiting += map(int, task.read_text().split())
+    return found
 
 
 def _kind(process: int) -> str:
     """Return "worker", "server" or "parent", the server process that starts the others."""
     if b"worker" in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0"):
         return "worker"
-    return "parent" if len(_family(process)) > 1 else "server"
+    return "parent" if len(family(process)) > 1 else "server"
 
 
 def _proportional(process: int) -> int:

@@ -1,0 +1,1 @@
+"""The judge of speed: shares of yardsticks, busy machines, recorded figures."""
