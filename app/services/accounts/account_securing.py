@@ -105,9 +105,10 @@ def secure_account(ports: Ports, actor: Actor, *, token: str) -> SecuredAccount:
         user.updated_at = ports.clock.now()
         session.flush()
         _drop_links(session, opened)
+        stopped = stop_reported(session, user.id, opened.notice, opened.created_at)
+        session.flush()  # factors before challenges, as where an answer is stored
         ended = end_sessions(ports, session, user.id)
         _forget_device(session, opened)
-        stopped = stop_reported(session, user.id, opened.notice, opened.created_at)
         after: dict[str, object] = {"notice": opened.notice["kind"], "sessions_ended": ended}
         if user.email != replaced:
             after["email"] = user.email

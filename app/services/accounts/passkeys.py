@@ -162,6 +162,8 @@ def add_passkey(
     codes = hash_first_codes(ports, user_id)
     with ports.database.transaction() as session:
         user = _lock_user(session, user_id)
+        # The session before its challenge: a session that ends takes its challenges along.
+        add_method(session, actor, method_of(is_synced=made.is_synced))
         use_up(session, asked_id)
         _require_room(session, user_id)
         _store(ports, actor, session, user_id, made, name)
@@ -171,7 +173,6 @@ def add_passkey(
         values = {"factor": f'Passkey "{name}"'}
         notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, values)
         shown = store_first_codes(ports, session, user_id, codes)
-        add_method(session, actor, method_of(is_synced=made.is_synced))
         return AddedFactor(shown, count_other_sessions(ports, session, actor, user_id))
 
 

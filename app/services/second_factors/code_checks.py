@@ -13,7 +13,7 @@ from app.domain.mails.mail import MailKind
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.second_factors.one_time_codes import find_step, read_one_time_code
 from app.domain.second_factors.recovery_codes import read_recovery_code, selector_of
-from app.models import AuthenticatorAppRecord, RecoveryCodeRecord
+from app.models import AuthenticatorAppRecord, RecoveryCodeRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.outbox.security_notices import notify
@@ -87,6 +87,8 @@ def _accept_recovery_code(ports: Ports, actor: Actor, user_id: int, code: str) -
         .returning(record.user_id)
     )
     with ports.database.transaction() as session:
+        # The account before its codes, as where they are replaced or reset.
+        session.get(UserRecord, user_id, with_for_update=True)
         if session.scalar(accepted) is None:
             return False
         left = {"left": str(read_factors(session, user_id).recovery_codes)}

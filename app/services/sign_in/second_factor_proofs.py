@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from sqlalchemy import delete
-from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.scopes import read_grant
@@ -93,17 +92,16 @@ def prove(
     except ThrottleUnavailable as error:
         raise Refused(UNCOUNTABLE) from error
     with ports.database.transaction() as session:
+        # The session before its challenge: a session that ends takes its challenges along.
+        stored = session.get(SessionRecord, session_id, with_for_update=True)
+        if stored is None:
+            raise Refused(CHALLENGE_ENDED)
         if challenge_id is not None:
             use_up(session, challenge_id)
-        return _raise(ports, session, session_id, method)
+        return _raise(ports, stored, method)
 
 
-def _raise(
-    ports: Ports, session: Session, session_id: int, method: AuthenticationMethod
-) -> OpenedSession:
-    stored = session.get(SessionRecord, session_id, with_for_update=True)
-    if stored is None:
-        raise Refused(CHALLENGE_ENDED)
+def _raise(ports: Ports, stored: SessionRecord, method: AuthenticationMethod) -> OpenedSession:
     origin = SessionOrigin(stored.origin)
     by_password = origin is SessionOrigin.PASSWORD
     amr = methods_with_proof(read_methods(stored.amr), method, by_password=by_password)

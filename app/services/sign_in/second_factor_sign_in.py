@@ -137,10 +137,11 @@ def _enter(
     lifetime = None if found.lifetime is None else timedelta(seconds=found.lifetime)
     begins = PendingSession(entry.method, found.in_console, lifetime, read_audience(found))
     with ports.database.transaction() as session:
+        # The account before its challenge, as where all of an account's challenges end.
+        user = session.get(UserRecord, proved.user_id, with_for_update=True)
         use_up(session, found.id)
         shop = session.get_one(ShopRecord, SHOP_ID)
         require_password_login(switches_of(shop, ports.clock.now()))
-        user = session.get(UserRecord, proved.user_id, with_for_update=True)
         if user is None or not _still_works(session, proved):
             raise Refused(CHALLENGE_ENDED)
         require_account(shop, user, entry)

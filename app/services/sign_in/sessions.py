@@ -234,7 +234,6 @@ def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | Non
     stop working as well.
     """
     going = delete(SessionRecord).where(SessionRecord.user_id == user_id)
-    drop_challenges(session, user_id)
     if but is None:
         session.execute(
             update(UserRecord)
@@ -243,7 +242,9 @@ def end_sessions(ports: Ports, session: Session, user_id: int, *, but: int | Non
         )
     else:
         going = going.where(SessionRecord.id != but)
-    return len(session.scalars(going.returning(SessionRecord.id)).all())
+    ended = len(session.scalars(going.returning(SessionRecord.id)).all())
+    drop_challenges(session, user_id)
+    return ended
 
 
 def _subject(
