@@ -66,8 +66,9 @@ def use(ports: Ports, token: str) -> SecuredAccount:
     return secure_account(ports, NOBODY, token=token)
 
 
-def test_mailbox_alone_does_not_get_past_the_second_factor(ports: Ports) -> None:
+def test_mailbox_alone_does_not_get_past_the_second_factor(ports: Ports, clock: FakeClock) -> None:
     user = make_protected(ports)
+    clock.pass_(hours=1)
     secured = use(ports, notice(ports, user.id))
     with pytest.raises(SecondFactorRequired):
         set_password(ports, NOBODY, email=EMAIL, password=NEW, token=secured.password_token)
