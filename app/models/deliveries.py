@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record, partial_index
@@ -14,6 +14,7 @@ class DeliveryRecord(Record):
     ``message_id`` is the ``webhook-id`` of every attempt. ``next_attempt_at`` is empty once
     nothing more will be tried; ``lease_until`` keeps two workers from making one attempt.
     ``note_id`` is the outbox event it comes from, empty for one that was triggered by hand.
+    ``has_link``: the payload holds the secret of a link, so its app can mail that to the person.
     ``response_status`` is what the last attempt was answered with, empty without an answer.
     """
 
@@ -76,6 +77,7 @@ class DeliveryRecord(Record):
     lease_until: Mapped[datetime | None]
     given_up: Mapped[str] = mapped_column(String(256), default="", server_default="")
     response_status: Mapped[int | None]
+    has_link: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class DeliveryAttemptRecord(Record):

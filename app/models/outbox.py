@@ -48,6 +48,8 @@ class OutboxMailRecord(Record):
     the time of the last attempt. ``user_id`` is the account that the mail is about, kept after the
     account; ``redirect_url`` the page of its link, without the token, for a new link.
     ``language_code`` is the language it is written in, "" for English.
+    ``awaited_event_id`` is the event with the same link while an app may send the mail instead:
+    until ``next_attempt_at``, when ours is sent. ``sent_by`` is the name of the app that did.
     """
 
     __tablename__ = "outbox_mails"
@@ -60,6 +62,11 @@ class OutboxMailRecord(Record):
             "created_at",
             "id",
             where="sent_at IS NULL",
+        ),
+        partial_index(
+            "ix_outbox_mails_awaiting",
+            "awaited_event_id",
+            where="awaited_event_id IS NOT NULL",
         ),
     )
 
@@ -76,4 +83,6 @@ class OutboxMailRecord(Record):
     lease: Mapped[str] = mapped_column(String(32), default="", server_default="")
     attempted_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]
+    awaited_event_id: Mapped[int | None] = mapped_column(BigKey)
+    sent_by: Mapped[str] = mapped_column(String(256), default="", server_default="")
     last_error: Mapped[str] = mapped_column(String(512), default="", server_default="")

@@ -24,10 +24,15 @@ _SECRETS = re.compile(
 
 
 class MailStatus(StrEnum):
-    """How far an email is; DEFERRED ones are tried again, FAILED ones aren't."""
+    """How far an email is; DEFERRED ones are tried again, FAILED ones aren't.
+
+    WAITING ones wait for an app to send them instead, SENT_BY_APP ones an app has accepted.
+    """
 
     QUEUED = "QUEUED"
+    WAITING = "WAITING"
     SENT = "SENT"
+    SENT_BY_APP = "SENT_BY_APP"
     DEFERRED = "DEFERRED"
     FAILED = "FAILED"
 
@@ -38,7 +43,8 @@ class MailEntry:
 
     ``kind`` is that of a ``MailKind``, or of one that existed once. ``user_id``, the names and
     ``is_staff`` are those of the account that it is about, empty without one. ``error`` says why
-    the last attempt failed. ``sent_at`` is when a mail server accepted it.
+    the last attempt failed. ``sent_at`` is when a mail server accepted it, or the app ``sent_by``.
+    ``waits_for`` is the app that it waits for: "" before one was found, ``None`` for no wait.
     """
 
     id: int
@@ -53,14 +59,18 @@ class MailEntry:
     attempted_at: datetime | None
     next_attempt_at: datetime | None
     sent_at: datetime | None
+    sent_by: str
+    waits_for: str | None
     error: str
 
     @property
     def status(self) -> MailStatus:
         if self.sent_at is not None:
-            return MailStatus.SENT
+            return MailStatus.SENT_BY_APP if self.sent_by else MailStatus.SENT
         if self.next_attempt_at is None:
             return MailStatus.FAILED
+        if self.waits_for is not None:
+            return MailStatus.WAITING
         return MailStatus.DEFERRED if self.error else MailStatus.QUEUED
 
 

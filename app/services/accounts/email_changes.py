@@ -29,7 +29,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only
 from app.services.identity.account_trust import confirm_email
 from app.services.identity.users import load_caller
-from app.services.outbox.publisher import add_event, add_mail
+from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.outbox.security_notices import notify_email_change
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
 from app.services.sign_in.timing_equalizer import roll_back_unless
@@ -102,10 +102,9 @@ def _promise(
         "new_email": email,
     }
     mail = Mail(MailKind.EMAIL_CHANGE_REQUEST, email, values)
-    add_mail(ports, session, mail, user_id=user.id)
     page = normalize_url(redirect_url)
     event = AccountChangeEmailRequested(user.id, token=token, redirect_url=page, new_email=email)
-    add_event(ports, actor, session, event)
+    add_link_mail(ports, actor, session, mail, event)
 
 
 def _notify(ports: Ports, owner: int, *, keep: bool) -> None:

@@ -27,7 +27,7 @@ from app.services.accounts.email_links import make_link, redirect_refusal
 from app.services.accounts.new_passwords import weaknesses
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides
-from app.services.outbox.publisher import add_event, add_mail
+from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.sign_in.imported_passwords import imported_seconds
 from app.services.sign_in.password_sessions import needs_confirmation
 from app.services.sign_in.timing_equalizer import roll_back_unless
@@ -185,6 +185,5 @@ def _ask_to_confirm(
     values = {"link": link, "lifetime": format_lifetime(purpose)}
     page = normalize_url(redirect_url)
     mail = Mail(MailKind.ACCOUNT_CONFIRMATION, user.email, values)
-    add_mail(ports, session, mail, user_id=user.id, redirect_url=page)
     event = AccountConfirmationRequested(user.id, token=token, redirect_url=page)
-    add_event(ports, actor, session, event)
+    add_link_mail(ports, actor, session, mail, event, redirect_url=page)

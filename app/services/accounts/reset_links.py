@@ -20,7 +20,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
 from app.services.identity.manageable_users import require_manageable
 from app.services.identity.users import find_user_by_key
-from app.services.outbox.publisher import add_event, add_mail
+from app.services.outbox.publisher import add_link_mail
 from app.services.sign_in.password_login import needs_password_login
 
 
@@ -80,10 +80,9 @@ def create_link(
     values = {"link": link, "lifetime": format_lifetime(purpose)}
     page = normalize_url(redirect_url)
     mail = Mail(MailKind.PASSWORD_RESET, user.email, values)
-    add_mail(ports, session, mail, user_id=user.id, redirect_url=page)
     kind = StaffSetPasswordRequested if user.is_staff else AccountSetPasswordRequested
     event = kind(user.id, token=token, redirect_url=page)
-    add_event(ports, requested_by, session, event)
+    add_link_mail(ports, requested_by, session, mail, event, redirect_url=page)
     change = Change("password.reset_link", "User", user.id, user.email)
     record(ports, requested_by, session, change)
 

@@ -1,7 +1,7 @@
 """Fan out events: one delivery for each subscribed webhook."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, or_, select, update
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import DeliveryStatus
-from app.domain.events import EVENTS, Event, EventType
+from app.domain.events import EVENTS, Event, EventType, LinkRequested
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.retries import FAULT_DELAYS, delay_before
 from app.models import OutboxEventRecord
@@ -172,7 +172,8 @@ def _make_payloads(
             )
         payload = payloads[key]
         if not payload.problem:
-            deliveries.append(_pending(note, subscriber, issuer, payload.text))
+            pending = _pending(note, subscriber, issuer, payload.text)
+            deliveries.append(replace(pending, has_link=_has_link(event, payload.text)))
         elif payload.fault is None or is_last:
             deliveries.append(_failed(note, subscriber, issuer, payload.problem))
     faults = tuple(payload.fault for payload in payloads.values() if payload.fault is not None)
@@ -194,6 +195,11 @@ def _pending(
         issuer=issuer,
         note_id=note.id,
     )
+
+
+def _has_link(event: Event, payload: str) -> bool:
+    """Whether the payload holds the link's secret: the webhook may have it, and its query asks."""
+    return isinstance(event, LinkRequested) and bool(event.token) and str(event.token) in payload
 
 
 def _failed(

@@ -61,6 +61,7 @@ def _rebuild(ports: Ports, key: int) -> bool:
                 payload=encrypted_payload(ports, rebuilt.event, rebuilt.payload),
                 status=rebuilt.status.value,
                 given_up=rebuilt.given_up[:256],
+                has_link=rebuilt.has_link,
                 next_attempt_at=now if is_due else None,
             )
         )

@@ -23,6 +23,7 @@ class NewDelivery:
     """A delivery to be: due at once, unless it has failed before it could be tried.
 
     ``note_id`` is the outbox event it comes from, ``None`` for one that was triggered by hand.
+    ``has_link``: the payload holds the secret of a link.
     """
 
     webhook_id: int
@@ -33,6 +34,7 @@ class NewDelivery:
     note_id: int | None = None
     status: DeliveryStatus = DeliveryStatus.PENDING
     given_up: str = ""
+    has_link: bool = False
 
 
 @part
@@ -79,4 +81,5 @@ def _row(ports: Ports, new: NewDelivery, now: datetime) -> dict[str, object]:
         "created_at": now,
         "next_attempt_at": now if is_due else None,
         "given_up": new.given_up[:_REASON],
+        "has_link": new.has_link,
     }

@@ -5,10 +5,11 @@ Staff who manage staff see every email; staff who manage customers see those to 
 
 from collections.abc import Iterator
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, case, func, null, or_, select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.mails.mail_log import (
     MAX_SEARCHED,
     MAX_TEXT_LENGTH,
@@ -25,6 +26,7 @@ from app.services.authorization.register import part, requires_person
 from app.services.lists.paging import Order, Query, read_page
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import contains_text
+from app.services.operations.app_mail import app_name
 
 _mail = OutboxMailRecord
 COLUMNS = (
@@ -40,18 +42,26 @@ COLUMNS = (
     _mail.attempted_at,
     _mail.next_attempt_at,
     _mail.sent_at,
+    _mail.sent_by,
+    case(
+        (_mail.awaited_event_id.is_(None), null()),
+        else_=func.coalesce(app_name(DeliveryStatus.PENDING, DeliveryStatus.SUCCESS), ""),
+    ).label("waits_for"),
     _mail.last_error.label("error"),
 )
 """The fields of ``MailEntry``: neither content nor links."""
 
 _BY_TIME = (_mail.created_at, _mail.id)
 _UNSENT = _mail.sent_at.is_(None)
-_WAITS = _mail.next_attempt_at.is_not(None)
+_PENDING = _mail.next_attempt_at.is_not(None)
+_OURS = _mail.awaited_event_id.is_(None)
 _STATUSES: dict[MailStatus, tuple[ColumnElement[bool], ...]] = {
-    MailStatus.SENT: (_mail.sent_at.is_not(None),),
+    MailStatus.SENT: (_mail.sent_at.is_not(None), _mail.sent_by == ""),
+    MailStatus.SENT_BY_APP: (_mail.sent_at.is_not(None), _mail.sent_by != ""),
     MailStatus.FAILED: (_UNSENT, _mail.next_attempt_at.is_(None)),
-    MailStatus.DEFERRED: (_UNSENT, _WAITS, _mail.last_error != ""),
-    MailStatus.QUEUED: (_UNSENT, _WAITS, _mail.last_error == ""),
+    MailStatus.WAITING: (_UNSENT, _PENDING, _mail.awaited_event_id.is_not(None)),
+    MailStatus.DEFERRED: (_UNSENT, _PENDING, _OURS, _mail.last_error != ""),
+    MailStatus.QUEUED: (_UNSENT, _PENDING, _OURS, _mail.last_error == ""),
 }
 _EXPORTED_AT_ONCE = 500
 _ALL = MailFilter()

@@ -89,7 +89,7 @@ def resend_mail(ports: Ports, actor: Actor, mail_id: int, redirect_url: str) -> 
 @part
 def resend_problem(mail: MailEntry) -> Problem | None:
     """Return why ``mail`` can't be sent again, ``None`` if it can."""
-    if mail.status in (MailStatus.QUEUED, MailStatus.DEFERRED):
+    if mail.status in (MailStatus.QUEUED, MailStatus.WAITING, MailStatus.DEFERRED):
         return None
     if mail.kind not in _SENDERS:
         return _REASONS.get(mail.kind, _NOTICE)
@@ -111,6 +111,7 @@ def _retry_now(ports: Ports, actor: Actor, mail: MailEntry) -> None:
         if found.attempted_at is not None and found.attempted_at > now - _BETWEEN_ATTEMPTS:
             raise Refused(_JUST_TRIED)
         found.next_attempt_at = now
+        found.awaited_event_id = None
         record(ports, actor, session, Change("mail.retry", "Mail", mail.id, kind_label(mail.kind)))
 
 

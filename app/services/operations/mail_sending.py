@@ -19,6 +19,7 @@ from app.ports.mail import MailUndeliverable
 from app.services.accounts.password_resets import answer_reset_requests
 from app.services.authorization.register import internal
 from app.services.lists.records import record_from
+from app.services.operations.app_mail import settle_app_mail
 from app.services.shop.settings import settings_of
 
 _BATCH = 20
@@ -47,14 +48,15 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
 
     A mail is claimed before it is sent and marked afterwards: a crash in between sends it again
     with the same Message-ID. An unreachable server delays mail and loses none. Requested links are
-    created first: their mails are due immediately. A fault of ours delays only the link or mail
-    concerned, and is raised after the others.
+    created first: their mails are due immediately. Mail that waited for an app follows. A fault of
+    ours delays only the link or mail concerned, and is raised after the others.
     """
     faults: list[Exception] = []
-    try:
-        answer_reset_requests(ports, actor)
-    except Exception as fault:  # noqa: BLE001 - raised at the end; what was promised goes on
-        faults.append(fault)
+    for prepare in (answer_reset_requests, settle_app_mail):
+        try:
+            prepare(ports, actor)
+        except Exception as fault:  # noqa: BLE001 - raised at the end; what was promised goes on
+            faults.append(fault)
     lease = ports.randomness.token(_LEASE_NAME)
     ends = ports.clock.now() + _LEASE
     claimed = _claim(ports, lease)
@@ -90,6 +92,7 @@ def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
             # A claimed mail falls due again when the lease ends, should this worker be killed.
             .values(
                 lease=lease,
+                awaited_event_id=None,
                 next_attempt_at=now + _LEASE,
                 attempts=OutboxMailRecord.attempts + 1,
             )

@@ -3,13 +3,16 @@
 import json
 from dataclasses import fields
 
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.events import Event, LinkRequested
 from app.domain.keys.encryption_purposes import OUTBOX_EVENT, OUTBOX_MAIL
-from app.domain.mails.mail import Mail
-from app.models import OutboxEventRecord, OutboxMailRecord
+from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.senders import ASKED_AGAIN, MAX_WAIT, MailSender, sender_setting
+from app.models import OutboxEventRecord, OutboxMailRecord, ShopRecord
+from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import part
 
@@ -22,6 +25,10 @@ _SECRET = "token"  # noqa: S105
 @part
 def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> None:
     """Note that ``event`` happened, in the transaction of ``session``."""
+    session.add(_note(ports, actor, event))
+
+
+def _note(ports: Ports, actor: Actor, event: Event) -> OutboxEventRecord:
     data = {
         field.name: getattr(event, field.name)
         for field in fields(event)
@@ -31,17 +38,15 @@ def add_event(ports: Ports, actor: Actor, session: Session, event: Event) -> Non
     if traceparent:
         data[TRACEPARENT] = traceparent
     secret = (event.token or "") if isinstance(event, LinkRequested) else ""
-    session.add(
-        OutboxEventRecord(
-            type=event.type.value,
-            subject_id=event.subject_id,
-            data=data,
-            sealed=ports.encryption.encrypt(OUTBOX_EVENT, secret) if secret else "",
-            issued_at=ports.clock.now(),
-            principal_type="User" if actor.is_user else "App" if actor.is_app else "",
-            principal_id=actor.user_id if actor.is_user else actor.app_id,
-            issuer=actor.issuer,
-        )
+    return OutboxEventRecord(
+        type=event.type.value,
+        subject_id=event.subject_id,
+        data=data,
+        sealed=ports.encryption.encrypt(OUTBOX_EVENT, secret) if secret else "",
+        issued_at=ports.clock.now(),
+        principal_type="User" if actor.is_user else "App" if actor.is_app else "",
+        principal_id=actor.user_id if actor.is_user else actor.app_id,
+        issuer=actor.issuer,
     )
 
 
@@ -59,15 +64,56 @@ def add_mail(
     ``user_id`` is the account it is about, ``redirect_url`` the page of its link, both for the
     mail log.
     """
+    session.add(_promise(ports, mail, user_id, redirect_url))
+
+
+@part
+def add_link_mail(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    mail: Mail,
+    event: LinkRequested,
+    *,
+    redirect_url: str = "",
+) -> None:
+    """Note that ``actor`` requested a link, and promise the mail to its user that has it.
+
+    If an app sends this kind of mail, ours waits for it: ``app.services.operations.app_mail``.
+    """
+    note = _note(ports, actor, event)
+    promised = _promise(ports, mail, event.subject_id, redirect_url)
+    if _waits_for_app(ports, session, mail.kind, event.subject_id):
+        session.add(note)
+        session.flush()
+        promised.awaited_event_id = note.id
+        promised.next_attempt_at = promised.created_at + MAX_WAIT
+    session.add_all([note, promised])
+
+
+def _promise(ports: Ports, mail: Mail, user_id: int | None, redirect_url: str) -> OutboxMailRecord:
     now = ports.clock.now()
-    session.add(
-        OutboxMailRecord(
-            kind=mail.kind.value,
-            recipient=mail.recipient,
-            user_id=user_id,
-            redirect_url=redirect_url,
-            sealed=ports.encryption.encrypt(OUTBOX_MAIL, json.dumps(dict(mail.values))),
-            created_at=now,
-            next_attempt_at=now,
-        )
+    return OutboxMailRecord(
+        kind=mail.kind.value,
+        recipient=mail.recipient,
+        user_id=user_id,
+        redirect_url=redirect_url,
+        sealed=ports.encryption.encrypt(OUTBOX_MAIL, json.dumps(dict(mail.values))),
+        created_at=now,
+        next_attempt_at=now,
     )
+
+
+def _waits_for_app(ports: Ports, session: Session, kind: MailKind, user_id: int) -> bool:
+    """Whether an app is to send this mail: not to someone who didn't get the app's last one."""
+    shop = session.get_one(ShopRecord, SHOP_ID)
+    if getattr(shop, sender_setting(kind)) != MailSender.APP.value:
+        return False
+    mail = OutboxMailRecord
+    recent = select(mail.id).where(
+        mail.user_id == user_id,
+        mail.kind == kind.value,
+        mail.created_at > ports.clock.now() - ASKED_AGAIN,
+        or_(mail.awaited_event_id.is_not(None), mail.sent_by != ""),
+    )
+    return session.scalar(recent.limit(1)) is None

@@ -19,7 +19,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires_person
 from app.services.identity.manageable_users import require_manageable
 from app.services.identity.users import find_user_by_key
-from app.services.outbox.publisher import add_event, add_mail
+from app.services.outbox.publisher import add_link_mail
 from app.services.sign_in.password_login import needs_password_login
 
 _NOT_INVITED = Problem(
@@ -86,13 +86,11 @@ def invite(
     if user.is_staff:
         values["inviter"] = "" if actor.is_trusted else actor.name
         mail = Mail(MailKind.STAFF_INVITATION, user.email, values)
-        event = StaffSetPasswordRequested(user.id, token=token, redirect_url=page)
-        add_event(ports, actor, session, event)
     else:
         mail = Mail(MailKind.CUSTOMER_INVITATION, user.email, values)
-        request_event = AccountSetPasswordRequested(user.id, token=token, redirect_url=page)
-        add_event(ports, actor, session, request_event)
-    add_mail(ports, session, mail, user_id=user.id, redirect_url=page)
+    requested = StaffSetPasswordRequested if user.is_staff else AccountSetPasswordRequested
+    event = requested(user.id, token=token, redirect_url=page)
+    add_link_mail(ports, actor, session, mail, event, redirect_url=page)
 
 
 def _require_invited(actor: Actor, session: Session, user_id: int) -> UserRecord:
