@@ -55,6 +55,8 @@ _COLUMNS = (
     Column[MailEntry]("attemptedAt", "Last attempt", lambda mail: mail.attempted_at),
     Column[MailEntry]("nextAttemptAt", "Next attempt", lambda mail: mail.next_attempt_at),
     Column[MailEntry]("sentAt", "Sent", lambda mail: mail.sent_at),
+    Column[MailEntry]("sentBy", "Sent by app", lambda mail: mail.sent_by or None),
+    Column[MailEntry]("waitsFor", "Waits for app", lambda mail: mail.waits_for or None),
 )
 
 
@@ -89,7 +91,7 @@ def list_(
     ports = installation().ports
     filter_ = MailFilter(
         kind=None if kind is None else MailKind(kind.replace("-", "_")),
-        status=None if status is None else MailStatus(status.upper()),
+        status=None if status is None else MailStatus(status.upper().replace("-", "_")),
         since=read_moment(since, ports.clock.now()) if since else None,
         text=search,
     )

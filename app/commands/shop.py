@@ -23,6 +23,7 @@ from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, Displayable, Form, output
 from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
+from app.domain.mails.senders import MailSender
 from app.domain.shop.settings import (
     MAX_GRACE_DAYS,
     SETTINGS,
@@ -77,6 +78,7 @@ _VALUES = {
     SettingKind.LOGIN_MODE: f" ({', '.join(PasswordLoginMode)})",
     SettingKind.MOMENT: " (2h, 2026-03-01T08:30, or an empty text)",
     SettingKind.SECOND_FACTOR: f" ({', '.join(StaffSecondFactor)})",
+    SettingKind.MAIL_SENDER: f" ({', '.join(MailSender)})",
     SettingKind.DAYS: f" (a number up to {MAX_GRACE_DAYS})",
 }
 _LIST = "\n".join(
@@ -146,6 +148,9 @@ def _parse(setting: Setting, value: str) -> SettingValue:
     if setting.kind is SettingKind.SECOND_FACTOR:
         rules = Word([rule.value for rule in StaffSecondFactor], case_sensitive=False)
         return StaffSecondFactor(rules.convert(value, None, None))
+    if setting.kind is SettingKind.MAIL_SENDER:
+        senders = Word([sender.value for sender in MailSender], case_sensitive=False)
+        return MailSender(senders.convert(value, None, None))
     if setting.kind is SettingKind.DAYS:
         return read_number(value)
     return read_switch(value) if setting.kind is SettingKind.SWITCH else value

@@ -12,6 +12,8 @@ from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.accent_color import DEFAULT_ACCENT, color_problem
+from app.domain.mails.mail import MailKind
+from app.domain.mails.senders import MailSender, sender_setting
 from app.domain.second_factors.methods import used_second_factor
 from app.domain.values.errors import Problem
 from app.domain.values.ranges import in_utc
@@ -88,6 +90,11 @@ class ShopSettings(PublicShop):
     accent_color: str = DEFAULT_ACCENT
     default_language: str = DEFAULT_LANGUAGE
     logo: str = ""
+    password_reset_sender: MailSender = MailSender.OURS
+    account_confirmation_sender: MailSender = MailSender.OURS
+    email_change_request_sender: MailSender = MailSender.OURS
+    customer_invitation_sender: MailSender = MailSender.OURS
+    staff_invitation_sender: MailSender = MailSender.OURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +119,11 @@ class ShopUpdate:
     mail_legal_line: str | Absent | None = ABSENT
     accent_color: str | Absent | None = ABSENT
     default_language: str | Absent | None = ABSENT
+    password_reset_sender: MailSender | Absent | None = ABSENT
+    account_confirmation_sender: MailSender | Absent | None = ABSENT
+    email_change_request_sender: MailSender | Absent | None = ABSENT
+    customer_invitation_sender: MailSender | Absent | None = ABSENT
+    staff_invitation_sender: MailSender | Absent | None = ABSENT
 
 
 SettingValue: TypeAlias = str | bool | int | datetime | None
@@ -131,6 +143,7 @@ class SettingKind(Enum):
     DAYS = auto()
     COLOR = auto()
     LANGUAGE = auto()
+    MAIL_SENDER = auto()
 
     @property
     def is_text(self) -> bool:
@@ -157,6 +170,7 @@ class SettingGroup(StrEnum):
     SHOP = "shop"
     MAIL = "mail"
     MAIL_DESIGN = "mail-design"
+    MAIL_SENDERS = "mail-senders"
     LINKS = "links"
     ACCOUNTS = "accounts"
     ACCESS = "access"
@@ -212,6 +226,11 @@ class Setting:
             return self._text_problem(str(value))
         if isinstance(value, int) and self.kind is SettingKind.DAYS:
             return self._days_problem(value)
+        if self.kind is SettingKind.MAIL_SENDER and value not in {None, *MailSender}:
+            message = "Choose {choices}."
+            return Problem(
+                "INVALID", message, self.api_name, values={"choices": ", ".join(MailSender)}
+            )
         if value is not None or self.kind is SettingKind.MOMENT:
             return None
         if self.is_required:
@@ -242,6 +261,18 @@ class Setting:
         if problem is None and self.kind is SettingKind.EMAIL and text:
             problem = email_problem(text, self.api_name)
         return problem
+
+
+def _mail_sender(kind: MailKind, label: str) -> Setting:
+    return Setting(
+        sender_setting(kind),
+        label,
+        SettingKind.MAIL_SENDER,
+        SettingGroup.MAIL_SENDERS,
+        f"Who sends {label[0].lower()}{label[1:]}: the shop (OURS), an app (APP) or both (BOTH). "
+        "The shop sends them too if no app can.",
+        is_required=True,
+    )
 
 
 SETTINGS = (
@@ -351,6 +382,11 @@ SETTINGS = (
         max_length=35,
         is_required=True,
     ),
+    _mail_sender(MailKind.PASSWORD_RESET, "Password reset emails"),
+    _mail_sender(MailKind.ACCOUNT_CONFIRMATION, "Account confirmation emails"),
+    _mail_sender(MailKind.EMAIL_CHANGE_REQUEST, "Email change requests"),
+    _mail_sender(MailKind.CUSTOMER_INVITATION, "Customer invitations"),
+    _mail_sender(MailKind.STAFF_INVITATION, "Staff invitations"),
     Setting(
         "customer_set_password_url",
         "Set-password page",

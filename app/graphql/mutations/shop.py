@@ -15,6 +15,7 @@ _TYPES = {
     SettingKind.MOMENT: graphene.DateTime,
     SettingKind.LOGIN_MODE: "app.graphql.types.shop.PasswordLoginModeEnum",
     SettingKind.SECOND_FACTOR: "app.graphql.types.shop.StaffSecondFactorEnum",
+    SettingKind.MAIL_SENDER: "app.graphql.types.shop.MailSenderEnum",
     SettingKind.DAYS: graphene.Int,
     SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }

@@ -8,6 +8,8 @@ from app.domain.values.ids import to_global_id
 
 _STATUSES = {
     "QUEUED": "It waits for its first attempt.",
+    "WAITING": "It waits for an app to send it instead.",
+    "SENT_BY_APP": "An app accepted the event with its link, to send it.",
     "SENT": "The mail server accepted it. Bounces aren't recorded.",
     "DEFERRED": "An attempt failed. It is tried again.",
     "FAILED": "It isn't tried again.",
@@ -53,7 +55,11 @@ class Mail(graphene.ObjectType):
     created_at = graphene.NonNull(graphene.DateTime, description="When it was queued.")
     attempted_at = graphene.DateTime(description="The time of the last attempt.")
     next_attempt_at = graphene.DateTime(description="Null if it isn't tried again.")
-    sent_at = graphene.DateTime(description="When the mail server accepted it.")
+    sent_at = graphene.DateTime(description="When the mail server or the app accepted it.")
+    sent_by = graphene.String(description="The name of the app that sent it instead.")
+    waits_for = graphene.String(
+        description="The name of the app that it waits for; empty before one was found."
+    )
 
     def resolve_id(self: domain.MailEntry, _info: GraphQLResolveInfo) -> str:
         return to_global_id("Mail", self.id)
@@ -63,3 +69,6 @@ class Mail(graphene.ObjectType):
 
     def resolve_error(self: domain.MailEntry, _info: GraphQLResolveInfo) -> str | None:
         return self.error or None
+
+    def resolve_sent_by(self: domain.MailEntry, _info: GraphQLResolveInfo) -> str | None:
+        return self.sent_by or None

@@ -6,6 +6,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.authorization.permissions import Permission, in_order
+from app.domain.mails.senders import MailSender
 from app.domain.shop import settings as domain
 from app.domain.values.ids import to_global_id
 from app.domain.values.version import INTERFACE_VERSION, SCHEMA_VERSION
@@ -54,6 +55,25 @@ StaffSecondFactorEnum = graphene.Enum.from_enum(
 )
 
 
+_SENDERS = {
+    MailSender.OURS: (
+        "The shop sends the email. Apps get the event as well, and shouldn't send an email."
+    ),
+    MailSender.APP: (
+        "An app sends the email. The shop sends it instead if no active app can receive the link, "
+        "if the app hasn't accepted it 30 minutes after the request, and if it fails before."
+    ),
+    MailSender.BOTH: "The shop sends the email, and an app does, too.",
+}
+
+
+def _sender(sender: MailSender | None) -> str:
+    return "Who sends a kind of email." if sender is None else _SENDERS[sender]
+
+
+MailSenderEnum = graphene.Enum.from_enum(MailSender, name="MailSenderEnum", description=_sender)
+
+
 class ExternalAuthentication(graphene.ObjectType):
     """An identity provider to sign in with."""
 
@@ -68,6 +88,7 @@ _TYPES = {
     domain.SettingKind.SWITCH: graphene.Boolean,
     domain.SettingKind.MOMENT: graphene.DateTime,
     domain.SettingKind.SECOND_FACTOR: StaffSecondFactorEnum,
+    domain.SettingKind.MAIL_SENDER: MailSenderEnum,
     domain.SettingKind.DAYS: graphene.Int,
     domain.SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }
@@ -108,6 +129,11 @@ class Shop(graphene.ObjectType):
     mail_footer = _managed("mail_footer")
     mail_legal_line = _managed("mail_legal_line")
     default_language = _managed("default_language")
+    password_reset_sender = _managed("password_reset_sender")
+    account_confirmation_sender = _managed("account_confirmation_sender")
+    email_change_request_sender = _managed("email_change_request_sender")
+    customer_invitation_sender = _managed("customer_invitation_sender")
+    staff_invitation_sender = _managed("staff_invitation_sender")
     customer_set_password_url = _managed("customer_set_password_url")
     enable_account_confirmation_by_email = _managed("enable_account_confirmation_by_email")
     allow_login_without_confirmation = _managed("allow_login_without_confirmation")

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
+from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
 from app.domain.shop.closing import closing_problems, with_closing
 from app.domain.shop.second_factor_rule import changes_second_factor, with_second_factor
 from app.domain.shop.settings import (
@@ -98,6 +99,9 @@ def settings_of(shop: ShopRecord) -> ShopSettings:
     values: dict[str, Any] = {setting.name: getattr(shop, setting.name) for setting in SETTINGS}
     values["password_login_mode"] = PasswordLoginMode(shop.password_login_mode)
     values["staff_second_factor"] = StaffSecondFactor(shop.staff_second_factor)
+    for kind in LINK_EVENTS:
+        name = sender_setting(kind)
+        values[name] = MailSender(values[name])
     return ShopSettings(**values, second_factor_from=shop.second_factor_from, logo=shop.logo)
 
 

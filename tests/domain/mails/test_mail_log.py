@@ -14,16 +14,22 @@ TOKEN = "Zk3vQ9_tXw-7LmPq2RsYb1Nc8Hd5Jf0Gu4Ie6Oa"
 
 
 @pytest.mark.parametrize(
-    ("next_attempt_at", "sent_at", "error", "status"),
+    ("next_attempt_at", "sent_at", "error", "sender", "status"),
     [
-        (NOW, None, "", MailStatus.QUEUED),
-        (NOW, None, "Can't connect.", MailStatus.DEFERRED),
-        (None, NOW, "", MailStatus.SENT),
-        (None, None, "The mail server responded with 550.", MailStatus.FAILED),
+        (NOW, None, "", "", MailStatus.QUEUED),
+        (NOW, None, "Can't connect.", "", MailStatus.DEFERRED),
+        (NOW, None, "", "Mailer", MailStatus.WAITING),
+        (None, NOW, "", "", MailStatus.SENT),
+        (None, NOW, "", "Mailer", MailStatus.SENT_BY_APP),
+        (None, None, "The mail server responded with 550.", "", MailStatus.FAILED),
     ],
 )
 def test_status(
-    next_attempt_at: datetime | None, sent_at: datetime | None, error: str, status: MailStatus
+    next_attempt_at: datetime | None,
+    sent_at: datetime | None,
+    error: str,
+    sender: str,
+    status: MailStatus,
 ) -> None:
     entry = MailEntry(
         id=1,
@@ -38,6 +44,8 @@ def test_status(
         attempted_at=NOW,
         next_attempt_at=next_attempt_at,
         sent_at=sent_at,
+        sent_by=sender if sent_at else "",
+        waits_for=(sender or None) if next_attempt_at else None,
         error=error,
     )
     assert entry.status is status
