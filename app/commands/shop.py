@@ -24,13 +24,10 @@ from app.commands.terminal.output import Column, Displayable, Form, output
 from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
 from app.domain.mails.senders import MailSender
+from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
 from app.domain.shop.settings import (
     MAX_GRACE_DAYS,
-    SETTINGS,
     PasswordLoginMode,
-    Setting,
-    SettingKind,
-    SettingValue,
     ShopSettings,
     StaffSecondFactor,
 )

@@ -13,13 +13,8 @@ from app.console.formatting import exact, html_text
 from app.console.forms import ConsoleForm
 from app.console.parts import Consequence, Question
 from app.domain.shop.second_factor_rule import with_second_factor
-from app.domain.shop.settings import (
-    MAX_GRACE_DAYS,
-    ShopSettings,
-    ShopUpdate,
-    StaffSecondFactor,
-    given_values,
-)
+from app.domain.shop.setting_table import given_values
+from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate, StaffSecondFactor
 from app.domain.values.ids import parse_key
 from app.domain.values.text import text
 from app.services.shop.second_factor_impact import SecondFactorCounts

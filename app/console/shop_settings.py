@@ -22,7 +22,8 @@ from app.console.shop_settings_page import (
     saved_message,
     values_of,
 )
-from app.domain.shop.settings import SettingGroup, ShopSettings, update_of
+from app.domain.shop.setting_table import SettingGroup, update_of
+from app.domain.shop.settings import ShopSettings
 from app.domain.values.errors import Refused
 from app.services.authorization.register import needs_proof
 from app.services.console.setup import sends_mail

@@ -18,7 +18,8 @@ from app.console.forms import ConsoleForm
 from app.console.parts import Fact
 from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.mails.languages import SHIPPED_LANGUAGES
-from app.domain.shop.settings import Setting, SettingGroup, SettingKind, ShopSettings, settings_in
+from app.domain.shop.setting_table import Setting, SettingGroup, SettingKind, settings_in
+from app.domain.shop.settings import ShopSettings
 from app.domain.values.text import text
 from app.domain.values.version import VERSION
 

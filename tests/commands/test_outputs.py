@@ -89,6 +89,7 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "set": ("set", "name", "Corner shop"),
         "set-mistyped": ("set", "nam", "Corner shop"),
         "set-refused": ("set", "default-mail-sender-address", "nobody"),
+        "set-sender": ("set", "password-reset-sender", "app"),
         "set-switch": ("set", "allow-storefront-traffic", "no", "--no-input"),
     },
     "sign-ins": {

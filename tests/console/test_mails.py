@@ -6,8 +6,13 @@ from datetime import timedelta
 
 import pytest
 
+from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
+from app.services.deliveries.fanout import fan_out_events
+from app.services.operations.mail_sending import send_due_mail
+from tests.builders.app_mail import CLARA, make_mailing_shop
+from tests.builders.deliveries import work_off
 from tests.builders.mails import make_mail, make_waiting_mail, stored_mails
 from tests.builders.people import make_staff, make_user
 from tests.console.conftest import StaffConsole, Statements
@@ -201,3 +206,46 @@ def test_who_manages_orders_alone_sees_no_emails(staff_console: StaffConsole, ha
     assert page.status == 200
     assert "Recent emails" not in page.text
     assert console.open("/console/mails/").status == 403
+
+
+def test_emails_that_an_app_sends_name_it(staff_console: StaffConsole, shop: Ports) -> None:
+    name = "<b>Mailer</b>"
+    make_user(shop, CLARA)
+    mailing = make_mailing_shop(shop)
+    mailing.make_listener(USERS, name=name)
+    mailing.ask()
+    console = staff_console(USERS)
+    page = console.open("/console/mails/?result=WAITING")
+    assert "1 email" in page.text
+    assert f"Password reset {CLARA} Waiting for app" in page.text
+    fan_out_events(mailing.ports, WORKER)
+    page = console.open("/console/mails/1")
+    for words in (
+        f"Result Waiting for {name}",
+        "Waits until 1 Mar 2026, 12:30:00 UTC",
+        "It's sent without the app 30 minutes after it was queued",
+        "Send without the app",
+    ):
+        assert words in page.text
+    assert name not in page.html, "an app's name is text"
+    work_off(mailing.ports)
+    send_due_mail(mailing.ports, WORKER)
+    page = console.open("/console/mails/?result=SENT_BY_APP")
+    assert f"Password reset {CLARA} Sent by {name}" in page.text
+    page = console.open("/console/mails/1")
+    assert "Accepted by the app 1 Mar 2026, 12:00:00 UTC" in page.text
+    assert "A new link is sent" in page.text
+
+
+def test_waiting_email_is_sent_without_the_app(
+    staff_console: StaffConsole, shop: Ports, clock: FakeClock
+) -> None:
+    make_user(shop, CLARA)
+    mailing = make_mailing_shop(shop)
+    mailing.make_listener(USERS)
+    mailing.ask()
+    console = staff_console(USERS)
+    answer = console.follow(console.send("/console/mails/1/resend"))
+    assert f"Retrying the email to {CLARA} now." in answer.text
+    send_due_mail(mailing.ports, WORKER)
+    assert mailing.sent_to == [CLARA]

@@ -4,7 +4,8 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.settings import SETTINGS, SettingGroup, ShopSettings, ShopUpdate
+from app.domain.shop.setting_table import SETTINGS, SettingGroup
+from app.domain.shop.settings import ShopSettings, ShopUpdate
 from app.ports import Ports
 from app.services.shop.settings import show_settings, update_shop
 from tests.builders.audit import trail

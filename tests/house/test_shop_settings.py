@@ -6,7 +6,8 @@ import pytest
 from graphql import GraphQLInputObjectType, GraphQLObjectType
 from sqlalchemy import String
 
-from app.domain.shop.settings import SETTINGS, Setting, ShopSettings, ShopUpdate
+from app.domain.shop.setting_table import SETTINGS, Setting
+from app.domain.shop.settings import ShopSettings, ShopUpdate
 from app.graphql.schema import schema
 from app.models import ShopRecord
 

@@ -16,7 +16,9 @@ from app.services.operations.mail_resends import resend_problem
 
 STATUSES: Mapping[str, str] = {
     MailStatus.QUEUED: "Queued",
+    MailStatus.WAITING: "Waiting for app",
     MailStatus.SENT: "Sent",
+    MailStatus.SENT_BY_APP: "Sent by app",
     MailStatus.DEFERRED: "Deferred",
     MailStatus.FAILED: "Failed",
 }
@@ -35,6 +37,7 @@ COLUMNS: Columns[MailEntry] = {
     "name": lambda mail: f"{mail.first_name} {mail.last_name}".strip(),
     "email": lambda mail: mail.kind,
     "result": lambda mail: mail.status.lower(),
+    "sent_by": lambda mail: mail.sent_by,
     "error": lambda mail: mail.error,
     "attempts": lambda mail: mail.attempts,
     "last_attempt_at": lambda mail: mail.attempted_at,
@@ -45,7 +48,9 @@ COLUMNS: Columns[MailEntry] = {
 
 _STATES = {
     MailStatus.QUEUED: "info",
+    MailStatus.WAITING: "info",
     MailStatus.SENT: "ok",
+    MailStatus.SENT_BY_APP: "ok",
     MailStatus.DEFERRED: "warn",
     MailStatus.FAILED: "bad",
 }
@@ -55,6 +60,10 @@ _PAGES = {
 }
 _WAITING = "It's tried again automatically. If the cause is gone, you can retry it now."
 _QUEUED = "It's sent within seconds while the background worker is running."
+_APP_WAITS = (
+    "An app is to send this email. It's sent without the app 30 minutes after it was queued, or "
+    "as soon as no app can send it."
+)
 _ANEW = "A new link is sent to the account's current email. Earlier links stop working."
 _NEEDED = "To send this email again, you need the permission “{permission}”."
 
@@ -76,13 +85,18 @@ class MailRow:
 
 @dataclass(frozen=True, slots=True)
 class MailPage:
-    """One email; ``action`` is the label of the button that sends it again, empty without one."""
+    """One email; ``action`` is the label of the button that sends it again, empty without one.
+
+    ``next_label`` and ``sent_label`` say what the two times are.
+    """
 
     row: MailRow
     title: str
     attempts: int
     attempted_at: datetime | None
+    next_label: str
     next_attempt_at: datetime | None
+    sent_label: str
     sent_at: datetime | None
     resend_note: str
     action: str
@@ -103,7 +117,9 @@ def make_mail_page(mail: MailEntry, permissions: frozenset[Permission]) -> MailP
         title=text("{kind} to {recipient}", kind=kind_label(mail.kind), recipient=mail.recipient),
         attempts=mail.attempts,
         attempted_at=mail.attempted_at,
+        next_label="Waits until" if mail.status is MailStatus.WAITING else "Next attempt",
         next_attempt_at=mail.next_attempt_at,
+        sent_label="Accepted by the app" if mail.sent_by else "Accepted by the mail server",
         sent_at=mail.sent_at,
         resend_note=note,
         action=action,
@@ -126,10 +142,18 @@ def _row(mail: MailEntry, permissions: frozenset[Permission]) -> MailRow:
         name=_name(mail),
         endpoint=endpoint,
         key=key,
-        result=Pill(_STATES[mail.status], STATUSES[mail.status]),
+        result=Pill(_STATES[mail.status], _result(mail)),
         error=mail.error,
         at=mail.created_at,
     )
+
+
+def _result(mail: MailEntry) -> str:
+    if mail.sent_by:
+        return text("Sent by {app}", app=mail.sent_by)
+    if mail.waits_for:
+        return text("Waiting for {app}", app=mail.waits_for)
+    return STATUSES[mail.status]
 
 
 def _account_page(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, int]:
@@ -147,6 +171,8 @@ def _resend(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, s
     """Return what sending it again does, or why it can't be, and the button's label."""
     if mail.status is MailStatus.QUEUED:
         return _QUEUED, ""
+    if mail.status is MailStatus.WAITING:
+        return _APP_WAITS, "Send without the app"
     if mail.status is MailStatus.DEFERRED:
         return _WAITING, "Retry now"
     problem = resend_problem(mail)

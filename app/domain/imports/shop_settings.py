@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from app.domain.imports.findings import Converted, Finding, Outcome
 from app.domain.imports.fitting import SourceRow
-from app.domain.shop.settings import SETTINGS, PasswordLoginMode, Setting, SettingKind
+from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind
+from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Problem
 
 SITE_SETTINGS = "site_sitesettings"

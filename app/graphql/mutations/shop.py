@@ -5,7 +5,8 @@ from typing import Any
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.shop.settings import SETTINGS, SettingKind, ShopUpdate
+from app.domain.shop.setting_table import SETTINGS, SettingKind
+from app.domain.shop.settings import ShopUpdate
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.shop.settings import update_shop

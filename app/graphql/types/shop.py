@@ -8,6 +8,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.mails.senders import MailSender
 from app.domain.shop import settings as domain
+from app.domain.shop.setting_table import SETTINGS, SettingKind, SettingValue
 from app.domain.values.ids import to_global_id
 from app.domain.values.version import INTERFACE_VERSION, SCHEMA_VERSION
 from app.graphql.context import RequestContext
@@ -81,16 +82,16 @@ class ExternalAuthentication(graphene.ObjectType):
     name = graphene.String()
 
 
-_SETTINGS = {setting.name: setting for setting in domain.SETTINGS}
+_SETTINGS = {setting.name: setting for setting in SETTINGS}
 
 
 _TYPES = {
-    domain.SettingKind.SWITCH: graphene.Boolean,
-    domain.SettingKind.MOMENT: graphene.DateTime,
-    domain.SettingKind.SECOND_FACTOR: StaffSecondFactorEnum,
-    domain.SettingKind.MAIL_SENDER: MailSenderEnum,
-    domain.SettingKind.DAYS: graphene.Int,
-    domain.SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
+    SettingKind.SWITCH: graphene.Boolean,
+    SettingKind.MOMENT: graphene.DateTime,
+    SettingKind.SECOND_FACTOR: StaffSecondFactorEnum,
+    SettingKind.MAIL_SENDER: MailSenderEnum,
+    SettingKind.DAYS: graphene.Int,
+    SettingKind.LANGUAGE: "app.graphql.types.languages.LanguageCodeEnum",
 }
 
 
@@ -98,7 +99,7 @@ def _managed(name: str) -> graphene.Field:
     """Return the field of the setting ``name``, which needs MANAGE_SETTINGS."""
     setting = _SETTINGS[name]
 
-    def resolve(_shop: domain.PublicShop, info: GraphQLResolveInfo) -> domain.SettingValue:
+    def resolve(_shop: domain.PublicShop, info: GraphQLResolveInfo) -> SettingValue:
         context: RequestContext = info.context
         return setting.read(show_settings(context.ports, context.actor))
 

@@ -11,15 +11,12 @@ from app.domain.authorization.permissions import Permission
 from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
 from app.domain.shop.closing import closing_problems, with_closing
 from app.domain.shop.second_factor_rule import changes_second_factor, with_second_factor
+from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, given_values
 from app.domain.shop.settings import (
-    SETTINGS,
     PasswordLoginMode,
-    Setting,
-    SettingKind,
     ShopSettings,
     ShopUpdate,
     StaffSecondFactor,
-    given_values,
     mode_change_problem,
 )
 from app.domain.values.errors import Problem, refuse_any

@@ -8,12 +8,8 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.settings import (
-    PasswordLoginMode,
-    ShopSettings,
-    ShopUpdate,
-    StaffSecondFactor,
-)
+from app.domain.mails.senders import MailSender
+from app.domain.shop.settings import PasswordLoginMode, ShopSettings, ShopUpdate, StaffSecondFactor
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
@@ -147,6 +143,8 @@ def test_absent_settings_stay(ports: Ports) -> None:
         ({"default_language": None}, ("defaultLanguage", "REQUIRED")),
         ({"default_language": "XX"}, ("defaultLanguage", "INVALID")),
         ({"default_language": "de"}, ("defaultLanguage", "INVALID")),
+        ({"password_reset_sender": None}, ("passwordResetSender", "REQUIRED")),
+        ({"staff_invitation_sender": "NONE"}, ("staffInvitationSender", "INVALID")),
         *(
             ({"customer_set_password_url": url}, ("customerSetPasswordUrl", "INVALID"))
             for url in (
@@ -179,6 +177,11 @@ def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
         "mail_footer": "Open from 9 to 5.\nClosed on Mondays.",
         "mail_legal_line": "Früchte & Gemüse GmbH, Köln, HRB 12345",
         "default_language": "PT_BR",
+        "password_reset_sender": MailSender.APP,
+        "account_confirmation_sender": MailSender.APP,
+        "email_change_request_sender": MailSender.APP,
+        "customer_invitation_sender": MailSender.APP,
+        "staff_invitation_sender": MailSender.APP,
         "customer_set_password_url": "http://localhost:3000/set",
         "enable_account_confirmation_by_email": False,
         "allow_login_without_confirmation": True,

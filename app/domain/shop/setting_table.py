@@ -1,0 +1,342 @@
+"""Each setting of the shop, declared once: how it is checked, typed, named and shown."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, StrEnum, auto
+from typing import Any, TypeAlias
+
+from app.domain.accounts.emails import email_problem
+from app.domain.accounts.languages import LANGUAGE_NAMES
+from app.domain.mails.accent_color import color_problem
+from app.domain.mails.mail import MailKind
+from app.domain.mails.senders import MailSender, sender_setting
+from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate
+from app.domain.values.errors import Problem
+from app.domain.values.ranges import in_utc
+from app.domain.values.text_rules import line_problem, prose_problem
+from app.domain.values.unset import ABSENT
+
+SettingValue: TypeAlias = str | bool | int | datetime | None
+
+
+class SettingKind(Enum):
+    """The kind of a setting, which decides how it is checked, typed and shown."""
+
+    LINE = auto()
+    PROSE = auto()
+    EMAIL = auto()
+    REDIRECT_URL = auto()
+    SWITCH = auto()
+    LOGIN_MODE = auto()
+    MOMENT = auto()
+    SECOND_FACTOR = auto()
+    DAYS = auto()
+    COLOR = auto()
+    LANGUAGE = auto()
+    MAIL_SENDER = auto()
+
+    @property
+    def is_text(self) -> bool:
+        return self in _TEXTS
+
+    @property
+    def is_switch(self) -> bool:
+        return self is SettingKind.SWITCH
+
+
+_TEXTS = (
+    SettingKind.LINE,
+    SettingKind.PROSE,
+    SettingKind.EMAIL,
+    SettingKind.REDIRECT_URL,
+    SettingKind.COLOR,
+    SettingKind.LANGUAGE,
+)
+
+
+class SettingGroup(StrEnum):
+    """The settings that are changed together in the console; the value is part of its URLs."""
+
+    SHOP = "shop"
+    MAIL = "mail"
+    MAIL_DESIGN = "mail-design"
+    MAIL_SENDERS = "mail-senders"
+    LINKS = "links"
+    ACCOUNTS = "accounts"
+    ACCESS = "access"
+    SECOND_FACTOR = "second-factor"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting as the service, the API, the command line, the console and the docs know it.
+
+    ``name`` is its attribute in ``ShopSettings``, ``ShopUpdate`` and the record; ``max_length``
+    counts characters of a text. ``PublicShop`` decides whether anyone can read it.
+    """
+
+    name: str
+    label: str
+    kind: SettingKind
+    group: SettingGroup
+    help: str
+    max_length: int = 0
+    is_required: bool = False
+
+    @property
+    def api_name(self) -> str:
+        """The field's name in GraphQL and in JSON output, in camel case."""
+        first, *rest = self.name.split("_")
+        return first + "".join(word.capitalize() for word in rest)
+
+    @property
+    def option(self) -> str:
+        """The setting's name on the command line."""
+        return self.name.replace("_", "-")
+
+    def read(self, shop: ShopSettings) -> SettingValue:
+        """Return the setting's value in ``shop``."""
+        value: SettingValue = getattr(shop, self.name)
+        return value
+
+    def read_text(self, shop: ShopSettings) -> str | bool | int:
+        """Return the setting's value in ``shop`` as JSON and the audit log have it."""
+        value = self.read(shop)
+        if value is None or isinstance(value, datetime):
+            return value.isoformat() if value else ""
+        return value
+
+    def update(self, value: object) -> ShopUpdate:
+        """Return the update that changes this setting alone."""
+        return update_of({self.name: value})
+
+    def problem(self, value: object) -> Problem | None:
+        """Return why ``value`` is refused, or ``None``; texts must not be null."""
+        if self.kind.is_text:
+            return self._text_problem(str(value))
+        if isinstance(value, int) and self.kind is SettingKind.DAYS:
+            return self._days_problem(value)
+        if self.kind is SettingKind.MAIL_SENDER and value not in {None, *MailSender}:
+            message = "Choose {choices}."
+            return Problem(
+                "INVALID", message, self.api_name, values={"choices": ", ".join(MailSender)}
+            )
+        if value is not None or self.kind is SettingKind.MOMENT:
+            return None
+        if self.is_required:
+            return Problem("REQUIRED", "This is required.", self.api_name)
+        return Problem("INVALID", "Say true or false.", self.api_name)
+
+    def _days_problem(self, days: int) -> Problem | None:
+        if 0 <= days <= MAX_GRACE_DAYS:
+            return None
+        message = "Enter a number of days from 0 to {most}."
+        return Problem("INVALID", message, self.api_name, values={"most": MAX_GRACE_DAYS})
+
+    def _language_problem(self, code: str) -> Problem | None:
+        if code in LANGUAGE_NAMES:
+            return None
+        message = "Unknown language. Enter a code such as EN or PT_BR."
+        return Problem("INVALID", message, self.api_name)
+
+    def _text_problem(self, text: str) -> Problem | None:
+        if self.is_required and not text.strip():
+            return Problem("REQUIRED", "This is required.", self.api_name)
+        if self.kind is SettingKind.COLOR:
+            return color_problem(text, self.api_name)
+        if self.kind is SettingKind.LANGUAGE:
+            return self._language_problem(text)
+        check = prose_problem if self.kind is SettingKind.PROSE else line_problem
+        problem = check(text, self.api_name, max_length=self.max_length)
+        if problem is None and self.kind is SettingKind.EMAIL and text:
+            problem = email_problem(text, self.api_name)
+        return problem
+
+
+def _mail_sender(kind: MailKind, label: str) -> Setting:
+    return Setting(
+        sender_setting(kind),
+        label,
+        SettingKind.MAIL_SENDER,
+        SettingGroup.MAIL_SENDERS,
+        f"Who sends {label[0].lower()}{label[1:]}: the shop (OURS), an app (APP) or both (BOTH). "
+        "The shop sends them too if no app can.",
+        is_required=True,
+    )
+
+
+SETTINGS = (
+    Setting(
+        "name",
+        "Shop name",
+        SettingKind.LINE,
+        SettingGroup.SHOP,
+        "Shown in emails and on sign-in pages.",
+        max_length=256,
+        is_required=True,
+    ),
+    Setting(
+        "description",
+        "Description",
+        SettingKind.PROSE,
+        SettingGroup.SHOP,
+        "What the shop sells.",
+        max_length=10_000,
+    ),
+    Setting(
+        "password_login_mode",
+        "Password login",
+        SettingKind.LOGIN_MODE,
+        SettingGroup.ACCESS,
+        "Who can sign in with a password.",
+        is_required=True,
+    ),
+    Setting(
+        "allow_storefront_traffic",
+        "Storefront traffic",
+        SettingKind.SWITCH,
+        SettingGroup.ACCESS,
+        "Whether customers and anonymous callers can use the API.",
+    ),
+    Setting(
+        "storefront_note",
+        "Reason for closing",
+        SettingKind.LINE,
+        SettingGroup.ACCESS,
+        "Why the storefront is closed, for staff; empty while it is open.",
+        max_length=256,
+    ),
+    Setting(
+        "storefront_opens_at",
+        "Storefront opens at",
+        SettingKind.MOMENT,
+        SettingGroup.ACCESS,
+        "When a closed storefront opens automatically. Without a time, it stays closed "
+        "until someone opens it.",
+    ),
+    Setting(
+        "default_mail_sender_name",
+        "Sender name",
+        SettingKind.LINE,
+        SettingGroup.MAIL,
+        "The name that emails come from; without one, the shop's name.",
+        max_length=256,
+    ),
+    Setting(
+        "default_mail_sender_address",
+        "Sender email",
+        SettingKind.EMAIL,
+        SettingGroup.MAIL,
+        "The address that emails come from; without one, noreply at the shop's host.",
+        max_length=254,
+    ),
+    Setting(
+        "mail_reply_to",
+        "Reply-to email",
+        SettingKind.EMAIL,
+        SettingGroup.MAIL,
+        "The address that replies go to; without one, the sender email.",
+        max_length=254,
+    ),
+    Setting(
+        "accent_color",
+        "Accent color",
+        SettingKind.COLOR,
+        SettingGroup.MAIL_DESIGN,
+        "The color of buttons and links in emails.",
+        max_length=7,
+        is_required=True,
+    ),
+    Setting(
+        "mail_footer",
+        "Footer",
+        SettingKind.PROSE,
+        SettingGroup.MAIL_DESIGN,
+        "A text below every email, such as opening hours or how to contact you.",
+        max_length=1000,
+    ),
+    Setting(
+        "mail_legal_line",
+        "Legal line",
+        SettingKind.LINE,
+        SettingGroup.MAIL_DESIGN,
+        "The last line of every email, such as company name, address and registration.",
+        max_length=512,
+    ),
+    Setting(
+        "default_language",
+        "Default language",
+        SettingKind.LANGUAGE,
+        SettingGroup.MAIL,
+        "The language of emails to people whose language isn't available.",
+        max_length=35,
+        is_required=True,
+    ),
+    _mail_sender(MailKind.PASSWORD_RESET, "Password reset emails"),
+    _mail_sender(MailKind.ACCOUNT_CONFIRMATION, "Account confirmation emails"),
+    _mail_sender(MailKind.EMAIL_CHANGE_REQUEST, "Email change requests"),
+    _mail_sender(MailKind.CUSTOMER_INVITATION, "Customer invitations"),
+    _mail_sender(MailKind.STAFF_INVITATION, "Staff invitations"),
+    Setting(
+        "customer_set_password_url",
+        "Set-password page",
+        SettingKind.REDIRECT_URL,
+        SettingGroup.LINKS,
+        "The page of the storefront where invited customers set their password.",
+        max_length=1024,
+    ),
+    Setting(
+        "enable_account_confirmation_by_email",
+        "Confirm email of new customers",
+        SettingKind.SWITCH,
+        SettingGroup.ACCOUNTS,
+        "Whether new customers confirm their email.",
+    ),
+    Setting(
+        "allow_login_without_confirmation",
+        "Sign in before confirmation",
+        SettingKind.SWITCH,
+        SettingGroup.ACCOUNTS,
+        "Whether customers can sign in before they confirm their email.",
+    ),
+    Setting(
+        "staff_second_factor",
+        "Second factor for staff",
+        SettingKind.SECOND_FACTOR,
+        SettingGroup.SECOND_FACTOR,
+        "Whether staff need a second factor for their staff permissions.",
+        is_required=True,
+    ),
+    Setting(
+        "second_factor_grace_days",
+        "Grace period in days",
+        SettingKind.DAYS,
+        SettingGroup.SECOND_FACTOR,
+        "For how many days staff without a second factor keep their permissions after it became "
+        "required.",
+        is_required=True,
+    ),
+)
+"""Every setting of the shop, in the order in which they are shown."""
+
+
+def update_of(values: Mapping[str, object]) -> ShopUpdate:
+    """Return the update that changes the settings named in ``values``."""
+    changed: dict[str, Any] = dict(values)
+    return ShopUpdate(**changed)
+
+
+def settings_in(group: SettingGroup) -> tuple[Setting, ...]:
+    """Return the settings of ``group``, in the order in which they are shown."""
+    return tuple(setting for setting in SETTINGS if setting.group is group)
+
+
+def given_values(update: ShopUpdate) -> Iterator[tuple[Setting, object]]:
+    """Yield each setting that ``update`` names with its new value; a null text is empty."""
+    for setting in SETTINGS:
+        value = getattr(update, setting.name)
+        if isinstance(value, datetime):
+            yield setting, in_utc(value)
+        elif value is not ABSENT:
+            yield setting, "" if value is None and setting.kind.is_text else value
