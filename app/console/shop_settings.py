@@ -29,6 +29,7 @@ from app.services.authorization.register import needs_proof
 from app.services.console.setup import sends_mail
 from app.services.shop.second_factor_impact import count_second_factors
 from app.services.shop.settings import show_settings, update_shop
+from app.services.webhooks.link_apps import list_link_apps
 
 blueprint = PageGroup(
     "shop_settings",
@@ -104,6 +105,11 @@ def _values(
     is_sent = sends_mail(ports(), actor())
     counts = count_second_factors(ports(), actor())
     return {
-        "settings": make_shop_settings_page(forms, f"{server_url()}/graphql/", sends_mail=is_sent),
+        "settings": make_shop_settings_page(
+            forms,
+            f"{server_url()}/graphql/",
+            list_link_apps(ports(), actor()),
+            sends_mail=is_sent,
+        ),
         "second_factor": make_second_factor_card(shop, counts, factor_form, now()),
     }

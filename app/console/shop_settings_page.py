@@ -18,6 +18,8 @@ from app.console.forms import ConsoleForm
 from app.console.parts import Fact
 from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.mails.languages import SHIPPED_LANGUAGES
+from app.domain.mails.mail import MailKind
+from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
 from app.domain.shop.setting_table import Setting, SettingGroup, SettingKind, settings_in
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.text import text
@@ -31,6 +33,7 @@ _FIELDS: Mapping[SettingKind, type[Field]] = {
     SettingKind.SWITCH: BooleanField,
     SettingKind.COLOR: ColorField,
     SettingKind.LANGUAGE: SelectField,
+    SettingKind.MAIL_SENDER: SelectField,
 }
 """The widget of each kind of setting; the two switches of the Access page have none here."""
 
@@ -47,6 +50,14 @@ _HEADINGS = {
     SettingGroup.MAIL: _Heading("Mail", "Who emails of your shop come from.", "Save mail"),
     SettingGroup.MAIL_DESIGN: _Heading(
         "Mail design", "How emails of your shop look.", "Save mail design"
+    ),
+    SettingGroup.MAIL_SENDERS: _Heading(
+        "Who sends emails with a link",
+        "An app can send these emails instead of this shop. This shop sends its own email if no "
+        "active app can get the link, if the app fails, and 30 minutes after the request at the "
+        "latest. Staff with more permissions than the app, and people who request a link again "
+        "within a day, get this shop's email at once.",
+        "Save senders",
     ),
     SettingGroup.LINKS: _Heading(
         "Links in mail",
@@ -65,6 +76,12 @@ _NOT_SENT = (
     "Mail isn't sent: it's written to a file on the server until a server administrator connects "
     "a mail server (MAIL_URL)."
 )
+_SENDERS = {MailSender.OURS: "This shop", MailSender.APP: "An app", MailSender.BOTH: "Both"}
+_KINDS = {sender_setting(kind): kind for kind in LINK_EVENTS}
+
+
+LinkApps = Mapping[MailKind, tuple[str, ...]]
+"""The names of the apps that can send each kind of email."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +89,7 @@ class Input:
     """A field of a form, with its widget."""
 
     field: Field
+    hint: str
     is_switch: bool
     attributes: Mapping[str, object]
 
@@ -98,11 +116,20 @@ class ShopSettingsPage:
 
 
 def make_shop_settings_page(
-    forms: Mapping[SettingGroup, ConsoleForm], api_url: str, *, sends_mail: bool
+    forms: Mapping[SettingGroup, ConsoleForm], api_url: str, apps: LinkApps, *, sends_mail: bool
 ) -> ShopSettingsPage:
-    """Return the page with ``forms``, one for each of ``GROUPS``."""
+    """Return the page with ``forms``, one for each of ``GROUPS``.
+
+    ``apps`` are those that can send emails with a link.
+    """
+    notices = {
+        SettingGroup.MAIL: "" if sends_mail else _NOT_SENT,
+        SettingGroup.MAIL_SENDERS: _without_app(forms[SettingGroup.MAIL_SENDERS], apps),
+    }
     return ShopSettingsPage(
-        sections=tuple(_section(group, forms[group], sends_mail=sends_mail) for group in GROUPS),
+        sections=tuple(
+            _section(group, forms[group], notices.get(group, ""), apps) for group in GROUPS
+        ),
         installation=(Fact("API URL", api_url, is_copied=True), Fact("Version", VERSION)),
     )
 
@@ -118,8 +145,12 @@ def make_form(group: SettingGroup, shop: ShopSettings, *, is_sent: bool = False)
     )
     for field in form:
         if isinstance(field, SelectField):
-            field.choices = _languages(shop)
+            field.choices = _senders() if field.name in _KINDS else _languages(shop)
     return form
+
+
+def _senders() -> list[tuple[str, str]]:
+    return [(sender.value, label) for sender, label in _SENDERS.items()]
 
 
 def _languages(shop: ShopSettings) -> list[tuple[str, str]]:
@@ -141,6 +172,8 @@ def saved_message(group: SettingGroup, shop: ShopSettings) -> str:
         return text("Mail settings saved. New emails come from {sender}.", sender=sender)
     if group is SettingGroup.MAIL_DESIGN:
         return "Mail design saved. It applies to emails that are sent from now on."
+    if group is SettingGroup.MAIL_SENDERS:
+        return "Senders saved. They apply to links that are requested from now on."
     if group is SettingGroup.LINKS:
         return "Links saved. Emails that were sent before keep their links."
     if group is SettingGroup.ACCOUNTS:
@@ -148,14 +181,41 @@ def saved_message(group: SettingGroup, shop: ShopSettings) -> str:
     return "Shop settings saved."
 
 
-def _section(group: SettingGroup, form: ConsoleForm, *, sends_mail: bool) -> Section:
+def _section(group: SettingGroup, form: ConsoleForm, notice: str, apps: LinkApps) -> Section:
     heading = _HEADINGS[group]
-    notice = _NOT_SENT if group is SettingGroup.MAIL and not sends_mail else ""
     inputs = tuple(
-        Input(form[setting.name], setting.kind.is_switch, _attributes(setting))
+        Input(
+            form[setting.name],
+            _hint(setting, apps),
+            setting.kind.is_switch,
+            _attributes(setting),
+        )
         for setting in settings_in(group)
     )
     return Section(group, heading.title, heading.help, notice, heading.action, form, inputs)
+
+
+def _hint(setting: Setting, apps: LinkApps) -> str:
+    """Return the help of a setting; for who sends an email, which apps can."""
+    if setting.name not in _KINDS:
+        return setting.help
+    names = apps[_KINDS[setting.name]]
+    if not names:
+        return "No active app gets these links."
+    return text("Gets these links: {apps}.", apps=", ".join(names))
+
+
+def _without_app(form: ConsoleForm, apps: LinkApps) -> str:
+    """Return a warning about emails that an app is to send, and none can."""
+    labels = [
+        form[name].label.text
+        for name, kind in _KINDS.items()
+        if form[name].data in (MailSender.APP, MailSender.BOTH) and not apps[kind]
+    ]
+    if not labels:
+        return ""
+    template = "This shop sends these emails, because no active app gets their links: {emails}."
+    return text(template, emails=", ".join(labels))
 
 
 def _attributes(setting: Setting) -> dict[str, object]:
@@ -166,6 +226,6 @@ def _attributes(setting: Setting) -> dict[str, object]:
         attributes["rows"] = 4
     if setting.kind is SettingKind.COLOR:
         attributes["class"] = "form-control form-control-color"
-    if setting.kind is SettingKind.LANGUAGE:
+    if setting.kind in (SettingKind.LANGUAGE, SettingKind.MAIL_SENDER):
         return {"class": "form-select"}
     return attributes

@@ -4,15 +4,18 @@ import pytest
 
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.setting_table import SETTINGS, SettingGroup
+from app.domain.mails.senders import MailSender
+from app.domain.shop.setting_table import SETTINGS, SettingGroup, settings_in
 from app.domain.shop.settings import ShopSettings, ShopUpdate
 from app.ports import Ports
 from app.services.shop.settings import show_settings, update_shop
+from tests.builders.app_mail import make_mailing_shop
 from tests.builders.audit import trail
 from tests.console.conftest import StaffConsole
 
 PAGE = "/console/settings/"
 MANAGER = Permission.MANAGE_SETTINGS
+SENDERS = SettingGroup.MAIL_SENDERS
 
 
 def settings(shop: Ports) -> ShopSettings:
@@ -57,6 +60,17 @@ def test_page_shows_every_setting_that_is_no_switch_of_the_access_page(
             "mail-design",
             {"accent_color": "#aa3300", "mail_footer": "Hi", "mail_legal_line": "Shop Ltd"},
             "Mail design saved.",
+        ),
+        (
+            "mail-senders",
+            {
+                "password_reset_sender": "APP",
+                "account_confirmation_sender": "BOTH",
+                "email_change_request_sender": "OURS",
+                "customer_invitation_sender": "APP",
+                "staff_invitation_sender": "OURS",
+            },
+            "Senders saved.",
         ),
         ("links", {"customer_set_password_url": "http://localhost:3000/set"}, "Links saved."),
         (
@@ -128,3 +142,31 @@ def test_unknown_group_is_no_page(staff_console: StaffConsole) -> None:
     console = staff_console(MANAGER)
     for name in ("access", "nothing"):
         assert console.send(f"{PAGE}{name}", {}, seen_at=PAGE).status == 404
+
+
+def test_page_says_which_apps_can_send_emails(staff_console: StaffConsole, shop: Ports) -> None:
+    mailing = make_mailing_shop(shop)
+    console = staff_console(MANAGER)
+    page = console.open(PAGE)
+    warning = "This shop sends these emails, because no active app gets their links: "
+    assert f"{warning}Password reset emails, Account confirmation emails," in page.text
+    assert page.text.count("No active app gets these links.") == 5
+    mailing.make_listener(Permission.MANAGE_USERS, name="Mailer")
+    mailing.make_listener(Permission.MANAGE_ORDERS, name="Warehouse")
+    silent = "subscription { event { ... on AccountConfirmationRequested { issuedAt } } }"
+    mailing.make_listener(Permission.MANAGE_USERS, name="Statistics", query=silent)
+    page = console.open(PAGE)
+    assert page.text.count("Gets these links: Mailer.") == 4
+    assert f"{warning}Staff invitations." in page.text
+    update_shop(shop, OPERATOR, ShopUpdate(staff_invitation_sender=MailSender.OURS))
+    assert warning not in console.open(PAGE).text
+
+
+def test_unknown_sender_is_refused(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MANAGER)
+    values = dict.fromkeys((setting.name for setting in settings_in(SENDERS)), "OURS")
+    sent = values | {"password_reset_sender": "NONE"}
+    refused = console.send(f"{PAGE}mail-senders", sent, seen_at=PAGE)
+    assert refused.status == 422
+    assert "Password reset emails: Choose OURS, APP, BOTH." in refused.text
+    assert trail(shop, "shop.update") == []
