@@ -17,6 +17,9 @@ from app.domain.audit.security_events import SecurityEvent
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
 from app.domain.events.occurrence import Occurrence
+from app.domain.mails.logo import Logo
+from app.domain.mails.mail import Mail, RenderedMail
+from app.domain.shop.settings import ShopSettings
 from app.domain.sign_in.rate_limits import Rates
 from app.domain.single_sign_on.provider_tokens import SignedToken
 from app.domain.values.ip_addresses import Network
@@ -36,6 +39,7 @@ from app.ports.backups import BackupFacts, BackupKey, BackupLock, Backups, OpenB
 from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
 from app.ports.import_source import ImportSource, MediaFolder
+from app.ports.mail import EmailTemplates
 from app.ports.schema import Report, ignore_progress
 from app.settings import Settings
 
@@ -165,6 +169,17 @@ class LazyImages:
 
     def crop_squares(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
         return self._images.crop_squares(data, sizes)
+
+
+class LazyEmailTemplates:
+    @cached_property
+    def _templates(self) -> EmailTemplates:
+        module = load("app.adapters.email_templates")
+        templates: EmailTemplates = module.JinjaEmailTemplates()
+        return templates
+
+    def render(self, mail: Mail, shop: ShopSettings, logo: Logo | None = None) -> RenderedMail:
+        return self._templates.render(mail, shop, logo)
 
 
 class LazyQueue:

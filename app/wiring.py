@@ -16,7 +16,6 @@ from app.adapters.clock import SystemClock
 from app.adapters.database import connect_database
 from app.adapters.database_clock import DatabaseClock
 from app.adapters.demo_provider_http import DemoProviderHttp
-from app.adapters.email_templates import JinjaEmailTemplates
 from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.passwords import Argon2Hasher
 from app.adapters.private_files import DiskFiles
@@ -26,6 +25,7 @@ from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.throttle_sql import SqlThrottle
 from app.lazy_adapters import (
     LazyBackups,
+    LazyEmailTemplates,
     LazyHttp,
     LazyIdentityProvider,
     LazyImages,
@@ -123,7 +123,7 @@ def connect(
         rate_limiter=LazyRateLimiter(clock, settings.redis_url),
         encryption=encryption,
         authenticator_apps=LazyAuthenticatorApps(),
-        email_templates=JinjaEmailTemplates(),
+        email_templates=LazyEmailTemplates(),
         mailer=_mailer(settings),
         http=http,
         identity_provider=LazyIdentityProvider(

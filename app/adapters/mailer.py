@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 from app.adapters.private_files import make_private_file
 from app.adapters.tls import TrustedAuthorities
+from app.domain.mails.logo import CONTENT_ID, Logo
 from app.domain.mails.mail import RenderedMail
 from app.domain.mails.mail_log import readable_answer
 from app.domain.urls.web_urls import ascii_host
@@ -155,13 +156,32 @@ def _message(rendered: RenderedMail, sender_address: str) -> EmailMessage:
     message = EmailMessage(policy=_SEVEN_BITS if ascii_only else SMTPUTF8)
     message["From"] = sender
     message["To"] = recipient
+    if rendered.reply_to:
+        message["Reply-To"] = _address(rendered.reply_to)
     message["Subject"] = rendered.subject
     if rendered.message_id:
         message["Message-ID"] = f"<{rendered.message_id}@{sender.domain}>"
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(rendered.text)
     message.add_alternative(rendered.html, subtype="html")
+    if rendered.logo is not None:
+        _attach(message, rendered.logo)
     return message
+
+
+def _attach(message: EmailMessage, logo: Logo) -> None:
+    """Attach the logo to the HTML, so that it is shown without a request to a server."""
+    html = message.get_body(("html",))
+    if html is None:
+        raise TypeError("the message has no HTML")
+    html.add_related(
+        logo.data,
+        "image",
+        "png",
+        cid=f"<{CONTENT_ID}>",
+        filename="logo.png",
+        disposition="inline",
+    )
 
 
 def _address(address: str, name: str = "") -> Address:

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from app.domain.mails.logo import Logo
 from app.domain.mails.mail import Mail, RenderedMail
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.errors import Problem
@@ -24,8 +25,8 @@ class OwnTemplateBroken(Exception):
 
 
 class EmailTemplates(Protocol):
-    def render(self, mail: Mail, shop: ShopSettings) -> RenderedMail:
-        """The letter that ``mail`` becomes, in the shop's name: text and HTML."""
+    def render(self, mail: Mail, shop: ShopSettings, logo: Logo | None = None) -> RenderedMail:
+        """The email that ``mail`` becomes, in the shop's name and look: text and HTML."""
 
 
 class Mailer(Protocol):

@@ -10,6 +10,7 @@ from hypothesis.strategies import sampled_from, text
 
 from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.tls import TrustedAuthorities
+from app.domain.mails.logo import Logo
 from app.domain.mails.mail import RenderedMail
 from app.domain.values.text_rules import line_problem
 from app.ports.mail import MailUndeliverable
@@ -49,6 +50,48 @@ def test_mail_has_text_and_html_and_the_shops_name() -> None:
     assert "token=abc" in text.get_content()
     assert html is not None
     assert html.get_content().strip() == "<p>Open it</p>"
+
+
+def test_logo_is_attached_to_the_html_alone() -> None:
+    logo = Logo("emblem", 2, 1, b"\x89PNG\r\n\x1a\n not drawn")
+    rendered = replace(_rendered(), html='<img src="cid:logo@mail">', logo=logo)
+    with smtp_server() as (mailbox, host):
+        SmtpMailer(f"smtp://{host}", "noreply@shop.example.com").send(rendered)
+
+    (message,) = mailbox.messages
+    assert message.get_content_type() == "multipart/alternative"
+    text, related = message.iter_parts()
+    assert text.get_content_type() == "text/plain"
+    assert related.get_content_type() == "multipart/related"
+    html, image = related.iter_parts()
+    assert html.get_content_type() == "text/html"
+    assert image.get_content_type() == "image/png"
+    assert image["Content-ID"] == "<logo@mail>"
+    assert image.get_content_disposition() == "inline"
+    assert image.get_content() == logo.data
+    assert mailbox.contents[0].isascii()
+
+
+@pytest.mark.parametrize("reply_to", ["", "help@example.com", "hilfe@töpferei.example"])
+def test_replies_go_to_the_shops_address(reply_to: str) -> None:
+    with smtp_server() as (mailbox, host):
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
+        mailer.send(replace(_rendered(), reply_to=reply_to))
+
+    shown = mailbox.messages[0]["Reply-To"]
+    assert shown == (reply_to.replace("töpferei", "xn--tpferei-90a") or None)
+
+
+@pytest.mark.parametrize(
+    "reply_to", ["a@example.com\r\nBcc: all@example.com", "a@example.com\nX: y"]
+)
+def test_reply_address_cannot_inject_headers(reply_to: str) -> None:
+    with smtp_server() as (mailbox, host):
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
+        with pytest.raises(ValueError, match=r"invalid|CR or LF"):
+            mailer.send(replace(_rendered(), reply_to=reply_to))
+
+    assert mailbox.messages == []
 
 
 @pytest.mark.parametrize(

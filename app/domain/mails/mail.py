@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from app.domain.mails.logo import Logo
+
 
 class MailKind(StrEnum):
     """Each mail, and the ``values`` of its template besides ``shop`` and ``recipient``.
@@ -11,7 +13,8 @@ class MailKind(StrEnum):
     All are texts. ``link`` is a URL, ``lifetime`` how long it works ("1 hour"), ``when`` a time in
     UTC, ``address`` the IP address that the change came from ("" if unknown). Security notices
     have ``when``, ``address``, ``device`` and ``not_me``, the link "This wasn't me"; these three
-    are "" if someone else changed the account.
+    are "" if someone else changed the account. ``app.domain.mails.values`` makes those that differ
+    by language.
     """
 
     PASSWORD_RESET = "password_reset"
@@ -62,16 +65,23 @@ class MailKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A mail to be: ``values`` are what its template shows, links with their tokens included."""
+    """A mail to be: ``values`` are what its template shows, links with their tokens included.
+
+    ``language_code`` is such as "DE" or "PT_BR", "" for English.
+    """
 
     kind: MailKind
     recipient: str
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    language_code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedMail:
-    """A mail ready to be handed over: header fields are single lines, both bodies are complete."""
+    """A mail ready to be handed over: header fields are single lines, both bodies are complete.
+
+    ``reply_to`` is "" for the sender. The HTML shows ``logo`` by its ``CONTENT_ID``.
+    """
 
     sender_name: str
     sender_address: str
@@ -80,3 +90,5 @@ class RenderedMail:
     text: str = field(repr=False)
     html: str = field(repr=False)
     message_id: str = ""
+    reply_to: str = ""
+    logo: Logo | None = None

@@ -58,13 +58,18 @@ def device_of(user_agent: str) -> str:
 
     Contains only our own words and a program's name, nothing else from the header.
     """
-    browser, system = _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
+    browser, system = device_parts(user_agent)
     if browser and system:
         return f"{browser} on {system}"
     found = _PROGRAM.match(user_agent)
     if browser or system or found is None or found[1] == "Mozilla":
         return browser or system or UNKNOWN
     return f"{found[1]} {found[2]}" if found[2] else found[1]
+
+
+def device_parts(user_agent: str) -> tuple[str, str]:
+    """Return browser and operating system, each empty if it isn't known."""
+    return _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
 
 
 def without_version(device: str) -> str:

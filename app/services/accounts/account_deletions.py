@@ -5,7 +5,8 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountDeleted, CustomerDeleted
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose, format_lifetime
+from app.domain.mails.values import lifetime_values
+from app.domain.passwords.email_links import LinkPurpose
 from app.domain.urls.redirects import with_query
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import UserRecord
@@ -39,7 +40,7 @@ def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -
             raise Refused(_STAFF)
         purpose = LinkPurpose.DELETE_ACCOUNT
         link = with_query(redirect_url, token=make_link(ports, session, user, purpose))
-        values = {"link": link, "lifetime": format_lifetime(purpose)}
+        values = {"link": link, **lifetime_values(purpose)}
         mail = Mail(MailKind.ACCOUNT_DELETION_REQUEST, user.email, values)
         add_mail(ports, session, mail, user_id=user.id)
         change = Change("account.deletion_request", "User", user.id, user.email)

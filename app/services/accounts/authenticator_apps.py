@@ -13,6 +13,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.keys.encryption_purposes import authenticator_app
 from app.domain.mails.mail import MailKind
+from app.domain.mails.values import APP_VALUES
 from app.domain.second_factors.methods import AuthenticationMethod, SecondFactorType
 from app.domain.second_factors.one_time_codes import (
     SECRET_BYTES,
@@ -49,7 +50,6 @@ SETUP_ENDED = Problem(
 )
 
 _APP = {"type": SecondFactorType.AUTHENTICATOR_APP.value}
-_FACTOR = "Authenticator app"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def turn_off_app(ports: Ports, actor: Actor) -> None:
         change = Change("second_factor.remove", "User", user_id, user.email, before=_APP)
         record(ports, actor, session, change)
         kind = MailKind.SECOND_FACTOR_REMOVED
-        notify(ports, actor, session, user_id, kind, {"factor": _FACTOR})
+        notify(ports, actor, session, user_id, kind, APP_VALUES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def _added(
     shown = store_first_codes(ports, session, user.id, codes)
     add_method(session, actor, AuthenticationMethod.ONE_TIME_CODE)
     kind = MailKind.SECOND_FACTOR_ADDED
-    notify(ports, actor, session, user.id, kind, {"factor": _FACTOR})
+    notify(ports, actor, session, user.id, kind, APP_VALUES)
     return AddedFactor(shown, count_other_sessions(ports, session, actor, user.id))
 
 

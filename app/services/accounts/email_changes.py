@@ -10,7 +10,8 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.events import AccountChangeEmailRequested, AccountEmailChanged
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose, format_lifetime
+from app.domain.mails.values import lifetime_values
+from app.domain.passwords.email_links import LinkPurpose
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
@@ -97,7 +98,7 @@ def _promise(
     token = make_link(ports, session, user, purpose, email)
     values = {
         "link": with_query(redirect_url, token=token),
-        "lifetime": format_lifetime(purpose),
+        **lifetime_values(purpose),
         "old_email": user.email,
         "new_email": email,
     }

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
 from app.domain.mails.mail import MailKind
+from app.domain.mails.values import passkey_values
 from app.domain.second_factors.challenges import ChallengePurpose
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.sign_in.devices import device_of
@@ -170,7 +171,7 @@ def add_passkey(
         after = _described(name)
         change = Change("second_factor.add", "User", user_id, user.email, after=after)
         record(ports, actor, session, change)
-        values = {"factor": f'Passkey "{name}"'}
+        values = passkey_values(name)
         notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, values)
         shown = store_first_codes(ports, session, user_id, codes)
         return AddedFactor(shown, count_other_sessions(ports, session, actor, user_id))
@@ -213,7 +214,7 @@ def delete_passkey(ports: Ports, actor: Actor, *, passkey_id: int) -> None:
         before = _described(passkey.name)
         change = Change("second_factor.remove", "User", user.id, user.email, before=before)
         record(ports, actor, session, change)
-        values = {"factor": f'Passkey "{passkey.name}"'}
+        values = passkey_values(passkey.name)
         notify(ports, actor, session, user.id, MailKind.SECOND_FACTOR_REMOVED, values)
 
 

@@ -12,7 +12,8 @@ from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmationRequested, CustomerCreated
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose, format_lifetime
+from app.domain.mails.values import lifetime_values
+from app.domain.passwords.email_links import LinkPurpose
 from app.domain.passwords.passwords import own_words
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
@@ -182,7 +183,7 @@ def _ask_to_confirm(
     purpose = LinkPurpose.CONFIRM_ACCOUNT
     token = make_link(ports, session, user, purpose)
     link = with_query(redirect_url, email=user.email, token=token)
-    values = {"link": link, "lifetime": format_lifetime(purpose)}
+    values = {"link": link, **lifetime_values(purpose)}
     page = normalize_url(redirect_url)
     mail = Mail(MailKind.ACCOUNT_CONFIRMATION, user.email, values)
     event = AccountConfirmationRequested(user.id, token=token, redirect_url=page)

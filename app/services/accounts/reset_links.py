@@ -9,7 +9,8 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested, StaffSetPasswordRequested
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose, format_lifetime
+from app.domain.mails.values import lifetime_values
+from app.domain.passwords.email_links import LinkPurpose
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused
@@ -77,7 +78,7 @@ def create_link(
     purpose = LinkPurpose.SET_PASSWORD
     token = make_link(ports, session, user, purpose)
     link = with_query(redirect_url, email=user.email, token=token)
-    values = {"link": link, "lifetime": format_lifetime(purpose)}
+    values = {"link": link, **lifetime_values(purpose)}
     page = normalize_url(redirect_url)
     mail = Mail(MailKind.PASSWORD_RESET, user.email, values)
     kind = StaffSetPasswordRequested if user.is_staff else AccountSetPasswordRequested

@@ -20,6 +20,7 @@ from app.services.accounts.password_resets import answer_reset_requests
 from app.services.authorization.register import internal
 from app.services.lists.records import record_from
 from app.services.operations.app_mail import settle_app_mail
+from app.services.shop.logo import read_logo
 from app.services.shop.settings import settings_of
 
 _BATCH = 20
@@ -38,6 +39,7 @@ class _Claimed:
     kind: str
     recipient: str
     sealed: str
+    language_code: str
     attempts: int
     created_at: datetime
 
@@ -101,6 +103,7 @@ def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
                 OutboxMailRecord.kind,
                 OutboxMailRecord.recipient,
                 OutboxMailRecord.sealed,
+                OutboxMailRecord.language_code,
                 OutboxMailRecord.attempts,
                 OutboxMailRecord.created_at,
             )
@@ -141,9 +144,9 @@ def _render(ports: Ports, claimed: _Claimed) -> RenderedMail:
     values = json.loads(ports.encryption.decrypt(OUTBOX_MAIL, claimed.sealed))
     with ports.database.reading() as session:
         shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
-    rendered = ports.email_templates.render(
-        Mail(MailKind(claimed.kind), claimed.recipient, values), shop
-    )
+        logo = read_logo(session, shop.logo)
+    mail = Mail(MailKind(claimed.kind), claimed.recipient, values, claimed.language_code)
+    rendered = ports.email_templates.render(mail, shop, logo)
     # The same in every attempt, so that a mailbox can tell a repetition.
     return replace(rendered, message_id=f"{claimed.created_at:%Y%m%d%H%M%S}.{claimed.id}")
 

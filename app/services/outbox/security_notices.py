@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.values import NO_DEVICE, device_values, moment_values
 from app.domain.passwords.email_links import (
     LIFETIMES,
     NOT_ME_PURPOSES,
@@ -17,8 +18,6 @@ from app.domain.passwords.email_links import (
     digest_of,
     state_of,
 )
-from app.domain.sign_in.devices import device_of
-from app.domain.values.dates import date_in_words
 from app.models import AccountLinkRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part
@@ -106,11 +105,11 @@ def _is_by_owner(actor: Actor, user: UserRecord) -> bool:
 
 def _circumstances(ports: Ports, actor: Actor, *, known: bool) -> dict[str, str]:
     """Return when, and where from; not where from if someone else changed the account."""
-    when = date_in_words(ports.clock.now())
+    moment = moment_values(ports.clock.now())
     if not known:
-        return {"when": when, "address": "", "device": ""}
-    device = device_of(actor.user_agent[:_MAX_USER_AGENT_LENGTH])[:_MAX_DEVICE_LENGTH]
-    return {"when": when, "address": actor.address or "", "device": device}
+        return {**moment, "address": "", **NO_DEVICE}
+    device = device_values(actor.user_agent[:_MAX_USER_AGENT_LENGTH], _MAX_DEVICE_LENGTH)
+    return {**moment, "address": actor.address or "", **device}
 
 
 def _make_link(

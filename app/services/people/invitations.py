@@ -7,7 +7,8 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested, StaffSetPasswordRequested
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.passwords.email_links import LinkPurpose, format_lifetime
+from app.domain.mails.values import lifetime_values
+from app.domain.passwords.email_links import LinkPurpose
 from app.domain.urls.redirects import with_query
 from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused
@@ -81,7 +82,7 @@ def invite(
     page = normalize_url(redirect_url)
     values = {
         "link": with_query(page, email=user.email, token=token),
-        "lifetime": format_lifetime(purpose),
+        **lifetime_values(purpose),
     }
     if user.is_staff:
         values["inviter"] = "" if actor.is_trusted else actor.name

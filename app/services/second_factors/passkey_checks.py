@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
+from app.domain.mails.values import passkey_values
 from app.domain.second_factors.challenges import (
     MAX_FAILURES,
     ChallengePurpose,
@@ -247,5 +248,5 @@ def _report_clone(ports: Ports, actor: Actor, passkey: _Passkey) -> None:
         after = {"passkey": passkey.name}
         change = Change("second_factor.cloned", "User", user.id, user.email, after=after)
         record(ports, actor, session, change)
-        values = {"factor": f'Passkey "{passkey.name}"', PASSKEY: str(passkey.id)}
+        values = {**passkey_values(passkey.name), PASSKEY: str(passkey.id)}
         notify(ports, actor, session, user.id, MailKind.PASSKEY_COPIED, values)

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.values.dates import date_in_words
+from app.domain.mails.values import moment_values, since_values
 from app.models import AppRecord, UserRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
@@ -36,8 +36,8 @@ def disable_webhook(ports: Ports, session: Session, webhook: WebhookRecord, reas
         "app": app,
         "target": _shown(webhook.target_url),
         "reason": reason,
-        "when": date_in_words(now),
-        "since": "" if since is None else date_in_words(since),
+        **moment_values(now),
+        **since_values(since),
     }
     for user_id, email in session.execute(_managers()).all():
         mail = Mail(MailKind.WEBHOOK_DISABLED, email, values)

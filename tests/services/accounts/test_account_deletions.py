@@ -58,7 +58,11 @@ def test_customer_deletes_their_account_by_a_mailed_link(ports: Ports) -> None:
         MailKind.ACCOUNT_DELETION_REQUEST,
         "customer@example.com",
     )
-    assert mail.values == {"link": f"{SHOP}?token={token_in(mail)}", "lifetime": "1 hour"}
+    assert mail.values == {
+        "link": f"{SHOP}?token={token_in(mail)}",
+        "lifetime": "1 hour",
+        "lifetime_seconds": "3600",
+    }
     gone = delete_account(ports, actor, token=token_in(mail))
     assert (gone.id, gone.email, gone.first_name) == (user_id, "customer@example.com", "Ann")
     assert sessions_of(ports, user_id) == []

@@ -64,6 +64,7 @@ def test_email_is_changed_by_a_mailed_link(ports: Ports) -> None:
     assert mail.values == {
         "link": f"{SHOP}&token={token_in(mail)}",
         "lifetime": "1 day",
+        "lifetime_seconds": "86400",
         "old_email": OLD,
         "new_email": NEW,
     }
@@ -85,8 +86,11 @@ def test_old_email_is_notified(ports: Ports) -> None:
         "old_email": OLD,
         "new_email": NEW,
         "when": "2026-03-01 12:00 UTC",
+        "at": "2026-03-01T12:00:00+00:00",
         "address": ADDRESS,
         "device": "Unknown device",
+        "browser": "",
+        "system": "",
         "not_me": mail.values["not_me"],
     }
     assert "/console/not-me?token=" in mail.values["not_me"]

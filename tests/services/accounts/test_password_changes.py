@@ -114,8 +114,11 @@ def test_password_change_is_mailed_and_audited(ports: Ports) -> None:
     assert (mail.kind, mail.recipient) == (MailKind.PASSWORD_CHANGED, "customer@example.com")
     assert mail.values == {
         "when": "2026-03-01 12:00 UTC",
+        "at": "2026-03-01T12:00:00+00:00",
         "address": ADDRESS,
         "device": "Unknown device",
+        "browser": "",
+        "system": "",
         "not_me": mail.values["not_me"],
     }
     assert "/console/not-me?token=" in mail.values["not_me"]

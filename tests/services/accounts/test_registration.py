@@ -61,6 +61,7 @@ def test_mailed_link_confirms_the_account(ports: Ports) -> None:
     assert mail.values == {
         "link": f"{SHOP}&email=ann%40example.com&token={token_in(mail)}",
         "lifetime": "3 days",
+        "lifetime_seconds": "259200",
     }
     user = confirm_account(ports, NOBODY, email="ann@example.com", token=token_in(mail))
     assert user.is_confirmed

@@ -198,7 +198,9 @@ def test_waiting_email_is_sent_at_once_with_its_link(
         resend_mail(ports, support, 1, CONSOLE)
         assert send_due_mail(posting, WORKER) == 1
         [message] = mailbox.messages
-        assert "token=sesame" in str(message.get_body(("plain",)))
+        text = message.get_body(("plain",))
+        assert text is not None
+        assert "token=sesame" in text.get_content()
     assert entry(ports, 1).status is MailStatus.SENT
     [row] = trail(ports, "mail.retry")
     assert (row.subject_type, row.subject_id, row.subject_name) == (

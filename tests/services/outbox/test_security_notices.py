@@ -44,8 +44,11 @@ def test_notice_says_what_when_and_where_from(ports: Ports) -> None:
     assert mail.values == {
         "factor": "Authenticator app",
         "when": "2026-03-01 12:00 UTC",
+        "at": "2026-03-01T12:00:00+00:00",
         "address": "203.0.113.9",
         "device": "Firefox on Windows",
+        "browser": "Firefox",
+        "system": "Windows",
         "not_me": link,
     }
     (stored,) = links(ports)

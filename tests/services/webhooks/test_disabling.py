@@ -89,7 +89,9 @@ def test_app_managers_are_mailed_the_reason(trying: Ports, webhook: int, clock: 
         "target": "https://app.example.com/hook",
         "reason": DEAD,
         "since": "2026-03-01 12:00 UTC",
+        "since_at": "2026-03-01T12:00:00+00:00",
         "when": "2026-03-06 13:00 UTC",
+        "at": "2026-03-06T13:00:00+00:00",
     }
 
 
