@@ -66,7 +66,7 @@ def test_loop_and_if_are_allowed(template: str) -> None:
 
 def logic_in(source: str) -> Iterator[nodes.Node]:
     """Yield what belongs into Python: arithmetic, pasted text, choices of words, long chains."""
-    tree = Environment(autoescape=True).parse(source)
+    tree = Environment(autoescape=True, extensions=["jinja2.ext.i18n"]).parse(source)
     yield from tree.find_all(LOGIC)
     for choice in tree.find_all(nodes.CondExpr):
         if not _is_attribute(choice):
