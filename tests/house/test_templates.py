@@ -66,7 +66,9 @@ def test_loop_and_if_are_allowed(template: str) -> None:
 
 def logic_in(source: str) -> Iterator[nodes.Node]:
     """Yield what belongs into Python: arithmetic, pasted text, choices of words, long chains."""
-    tree = Environment(autoescape=True, extensions=["jinja2.ext.i18n"]).parse(source)
+    environment = Environment(autoescape=True, extensions=["jinja2.ext.i18n"])
+    environment.install_null_translations(newstyle=True)  # type: ignore[attr-defined]
+    tree = environment.parse(source)
     yield from tree.find_all(LOGIC)
     for choice in tree.find_all(nodes.CondExpr):
         if not _is_attribute(choice):
