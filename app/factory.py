@@ -32,6 +32,7 @@ from app.web.request_metrics import make_request_metrics
 from app.web.request_traces import make_request_traces
 from app.web.server import THREADS, Server
 from app.web.sessions import ConsoleSessions, cookie_settings
+from app.web.translation import set_up_translation
 from app.wiring import (
     connect,
     demo_provider_key,
@@ -69,6 +70,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     install(app, installation)
     register_converters(app)
     set_up_logs(level=chosen.log_level, development=chosen.development)
+    set_up_translation(app)
     register_errors(app)
     _add_headers(app, installation)
     app.register_blueprint(make_health(Readiness(installation.ports)))

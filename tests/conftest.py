@@ -15,6 +15,7 @@ pytest_plugins = [
     "tests.fixtures.redis",
     "tests.fixtures.run",
     "tests.fixtures.templates",
+    "tests.fixtures.translations",
     "tests.fixtures.url_rules",
     "tests.fixtures.imports",
 ]

@@ -18,12 +18,12 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.lockouts import AccessChange, Lockout
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
-from app.domain.values.errors import Problem, Refused, problem_text
-from app.domain.values.text import text
+from app.domain.values.errors import Problem, Refused
 from app.services.authorization.register import needs_proof
 from app.services.shop.impact import Impact, show_impact
 from app.services.shop.lockout_guard import lockout
 from app.services.shop.settings import show_settings, update_shop
+from app.web.translation import problem_text, text
 
 PHRASE = "NOBODY"
 """What must be typed to turn off password login."""

@@ -16,7 +16,6 @@ from app.console.formatting import exact, html_text, tally, time_element
 from app.console.parts import Consequence
 from app.domain.shop.lockouts import AccessChange
 from app.domain.shop.settings import PasswordLoginMode
-from app.domain.values.text import text
 from app.services.shop.impact import (
     Impact,
     LastChange,
@@ -25,6 +24,7 @@ from app.services.shop.impact import (
     StorefrontImpact,
 )
 from app.services.shop.sign_in_counts import SignInCounts
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)

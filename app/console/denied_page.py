@@ -8,8 +8,8 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from app.console.formatting import html_text, permission_label, time_element
-from app.domain.values.text import text
 from app.services.people.permission_granters import PermissionGranter
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)

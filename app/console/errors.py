@@ -18,10 +18,10 @@ from app.domain.values.errors import (
     Refused,
     TokenRejected,
     TooManyRequests,
-    problem_text,
 )
 from app.services.people.permission_granters import list_permission_granters
-from app.web.errors import page_of
+from app.web.errors import error_text, page_of
+from app.web.translation import problem_text, text
 
 _MISSING = ("NOT_FOUND", "INVALID_ID")
 
@@ -41,7 +41,7 @@ def register_console_errors(console: Blueprint) -> None:
 def to_sign_in() -> BaseResponse:
     """Redirect to sign-in, which leads back to the requested page."""
     if wants_part():
-        return Response("Sign in again.", HTTPStatus.UNAUTHORIZED)
+        return Response(text("Sign in again."), HTTPStatus.UNAUTHORIZED)
     is_page = request.method == "GET"
     next_path = own_path(request.full_path.rstrip("?")) if is_page else form_path()
     return redirect(url_for("console.sign_in.index", next=next_path), HTTPStatus.SEE_OTHER)
@@ -65,26 +65,28 @@ def show_refused(refused: Refused) -> BaseResponse:
     """Show a refusal that belongs to no form."""
     missing = all(problem.code in _MISSING for problem in refused.problems)
     status = HTTPStatus.NOT_FOUND if missing else HTTPStatus.UNPROCESSABLE_ENTITY
-    title = "Not found" if missing else "The request was refused"
+    title = text("Not found") if missing else text("The request was refused")
     messages = [problem_text(problem) for problem in refused.problems]
     return _stop(status, title, messages)
 
 
 def show_stale(error: CSRFError) -> BaseResponse:
     """Show that a form's CSRF token is invalid; nothing was changed."""
-    message = (
+    message = text(
         "It was opened in another session, or its cookie was deleted. Nothing was changed. "
         "Go back, reload the page and try again."
     )
-    return _stop(HTTPStatus.BAD_REQUEST, "This form has expired", [message])
+    return _stop(HTTPStatus.BAD_REQUEST, text("This form has expired"), [message])
 
 
 def show_http(error: HTTPException) -> BaseResponse:
     """Show an HTTP error."""
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     if isinstance(error, NotFound):
-        return _stop(status, "Page not found", ["Check the URL, or search for the page."])
-    answer = _stop(status, status.phrase, [str(error.description)])
+        return _stop(
+            status, text("Page not found"), [text("Check the URL, or search for the page.")]
+        )
+    answer = _stop(status, text(status.phrase), [error_text(error)])
     for name, value in error.get_headers():
         if name.lower() not in ("content-type", "content-length"):
             answer.headers[name] = value

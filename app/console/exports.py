@@ -12,7 +12,7 @@ from flask import Response, stream_with_context
 
 from app.domain.values.pages import Page, PageRequest, every_item
 from app.domain.values.spreadsheets import safe_cell
-from app.domain.values.text import text
+from app.web.translation import text
 
 MAX_ROWS = 100_000
 """Rows of a CSV file of a list; the last line says if there are more."""

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from babel.dates import format_datetime
+from babel.numbers import format_decimal
 from markupsafe import Markup, escape
 
 from app.console.time_zone import local, zone_label
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import problem_text
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
+from app.domain.values.text import translatable
 from app.services.shop.sign_in_counts import BoundedCount
+from app.web.translation import page_language, problem_text, text, translated
 
 _SECOND = 1000
 _JSON_PART = re.compile(
@@ -30,23 +32,25 @@ _INITIALS = 2
 
 def exact(moment: datetime) -> str:
     """Return the full moment in the person's time zone: ``20 Nov 2026, 09:42:11 UTC``."""
-    at = local(moment)
-    return text("{at.day} {at:%b %Y, %H:%M:%S} {zone}", at=at, zone=zone_label(at))
+    return _with_zone(moment, text("d MMM yyyy, HH:mm:ss"))
+
+
+def day(moment: datetime) -> str:
+    """Return the date in the person's time zone: ``20 Nov 2026``."""
+    return _written(local(moment), text("d MMM yyyy"))
 
 
 def relative(moment: datetime, now: datetime) -> str:
     """Return how long ago, or in how long, for the last day; beyond it the date."""
     seconds = int(abs(now - moment).total_seconds())
     if seconds < _NOW:
-        return "now"
+        return text("now")
     forms = _AHEAD if moment > now else _AGO
     for form, (size, limit) in zip(forms, _UNITS, strict=True):
         if seconds < limit:
             return text(form, number=seconds // size)
-    at = local(moment)
-    if at.year == local(now).year:
-        return text("{at.day} {at:%b, %H:%M} {zone}", at=at, zone=zone_label(at))
-    return text("{at.day} {at:%b %Y, %H:%M} {zone}", at=at, zone=zone_label(at))
+    is_this_year = local(moment).year == local(now).year
+    return _with_zone(moment, text("d MMM, HH:mm") if is_this_year else text("d MMM yyyy, HH:mm"))
 
 
 def clock_time(moment: datetime, now: datetime) -> str:
@@ -54,29 +58,49 @@ def clock_time(moment: datetime, now: datetime) -> str:
     at, today = local(moment), local(now)
     days = (at.date() - today.date()).days
     if days in _NEAR_DAYS:
-        return text(_NEAR_DAYS[days], at=at, zone=zone_label(at))
-    if at.year == today.year:
-        return text("{at.day} {at:%b at %H:%M} {zone}", at=at, zone=zone_label(at))
-    return text("{at.day} {at:%b %Y at %H:%M} {zone}", at=at, zone=zone_label(at))
+        return text(_NEAR_DAYS[days], time=_with_zone(moment, text("HH:mm")))
+    is_this_year = at.year == today.year
+    pattern = text("d MMM 'at' HH:mm") if is_this_year else text("d MMM yyyy 'at' HH:mm")
+    return _with_zone(moment, pattern)
+
+
+def _written(at: datetime, pattern: str) -> str:
+    """Write a moment by a pattern of the CLDR, with the names of the page's language."""
+    return format_datetime(at, pattern, locale=page_language())
+
+
+def _with_zone(moment: datetime, pattern: str) -> str:
+    at = local(moment)
+    return text("{moment} {zone}", moment=_written(at, pattern), zone=zone_label(at))
 
 
 _NEAR_DAYS = {
-    -1: "yesterday at {at:%H:%M} {zone}",
-    0: "today at {at:%H:%M} {zone}",
-    1: "tomorrow at {at:%H:%M} {zone}",
+    -1: translatable("yesterday at {time}"),
+    0: translatable("today at {time}"),
+    1: translatable("tomorrow at {time}"),
 }
 
 _NOW = 5
 _UNITS = ((1, 60), (60, 3600), (3600, 24 * 3600))
 """Seconds, minutes and hours: each in seconds, and up to how many seconds it is used."""
 
-_AGO = ("{number} s ago", "{number} min ago", "{number} h ago")
-_AHEAD = ("in {number} s", "in {number} min", "in {number} h")
+_AGO = (
+    translatable("{number} s ago"),
+    translatable("{number} min ago"),
+    translatable("{number} h ago"),
+)
+_AHEAD = (
+    translatable("in {number} s"),
+    translatable("in {number} min"),
+    translatable("in {number} h"),
+)
 
 
 def html_text(one: str, many: str = "", /, **values: object) -> Markup:
     """Return a sentence for a page: values are escaped, and markup among them stays markup."""
-    return Markup(text(escape(one), escape(many), **values))  # noqa: S704 - is escaped
+    sentence = translated(one, many, values)
+    safe = Markup(sentence) if isinstance(one, Markup) else escape(sentence)  # noqa: S704
+    return safe.format_map(values) if values else safe
 
 
 def time_element(moment: datetime, now: datetime) -> Markup:
@@ -91,7 +115,7 @@ def clock_element(moment: datetime, now: datetime) -> Markup:
 
 def amount(number: float) -> str:
     """A count, grouped: ``1,240``."""
-    return f"{number:,}"
+    return format_decimal(number, locale=page_language())
 
 
 def tally(count: BoundedCount) -> str:

@@ -9,10 +9,10 @@ from typing_extensions import override
 from wtforms import Field, StringField
 
 from app.console.time_zone import local, time_zone
-from app.domain.values.errors import Problem, Refused, problem_text
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.ranges import parse_moment
-from app.domain.values.text import text
+from app.web.translation import problem_text, text
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -33,7 +33,7 @@ class MomentField(StringField):  # type: ignore[misc]
         given = valuelist[0].strip() if valuelist else ""
         self.data = parse_moment(given, time_zone())
         if given and self.data is None:
-            raise ValueError("Enter a date and time such as 2026-11-30 09:00.")
+            raise ValueError(text("Enter a date and time such as 2026-11-30 09:00."))
 
     @override
     def _value(self) -> str:
@@ -90,7 +90,7 @@ class ConsoleForm(FlaskForm):  # type: ignore[misc]
         """Return how many fields have errors, or that there is a problem with no field."""
         fields = sum(bool(field.errors) for field in self)
         if self.form_errors or not fields:
-            return "There's a problem"
+            return text("There's a problem")
         return text(
             "There's a problem with {count} field",
             "There are problems with {count} fields",

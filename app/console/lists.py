@@ -12,8 +12,8 @@ from app.console.time_zone import time_zone
 from app.domain.values.errors import Refused
 from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, read_cursor
 from app.domain.values.ranges import Range, days
-from app.domain.values.text import text
 from app.web.converters import day
+from app.web.translation import text
 
 PAGE = 25
 """Rows of a page."""

@@ -9,10 +9,10 @@ from app.console.session import actor, ports
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.metadata import MetadataChange
-from app.domain.values.text import text
 from app.services.metadata.app_metadata import change_app_metadata
 from app.services.metadata.user_metadata import change_user_metadata
 from app.services.people.user_sessions import show_person
+from app.web.translation import text
 
 blueprint = PageGroup("metadata", __name__, url_prefix="/metadata")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from app.console.formatting import html_text
 from app.console.parts import Consequence, Question
 from app.domain.values.metadata import MAX_KEY_LENGTH, MAX_VALUE_LENGTH, Metadata, StoredMetadata
-from app.domain.values.text import text
+from app.web.translation import text
 
 ADD, EDIT, DELETE = "add-metadata", "edit-metadata", "delete-metadata"
 """The values of ``ask`` that open a dialog of the card."""

@@ -39,13 +39,13 @@ from app.console.session import (
 from app.domain.second_factors.methods import AuthenticationMethod
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.urls.web_urls import resolved_path
-from app.domain.values.errors import Refused, problem_text
-from app.domain.values.text import text
+from app.domain.values.errors import Refused
 from app.services.authorization.register import may
 from app.services.console.navigation_badges import Badges, show_badges
 from app.services.shop.closing import Closing
 from app.services.shop.settings import update_shop
 from app.web.caller import base_url
+from app.web.translation import page_direction, page_language, problem_text, text
 
 THEMES = ("auto", "light", "dark")
 _CLOSED = Markup("<b>The storefront is closed.</b> Customers and visitors get a 401 error.")
@@ -123,6 +123,8 @@ def frame_values() -> dict[str, Any]:
     """What the frame's templates need, for every page."""
     values: dict[str, object] = {
         "theme": theme(),
+        "page_language": page_language,
+        "page_direction": page_direction,
         "csrf_token": generate_csrf,
         "ago": lambda moment: relative(moment, now()),
         "exact": exact,

@@ -6,7 +6,7 @@ Each is drawn by the macro of its name in ``templates/console/_parts.html``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.domain.values.text import text
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permission_areas import AREAS
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
-from app.domain.values.text import text
+from app.web.translation import text
 
 NOT_HELD = "You don't have this permission."
 NO_APP = "Apps can't have this permission."

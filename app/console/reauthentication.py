@@ -19,7 +19,6 @@ from app.console.session import PROOF_LASTS, actor, caller, ports, prove_now, si
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.text import text
 from app.services.console.console_sessions import confirm_password_again, show_sign_in_options
 from app.services.console.second_factor_sessions import (
     OwnFactors,
@@ -27,6 +26,7 @@ from app.services.console.second_factor_sessions import (
     confirm_passkey_again,
     show_own_factors,
 )
+from app.web.translation import text
 
 ANSWER = "proof_password"
 """The field of the password that comes with a form that is sent again."""

@@ -10,8 +10,8 @@ from app.console.filter_chips import EDIT, LISTS, SAVE, filter_query
 from app.console.navigation import PageGroup
 from app.console.session import actor, ports
 from app.domain.values.errors import Refused
-from app.domain.values.text import text
 from app.services.console.saved_filters import delete_filter, rename_filter, save_filter
+from app.web.translation import text
 
 blueprint = PageGroup("saved_filters", __name__, url_prefix="/saved-filters")
 

@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.navigation import Place, all_places, other_places
 from app.console.page_layout import page
 from app.console.session import actor, ports
-from app.domain.values.text import text
 from app.services.console.search import Hit, HitKind, search_everything
+from app.web.translation import text
 
 _PLAYGROUND = Place("Playground", "playground", "terminal", "graphql graphiql query api")
 

@@ -10,15 +10,14 @@ from math import ceil
 from flask import Blueprint, redirect, request, session, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.formatting import html_text
+from app.console.formatting import day, html_text
 from app.console.page_layout import form_path, go, own_path, page, wants_part
 from app.console.session import actor, caller, is_signed_in, now, ports
-from app.console.time_zone import local
 from app.domain.second_factors.methods import used_second_factor
-from app.domain.values.text import text
 from app.services.console.console_sessions import SessionAccess
 from app.services.console.own_second_factors import show_own_second_factors
 from app.web.converters import one_of
+from app.web.translation import text
 
 OPEN_WITHOUT = (
     "console.account.",
@@ -105,10 +104,9 @@ def _sentence(*, is_in_force: bool) -> str:
         return html_text(
             "{shop} requires one for staff. Without it, you have customer-level access.", shop=shop
         )
-    begins = local(caller().second_factor_from or now())
     return html_text(
-        "{shop} requires one for staff from {begins.day} {begins:%b %Y}. Without it, you'll have "
-        "customer-level access.",
+        "{shop} requires one for staff from {date}. "
+        "Without it, you'll have customer-level access.",
         shop=shop,
-        begins=begins,
+        date=day(caller().second_factor_from or now()),
     )

@@ -16,8 +16,8 @@ from app.domain.shop.second_factor_rule import with_second_factor
 from app.domain.shop.setting_table import given_values
 from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate, StaffSecondFactor
 from app.domain.values.ids import parse_key
-from app.domain.values.text import text
 from app.services.shop.second_factor_impact import SecondFactorCounts
+from app.web.translation import text
 
 _LABELS = {StaffSecondFactor.OPTIONAL: "Optional", StaffSecondFactor.REQUIRED: "Required"}
 

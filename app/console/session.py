@@ -11,7 +11,6 @@ from werkzeug.exceptions import Unauthorized
 from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
-from app.domain.values.text import text
 from app.ports import Ports
 from app.services.console.console_sessions import (
     ConsoleCaller,
@@ -23,6 +22,7 @@ from app.services.identity.identify import Visitor
 from app.web.caller import visitor_from
 from app.web.http_request import note_actor
 from app.web.installation import installation
+from app.web.translation import text
 
 IDLE = timedelta(minutes=30)
 """Without use for so long, staff sign in again."""
@@ -164,8 +164,8 @@ def why_signed_out() -> str:
             count=IDLE // timedelta(minutes=1),
         )
     if present >= float(session.get("until", 0)):
-        return "Your session expired."
-    return "Your session was ended."
+        return text("Your session expired.")
+    return text("Your session was ended.")
 
 
 def signed_in_by() -> SignedInBy:

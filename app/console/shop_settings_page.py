@@ -22,8 +22,8 @@ from app.domain.mails.mail import MailKind
 from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
 from app.domain.shop.setting_table import Setting, SettingGroup, SettingKind, settings_in
 from app.domain.shop.settings import ShopSettings
-from app.domain.values.text import text
 from app.domain.values.version import VERSION
+from app.web.translation import text
 
 _FIELDS: Mapping[SettingKind, type[Field]] = {
     SettingKind.LINE: StringField,

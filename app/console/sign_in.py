@@ -35,7 +35,6 @@ from app.console.session import (
 from app.console.sign_in_code import hint_at_leaked_password, hold_sign_in
 from app.console.sign_in_words import refusal_text
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.text import text
 from app.services.console.console_sessions import (
     ask_for_passkey_at_console,
     begin_console_sign_in,
@@ -48,6 +47,7 @@ from app.services.console.console_sessions import (
 from app.services.console.second_factor_sessions import challenge_own_passkey
 from app.services.second_factors.challenges import SecondFactorRequired
 from app.services.second_factors.passkey_checks import party_of
+from app.web.translation import lazy_text, text
 
 _BEGUN = "sign_in"
 _FOREIGN = Problem(
@@ -60,8 +60,12 @@ blueprint = Blueprint("sign_in", __name__)
 class PasswordForm(ConsoleForm):
     """Email and password; the password is not trimmed."""
 
-    email = EmailField("Email", validators=[InputRequired("Enter your email.")])
-    password = PasswordField("Password", validators=[InputRequired("Enter your password.")])
+    email = EmailField(
+        lazy_text("Email"), validators=[InputRequired(lazy_text("Enter your email."))]
+    )
+    password = PasswordField(
+        lazy_text("Password"), validators=[InputRequired(lazy_text("Enter your password."))]
+    )
 
 
 @blueprint.route("/sign-in", methods=["GET", "POST"])
@@ -156,8 +160,11 @@ def finish(plugin_id: str) -> BaseResponse:
         sign_out_of_console(ports(), actor())
     open_console_session(opened)
     if again and not is_proved():
-        message = "{provider} didn't ask you to sign in again, so your identity isn't confirmed."
-        flash(text(message, provider=opened.provider), "bad")
+        message = text(
+            "{provider} didn't ask you to sign in again, so your identity isn't confirmed.",
+            provider=opened.provider,
+        )
+        flash(message, "bad")
     return redirect(next_path, HTTPStatus.SEE_OTHER)
 
 
@@ -246,7 +253,7 @@ def _place(next_path: str) -> str:
         if place.endpoint in current_app.view_functions and next_path.startswith(
             url_for(place.endpoint)
         ):
-            return place.label
+            return text(place.label)
     return ""
 
 

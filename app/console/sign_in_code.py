@@ -22,7 +22,7 @@ from app.console.session import (
 from app.console.sign_in_words import refusal_text
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.values.errors import Problem, Refused
-from app.domain.values.text import text
+from app.domain.values.text import translatable
 from app.services.console.console_sessions import (
     ConsoleSession,
     show_sign_in_options,
@@ -35,6 +35,7 @@ from app.services.console.second_factor_sessions import (
     verify_code_at_console,
 )
 from app.services.second_factors.challenges import SecondFactorRequired
+from app.web.translation import lazy_text, text
 
 WAYS = {
     SecondFactorType.AUTHENTICATOR_APP: "code",
@@ -44,13 +45,13 @@ WAYS = {
 """How the address of the page names the ways to answer, the first one that works first."""
 
 _TITLES = {
-    "code": "Enter your code",
-    "recovery": "Enter a recovery code",
-    "passkey": "Use your passkey",
+    "code": translatable("Enter your code"),
+    "recovery": translatable("Enter a recovery code"),
+    "passkey": translatable("Use your passkey"),
 }
 _HELD = "second_factor"
-_LEAKED = "Your password is on a list of leaked passwords. {link}"
-_ENDED = "Your sign-in expired or had too many incorrect codes. Sign in again."
+_LEAKED = translatable("Your password is on a list of leaked passwords. {link}")
+_ENDED = translatable("Your sign-in expired or had too many incorrect codes. Sign in again.")
 
 blueprint = Blueprint("sign_in_code", __name__, url_prefix="/sign-in/code")
 
@@ -58,13 +59,17 @@ blueprint = Blueprint("sign_in_code", __name__, url_prefix="/sign-in/code")
 class CodeForm(ConsoleForm):
     """A code of the authenticator app."""
 
-    code = StringField("6-digit code", validators=[InputRequired("Enter the 6-digit code.")])
+    code = StringField(
+        lazy_text("6-digit code"), validators=[InputRequired(lazy_text("Enter the 6-digit code."))]
+    )
 
 
 class RecoveryForm(ConsoleForm):
     """A recovery code."""
 
-    code = StringField("Recovery code", validators=[InputRequired("Enter a recovery code.")])
+    code = StringField(
+        lazy_text("Recovery code"), validators=[InputRequired(lazy_text("Enter a recovery code."))]
+    )
 
 
 class PasskeyForm(ConsoleForm):
@@ -167,7 +172,7 @@ def _page(form: ConsoleForm, waiting: WaitingSignIn) -> BaseResponse:
         "sign_in_code.html",
         form=form,
         code_form=form if isinstance(form, kind) else kind(formdata=None),
-        title=_TITLES.get(way, "Use your second factor"),
+        title=text(_TITLES[way]) if way else text("Use your second factor"),
         kind=way,
         is_passkey=way == "passkey",
         kinds=ways,
@@ -201,5 +206,5 @@ def _give_up(refused: Refused | None = None) -> BaseResponse:
     problem = refused.problems[0] if refused else None
     is_over = problem is None or problem.field == "challenge"
     session.clear()
-    sign_out_because(_ENDED if is_over or problem is None else refusal_text(problem))
+    sign_out_because(text(_ENDED) if is_over or problem is None else refusal_text(problem))
     return go("console.sign_in.index")

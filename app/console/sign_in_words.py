@@ -11,8 +11,8 @@ from app.domain.sign_in.sign_in_events import (
     SignInReason,
     SignInResult,
 )
-from app.domain.values.errors import Problem, problem_text
-from app.domain.values.text import text
+from app.domain.values.errors import Problem
+from app.web.translation import problem_text, text
 
 _SECONDS = 60
 
@@ -88,7 +88,7 @@ def method_words(event: SignInEvent) -> str:
 def refusal_text(problem: Problem) -> str:
     """Return why someone wasn't signed in; the API's clients get the problem's message."""
     if problem.code == "INVALID_CREDENTIALS":
-        return "Incorrect email or password."
+        return text("Incorrect email or password.")
     wait = problem.values.get("wait")
     if not isinstance(wait, int):
         return problem_text(problem)

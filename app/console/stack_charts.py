@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from app.console.charts import Stack, stacked_by_kind
 from app.console.formatting import amount
 from app.console.time_zone import local
-from app.domain.values.text import text
+from app.web.translation import text
 
 _DAY = timedelta(days=1)
 _WEEK = timedelta(weeks=1)

@@ -62,7 +62,9 @@ from app.console.security import (
 )
 from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
 from app.console.time_zone import use_time_zone
+from app.domain.values.languages import ENGLISH
 from app.services.console.console_sessions import SessionAccess, show_sign_in_options
+from app.web.translation import browser_language, person_language, use_language
 
 OPEN = frozenset(
     {
@@ -85,6 +87,12 @@ OPEN = frozenset(
     }
 )
 """The only pages without a session."""
+
+TRANSLATED = ("console.second_factor_rule.",)
+"""The page groups for signed-in people that are translated, besides ``OPEN``; others are English.
+
+A page is in one language, so a group is added when all its texts are in the catalogues.
+"""
 
 WORTHLESS_TOO = OPEN | {
     "console.sign_in.leave",
@@ -183,6 +191,7 @@ def guard() -> BaseResponse | None:
     """Require a session for every page, and a CSRF token for every change."""
     endpoint = request.endpoint or ""
     use_time_zone(caller().user.time_zone if is_signed_in() else None)
+    use_language(_language_of(endpoint))
     if not is_signed_in():
         if endpoint not in OPEN:
             return to_sign_in()
@@ -200,6 +209,15 @@ def guard() -> BaseResponse | None:
     if not is_signed_in():
         return None
     return lead_to_second_factor(endpoint) or answer_proof()
+
+
+def _language_of(endpoint: str) -> str:
+    """Return the language of a page: of its person, or before signing in of the browser."""
+    if not is_signed_in():
+        return browser_language() or ENGLISH
+    if endpoint in OPEN or endpoint.startswith(TRANSLATED):
+        return person_language(caller().user.language_code)
+    return ENGLISH
 
 
 def add_headers(answer: Response) -> Response:

@@ -11,16 +11,35 @@ from werkzeug.exceptions import TooManyRequests as TooManyRequestsPage
 
 from app.domain.values.errors import TooManyRequests
 from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.text import translatable
 from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation
 from app.web.request_hooks import current_request_id
+from app.web.translation import page_direction, page_language, text
 
 MASKED = "Internal Server Error"
-UNAVAILABLE = "Service temporarily unavailable"
+UNAVAILABLE = translatable("Service temporarily unavailable")
+_FAULT = translatable("Something went wrong on our side.")
 UNAVAILABLE_CODE = "SERVICE_UNAVAILABLE"
 _JSON = "application/json"
 _PAGE = "text/html"
 _log = structlog.get_logger(__name__)
+
+WERKZEUG_SENTENCES = (
+    translatable("Bad Request"),
+    translatable("Forbidden"),
+    translatable("Not Found"),
+    translatable("Method Not Allowed"),
+    translatable("Request Timeout"),
+    translatable("Request Entity Too Large"),
+    translatable("Too Many Requests"),
+    translatable("Internal Server Error"),
+    translatable("Service Unavailable"),
+    translatable("The browser (or proxy) sent a request that this server could not understand."),
+    translatable("The method is not allowed for the requested URL."),
+    translatable("The data value transmitted exceeds the capacity limit."),
+)
+"""What werkzeug says of the errors that people see; other ones stay English."""
 
 STYLE = (
     ":root{color-scheme:light dark}"
@@ -44,6 +63,17 @@ def page_of(limited: TooManyRequests) -> TooManyRequestsPage:
     return TooManyRequestsPage(str(limited), retry_after=limited.retry_after)
 
 
+def error_text(error: HTTPException) -> str:
+    """Return what an error page says, in the language of the request."""
+    if isinstance(error, TooManyRequestsPage) and isinstance(error.retry_after, int):
+        return text(
+            "Too many requests. Try again in {count} second.",
+            "Too many requests. Try again in {count} seconds.",
+            count=error.retry_after,
+        )
+    return text(str(error.description))
+
+
 def show_refusal(refusal: HTTPException) -> Response:
     """A client's mistake, with the headers that its status calls for (``Allow``, say)."""
     response = _answer(refusal, str(refusal.description))
@@ -64,7 +94,7 @@ def show_fault(fault: Exception) -> Response:
     """Answer an internal error with a request ID, by which it is found in the log."""
     request_id = current_request_id(installation().ports)
     _log.error("web.fault", request_id=request_id, path=request.path, exc_info=fault)
-    return _answer(InternalServerError(), "Something went wrong on our side.", request_id)
+    return _answer(InternalServerError(), _FAULT, request_id)
 
 
 def _answer(
@@ -74,7 +104,12 @@ def _answer(
     if request.accept_mimetypes.best_match([_JSON, _PAGE]) == _PAGE:
         # Without the context processors of render_template: the console's read the database.
         page = current_app.jinja_env.get_template("error.html").render(
-            name=error.name, message=message, request_id=request_id, style=STYLE
+            name=text(error.name),
+            message=error_text(error) if message == error.description else text(message),
+            request_id=request_id,
+            style=STYLE,
+            language=page_language(),
+            direction=page_direction(),
         )
         return Response(page, status, {"Content-Security-Policy": POLICY}, mimetype=_PAGE)
     if code is not None:

@@ -12,8 +12,7 @@ from app.console.page_layout import done, page, refused_page
 from app.console.permissions import PermissionsField, chips
 from app.console.session import actor, ports
 from app.domain.apps.manifests import Manifest
-from app.domain.values.errors import Refused, problem_text
-from app.domain.values.text import text
+from app.domain.values.errors import Refused
 from app.services.apps.installation_requests import (
     InstallationRequest,
     delete_failed_installation,
@@ -21,6 +20,7 @@ from app.services.apps.installation_requests import (
     retry_installation,
 )
 from app.services.apps.manifests import fetch_manifest
+from app.web.translation import problem_text, text
 
 _URL = "manifestUrl"
 

@@ -17,8 +17,8 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.values.metadata import StoredMetadata
-from app.domain.values.text import text
 from app.services.apps.summaries import AppWebhook
+from app.web.translation import text
 
 _EVENTS = 2
 """How many events a webhook's line names."""

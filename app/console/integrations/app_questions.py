@@ -10,9 +10,9 @@ from app.console.parts import Consequence, Question, enumeration
 from app.domain.apps.apps import App, AppToken
 from app.domain.apps.extensions import Extension
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.values.text import text
 from app.services.apps.summaries import AppWebhook
 from app.services.webhooks.permission_grants import LinkWebhook
+from app.web.translation import text
 
 QUESTIONS = ("deactivate", "remove", "rotate", "revoke")
 """What can be asked about; the last two about a token."""

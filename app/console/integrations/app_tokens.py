@@ -14,7 +14,6 @@ from app.console.permissions import Chip, PermissionsField, chips
 from app.console.session import actor, now, ports
 from app.domain.apps.apps import App
 from app.domain.values.errors import Refused
-from app.domain.values.text import text
 from app.services.apps.app_tokens import (
     TokenOptions,
     create_app_token,
@@ -22,6 +21,7 @@ from app.services.apps.app_tokens import (
     rotate_app_token,
 )
 from app.web.converters import one_of
+from app.web.translation import text
 
 _LIVES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In 1 year"}
 

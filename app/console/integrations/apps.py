@@ -37,7 +37,6 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.pages import Page, PageRequest
-from app.domain.values.text import text
 from app.services.apps.app_changes import (
     AppChange,
     NewApp,
@@ -55,6 +54,7 @@ from app.services.authorization.register import may
 from app.services.metadata.app_metadata import show_app_with_metadata
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
+from app.web.translation import text
 
 _NAMES = {"q": "Name", "status": "Status", "kind": "Type"}
 _WORDS: Mapping[str, Mapping[str, str]] = {"status": STATUS, "kind": KINDS, "sort": SORTS}

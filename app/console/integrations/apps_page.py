@@ -13,8 +13,8 @@ from app.domain.apps.installations import Installation, JobStatus
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
-from app.domain.values.text import text
 from app.services.apps.summaries import AppSummary
+from app.web.translation import text
 
 STATUS = {"active": "Active", "inactive": "Inactive"}
 KINDS = {"made": "Custom", "installed": "Installed"}

@@ -18,12 +18,12 @@ from app.domain.deliveries.causes import response_detail, status_line
 from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
-from app.domain.values.text import text
 from app.services.deliveries.bulk_resend import MAX_MATCHING, ResendImpact
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
+from app.web.translation import text
 
 SINCE = {
     "1": "Last hour",

@@ -7,10 +7,10 @@ from app.domain.deliveries.causes import failure_cause, status_line
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EVENTS
 from app.domain.values.ids import parse_global_id
-from app.domain.values.text import text
 from app.services.deliveries.details import DeliveryDetails, ShownAttempt
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
+from app.web.translation import text
 
 _KILO = 1024
 _SHORT_NUMBER = 8

@@ -19,10 +19,10 @@ from app.console.integrations.delivery_attempts import (
 from app.domain.deliveries.causes import failure_cause
 from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, Attempt, DeliveryStatus
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
 from app.services.deliveries.details import SHOWN_ATTEMPTS, DeliveryDetails, ShownAttempt, Signed
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
+from app.web.translation import text
 
 _MAX_VALUE = 96
 _TIMING = "{moment} · {duration}"

@@ -9,11 +9,11 @@ from app.console.integrations.delivery_attempts import size_of
 from app.console.integrations.sample_objects import FoundObject
 from app.domain.apps.apps import App
 from app.domain.events import EVENTS, EventType
-from app.domain.values.errors import Problem, problem_text
+from app.domain.values.errors import Problem
 from app.domain.values.line_diff import diff_lines
-from app.domain.values.text import text
 from app.services.deliveries.details import DeliveryDetails
 from app.services.deliveries.dry_runs import DryRun
+from app.web.translation import problem_text, text
 
 _SUBJECTS = {"User": "Person", "Group": "Permission group", "Checkout": "Cart"}
 _QUERY = """subscription {{

@@ -7,7 +7,7 @@ from itertools import groupby
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, Event, EventType, default_query
-from app.domain.values.text import text
+from app.web.translation import text
 
 NOUNS = {
     "ACCOUNT": "Accounts",

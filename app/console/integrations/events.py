@@ -10,13 +10,14 @@ from app.console.page_layout import page, refused_page
 from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType, default_query
-from app.domain.values.errors import PermissionDenied, Refused, problem_text
+from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.pages import MAX_PAGE_SIZE, Page, PageRequest
 from app.services.authorization.register import may
 from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.webhooks.lists import Subscriber, list_subscribers
 from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
+from app.web.translation import problem_text
 
 blueprint = PageGroup(
     "events",

@@ -9,8 +9,8 @@ from app.console.integrations.event_catalog import NOUNS
 from app.domain.events import EVENTS, EventType, default_query
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
-from app.domain.values.text import text
 from app.services.webhooks.lists import Subscriber
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
-from app.domain.values.text import text
 from app.domain.webhooks.subscribable_events import not_permitted
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from app.console.page_layout import done
 from app.console.session import actor, ports
 from app.domain.events import EVENTS, EventType
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
 from app.services.deliveries.dry_runs import trigger_webhook
+from app.web.translation import text
 
 
 def send_sample(webhook: int, event: EventType | None, named: str) -> BaseResponse:

@@ -8,11 +8,11 @@ from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import parse_global_id, to_global_id
 from app.domain.values.pages import PageRequest
-from app.domain.values.text import text
 from app.ports import Ports
 from app.services.commerce.catalogue import ProductFilter, list_products
 from app.services.commerce.order_lists import OrderFilter, list_orders
 from app.services.console.search import HitKind, search_everything
+from app.web.translation import text
 
 _MOST = 8
 _HITS = {

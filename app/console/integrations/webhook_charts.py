@@ -21,7 +21,7 @@ from app.domain.deliveries.webhook_statistics import (
     all_durations,
     success_rate,
 )
-from app.domain.values.text import text
+from app.web.translation import text
 
 PERIODS = {ChartPeriod.DAY: "24 hours", ChartPeriod.TWO_WEEKS: "14 days"}
 _TITLES = {ChartPeriod.DAY: "Health by hour", ChartPeriod.TWO_WEEKS: "Health by day"}

@@ -31,10 +31,9 @@ from app.console.session import actor, ports, require
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
-from app.domain.values.errors import ProofRequired, Refused, problem_text
+from app.domain.values.errors import ProofRequired, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.domain.values.text import text
 from app.domain.values.unset import ABSENT, Absent
 from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
@@ -45,6 +44,7 @@ from app.services.webhooks.details import show_webhook
 from app.services.webhooks.lists import list_webhooks
 from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
+from app.web.translation import problem_text, text
 
 _MAX_APPS = 100
 

@@ -7,8 +7,8 @@ from app.console.integrations.event_catalog import Group, catalogue
 from app.console.integrations.missing_permissions import MissingPermissions
 from app.domain.apps.apps import App
 from app.domain.events import EventType
-from app.domain.values.text import text
 from app.domain.webhooks.webhooks import Webhook
+from app.web.translation import text
 
 _ENTER_AGAIN = "Enter the secret again. It isn't kept during a dry run."
 

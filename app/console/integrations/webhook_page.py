@@ -21,11 +21,11 @@ from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
-from app.domain.values.text import text
 from app.domain.webhooks.subscribable_events import not_permitted
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook
+from app.web.translation import text
 
 COLUMNS: Columns[ListedWebhook] = {
     "id": lambda hook: to_global_id("Webhook", hook.id),

@@ -30,10 +30,9 @@ from app.console.session import actor, now, ports
 from app.console.time_zone import time_zone
 from app.domain.deliveries.webhook_statistics import ChartPeriod
 from app.domain.events import EventType
-from app.domain.values.errors import Refused, problem_text
+from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.domain.values.text import text
 from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.authorization.register import may
@@ -48,6 +47,7 @@ from app.services.webhooks.lists import (
     show_listed_webhook,
 )
 from app.web.converters import one_of, row_key
+from app.web.translation import problem_text, text
 
 _NAMES = {"q": "Text", "app": "App", "event": "Event", "state": "State"}
 _STATES = {"failing": "Failing", "on": "Enabled", "off": "Disabled"}

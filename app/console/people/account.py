@@ -12,9 +12,8 @@ from app.console.people.account_page import make_account_page
 from app.console.session import actor, caller, ports
 from app.domain.accounts.avatars import MAX_FILE_SIZE
 from app.domain.accounts.time_zones import time_zones
-from app.domain.values.errors import Refused, problem_text
+from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
 from app.domain.values.uploads import Upload
 from app.services.accounts.account_details import Details, set_time_zone, update_account
 from app.services.accounts.avatars import delete_avatar, update_avatar
@@ -27,6 +26,7 @@ from app.services.sign_in.own_sessions import (
     end_session,
     list_sessions,
 )
+from app.web.translation import problem_text, text
 
 _LINK = "email_link"
 _MOST = 100

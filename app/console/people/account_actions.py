@@ -11,7 +11,6 @@ from app.console.session import actor, ports
 from app.domain.accounts.users import User
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
 from app.services.accounts.reset_links import send_reset_link
 from app.services.people.account_blocks import unblock_account
 from app.services.people.customers import delete_customer
@@ -19,6 +18,7 @@ from app.services.people.second_factor_reset import reset_second_factors
 from app.services.people.staff import delete_staff
 from app.services.people.user_sessions import end_user_session, show_person
 from app.services.people.user_status import activate_user, deactivate_user, sign_out_user
+from app.web.translation import text
 
 blueprint = Blueprint("account_actions", __name__, url_prefix="/people")
 

@@ -8,8 +8,8 @@ from app.console.people.person_page import SessionRow, ended_sessions, newest_of
 from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
 from app.domain.accounts.users import User
 from app.domain.sign_in.devices import SignedIn
-from app.domain.values.text import text
 from app.services.console.sign_in_methods import SignInMethods
+from app.web.translation import text
 
 _SHOWN = 128
 """Pixels of the picture's side, for sharp screens."""

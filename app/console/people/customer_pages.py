@@ -23,8 +23,8 @@ from app.domain.accounts.addresses import Address, postal_lines
 from app.domain.accounts.users import User
 from app.domain.commerce.orders import OrderStatus, OrderSummary
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
 from app.services.people.user_sessions import Person
+from app.web.translation import text
 
 SORTS = {"email": "Email", "name": "Last name"}
 """The sort orders of the list besides newest first."""

@@ -35,7 +35,6 @@ from app.domain.commerce.orders import OrderSummary
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
-from app.domain.values.text import text
 from app.services.accounts.addresses import addresses_of_users
 from app.services.authorization.register import may
 from app.services.commerce.order_lists import list_newest_orders_of
@@ -45,6 +44,7 @@ from app.services.operations.mail_log import list_mails
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import list_customers, show_user
 from app.services.people.user_sessions import Person
+from app.web.translation import text
 
 _SORTS = {
     "newest": (UserSort.CREATED_AT, True),

@@ -15,9 +15,8 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import is_manageable, manage_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.values.errors import problem_text
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
+from app.web.translation import problem_text, text
 
 SORTS = {"members": "Most members"}
 """The sort orders of the list besides by name."""

@@ -21,7 +21,6 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
-from app.domain.values.text import text
 from app.services.people.directory import find_user, list_staff
 from app.services.people.group_changes import GroupChanges, delete_group, update_group
 from app.services.people.group_lists import (
@@ -31,6 +30,7 @@ from app.services.people.group_lists import (
     list_groups,
     show_group,
 )
+from app.web.translation import text
 
 _NAMES = {"q": "Name"}
 _MISSING = Refused(Problem("NOT_FOUND", "This group doesn't exist. It may have been deleted."))

@@ -14,9 +14,9 @@ from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
 from app.services.people.invitations import create_invitation_link, resend_invitation
 from app.services.people.staff import NewStaff, create_staff
+from app.web.translation import text
 
 blueprint = PageGroup(
     "invitations",

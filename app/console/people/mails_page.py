@@ -10,9 +10,8 @@ from app.console.parts import Pill
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailEntry, MailStatus, kind_label
-from app.domain.values.errors import problem_text
-from app.domain.values.text import text
 from app.services.operations.mail_resends import resend_problem
+from app.web.translation import problem_text, text
 
 STATUSES: Mapping[str, str] = {
     MailStatus.QUEUED: "Queued",

@@ -14,7 +14,7 @@ from app.console.people.passwords import keep_link
 from app.console.session import nobody, ports
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
-from app.domain.values.text import text
+from app.domain.values.text import translatable
 from app.services.accounts.account_securing import (
     ReportedNotice,
     SecuredAccount,
@@ -22,21 +22,22 @@ from app.services.accounts.account_securing import (
     show_reported_notice,
 )
 from app.services.console.console_sessions import show_sign_in_options
+from app.web.translation import text
 
 _LINK = "not_me_link"
 _SECURED = "secured_account"
 _MAX_TOKEN_LENGTH = 128
 
 _HAPPENED: Mapping[MailKind, str] = {
-    MailKind.PASSWORD_CHANGED: "The password was changed.",
-    MailKind.EMAIL_CHANGED: "The email was changed from {old_email} to {new_email}.",
-    MailKind.SECOND_FACTOR_ADDED: "{factor} was added.",
-    MailKind.SECOND_FACTOR_REMOVED: "{factor} was removed.",
-    MailKind.RECOVERY_CODES_REPLACED: "The recovery codes were replaced.",
-    MailKind.RECOVERY_CODE_USED: "A recovery code was used.",
-    MailKind.PASSKEY_COPIED: "A copied passkey was used: {factor}.",
-    MailKind.INCORRECT_CODES: "The password was entered, then 5 incorrect codes.",
-    MailKind.NEW_DEVICE: "Someone signed in from a new device or network.",
+    MailKind.PASSWORD_CHANGED: translatable("The password was changed."),
+    MailKind.EMAIL_CHANGED: translatable("The email was changed from {old_email} to {new_email}."),
+    MailKind.SECOND_FACTOR_ADDED: translatable("{factor} was added."),
+    MailKind.SECOND_FACTOR_REMOVED: translatable("{factor} was removed."),
+    MailKind.RECOVERY_CODES_REPLACED: translatable("The recovery codes were replaced."),
+    MailKind.RECOVERY_CODE_USED: translatable("A recovery code was used."),
+    MailKind.PASSKEY_COPIED: translatable("A copied passkey was used: {factor}."),
+    MailKind.INCORRECT_CODES: translatable("The password was entered, then 5 incorrect codes."),
+    MailKind.NEW_DEVICE: translatable("Someone signed in from a new device or network."),
 }
 
 blueprint = Blueprint("not_me", __name__, url_prefix="/not-me")
@@ -94,4 +95,5 @@ def _secured(account: SecuredAccount) -> BaseResponse:
 
 
 def _happened(notice: ReportedNotice) -> str:
-    return text(_HAPPENED.get(notice.kind, "The account was changed."), **notice.values)
+    known = _HAPPENED.get(notice.kind)
+    return text(known, **notice.values) if known else text("The account was changed.")

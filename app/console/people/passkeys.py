@@ -12,7 +12,6 @@ from app.console.page_layout import done, go, not_done, page, refused_page
 from app.console.people.passkeys_page import ask_delete, kind_of
 from app.console.session import actor, ports, prove_now
 from app.domain.values.errors import Refused
-from app.domain.values.text import text
 from app.services.accounts.passkeys import (
     MAX_NAME_LENGTH,
     OwnPasskey,
@@ -23,6 +22,7 @@ from app.services.accounts.passkeys import (
     show_passkey,
 )
 from app.services.console.own_second_factors import show_own_second_factors
+from app.web.translation import text
 
 _SECURITY = "console.second_factors.index"
 

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from app.console.parts import Consequence, Question
 from app.domain.authorization.actor import Actor
-from app.domain.values.text import text
 from app.services.accounts.passkeys import MAX_PASSKEYS, OwnPasskey
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _why_full(count: int) -> str:
 def why_impossible(actor: Actor, *, in_development: bool) -> str:
     """Return what to do on an IP address, for which browsers don't make passkeys."""
     if not in_development:
-        return "Passkeys don't work on an IP address. Open the console by its host name."
+        return text("Passkeys don't work on an IP address. Open the console by its host name.")
     port = urlsplit(actor.issuer).port
     url = f"http://localhost:{port}" if port else "http://localhost"
     return text("Open the console at {url} to use passkeys.", url=url)

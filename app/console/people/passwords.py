@@ -13,6 +13,7 @@ from app.domain.values.errors import Refused
 from app.services.accounts.password_resets import request_password_reset
 from app.services.console.console_sessions import set_password_at_console, show_sign_in_options
 from app.services.second_factors.challenges import SecondFactorRequired
+from app.web.translation import lazy_text, text
 
 _LINK = "password_link"
 
@@ -23,13 +24,17 @@ class ForgottenForm(ConsoleForm):
     """Whose password it is."""
 
     names = {"redirectUrl": ""}  # noqa: RUF012
-    email = EmailField("Email", validators=[InputRequired("Enter your email.")])
+    email = EmailField(
+        lazy_text("Email"), validators=[InputRequired(lazy_text("Enter your email."))]
+    )
 
 
 class NewPasswordForm(ConsoleForm):
     """The new password, asked for once, because it is a password manager's field."""
 
-    password = PasswordField("New password", validators=[InputRequired("Enter a password.")])
+    password = PasswordField(
+        lazy_text("New password"), validators=[InputRequired(lazy_text("Enter a password."))]
+    )
 
 
 def keep_link(email: str, token: str) -> None:
@@ -93,7 +98,7 @@ def choose() -> BaseResponse:
             if opened is None:
                 return page("passwords/set.html", sign_in_options=_sign_in_options())
             open_console_session(opened)
-            return done("Your password is set, and you are signed in.", "console.home.index")
+            return done(text("Your password is set, and you are signed in."), "console.home.index")
     show = refused_page if form.is_submitted() else page
     return show(
         "passwords/choose.html", form=form, sign_in_options=_sign_in_options(), email=link["email"]

@@ -14,9 +14,9 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.metadata import StoredMetadata
-from app.domain.values.text import text
 from app.services.people.user_sessions import Person
 from app.services.second_factors.stored_factors import FactorCounts
+from app.web.translation import text
 
 STATUSES = {"active": "Active", "inactive": "Deactivated"}
 """Whether accounts are active, as lists are filtered by it."""

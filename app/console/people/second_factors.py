@@ -16,7 +16,6 @@ from app.console.people.second_factors_page import (
 )
 from app.console.session import actor, caller, now, ports, prove_now
 from app.domain.values.errors import Refused
-from app.domain.values.text import text
 from app.services.accounts.authenticator_apps import (
     AddedFactor,
     cancel_app_setup,
@@ -32,6 +31,7 @@ from app.services.console.own_second_factors import show_own_second_factors
 from app.services.console.sign_in_methods import show_own_sign_in_methods
 from app.services.second_factors.passkey_checks import party_of
 from app.web.converters import one_of
+from app.web.translation import text
 
 _INDEX = "console.second_factors.index"
 

@@ -9,10 +9,10 @@ from app.console.parts import Consequence, Pill, Question
 from app.console.time_zone import local
 from app.domain.accounts.users import User
 from app.domain.second_factors.recovery_codes import NUMBER, write_recovery_code
-from app.domain.values.text import text
 from app.services.accounts.authenticator_apps import AppSetup
 from app.services.console.own_second_factors import OwnSecondFactors
 from app.services.console.sign_in_methods import SignInMethods
+from app.web.translation import text
 
 QUESTIONS = ("off", "codes")
 """The changes that a dialog asks about: to turn off the app, to create new recovery codes."""

@@ -13,9 +13,9 @@ from app.domain.authorization.permissions import Permission
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_events import SignInEvent
-from app.domain.values.text import text
 from app.ports.throttle import BlockedIp
 from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis, SignInState
+from app.web.translation import text
 
 _NONE = "\N{EN DASH}"
 _MODES = {

@@ -36,12 +36,12 @@ from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
 from app.services.people.staff import StaffChanges, update_staff
 from app.services.people.user_sessions import Person, show_person
 from app.web.converters import row_key
+from app.web.translation import text
 
 _NAMES = {**NAMES, "group": "Group", "by": "Signs in with"}
 _CONVERTERS = {**CONVERTERS, "group": row_key, "by": SignInMethod}

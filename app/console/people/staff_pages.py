@@ -30,9 +30,9 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
-from app.domain.values.text import text
 from app.services.console.sign_in_methods import SignInMethods
 from app.services.people.user_sessions import Person
+from app.web.translation import text
 
 SORTS = {"newest": "Newest first", "email": "Email", "name": "Last name"}
 """The sort orders of the list besides oldest first."""

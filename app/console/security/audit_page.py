@@ -19,7 +19,7 @@ from app.domain.keys.ring import KeyState
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.domain.values.pages import NONE_COUNTED, Counts
-from app.domain.values.text import text
+from app.web.translation import text
 
 ACTORS: Mapping[str, str] = {"user": "People", "app": "Apps", "operator": "Server administrator"}
 """The kinds of actors that the list can be filtered by."""

@@ -1,7 +1,7 @@
 """Entries of the audit log as sentences."""
 
 from app.domain.audit.entries import AuditEntry
-from app.domain.values.text import text
+from app.web.translation import text
 
 _DID = {
     "account.avatar": "changed the avatar of",

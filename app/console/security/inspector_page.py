@@ -24,7 +24,7 @@ from app.domain.inspector.token_inspection import (
     TokenKind,
     TokenSession,
 )
-from app.domain.values.text import text
+from app.web.translation import text
 
 _NO_VALUE = "\N{EN DASH}"
 

@@ -10,9 +10,10 @@ from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, full_url, go, page
 from app.console.security.keys_page import COLUMNS, make_keys_page, rotated_message
 from app.console.session import actor, now, ports
-from app.domain.values.errors import Refused, problem_text
+from app.domain.values.errors import Refused
 from app.services.keys.ring import list_keys
 from app.services.keys.rotation import rotate_keys
+from app.web.translation import problem_text
 
 blueprint = PageGroup(
     "keys",

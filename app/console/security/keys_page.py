@@ -10,7 +10,7 @@ from app.console.exports import Columns
 from app.console.formatting import exact, html_text, time_element
 from app.console.parts import Consequence, Question
 from app.domain.keys.ring import CACHE_TIME, KeyState, SigningKey
-from app.domain.values.text import text
+from app.web.translation import text
 
 COLUMNS: Columns[SigningKey] = {
     "kid": lambda key: key.kid,

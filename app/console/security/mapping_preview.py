@@ -9,7 +9,7 @@ from app.console.formatting import html_text, permission_label
 from app.console.parts import Fact
 from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
 from app.domain.single_sign_on.provider_users import ExternalPerson
-from app.domain.values.text import text
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)

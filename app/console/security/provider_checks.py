@@ -11,9 +11,10 @@ from app.console.security.mapping_preview import make_preview_card
 from app.console.security.providers_page import Trial
 from app.console.security.single_sign_on import provider_page
 from app.console.session import actor, ports
-from app.domain.values.errors import Refused, problem_text
+from app.domain.values.errors import Refused
 from app.services.single_sign_on.attribute_mapping import preview_mapping
 from app.services.single_sign_on.provider_checks import check_provider
+from app.web.translation import problem_text
 
 blueprint = Blueprint("provider_checks", __name__, url_prefix="/single-sign-on")
 

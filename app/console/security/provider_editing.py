@@ -19,8 +19,7 @@ from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType
 from app.domain.single_sign_on.providers import is_slug, names_default
-from app.domain.values.errors import Problem, Refused, problem_text
-from app.domain.values.text import text
+from app.domain.values.errors import Problem, Refused
 from app.services.shop.sign_in_counts import BoundedCount
 from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_coverage import show_provider_coverage
@@ -30,6 +29,7 @@ from app.services.single_sign_on.provider_settings import (
     save_provider,
     show_plugin,
 )
+from app.web.translation import problem_text, text
 
 _MAX_NAME_LENGTH = 256
 _SECRET = "client_secret"  # noqa: S105 - the name of a setting

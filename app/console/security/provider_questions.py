@@ -14,9 +14,9 @@ from app.console.security.providers_page import (
     missing_settings,
     values_of,
 )
-from app.domain.values.text import text
 from app.services.single_sign_on.provider_coverage import ProviderCoverage, ProviderDisableImpact
 from app.services.single_sign_on.provider_settings import Plugin
+from app.web.translation import text
 
 _SWITCH = "console.single_sign_on.switch"
 

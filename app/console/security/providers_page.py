@@ -14,9 +14,9 @@ from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, S
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.check_results import Finding, State
 from app.domain.values.pages import NONE_COUNTED, Counts
-from app.domain.values.text import text
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
+from app.web.translation import text
 
 COLUMNS: Columns[Plugin] = {
     "slug": lambda plugin: plugin.slug,

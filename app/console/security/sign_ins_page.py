@@ -13,7 +13,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.sign_in_events import AccountType, SignInEvent, SignInMethod
 from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
 from app.domain.values.pages import Counts
-from app.domain.values.text import text
+from app.web.translation import text
 
 PERIODS: Mapping[str, str] = {
     Period.DAY: "Last 24 hours",

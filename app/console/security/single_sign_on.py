@@ -21,8 +21,7 @@ from app.console.security.providers_page import (
 from app.console.session import actor, now, ports
 from app.domain.shop.lockouts import AccessChange
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
-from app.domain.values.errors import Problem, Refused, problem_text
-from app.domain.values.text import text
+from app.domain.values.errors import Problem, Refused
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
 from app.services.single_sign_on.provider_coverage import (
@@ -38,6 +37,7 @@ from app.services.single_sign_on.provider_settings import (
     save_provider,
     show_plugin,
 )
+from app.web.translation import problem_text, text
 
 _ASKED = {"on": True, "off": False}
 _SWITCH = {

@@ -19,14 +19,14 @@ from app.console.security.throttle_page import (
     make_throttle_page,
 )
 from app.console.session import actor, now, ports, visitor_here
-from app.domain.values.errors import Refused, problem_text
+from app.domain.values.errors import Refused
 from app.domain.values.ip_addresses import parse_address
-from app.domain.values.text import text
 from app.ports.throttle import ThrottleUnavailable
 from app.services.shop.traffic import list_untrusted_forwarding
 from app.services.sign_in.login_throttle import BlockDetails, list_block_details, unblock_ip
 from app.web.converters import one_of
 from app.web.installation import installation
+from app.web.translation import problem_text, text
 
 LISTED = 100
 """The number of IPs listed at most: the longest blocks."""

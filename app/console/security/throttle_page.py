@@ -9,9 +9,9 @@ from markupsafe import Markup
 from app.console.exports import Columns
 from app.console.formatting import exact, html_text, time_element
 from app.console.parts import Consequence, Question
-from app.domain.values.text import text
 from app.services.shop.traffic import UntrustedForwarding
 from app.services.sign_in.login_throttle import AccountFailures, BlockDetails
+from app.web.translation import text
 
 REASONS = {"accounts": "Incorrect passwords", "unknown": "Unknown emails"}
 SORTS = {"failures": "Most failures"}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from app.console.formatting import exact, relative
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.inspector.token_inspection import Inspection
-from app.domain.values.text import text
+from app.web.translation import text
 
 _TIMES = ("iat", "exp", "nbf", "auth_time", "updated_at")
 _MAX_TIME = 10**11

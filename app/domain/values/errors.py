@@ -36,15 +36,16 @@ class Problem:
 
     @property
     def message(self) -> str:
-        return _placed(self, text(self.template, self.plural, **self.values))
+        return placed(self, text(self.template, self.plural, **self.values))
 
 
 def problem_text(problem: Problem) -> str:
-    """Return what is wrong, in the reader's language: for the console and the command line."""
-    return _placed(problem, text(problem.template, problem.plural, **problem.values))
+    """Return what is wrong, in English, for the command line; pages translate it."""
+    return placed(problem, text(problem.template, problem.plural, **problem.values))
 
 
-def _placed(problem: Problem, sentence: str) -> str:
+def placed(problem: Problem, sentence: str) -> str:
+    """Return ``sentence`` with the part of the input that ``problem`` is about in front of it."""
     return f"{problem.place}: {sentence}" if problem.place else sentence
 
 

@@ -1,7 +1,8 @@
 """Sentences for people, whole, with the places of their values.
 
-English is the only language so far. Another one will be looked up here by the English text, as
-gettext does. So a sentence is never pasted from pieces; a number chooses between whole sentences.
+These are English: the API and the command line speak no other language. Pages look up a
+sentence by its English text (``app.web.translation``). So a sentence is never pasted from
+pieces; a number chooses between whole sentences.
 """
 
 
@@ -14,3 +15,8 @@ def text(singular: str, plural: str = "", /, **values: object) -> str:
     """
     sentence = singular if not plural or values["count"] == 1 else plural
     return sentence.format_map(values) if values else sentence
+
+
+def translatable(sentence: str) -> str:
+    """Return ``sentence`` as it is: it is translated where it is shown."""
+    return sentence

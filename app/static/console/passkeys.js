@@ -6,14 +6,6 @@
 
 {
   const RENEW = 4 * 60 * 1000; // a challenge can be answered for five minutes
-  const MESSAGES = {
-    InvalidStateError: "This device already has a passkey for your account.",
-    NotSupportedError: "This device can't make passkeys. Use a phone, a security key or a password manager.",
-    SecurityError: "Passkeys don't work on this address. Open this page by its host name over https.",
-  };
-  const UNANSWERED = "No passkey was used. Try again, or choose another way.";
-  const TOO_MANY = "Too many requests. Try again in a minute.";
-  const UNREACHABLE = "The server couldn't be reached. Reload the page and try again.";
 
   let waiting = new AbortController();
   let isAsking = false;
@@ -50,14 +42,23 @@
     return JSON.stringify({ id, rawId: id, type: credential.type, clientExtensionResults: {}, response: parts });
   }
 
+  const placeOf = (form) => form.querySelector("[data-passkey-error]");
+
   function say(form, message) {
-    const place = form.querySelector("[data-passkey-error]");
-    if (!place) return;
-    place.textContent = message;
-    place.hidden = !message;
+    placeOf(form).textContent = message;
+    placeOf(form).hidden = !message;
   }
 
-  class Unusable extends Error {}
+  // Its name is that of a sentence in the page's language: data-unreachable is dataset.unreachable.
+  function fault(name, message = "") {
+    return Object.assign(new Error(message), { name });
+  }
+
+  function sentenceOf(form, error) {
+    const sentences = placeOf(form).dataset;
+    const name = error.name[0].toLowerCase() + error.name.slice(1);
+    return name === "told" ? error.message : sentences[name] || sentences.unanswered;
+  }
 
   async function asked(form) {
     const { options, optionsUrl } = form.dataset;
@@ -73,9 +74,9 @@
       });
       sent = await answer.json();
     } catch {
-      throw new Unusable(answer?.status === 429 ? TOO_MANY : UNREACHABLE);
+      throw fault(answer?.status === 429 ? "tooMany" : "unreachable");
     }
-    if (!sent.options) throw new Unusable(sent.error || UNREACHABLE);
+    if (!sent.options) throw sent.error ? fault("told", sent.error) : fault("unreachable");
     return { challenge: sent.challenge, options: JSON.parse(sent.options) };
   }
 
@@ -117,7 +118,7 @@
       try {
         await answer(form);
       } catch (error) {
-        say(form, error instanceof Unusable ? error.message : MESSAGES[error.name] || UNANSWERED);
+        say(form, sentenceOf(form, error));
       } finally {
         isAsking = false;
         offer();

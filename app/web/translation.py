@@ -1,0 +1,87 @@
+"""The language of a page, and its sentences in that language, from the catalogues of gettext.
+
+The English sentence is the key: a sentence without a translation stays English. Messages of the
+API and of the command line aren't translated.
+"""
+
+from collections.abc import Mapping
+
+from flask import Flask, g, has_request_context, request
+from flask_babel import Babel, LazyString, get_locale, get_translations, refresh
+from markupsafe import Markup
+
+from app.domain.values.errors import Problem, placed
+from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
+
+_RIGHT_TO_LEFT = ("ar",)
+
+
+def set_up_translation(app: Flask) -> None:
+    """Let pages and templates of ``app`` speak the language of the request."""
+    app.jinja_env.policies["ext.i18n.trimmed"] = True
+    Babel().init_app(app, default_locale=ENGLISH, locale_selector=_chosen)
+
+
+def use_language(tag: str) -> None:
+    """Show the page of this request in a language that is shipped."""
+    g.language = tag
+    refresh()
+
+
+def browser_language() -> str:
+    """Return the first shipped language that the browser asks for; empty if it asks for none."""
+    wanted = (shipped_tag(tag) for tag, quality in request.accept_languages if quality)
+    return next(filter(None, wanted), "")
+
+
+def person_language(code: str) -> str:
+    """Return the language of the console for a person's ``language_code``."""
+    return shipped_tag(code, CONSOLE_TAGS) or ENGLISH
+
+
+def page_language() -> str:
+    """Return the language of this request's page, as HTML names it: ``de``."""
+    return str(get_locale() or ENGLISH)
+
+
+def page_direction() -> str:
+    """Return where the page's lines begin: ``ltr`` or ``rtl``."""
+    return "rtl" if page_language() in _RIGHT_TO_LEFT else "ltr"
+
+
+def text(singular: str, plural: str = "", /, **values: object) -> str:
+    """Return a sentence with its values, in the language of the request.
+
+    As ``app.domain.values.text``: ``count`` chooses the plural form, and ``Markup`` stays markup
+    and escapes the values. Outside a request it is English.
+    """
+    sentence = translated(singular, plural, values)
+    if isinstance(singular, Markup):
+        sentence = Markup(sentence)  # noqa: S704 - a translation is as trusted as its template
+    return sentence.format_map(values) if values else sentence
+
+
+def translated(singular: str, plural: str, values: Mapping[str, object]) -> str:
+    """Return a sentence in the language of the request, with the names of its values."""
+    if not singular:  # it is the key of the catalogue's header
+        return singular
+    known = get_translations()
+    if plural:
+        return str(known.ngettext(singular, plural, values["count"]))
+    return str(known.gettext(singular))
+
+
+def lazy_text(sentence: str) -> LazyString:
+    """Return a sentence that is translated when it is shown, for labels of classes."""
+    return LazyString(text, sentence)
+
+
+def problem_text(problem: Problem) -> str:
+    """Return what is wrong, in the language of the request."""
+    return placed(problem, text(problem.template, problem.plural, **problem.values))
+
+
+def _chosen() -> str:
+    if not has_request_context():
+        return ENGLISH
+    return str(g.get("language", "")) or browser_language() or ENGLISH

@@ -1,0 +1,138 @@
+"""Signed-out pages in every language: accessible, narrow enough for a phone, never English."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from app.domain.values.languages import SIGNED_OUT_TAGS
+from tests.browser.console import ADMIN, RunningShop
+from tests.browser.test_accessibility import ALL_RULES, AXE, FINDINGS, TOO_WIDE
+from tests.builders.people import PASSWORD, make_user
+from tests.builders.second_factors import make_recovery_codes, one_time_code
+from tests.fakes.offset_clock import Ahead
+from tests.services.sign_in.second_factors import make_protected
+from translations.catalogues import read
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+PHONE = 320
+
+
+class Visitor:
+    """A browser that asks for a language, on a phone."""
+
+    def __init__(self, page: Page, shop: RunningShop, language: str) -> None:
+        self.page = page
+        self.shop = shop
+        self.language = language
+        self._catalogue = read(language)
+        self._english = [
+            str(message.id)
+            for message in self._catalogue
+            if isinstance(message.id, str) and message.id.count(" ") > 1 and "%" not in message.id
+        ]
+
+    def open(self, path: str) -> None:
+        self.page.goto(f"{self.shop.url}/console/{path}")
+        self.look()
+
+    def word(self, english: str) -> str:
+        """Return a sentence in the visitor's language."""
+        message = self._catalogue.get(english)
+        return str(message.string) if message else english
+
+    def press(self, english: str) -> None:
+        self.page.get_by_role("button", name=self.word(english), exact=True).click()
+
+    def fill(self, english: str, value: str) -> None:
+        self.page.get_by_label(self.word(english), exact=True).fill(value)
+
+    def look(self) -> None:
+        """Fail if the page isn't in the language, accessible and narrow enough."""
+        page = self.page
+        html = page.locator("html")
+        direction = "rtl" if self.language == "ar" else "ltr"
+        assert (html.get_attribute("lang"), html.get_attribute("dir")) == (
+            self.language,
+            direction,
+        )
+        shown = page.locator("body").inner_text() + page.title()
+        assert [english for english in self._english if english in shown] == [], page.url
+        page.evaluate(AXE.read_text())
+        assert page.evaluate(FINDINGS, ALL_RULES) == [], page.url
+        assert not page.evaluate(TOO_WIDE), page.url
+
+
+@pytest.fixture(params=SIGNED_OUT_TAGS)
+def visitor(
+    request: pytest.FixtureRequest, browser: Browser, small_shop: RunningShop
+) -> Iterator[Visitor]:
+    context = browser.new_context(
+        locale=request.param,
+        viewport={"width": PHONE, "height": 800},
+        reduced_motion="reduce",
+    )
+    yield Visitor(context.new_page(), small_shop, request.param)
+    context.close()
+
+
+def test_visitors_pages_are_in_their_language(visitor: Visitor) -> None:
+    visitor.open("sign-in?next=/console/keys/")
+    visitor.press("Sign in with password")
+    visitor.look()
+    visitor.fill("Email", "ines@example.com")
+    visitor.fill("Password", "not the password")
+    visitor.press("Sign in with password")
+    expect(visitor.page.get_by_role("alert")).to_contain_text(
+        visitor.word("Incorrect email or password.")
+    )
+    visitor.look()
+    visitor.open("forgotten")
+    visitor.press("Send link")
+    visitor.look()
+    visitor.fill("Email", "ines@example.com")
+    visitor.press("Send link")
+    visitor.look()
+    visitor.open("set-password?email=ines@example.com&token=used")
+    visitor.fill("New password", "12345678")
+    visitor.press("Set password")
+    visitor.look()
+    visitor.open("not-me?token=used")
+    visitor.open("assets/nothing")
+
+
+def test_staff_sign_in_with_a_code_in_their_language(
+    visitor: Visitor, small_shop: RunningShop
+) -> None:
+    ports = small_shop.ports
+    boss = make_protected(ports, ADMIN, is_superuser=True)
+    make_recovery_codes(ports, boss.id)
+    visitor.open("sign-in")
+    visitor.fill("Email", ADMIN)
+    visitor.fill("Password", PASSWORD)
+    visitor.press("Sign in with password")
+    visitor.look()
+    visitor.fill("6-digit code", "000000")
+    visitor.press("Verify code")
+    visitor.look()
+    visitor.page.get_by_role("link", name=visitor.word("Use a recovery code")).click()
+    visitor.look()
+    visitor.page.get_by_role("link", name=visitor.word("Use an authenticator app")).click()
+    assert isinstance(ports.clock, Ahead)
+    ports.clock.seconds += timedelta(seconds=2).total_seconds()
+    visitor.fill("6-digit code", one_time_code(ports, boss.secret))
+    visitor.press("Verify code")
+    expect(visitor.page.get_by_role("button", name="Menu")).to_be_visible()
+
+
+def test_passkey_button_says_in_the_page_s_language_why_it_failed(visitor: Visitor) -> None:
+    make_user(visitor.shop.ports, ADMIN, is_superuser=True)
+    visitor.page.goto(f"{visitor.shop.url.replace('127.0.0.1', 'localhost')}/console/sign-in")
+    visitor.page.route("**/passkey/options", lambda route: route.abort())
+    visitor.press("Sign in with a passkey")
+    expect(visitor.page.get_by_role("alert")).to_have_text(
+        visitor.word("The server couldn't be reached. Reload the page and try again.")
+    )
+    visitor.look()

@@ -1,0 +1,112 @@
+"""The language of pages: which one is chosen, and what a sentence is in it."""
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from markupsafe import Markup
+
+from app.domain.values.errors import Problem
+from app.web.translation import (
+    browser_language,
+    lazy_text,
+    page_direction,
+    page_language,
+    person_language,
+    problem_text,
+    text,
+    use_language,
+)
+
+MINUTES = "Too many attempts. Try again in {count} minute."
+MANY_MINUTES = "Too many attempts. Try again in {count} minutes."
+
+
+@pytest.mark.parametrize(
+    ("wanted", "language"),
+    [
+        ("de", "de"),
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("fr-CA,en;q=0.8", "fr"),
+        ("nl,es;q=0.5", "es"),
+        ("en;q=0.2,pl;q=0.9", "pl"),
+        ("ar-EG", "ar"),
+        ("de;q=0,fr", "fr"),
+        ("nl", ""),
+        ("*", ""),
+        ("", ""),
+    ],
+)
+def test_browser_asks_for_a_language(app: Flask, wanted: str, language: str) -> None:
+    with app.test_request_context(headers={"Accept-Language": wanted}):
+        assert browser_language() == language
+        assert page_language() == language or "en"
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [("DE", "de"), ("DE_AT", "de"), ("PT_BR", "en"), ("AR", "en"), ("EN", "en"), ("PL", "pl")],
+)
+def test_console_has_a_language_for_each_person(code: str, language: str) -> None:
+    assert person_language(code) == language
+
+
+@pytest.mark.parametrize(
+    ("language", "count", "sentence"),
+    [
+        ("en", 1, "Too many attempts. Try again in 1 minute."),
+        ("de", 2, "Zu viele Versuche. Versuchen Sie es in 2 Minuten erneut."),
+        ("pl", 2, "Zbyt wiele prób. Spróbuj ponownie za 2 minuty."),
+        ("pl", 5, "Zbyt wiele prób. Spróbuj ponownie za 5 minut."),
+        ("ar", 2, "محاولات كثيرة جدًا. حاول مرة أخرى بعد دقيقتين."),
+    ],
+)
+def test_number_chooses_the_plural_of_the_language(
+    app: Flask, language: str, count: int, sentence: str
+) -> None:
+    with app.test_request_context():
+        use_language(language)
+        assert text(MINUTES, MANY_MINUTES, count=count) == sentence
+        problem = Problem("X", MINUTES, values={"count": count}, plural=MANY_MINUTES)
+        assert problem_text(problem) == sentence
+        assert problem.message.startswith("Too many attempts.")
+
+
+def test_sentence_outside_a_request_is_english(app: Flask) -> None:
+    assert text(MINUTES, MANY_MINUTES, count=2) == "Too many attempts. Try again in 2 minutes."
+    with app.app_context():
+        assert text("Sign in") == "Sign in"
+
+
+def test_label_is_translated_when_it_is_shown(app: Flask) -> None:
+    label = lazy_text("New password")
+    with app.test_request_context():
+        use_language("de")
+        assert str(label) == "Neues Passwort"
+        use_language("fr")
+        assert str(label) == "Nouveau mot de passe"
+
+
+def test_markup_stays_markup_and_escapes_values(app: Flask) -> None:
+    with app.test_request_context():
+        use_language("de")
+        written = text(Markup("{factor} was added."), factor="<b>")
+        assert isinstance(written, Markup)
+        assert written == "&lt;b&gt; wurde hinzugefügt."
+        assert text("") == ""
+        assert text("No such sentence, {really}") == "No such sentence, {really}"
+
+
+@pytest.mark.parametrize(("language", "direction"), [("ar", "rtl"), ("de", "ltr"), ("en", "ltr")])
+def test_arabic_begins_on_the_right(app: Flask, language: str, direction: str) -> None:
+    with app.test_request_context(headers={"Accept-Language": language}):
+        assert page_direction() == direction
+
+
+def test_error_page_speaks_the_browsers_language_and_the_api_english(client: FlaskClient) -> None:
+    page = client.post("/media/x", headers={"Accept": "text/html", "Accept-Language": "ar"})
+    assert page.status_code in (404, 405)
+    assert '<html lang="ar" dir="rtl">' in page.text
+    answer = client.post("/", headers={"Accept": "application/json", "Accept-Language": "ar"})
+    assert answer.get_json()["errors"][0]["message"] == (
+        "The method is not allowed for the requested URL."
+    )

@@ -1,0 +1,97 @@
+"""What is translated: the files whose sentences are in the catalogues.
+
+A room of the console is added here with all its files, when its sentences are marked. The checks
+of ``tests/house/test_translations.py`` hold for each file that is listed.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+TEMPLATES = (
+    "error.html",
+    "console/_parts.html",
+    "console/base_signed_out.html",
+    "console/error_signed_out.html",
+    "console/not_me/*.html",
+    "console/passwords/*.html",
+    "console/second_factor_required.html",
+    "console/sign_in.html",
+    "console/sign_in_code.html",
+)
+"""Below ``app/templates``."""
+
+PAGES = (
+    "console/errors.py",
+    "console/formatting.py",
+    "console/forms.py",
+    "console/people/not_me.py",
+    "console/people/passwords.py",
+    "console/second_factor_rule.py",
+    "console/session.py",
+    "console/sign_in.py",
+    "console/sign_in_code.py",
+    "web/errors.py",
+)
+"""Below ``app``: modules whose sentences are in ``text`` and the other marks."""
+
+PARTLY = {
+    "console/sign_in_words.py": ("refusal_text",),
+    "console/people/passkeys_page.py": ("why_impossible",),
+    "console/parts.py": ("enumeration",),
+}
+"""Functions of modules that are not translated otherwise."""
+
+LISTED_PAGES = "console/**/*.py"
+"""Below ``app``: modules whose ``Entry`` names a page."""
+
+RULES = (
+    "domain/accounts/emails.py",
+    "domain/passwords/passwords.py",
+    "services/accounts/email_links.py",
+    "services/accounts/account_securing.py",
+    "services/console/console_sessions.py",
+    "services/identity/linked_accounts.py",
+    "services/second_factors/challenges.py",
+    "services/second_factors/passkey_checks.py",
+    "services/sign_in/login_attempts.py",
+    "services/sign_in/passkey_sign_in.py",
+    "services/sign_in/password_login.py",
+    "services/sign_in/password_sessions.py",
+    "services/sign_in/second_factor_answers.py",
+    "services/single_sign_on/pending_sign_ins.py",
+)
+"""Below ``app``: modules whose sentences are messages of ``Problem``."""
+
+
+def files(patterns: tuple[str, ...], folder: str) -> Iterator[Path]:
+    """Yield the files of ``patterns`` below a folder of ``app``, each pattern's in order."""
+    for pattern in patterns:
+        found = sorted((ROOT / "app" / folder).glob(pattern))
+        if not found:
+            raise FileNotFoundError(pattern)
+        yield from found
+
+
+SIGNED_OUT = (
+    "app/templates/error.html",
+    "app/templates/mail/",
+    "app/templates/console/_parts.html",
+    "app/templates/console/base_signed_out.html",
+    "app/templates/console/error_signed_out.html",
+    "app/templates/console/not_me/",
+    "app/templates/console/passwords/",
+    "app/templates/console/sign_in",
+    "app/console/errors.py",
+    "app/console/forms.py",
+    "app/console/people/not_me.py",
+    "app/console/people/passwords.py",
+    "app/console/people/passkeys_page.py",
+    "app/console/session.py",
+    "app/console/sign_in",
+    "app/web/",
+    "app/domain/",
+    "app/services/",
+)
+"""How the names of files begin whose sentences are read without a session, or in emails."""
