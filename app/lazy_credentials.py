@@ -6,7 +6,7 @@ from functools import cached_property
 from app.domain.keys.ring import PublicKey
 from app.domain.passwords.hash_formats import HashFormat
 from app.domain.passwords.passwords import Strength
-from app.domain.second_factors.relying_party import RelyingParty
+from app.domain.urls.relying_party import RelyingParty
 from app.lazy_adapters import load
 from app.ports import (
     AuthenticatorApps,

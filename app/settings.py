@@ -12,8 +12,8 @@ from dotenv import dotenv_values, find_dotenv
 from flask.helpers import get_load_dotenv
 
 from app import setting_values as values
-from app.domain.second_factors.relying_party import is_within
 from app.domain.sign_in.rate_limits import RateLimitPolicy, Rates
+from app.domain.urls.relying_party import is_within
 from app.domain.values.installation_errors import Misconfigured
 from app.domain.values.ip_addresses import Network
 from app.ports.configuration import MIN_CONNECTIONS, Configuration

@@ -9,6 +9,12 @@ import segno
 from app.domain.second_factors.one_time_codes import DIGITS, PERIOD
 from app.ports.authenticator_apps import QrCode
 
+_MAX_LABEL = 60
+"""Characters of the shop's name and of the email in a QR code, which holds 2331 bytes.
+
+Each character can take twelve, and the name is in it twice.
+"""
+
 _QUIET_ZONE = 4
 """Modules around a QR code that stay white (ISO/IEC 18004)."""
 
@@ -21,11 +27,15 @@ class PyotpAuthenticatorApps:
 
     def setup_uri(self, secret: str, account: str, issuer: str) -> str:
         totp = pyotp.TOTP(secret, digits=DIGITS, interval=PERIOD)
-        return totp.provisioning_uri(name=account, issuer_name=issuer)
+        return totp.provisioning_uri(name=_short(account), issuer_name=_short(issuer))
 
     def qr_code(self, text: str) -> QrCode:
         code = segno.make_qr(text, error="m")
         return QrCode(len(code.matrix) + 2 * _QUIET_ZONE, "".join(_bars(code.matrix)))
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _MAX_LABEL else f"{label[: _MAX_LABEL - 1]}…"
 
 
 def _bars(matrix: tuple[bytearray, ...]) -> Iterator[str]:

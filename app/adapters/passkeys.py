@@ -23,7 +23,7 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
-from app.domain.second_factors.relying_party import RelyingParty
+from app.domain.urls.relying_party import RelyingParty
 from app.ports.passkeys import (
     ClaimedPasskey,
     KnownPasskey,

@@ -95,12 +95,19 @@ def close_console_session() -> None:
 def prove_now() -> None:
     """Note that the person at the keyboard has just proved who they are."""
     session["proved"] = ports().clock.timestamp()
+    user = cast("ConsoleUser", current_user)
+    user.caller = find_console_caller(ports(), visitor_here(), user.id, caller().user.id)
 
 
 def is_proved() -> bool:
-    """Whether that was a few minutes ago at most."""
+    """Whether that was a few minutes ago at most, and with the account's second factor if any.
+
+    A password that was entered before the second factor was added proves nothing from then on.
+    """
     proved = float(session.get("proved", 0))
-    return ports().clock.timestamp() - proved <= PROOF_LASTS.total_seconds()
+    is_recent = ports().clock.timestamp() - proved <= PROOF_LASTS.total_seconds()
+    known = cast("ConsoleUser", current_user).caller if is_signed_in() else None
+    return is_recent and not (known is not None and known.lacks_own_factor)
 
 
 def is_refresh() -> bool:

@@ -47,6 +47,15 @@ def test_setup_uri_names_account_and_shop(apps: AuthenticatorApps) -> None:
     assert query["issuer"] == ["Kaffee & Küche: Nord"]
 
 
+@pytest.mark.parametrize("character", ["n", "é", "陶", "🏺"])
+def test_long_names_are_shortened_to_what_a_qr_code_holds(
+    apps: AuthenticatorApps, character: str
+) -> None:
+    uri = apps.setup_uri(SECRET, f"{character * 240}@example.com", character * 256)
+    assert apps.qr_code(uri).path
+    assert parse_qs(urlsplit(uri).query)["issuer"] == [character * 59 + "…"]
+
+
 def test_qr_code_has_its_three_marks_and_a_quiet_zone(apps: AuthenticatorApps) -> None:
     drawn = apps.qr_code(apps.setup_uri(SECRET, "maya@example.com", "Northlight Ceramics"))
     bars = [

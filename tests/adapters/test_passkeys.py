@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.adapters.passkeys import MAX_ANSWER, WebAuthnPasskeys
-from app.domain.second_factors.relying_party import RelyingParty
+from app.domain.urls.relying_party import RelyingParty
 from app.ports.passkeys import KnownPasskey, NewPasskey, PasskeyOwner, PasskeyRefused, PasskeyUse
 from tests.builders.passkeys import (
     ORIGIN,

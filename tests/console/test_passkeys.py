@@ -155,9 +155,10 @@ def test_passkey_is_renamed(staff_console: StaffConsole, shop: Ports) -> None:
 
 def test_passkey_is_deleted_after_a_question(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console()
-    page = f"{PASSKEYS}{make_passkey(shop, OWN_KEY, SoftwareAuthenticator())}"
+    add(console)
+    page = f"{PASSKEYS}1"
     asked = console.open(f"{page}?ask=delete")
-    assert "Delete the passkey Key?" in asked.text
+    assert "Delete the passkey Laptop?" in asked.text
     assert "You sign in without a second factor from then on." in asked.text
     answer = console.send(f"{page}/delete", seen_at=page)
     assert "Passkey deleted." in console.follow(answer).text
@@ -166,13 +167,14 @@ def test_passkey_is_deleted_after_a_question(staff_console: StaffConsole, shop: 
 
 def test_last_factor_stays_while_it_is_required(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console()
-    page = f"{PASSKEYS}{make_passkey(shop, OWN_KEY, SoftwareAuthenticator())}"
-    assert "Delete Key" in console.open(URL).html
+    add(console)
+    page = f"{PASSKEYS}1"
+    assert "Delete Laptop" in console.open(URL).html
     require_second_factor(shop, shop.clock.now() + timedelta(days=3))
     console.follow(console.open(URL))  # the reminder
     security = console.open(URL)
     assert "To remove your only second factor, add another one first." in security.text
-    assert "Delete Key" not in security.html
+    assert "Delete Laptop" not in security.html
     assert "Delete the passkey" not in console.open(f"{page}?ask=delete").text
     answer = console.send(f"{page}/delete", seen_at=page)
     assert "Add another one before you remove this one." in console.follow(answer).text

@@ -45,10 +45,15 @@ def shop(sqlite_url: str, clock: FakeClock) -> Iterator[Ports]:
 
 
 @pytest.fixture
-def stolen(shop: Ports, clock: FakeClock) -> Stolen:
+def console(shop: Ports) -> ConsoleClient:
     make_staff(shop, EMAIL)
-    console = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
-    assert console.sign_in(EMAIL).status == 303
+    client = ConsoleClient(create_app(shop, Settings()).test_client(), shop)
+    assert client.sign_in(EMAIL).status == 303
+    return client
+
+
+@pytest.fixture
+def stolen(console: ConsoleClient, shop: Ports, clock: FakeClock) -> Stolen:
     secret = make_authenticator_app(shop, KEY)
     make_recovery_codes(shop, KEY)
     clock.pass_(minutes=6)
@@ -75,6 +80,22 @@ def test_password_proves_nothing_where_there_is_a_factor(
 @pytest.mark.parametrize("path", DOWNGRADES)
 def test_code_of_the_owner_is_a_proof(stolen: Stolen, shop: Ports, path: str) -> None:
     assert stolen.send(path, proof_code=one_time_code(shop, stolen.secret)) == 303
+
+
+@pytest.mark.parametrize("path", DOWNGRADES)
+def test_password_from_before_the_factor_proves_nothing(
+    console: ConsoleClient, shop: Ports, path: str
+) -> None:
+    """Someone who has the password confirms it again and again, until its owner adds a factor."""
+    stolen = Stolen(console, make_authenticator_app(shop, KEY))
+    make_recovery_codes(shop, KEY)
+    assert stolen.send(path) == 403
+    assert factors(shop) == (True, 10)
+    assert stolen.send(path, proof_code=one_time_code(shop, stolen.secret)) == 303
+
+
+def test_fresh_password_is_a_proof_without_a_factor(console: ConsoleClient) -> None:
+    assert Stolen(console, "").send("app") == 303
 
 
 def test_guessed_codes_end_the_stolen_session(stolen: Stolen, shop: Ports) -> None:

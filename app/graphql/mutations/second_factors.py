@@ -14,7 +14,10 @@ from app.services.sign_in.sessions import TokenPair
 
 _USER = "app.graphql.types.users.User"
 _ACCESS = "An access token: a short-lived JWT with the claim `amr`."
-_REFRESH = "A token to get new access tokens with until it expires."
+_REFRESH = (
+    "A token to get new access tokens with until it expires; null for an SSO session whose "
+    "provider issued no refresh token."
+)
 
 
 class SecondFactorVerify(AccountPayload):
@@ -120,7 +123,7 @@ class SecondFactorMutations(graphene.ObjectType):
     ) -> PasskeyVerify:
         context: RequestContext = info.context
         pair = verify_passkey(
-            context.ports, context.actor, challenge=challenge, credential=json.dumps(credential)
+            context.ports, context.actor, challenge=challenge, credential=_written(credential)
         )
         return PasskeyVerify(**_tokens(context, pair))
 
@@ -134,9 +137,17 @@ class SecondFactorMutations(graphene.ObjectType):
         return SecondFactorChallengeCreate(second_factor_challenge=challenge)
 
 
+def _written(credential: object) -> str:
+    """Return ``credential`` as JSON; empty, which is no answer, if it is nested too deeply."""
+    try:
+        return json.dumps(credential)
+    except RecursionError:
+        return ""
+
+
 def _tokens(context: RequestContext, pair: TokenPair) -> dict[str, object]:
     return {
         "token": pair.access,
-        "refresh_token": pair.refresh,
+        "refresh_token": pair.refresh or None,
         "user": context.proven(pair.user),
     }

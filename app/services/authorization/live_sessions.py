@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, select
 
@@ -131,9 +132,13 @@ OF_KEY = and_(
 """The session that an actor names."""
 
 
-def _session_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
+@part
+def session_query(
+    condition: ColumnElement[bool], *columns: ColumnElement[Any]
+) -> Select[*tuple[object, ...]]:
+    """Return the query of a session with the shop's state, and of ``columns`` besides."""
     return (
-        select(*SHOP_STATE_COLUMNS, *SESSION_COLUMNS)
+        select(*SHOP_STATE_COLUMNS, *SESSION_COLUMNS, *columns)
         .select_from(ShopRecord)
         .outerjoin(SessionRecord, condition)
         .outerjoin(UserRecord, IS_USER)
@@ -141,8 +146,8 @@ def _session_where(condition: ColumnElement[bool]) -> Select[*tuple[object, ...]
     )
 
 
-_SESSION = _session_where(IN_SESSION)
-_SESSION_OF_KEY = _session_where(OF_KEY)
+_SESSION = session_query(IN_SESSION)
+_SESSION_OF_KEY = session_query(OF_KEY)
 
 
 @part

@@ -23,9 +23,15 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
-from app.services.authorization.live_sessions import LiveSession, effective_user, find_session
+from app.services.authorization.live_sessions import (
+    IN_SESSION,
+    LiveSession,
+    effective_user,
+    read_session,
+    session_query,
+)
 from app.services.authorization.register import account_owner_only, input_decides, part, public
-from app.services.authorization.shop_state import load_shop_state
+from app.services.authorization.shop_state import load_shop_state, read_shop_state
 from app.services.identity.identify import Visitor, session_actor
 from app.services.identity.providers import (
     ExternalAuthentication,
@@ -33,7 +39,7 @@ from app.services.identity.providers import (
     provider_of,
 )
 from app.services.second_factors.challenges import PendingSession, SecondFactorRequired
-from app.services.second_factors.stored_factors import read_factors
+from app.services.second_factors.stored_factors import HAS_SECOND_FACTOR, read_factors
 from app.services.sign_in.own_sessions import SESSION, end_session
 from app.services.sign_in.passkey_sign_in import (
     PasskeyChallenge,
@@ -59,6 +65,7 @@ _FACTOR_NEEDED = Problem(
 _NEVER = 1e9
 """Seconds since a proof that doesn't count."""
 
+_AT_CONSOLE = session_query(IN_SESSION, HAS_SECOND_FACTOR.label("has_second_factor"))
 _UNKNOWN = Problem("NOT_FOUND", "This sign-in method is no longer available. Choose another one.")
 
 
@@ -95,6 +102,7 @@ class ConsoleCaller:
     """A staff member who is signed in to the console, with the shop's current state.
 
     ``second_factor_from`` is when staff need a second factor, ``None`` while it is optional.
+    ``lacks_own_factor``: the account has a second factor, which the session didn't use yet.
     """
 
     actor: Actor
@@ -102,6 +110,7 @@ class ConsoleCaller:
     shop: PublicShop
     access: SessionAccess
     second_factor_from: datetime | None = None
+    lacks_own_factor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +258,8 @@ def find_console_caller(
     ports: Ports, visitor: Visitor, token: str, user_id: int
 ) -> ConsoleCaller | None:
     """Return the caller of a console cookie if the session is alive; one statement."""
-    session = find_session(ports, token, user_id)
-    shop_state, live_session = session.shop_state, session.found
+    row = ports.database.read(_AT_CONSOLE, {"session": token, "user_id": user_id})[0]
+    shop_state, live_session = read_shop_state(row, ports.clock.now()), read_session(row)
     if live_session is None or not _is_of_staff(live_session):
         return None
     user = effective_user(live_session, shop_state.switches)
@@ -260,6 +269,7 @@ def find_console_caller(
         shop_state.shop,
         _access(live_session, shop_state.switches),
         shop_state.second_factor_from,
+        bool(row.has_second_factor) and not used_second_factor(live_session.amr),
     )
 
 

@@ -15,6 +15,7 @@ from app.domain.second_factors.one_time_codes import find_step, read_one_time_co
 from app.domain.second_factors.recovery_codes import read_recovery_code, selector_of
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord, UserRecord
 from app.ports import Ports
+from app.ports.encryption import DecryptionError
 from app.services.authorization.register import part
 from app.services.outbox.security_notices import notify
 from app.services.second_factors.stored_factors import read_factors
@@ -48,7 +49,10 @@ def _accept_one_time_code(ports: Ports, user_id: int, code: str) -> bool:
         stored = session.execute(query).one_or_none()
     if stored is None or not stored.secret:
         return False  # there is none, or it was reported
-    secret = ports.encryption.decrypt(authenticator_app(user_id), stored.secret)
+    try:
+        secret = ports.encryption.decrypt(authenticator_app(user_id), stored.secret)
+    except DecryptionError:
+        return False  # SECRET_KEY was lost: `flask doctor` reports it, and recovery codes work
     code_at = partial(ports.authenticator_apps.code_at, secret)
     step = find_step(code, now.timestamp(), stored.last_step, code_at)
     if step is None:

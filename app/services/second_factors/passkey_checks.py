@@ -16,7 +16,7 @@ from app.domain.second_factors.challenges import (
     digest_of_challenge,
 )
 from app.domain.second_factors.methods import AuthenticationMethod
-from app.domain.second_factors.relying_party import RelyingParty, relying_party
+from app.domain.urls.relying_party import RelyingParty, relying_party
 from app.domain.values.errors import Problem, Refused
 from app.models import PasskeyRecord, SecondFactorChallengeRecord, UserRecord
 from app.ports import Ports

@@ -15,8 +15,8 @@ from app.domain.second_factors.methods import (
 )
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH
-from app.domain.values.errors import Problem, Refused
-from app.models import SecondFactorChallengeRecord, SessionRecord
+from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
+from app.models import SecondFactorChallengeRecord, SessionRecord, UserRecord
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import account_owner_only, part
@@ -47,6 +47,10 @@ def ask_for_proof(ports: Ports, actor: Actor) -> Challenge:
     if actor.session_id is None:
         raise Refused(NO_SESSION)
     with ports.database.transaction() as session:
+        # The account before its session and challenges, as where they end.
+        session.get(UserRecord, user_id, with_for_update=True)
+        if session.get(SessionRecord, actor.session_id, with_for_update=True) is None:
+            raise TokenRejected(TokenFault.INVALID)  # ended since this request began
         types = read_factors(session, user_id).types
         if not types:
             raise Refused(_NO_FACTOR)
@@ -102,6 +106,10 @@ def prove(
 
 
 def _raise(ports: Ports, stored: SessionRecord, method: AuthenticationMethod) -> OpenedSession:
+    """Add ``method`` to the session.
+
+    Where the provider gave no refresh token, the session gets none here either.
+    """
     origin = SessionOrigin(stored.origin)
     by_password = origin is SessionOrigin.PASSWORD
     amr = methods_with_proof(read_methods(stored.amr), method, by_password=by_password)
@@ -116,4 +124,5 @@ def _raise(ports: Ports, stored: SessionRecord, method: AuthenticationMethod) ->
         csrf_token,
         read_grant(stored.scope),
         amr,
+        can_refresh=by_password or bool(stored.provider_refresh_token),
     )

@@ -39,7 +39,8 @@ class OpenedSession:
 
     ``issued`` and ``expires`` are those of the refresh token, in Unix seconds; no token outlives
     it. ``grant`` holds the rights that a provider gave, where it rules; ``amr`` are the
-    authentication methods, if a second factor or passkey was used.
+    authentication methods, if a second factor or passkey was used. ``can_refresh``: clients get a
+    refresh token.
     """
 
     token: str
@@ -49,6 +50,7 @@ class OpenedSession:
     csrf_token: str
     grant: ScopeGrant | None = None
     amr: tuple[str, ...] = ()
+    can_refresh: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ class SessionStart:
 class TokenPair:
     """The access token, refresh token and user of a sign-in.
 
-    ``user`` has the permissions that count in the current login mode.
+    ``refresh`` is empty for a session that its provider doesn't let refresh. ``user`` has the
+    permissions that count in the current login mode.
     """
 
     access: str
@@ -200,7 +203,7 @@ def sign_pair(
         refresh["aud"] = audience
     return TokenPair(
         access=sign_access(ports, actor, opened.token, user, opened.expires, audience, opened.amr),
-        refresh=_sign(ports, refresh),
+        refresh=_sign(ports, refresh) if opened.can_refresh else "",
         user=with_effective_rights(user, opened.origin, opened.amr, switches, opened.grant),
     )
 

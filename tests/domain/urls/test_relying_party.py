@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.second_factors.relying_party import RelyingParty, is_within, relying_party
+from app.domain.urls.relying_party import RelyingParty, is_within, relying_party
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,10 @@ from app.domain.second_factors.relying_party import RelyingParty, is_within, rel
         ("http://localhost:8000/graphql/", "localhost", "http://localhost:8000"),
         ("http://LOCALHOST:8000/graphql/", "localhost", "http://localhost:8000"),
         ("https://example.com/shop/graphql/", "example.com", "https://example.com"),
+        ("https://example.com:443/graphql/", "example.com", "https://example.com"),
+        ("http://localhost:80/graphql/", "localhost", "http://localhost"),
+        ("https://example.com./graphql/", "example.com", "https://example.com"),
+        ("https://münchen.de/graphql/", "xn--mnchen-3ya.de", "https://xn--mnchen-3ya.de"),
     ],
 )
 def test_default_is_the_host_of_the_issuer(issuer: str, rp_id: str, origin: str) -> None:
@@ -24,7 +28,7 @@ def test_settings_add_origins_and_choose_the_domain() -> None:
     assert party == RelyingParty("example.com", (own, admin))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1:8000", "[::1]:8000", "192.0.2.1", ""])
+@pytest.mark.parametrize("host", ["127.0.0.1:8000", "[::1]:8000", "192.0.2.1", "127.1", "[", ""])
 def test_no_passkeys_on_an_ip_address(host: str) -> None:
     assert relying_party(f"http://{host}/graphql/") is None
 
@@ -37,6 +41,8 @@ def test_no_passkeys_on_an_ip_address(host: str) -> None:
         ("https://badexample.com", False),
         ("https://example.com.evil.test", False),
         ("https://com", False),
+        ("https://example.com.", True),
+        ("https://[", False),
     ],
 )
 def test_domain_covers_itself_and_its_subdomains(origin: str, within: bool) -> None:

@@ -3,7 +3,8 @@
 import ipaddress
 from collections.abc import Collection
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+
+from app.domain.urls.web_urls import parse_web_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,25 +23,26 @@ def relying_party(
 ) -> RelyingParty | None:
     """Return the relying party of an installation whose tokens have the issuer ``issuer``.
 
-    By default its own host. ``None`` if that is an IP address, for which no passkey can be made.
+    By default its own host, as browsers write it. ``None`` if that is an IP address, for which no
+    passkey can be made.
     """
-    parts = urlsplit(issuer)
-    host = parts.hostname or ""
-    if not host or _is_ip_address(rp_id or host):
+    url = parse_web_url(issuer)
+    if url is None or _is_ip_address(rp_id or url.host):
         return None
-    own = f"{parts.scheme}://{parts.netloc.lower()}"
-    return RelyingParty(rp_id or host, (own, *(other for other in more_origins if other != own)))
+    own = f"{url.scheme}://{url.host_and_port}"
+    others = (other for other in more_origins if other != own)
+    return RelyingParty(rp_id or url.host, (own, *others))
 
 
 def is_within(rp_id: str, origin: str) -> bool:
     """Whether browsers accept ``rp_id`` on pages of ``origin``."""
-    host = urlsplit(origin).hostname or ""
-    return host == rp_id or host.endswith(f".{rp_id}")
+    url = parse_web_url(origin)
+    return url is not None and (url.host == rp_id or url.host.endswith(f".{rp_id}"))
 
 
 def _is_ip_address(host: str) -> bool:
     try:
-        ipaddress.ip_address(host)
+        ipaddress.ip_address(host.strip("[]"))
     except ValueError:
         return False
     return True
