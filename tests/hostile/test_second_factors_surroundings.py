@@ -2,21 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
+from app.domain.mails.values import passkey_values
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import Refused
 from app.ports import Ports
+from app.services.accounts.account_securing import secure_account
 from app.services.accounts.password_changes import set_password
+from app.services.outbox.security_notices import notify
 from app.services.second_factors.challenges import SecondFactorRequired
 from tests.builders.links import link_for
 from tests.builders.outbox import mails
-from tests.builders.people import NOBODY, actor_of, make_user
+from tests.builders.people import NOBODY, actor_of, make_staff, make_user
 from tests.builders.second_factors import make_recovery_codes, one_time_code
+from tests.services.logins import log_in
 from tests.services.sign_in.second_factors import (
     WRONG_CODE,
     Protected,
@@ -44,6 +49,11 @@ def guess_codes(ports: Ports, user: Protected, actor: Actor) -> None:
         challenge = challenged(ports, STAFF, actor=caller)
         with pytest.raises(Refused):
             verify(ports, challenge.token, WRONG_CODE, caller)
+
+
+def set_new_password(ports: Ports, user_id: int) -> None:
+    token = link_for(ports, user_id, LinkPurpose.SET_PASSWORD)
+    set_password(ports, NOBODY, email=STAFF, password=NEW, token=token)
 
 
 def use_recovery_code(ports: Ports, user: Protected, actor: Actor) -> None:
@@ -83,3 +93,46 @@ def test_strangers_own_token_takes_no_link_and_address_from_a_notice(
     assert mail.values["address"].startswith("198.51.")
     assert mail.values["device"] == "curl 8.5"
     assert "/console/not-me?token=" in mail.values["not_me"]
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "shown"),
+    [
+        ("www.shop-support.example/2.1 (call us)", "www shop-support example 2.1"),
+        ("evil.example.com", "evil example com"),
+        ("curl/8.5", "curl 8.5"),
+    ],
+)
+def test_program_that_signs_in_puts_no_link_into_the_notice(
+    ports: Ports, user_agent: str, shown: str
+) -> None:
+    user_id = make_staff(ports, STAFF)
+    log_in(ports, STAFF)
+    stranger = replace(NOBODY, address=STRANGERS_ADDRESS, user_agent=user_agent)
+    log_in(ports, STAFF, actor=stranger)
+    [mail] = mails(ports, MailKind.NEW_DEVICE)
+    assert mail.values["device"] == shown
+    token = parse_qs(urlsplit(mail.values["not_me"]).query)["token"][0]
+    secure_account(ports, NOBODY, token=token)
+    set_new_password(ports, user_id)
+    log_in(ports, STAFF, NEW, stranger)
+    assert len(mails(ports, MailKind.NEW_DEVICE)) == 2  # the program was forgotten, and is new
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Verify at https://evil.example now", "Verify at https evil example now"),
+        ("YubiKey 5.4", "YubiKey 5.4"),
+    ],
+)
+def test_name_of_a_passkey_puts_no_link_into_the_notice(
+    ports: Ports, name: str, shown: str
+) -> None:
+    user_id = make_staff(ports, STAFF)
+    actor, values = actor_of(ports, user_id), passkey_values(name)
+    with ports.database.transaction() as session:
+        notify(ports, actor, session, user_id, MailKind.SECOND_FACTOR_ADDED, values)
+    [mail] = mails(ports, MailKind.SECOND_FACTOR_ADDED)
+    assert mail.values["factor"] == f'Passkey "{shown}"'
+    assert mail.values["factor_name"] == shown

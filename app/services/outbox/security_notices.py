@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.unlinked import unlinked
 from app.domain.mails.values import NO_DEVICE, device_values, moment_values
 from app.domain.passwords.email_links import (
     LIFETIMES,
@@ -29,6 +30,9 @@ NOT_ME_PATH = "/console/not-me"
 
 _MAX_DEVICE_LENGTH = 64
 _MAX_USER_AGENT_LENGTH = 256
+_OF_STRANGERS = ("device", "factor", "factor_name")
+"""Values that a stranger in the account chooses freely."""
+
 _NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -161,5 +165,6 @@ def _send(
 ) -> None:
     link = f"{base_url_in(ports, session)}{NOT_ME_PATH}?token={token}" if token else ""
     values = {name: value for name, value in notice.items() if name != "kind"}
+    values |= {name: unlinked(values[name]) for name in _OF_STRANGERS if name in values}
     mail = Mail(MailKind(notice["kind"]), recipient, values | {"not_me": link})
     add_mail(ports, session, mail, user_id=user.id)
