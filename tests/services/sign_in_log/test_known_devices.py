@@ -47,7 +47,10 @@ def test_first_sign_in_is_not_mailed_and_a_new_device_is(ports: Ports) -> None:
     assert mail.recipient == STAFF
     assert mail.values == {
         "when": "2026-03-01 12:00 UTC",
+        "at": "2026-03-01T12:00:00+00:00",
         "device": "Safari on iPhone",
+        "browser": "Safari",
+        "system": "iPhone",
         "address": "203.0.113.7",
         "not_me": mail.values["not_me"],
     }
