@@ -18,10 +18,12 @@ from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
 from app.domain.events.occurrence import Occurrence
 from app.domain.mails.logo import Logo
-from app.domain.mails.mail import Mail, RenderedMail
+from app.domain.mails.mail import Mail, MailKind, RenderedMail
+from app.domain.mails.own_templates import FolderFault, OwnTemplate, UrlRule
 from app.domain.shop.settings import ShopSettings
 from app.domain.sign_in.rate_limits import Rates
 from app.domain.single_sign_on.provider_tokens import SignedToken
+from app.domain.values.errors import Problem
 from app.domain.values.ip_addresses import Network
 from app.domain.webhooks.webhooks import WebhookQuery
 from app.ports import (
@@ -40,6 +42,7 @@ from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
 from app.ports.import_source import ImportSource, MediaFolder
 from app.ports.mail import EmailTemplates
+from app.ports.own_templates import OwnTemplates
 from app.ports.schema import Report, ignore_progress
 from app.settings import Settings
 
@@ -178,8 +181,44 @@ class LazyEmailTemplates:
         templates: EmailTemplates = module.JinjaEmailTemplates()
         return templates
 
-    def render(self, mail: Mail, shop: ShopSettings, logo: Logo | None = None) -> RenderedMail:
-        return self._templates.render(mail, shop, logo)
+    def render(
+        self,
+        mail: Mail,
+        shop: ShopSettings,
+        logo: Logo | None = None,
+        own: OwnTemplate | None = None,
+    ) -> RenderedMail:
+        return self._templates.render(mail, shop, logo, own)
+
+    def starter(self, kind: MailKind, language_code: str) -> OwnTemplate:
+        return self._templates.starter(kind, language_code)
+
+
+class LazyOwnTemplates:
+    """Checks templates, and finds those in ``folder`` if it isn't empty."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    @cached_property
+    def _templates(self) -> OwnTemplates:
+        module = load("app.adapters.template_folder")
+        templates: OwnTemplates = module.JinjaOwnTemplates(self._folder)
+        return templates
+
+    def check(
+        self, kind: MailKind, template: OwnTemplate, url_rule: UrlRule
+    ) -> tuple[Problem, ...]:
+        return self._templates.check(kind, template, url_rule)
+
+    def find(self, kind: MailKind, language_code: str) -> OwnTemplate | None:
+        return self._templates.find(kind, language_code) if self._folder else None
+
+    def listed(self) -> tuple[tuple[MailKind, str], ...]:
+        return self._templates.listed() if self._folder else ()
+
+    def faults(self) -> tuple[FolderFault, ...]:
+        return self._templates.faults() if self._folder else ()
 
 
 class LazyQueue:

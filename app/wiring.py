@@ -30,6 +30,7 @@ from app.lazy_adapters import (
     LazyIdentityProvider,
     LazyImages,
     LazyImportSources,
+    LazyOwnTemplates,
     LazyPayloads,
     LazyQueue,
     LazyRateLimiter,
@@ -124,6 +125,7 @@ def connect(
         encryption=encryption,
         authenticator_apps=LazyAuthenticatorApps(),
         email_templates=LazyEmailTemplates(),
+        own_templates=LazyOwnTemplates(settings.mail_templates),
         mailer=_mailer(settings),
         http=http,
         identity_provider=LazyIdentityProvider(

@@ -3,12 +3,22 @@
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from css_inline import CSSInliner
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import (
+    ChoiceLoader,
+    DictLoader,
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    select_autoescape,
+)
+from markupsafe import Markup
 
+from app.adapters.own_templates import render_template
+from app.adapters.template_starters import make_starter
 from app.adapters.mail_values import MailLanguage, load_language, shown_values
 from app.domain.mails.accent_color import (
     DEFAULT_ACCENT,
@@ -17,13 +27,16 @@ from app.domain.mails.accent_color import (
     text_color_on,
 )
 from app.domain.mails.logo import CONTENT_ID, Logo
-from app.domain.mails.mail import Mail, RenderedMail
+from app.domain.mails.mail import Mail, MailKind, RenderedMail
+from app.domain.mails.own_templates import OwnTemplate, is_whole_page
 from app.domain.shop.settings import ShopSettings
 
 _APP = Path(__file__).parent.parent
 _CATALOGS = _APP / "translations"
 _CARD, _DARK_CARD, _DARK_GROUND = "#ffffff", "#1b2529", "#121a1d"
 
+_BODY = {"mail/layout.html": "{% block body %}{% endblock %}"}
+_WITHOUT_LAYOUT = ChoiceLoader([DictLoader(_BODY), FileSystemLoader(_APP / "templates")])
 _EMPTY_LINES = re.compile(r"\n{3,}")
 
 _language: ContextVar[MailLanguage] = ContextVar("mail_language")
@@ -65,9 +78,17 @@ class JinjaEmailTemplates:
         # Nothing is loaded: a stylesheet could be a file of this machine.
         self._inliner = CSSInliner(keep_at_rules=True, load_remote_stylesheets=False)
 
-    def render(self, mail: Mail, shop: ShopSettings, logo: Logo | None = None) -> RenderedMail:
+    def render(
+        self,
+        mail: Mail,
+        shop: ShopSettings,
+        logo: Logo | None = None,
+        own: OwnTemplate | None = None,
+    ) -> RenderedMail:
         language = load_language(mail.language_code, self._catalogs)
         shown = shown_values(mail.values, language)
+        if own is not None:
+            return self._render_own(mail, shown, shop, logo, own)
         values = {"shop": shop, "shop_name": shop.name, "recipient": mail.recipient, **shown}
         token = _language.set(language)
         try:
@@ -78,16 +99,62 @@ class JinjaEmailTemplates:
             html = self._templates.get_template(f"mail/{mail.kind}.html").render(values)
         finally:
             _language.reset(token)
-        return RenderedMail(
-            sender_name=shop.default_mail_sender_name or shop.name,
-            sender_address=shop.default_mail_sender_address,
-            recipient=mail.recipient,
-            subject=subject,
-            text=_with_footer(text, shop),
-            html=self._inliner.inline(html),
-            reply_to=shop.mail_reply_to,
-            logo=logo,
-        )
+        parts = OwnTemplate(subject, self._inliner.inline(html), _with_footer(text, shop))
+        return _addressed(mail, shop, logo, parts)
+
+    def starter(self, kind: MailKind, language_code: str) -> OwnTemplate:
+        language = load_language(language_code, self._catalogs)
+        bodies = self._templates.overlay(loader=_WITHOUT_LAYOUT)
+
+        def write(values: Mapping[str, str]) -> OwnTemplate:
+            shown = {**values, "shop_name": values["shop.name"]}
+            token = _language.set(language)
+            try:
+                written = self._templates.get_template(f"mail/{kind}.txt").render(shown)
+                html = bodies.get_template(f"mail/{kind}.html").render(shown)
+            finally:
+                _language.reset(token)
+            subject, _, text = written.partition("\n")
+            return OwnTemplate(" ".join(subject.split()), html, text)
+
+        return make_starter(kind, write)
+
+    def _render_own(
+        self,
+        mail: Mail,
+        shown: Mapping[str, str],
+        shop: ShopSettings,
+        logo: Logo | None,
+        own: OwnTemplate,
+    ) -> RenderedMail:
+        texts = {**shown, "recipient": mail.recipient}
+        parts = render_template(mail.kind, own, texts, shop_name=shop.name)
+        if not is_whole_page(own.html):
+            language = load_language(mail.language_code, self._catalogs)
+            values = {
+                "shop_name": shop.name,
+                "body": Markup(parts.html),  # noqa: S704 - checked, and its values escaped
+                **_layout_values(parts.subject, shop, logo, language),
+            }
+            html = self._templates.get_template("mail/layout.html").render(values)
+            parts = OwnTemplate(parts.subject, html, _with_footer(parts.text, shop))
+        parts = replace(parts, html=self._inliner.inline(parts.html))
+        return _addressed(mail, shop, logo, parts)
+
+
+def _addressed(
+    mail: Mail, shop: ShopSettings, logo: Logo | None, parts: OwnTemplate
+) -> RenderedMail:
+    return RenderedMail(
+        sender_name=shop.default_mail_sender_name or shop.name,
+        sender_address=shop.default_mail_sender_address,
+        recipient=mail.recipient,
+        subject=parts.subject,
+        text=parts.text,
+        html=parts.html,
+        reply_to=shop.mail_reply_to,
+        logo=logo,
+    )
 
 
 def _layout_values(
@@ -126,7 +193,9 @@ def _colors(accent: str) -> _Colors:
 def _with_footer(text: str, shop: ShopSettings) -> str:
     footer = [*_paragraphs(shop.mail_footer), *filter(None, [shop.mail_legal_line])]
     signature = ["-- \n" + "\n\n".join(footer)] if footer else []
-    body = _EMPTY_LINES.sub("\n\n", text.strip())
+    body = _BODY = {"mail/layout.html": "{% block body %}{% endblock %}"}
+_WITHOUT_LAYOUT = ChoiceLoader([DictLoader(_BODY), FileSystemLoader(_APP / "templates")])
+_EMPTY_LINES.sub("\n\n", text.strip())
     return "\n\n".join([body, *signature]) + "\n"
 
 

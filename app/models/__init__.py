@@ -22,6 +22,7 @@ from app.models.imports import ImportedPasswordRecord, ImportedRowRecord, Import
 from app.models.installations import AppInstallationRecord
 from app.models.keys import SigningKeyRecord
 from app.models.links import AccountLinkRecord, ResetRequestRecord
+from app.models.mail_templates import MailTemplateRecord
 from app.models.orders import OrderLineRecord, OrderRecord
 from app.models.outbox import OutboxEventRecord, OutboxMailRecord
 from app.models.products import ProductRecord
@@ -79,6 +80,7 @@ __all__ = [
     "ImportedRowRecord",
     "KnownDeviceRecord",
     "LogoRecord",
+    "MailTemplateRecord",
     "OidcStateRecord",
     "OrderLineRecord",
     "OrderRecord",

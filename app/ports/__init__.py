@@ -15,6 +15,7 @@ from app.ports.images import Images
 from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import EmailTemplates, Mailer
 from app.ports.metrics import Metrics
+from app.ports.own_templates import OwnTemplates
 from app.ports.passkeys import Passkeys
 from app.ports.password_strength import PasswordStrength
 from app.ports.passwords import PasswordHasher
@@ -47,6 +48,7 @@ __all__ = [
     "Mailer",
     "Metrics",
     "NamedRow",
+    "OwnTemplates",
     "Passkeys",
     "PasswordHasher",
     "PasswordStrength",

@@ -3,7 +3,8 @@
 from typing import Protocol
 
 from app.domain.mails.logo import Logo
-from app.domain.mails.mail import Mail, RenderedMail
+from app.domain.mails.mail import Mail, MailKind, RenderedMail
+from app.domain.mails.own_templates import OwnTemplate
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.errors import Problem
 
@@ -25,8 +26,20 @@ class OwnTemplateBroken(Exception):
 
 
 class EmailTemplates(Protocol):
-    def render(self, mail: Mail, shop: ShopSettings, logo: Logo | None = None) -> RenderedMail:
-        """The email that ``mail`` becomes, in the shop's name and look: text and HTML."""
+    def render(
+        self,
+        mail: Mail,
+        shop: ShopSettings,
+        logo: Logo | None = None,
+        own: OwnTemplate | None = None,
+    ) -> RenderedMail:
+        """The email that ``mail`` becomes, in the shop's name and look: text and HTML.
+
+        By the template ``own`` if it is given; raises ``OwnTemplateBroken`` if that fails.
+        """
+
+    def starter(self, kind: MailKind, language_code: str) -> OwnTemplate:
+        """Return our email as a template to begin with."""
 
 
 class Mailer(Protocol):

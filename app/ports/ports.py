@@ -16,6 +16,7 @@ from app.ports.import_source import ImportSources
 from app.ports.keys import KeyStore, SignatureCheck
 from app.ports.mail import EmailTemplates, Mailer
 from app.ports.metrics import NO_METRICS, Metrics
+from app.ports.own_templates import OwnTemplates
 from app.ports.passkeys import Passkeys
 from app.ports.password_strength import PasswordStrength
 from app.ports.passwords import PasswordHasher
@@ -52,6 +53,7 @@ class Ports:
     encryption: Encryption
     authenticator_apps: AuthenticatorApps
     email_templates: EmailTemplates
+    own_templates: OwnTemplates
     mailer: Mailer
     http: Http
     payloads: Payloads

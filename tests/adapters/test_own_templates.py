@@ -171,7 +171,7 @@ LOADS = [
     '<img src="//evil.example/pixel.png">',
     '<img src="data:image/png;base64,AAAA">',
     '<img src="https://shop.example.com/pixel.png">',
-    '<img src="cid:logo" srcset="https://evil.example/a 2x">',
+    '<img src="cid:logo@mail" srcset="https://evil.example/a 2x">',
     '<img src="{{ link }}">',
     '<img src="https://evil.example/?{{ link }}">',
     '<table background="https://evil.example/a"></table>',
@@ -395,7 +395,7 @@ GOOD_HTML = """<!doctype html>
   </head>
   <body style="margin:0" class='a'>
     <!-- The header - ours -->
-    <img src="cid:logo" alt="" width="40" height="40"/>
+    <img src="cid:logo@mail" alt="" width="40" height="40"/>
     <table role="presentation" cellpadding="0"><tr><td align="center">
     {% if when and (device or not address) and recipient != "x" %}
       <ul>{% for line in details %}<li>{{ loop.index }}. {{ line|truncate(40) }}</li>

@@ -48,6 +48,8 @@ _DID = {
     "app.update_metadata": "edited the metadata of",
     "user.update_metadata": "edited the metadata of",
     "mail.retry": "retried the email",
+    "mail_template.reset": "went back to the default of the email template",
+    "mail_template.save": "saved the email template",
     "order.cancel": "cancelled the order",
     "order.confirm": "confirmed the order",
     "order.fulfill": "fulfilled the order",

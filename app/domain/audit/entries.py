@@ -29,7 +29,7 @@ class Topic(StrEnum):
 
 
 _BEGINNINGS = {
-    Topic.ACCESS: ("shop", "provider", "throttle"),
+    Topic.ACCESS: ("shop", "mail_template", "provider", "throttle"),
     Topic.APPS: ("app", "app_token", "app_installation", "webhook", "delivery"),
     Topic.PEOPLE: (
         "account",

@@ -62,6 +62,16 @@ class OwnTemplate:
         return source
 
 
+@dataclass(frozen=True, slots=True)
+class FolderFault:
+    """A file of the folder that can't be used; ``kind`` is ``None`` for one without a meaning."""
+
+    path: str
+    kind: MailKind | None
+    language_code: str
+    problem: Problem
+
+
 def is_whole_page(html: str) -> bool:
     """Whether ``html`` stays outside the shop's layout."""
     return html.lstrip()[:9].lower().startswith(("<!doctype", "<html"))

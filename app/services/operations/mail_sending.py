@@ -11,8 +11,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.keys.encryption_purposes import OUTBOX_MAIL
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.values.retries import MAIL_DELAYS, delay_before
-from app.models import OutboxMailRecord, ShopRecord
-from app.models.shop import SHOP_ID
+from app.models import OutboxMailRecord
 from app.ports import Ports
 from app.ports.encryption import DecryptionError
 from app.ports.mail import MailUndeliverable
@@ -20,8 +19,7 @@ from app.services.accounts.password_resets import answer_reset_requests
 from app.services.authorization.register import internal
 from app.services.lists.records import record_from
 from app.services.operations.app_mail import settle_app_mail
-from app.services.shop.logo import read_logo
-from app.services.shop.settings import settings_of
+from app.services.shop.mail_templates import render_mail
 
 _BATCH = 20
 _LEASE = timedelta(minutes=5)
@@ -142,11 +140,8 @@ def _release(ports: Ports, mails: Sequence[_Claimed], lease: str) -> None:
 
 def _render(ports: Ports, claimed: _Claimed) -> RenderedMail:
     values = json.loads(ports.encryption.decrypt(OUTBOX_MAIL, claimed.sealed))
-    with ports.database.reading() as session:
-        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
-        logo = read_logo(session, shop.logo)
     mail = Mail(MailKind(claimed.kind), claimed.recipient, values, claimed.language_code)
-    rendered = ports.email_templates.render(mail, shop, logo)
+    rendered = render_mail(ports, mail)
     # The same in every attempt, so that a mailbox can tell a repetition.
     return replace(rendered, message_id=f"{claimed.created_at:%Y%m%d%H%M%S}.{claimed.id}")
 
