@@ -205,13 +205,6 @@ def authorities(text: str) -> str:
     return text
 
 
-def folder(text: str) -> str:
-    """Parse the path of a folder that exists; return it."""
-    if not Path(text).is_dir():
-        raise ValueError(f"{text!r} must be a folder that exists")
-    return text
-
-
 def proxy_url(text: str) -> str:
     example = "http://proxy.example.com:3128 or https://user:password@proxy.example.com"
     parts = urlsplit(text)

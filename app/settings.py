@@ -97,7 +97,7 @@ class Settings:
     rate_limits: Mapping[str, Rates] = _setting({}, values.rate_limits)
     rate_limit_trusted_clients: tuple[Network, ...] = _setting((), values.networks)
     mail_url: str = _setting("", values.mail_url, secret=True)
-    mail_templates: str = _setting("", values.folder)
+    mail_templates: str = _setting("", str)
     playground_enabled: bool = _setting(default=True, read=values.flag)
     graphql_batch_max: int = _setting(10, values.positive)
     graphql_mutations_max: int = _setting(10, values.positive)

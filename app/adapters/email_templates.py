@@ -17,9 +17,9 @@ from jinja2 import (
 )
 from markupsafe import Markup
 
+from app.adapters.mail_values import MailLanguage, load_language, shown_values
 from app.adapters.own_templates import render_template
 from app.adapters.template_starters import make_starter
-from app.adapters.mail_values import MailLanguage, load_language, shown_values
 from app.domain.mails.accent_color import (
     DEFAULT_ACCENT,
     color_problem,
@@ -193,9 +193,7 @@ def _colors(accent: str) -> _Colors:
 def _with_footer(text: str, shop: ShopSettings) -> str:
     footer = [*_paragraphs(shop.mail_footer), *filter(None, [shop.mail_legal_line])]
     signature = ["-- \n" + "\n\n".join(footer)] if footer else []
-    body = _BODY = {"mail/layout.html": "{% block body %}{% endblock %}"}
-_WITHOUT_LAYOUT = ChoiceLoader([DictLoader(_BODY), FileSystemLoader(_APP / "templates")])
-_EMPTY_LINES.sub("\n\n", text.strip())
+    body = _EMPTY_LINES.sub("\n\n", text.strip())
     return "\n\n".join([body, *signature]) + "\n"
 
 

@@ -64,7 +64,7 @@ def attribute_problem(tag: str, name: str, value: str, url_rule: UrlRule) -> Pro
     if name == "src" and not _OWN_IMAGE.fullmatch(value):
         return _refused(
             "Images can't be loaded from elsewhere, because that reports who opens the email. "
-            'Only attached images work: src="cid:logo".'
+            'Only attached images work: src="cid:logo@mail".'
         )
     if name == "href" and not value.startswith("#") and not _CONTACT.fullmatch(value):
         return url_rule(value)

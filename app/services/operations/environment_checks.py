@@ -14,6 +14,7 @@ from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import part
 from app.services.identity.providers import known_providers
 from app.services.operations.worker_heartbeat import read_worker_status
+from app.services.shop.mail_templates import broken_templates
 from app.services.single_sign_on.provider_checks import check_provider
 
 _ALIVE = timedelta(seconds=60)
@@ -60,6 +61,20 @@ def mail_finding(ports: Ports) -> Finding:
     if ports.configuration.development:
         return Finding("mail", State.FINE, message)
     return Finding("mail", State.WARNING, message, "Set MAIL_URL to a mail server.")
+
+
+@part
+def template_findings(ports: Ports) -> Iterator[Finding]:
+    """Yield each email template of the shop that can't be used."""
+    subject = "email templates"
+    remedy = "Fix the file. Until then, the default is sent."
+    for fault in ports.own_templates.faults():
+        line = f":{fault.problem.lines[0]}" if fault.problem.lines else ""
+        message = f"{fault.path}{line}: {fault.problem.message}"
+        yield Finding(subject, State.WARNING, message, remedy)
+    remedy = "Edit it in the console under Email templates. Until then, the default is sent."
+    for name, fault_text in broken_templates(ports):
+        yield Finding(subject, State.WARNING, f"{name}: {fault_text}", remedy)
 
 
 @part

@@ -215,7 +215,7 @@ def test_saving_needs_a_fresh_proof(ports: Ports) -> None:
     old = replace(manager(ports), proof_is_old=True)
     with pytest.raises(ProofRequired):
         save_template(ports, old, KIND, "", GOOD, based_on=0)
-    assert preview_template(ports, old, KIND, "", GOOD)
+    assert preview_template(ports, old, KIND, "", GOOD).subject.startswith("Nouveau")
 
 
 def test_changes_are_in_the_audit_log(ports: Ports) -> None:
