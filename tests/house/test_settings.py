@@ -12,6 +12,7 @@ EXAMPLE = ROOT / ".env.example"
 SAMPLES = {
     "ALLOWED_CLIENT_HOSTS",
     "DATABASE_URL",  # the default is the same file, wherever the process is started
+    "MAIL_TEMPLATES",
     "MAIL_URL",
     "OPERATIONS_PORT",
     "OUTGOING_ALLOWED_NETWORKS",

@@ -12,7 +12,7 @@ from app.domain.events import EventType
 from app.domain.values.text_rules import is_storable
 from app.ports import Ports
 from app.services.authorization.register import part
-from app.services.imports.export_tables import ExportedTable
+from app.services.imports.exported_table import ExportedTable
 
 Values = dict[str, Any]
 

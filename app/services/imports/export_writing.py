@@ -25,8 +25,8 @@ from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.imports.bulk import insert_rows
-from app.services.imports.export_tables import ExportedTable
 from app.services.imports.export_values import Values
+from app.services.imports.exported_table import ExportedTable
 from app.services.imports.people_writing import password_values
 
 Holder = tuple[tuple[str, ...], int]

@@ -22,7 +22,8 @@ from app.ports import Ports
 from app.ports.encryption import DecryptionError
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
-from app.services.imports.export_tables import ExportedTable, ListOf, tables_of
+from app.services.imports.export_tables import tables_of
+from app.services.imports.exported_table import ExportedTable, ListOf
 
 _ALL = frozenset(Section)
 _COLLATIONS = {"sqlite": "BINARY", "postgresql": "C"}

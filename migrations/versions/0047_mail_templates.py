@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0045_mail_templates"
-down_revision = "0044_mail_settings"
+revision = "0047_mail_templates"
+down_revision = "0046_app_mail_index"
 
 
 def upgrade() -> None:
