@@ -13,6 +13,7 @@ from app.models import (
     AppRecord,
     AvatarRecord,
     LogoRecord,
+    MailTemplateRecord,
     UserRecord,
     WebhookRecord,
 )
@@ -23,6 +24,7 @@ from tests.builders.people import make_group, make_user
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.shop import configure_shop
 from tests.builders.webhooks import make_webhook
+from tests.fakes.clock import START
 
 WEBHOOK_SECRET = "the webhook's secret"
 CLIENT_SECRET = "the client's secret"
@@ -77,6 +79,19 @@ def fill_sample(ports: Ports) -> Sample:
     )
     with ports.database.transaction() as session:
         session.add(LogoRecord(name="emblem", width=2, height=1, data=b"\x00png"))
+        session.add(
+            MailTemplateRecord(
+                kind="account_exists",
+                language_code="DE",
+                version=3,
+                is_current=True,
+                subject="{{ shop.name }}",
+                html="<p>{{ recipient }}</p>",
+                text="{{ recipient }}",
+                saved_at=START,
+                saved_by="hannah@example.com",
+            )
+        )
     return Sample(customer, staff, group, app, webhook, token)
 
 

@@ -179,7 +179,7 @@ def test_second_run_changes_nothing(move: Move) -> None:
     assert {each["created"] for each in report["imported"]} == {0}
     assert lines_of(move.there) == before
     move.change('"Support"', '"Supporters"')
-    assert codes(move.take_in()) == [("12 (group)", "CHANGED_IN_FILE")]
+    assert codes(move.take_in()) == [("13 (group)", "CHANGED_IN_FILE")]
     assert lines_of(move.there) == before
 
 
