@@ -15,8 +15,12 @@ SAMPLES = {
 }
 """What stands in an address where it is no number; numbers are keys, and everything has a 1."""
 
-LEAD_AWAY = ("console.sign_in.begin", "console.sign_in.finish", "console.nowhere")
-"""Ways to and from an identity provider, and what answers for addresses that are none."""
+LEAD_AWAY = (
+    *("console.sign_in.begin", "console.sign_in.finish", "console.nowhere"),
+    "console.not_me.confirm",
+)
+"""Ways to and from an identity provider, what answers for addresses that are none, and the page
+of a link that only an email has: without it, the page isn't found."""
 
 BEFORE_SIGNING_IN = ("sign-in", "forgotten", "new-password")
 """What is shown to whoever is not signed in, below ``/console/``."""

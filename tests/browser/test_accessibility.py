@@ -210,6 +210,7 @@ def test_pages_dialogs_and_errors_are_accessible(
 ) -> None:
     for name in BEFORE_SIGNING_IN:
         examined.look_at(f"{demo_shop.url}/console/{name}")
+    examined.look_at(f"{demo_shop.url}/console/not-me/account", status=404)
     demo_shop.sign_in(examined.context, ADMIN, SessionOrigin.OIDC)
     examined.look_at(f"{demo_shop.url}/console/nowhere", status=404)
     for path in FILTERED:
