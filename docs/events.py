@@ -41,7 +41,8 @@ _AREAS = {
 
 _LINK = """\
 `token` is the link's secret. It is sent to webhooks that can
-[receive it](webhooks.md#subscribe); dry runs and the console don't show it.
+[receive it](webhooks.md#subscribe); dry runs and the console don't show it. An app can
+[send the email with the link](../guides/app-mail.md).
 """
 _PEOPLE_ONLY = """\
 Apps can't be granted `MANAGE_APPS`, so only an app that got it from an earlier version receives

@@ -173,7 +173,7 @@ def saved_message(group: SettingGroup, shop: ShopSettings) -> str:
     if group is SettingGroup.MAIL_DESIGN:
         return "Mail design saved. It applies to emails that are sent from now on."
     if group is SettingGroup.MAIL_SENDERS:
-        return "Senders saved. They apply to links that are requested from now on."
+        return "Senders saved. Waiting emails are sent now if this shop sends them again."
     if group is SettingGroup.LINKS:
         return "Links saved. Emails that were sent before keep their links."
     if group is SettingGroup.ACCOUNTS:

@@ -85,12 +85,15 @@ class Deletion(Event):
 class LinkRequested(Event):
     """A link was requested; ``token`` is its secret, encrypted wherever it is stored.
 
-    It is ``None`` for a webhook that must not receive it.
+    It is ``None`` for a webhook that must not receive it. ``mail_kind`` is the kind of the email
+    with the link, ``mail_sender`` who was to send it then; "" in events of earlier versions.
     """
 
     token: str | None = field(default="", repr=False)
     redirect_url: str = ""
     new_email: str = ""
+    mail_kind: str = ""
+    mail_sender: str = ""
 
 
 def default_query(event: type[Event]) -> str:

@@ -5,6 +5,7 @@ from graphql import GraphQLResolveInfo
 
 from app.domain import events as domain
 from app.domain.events.occurrence import Occurrence
+from app.domain.mails.senders import MailSender
 from app.graphql.events.event import EVENT_TYPES, Event
 from app.graphql.events.subjects import SUBJECT_FIELDS, show_subject
 
@@ -24,6 +25,18 @@ def _new_email(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
     return event.new_email if isinstance(event, domain.LinkRequested) else None
 
 
+def _mail_kind(occurrence: Occurrence, _info: GraphQLResolveInfo) -> str | None:
+    event = occurrence.event
+    return (event.mail_kind or None) if isinstance(event, domain.LinkRequested) else None
+
+
+def _mail_sender(occurrence: Occurrence, _info: GraphQLResolveInfo) -> MailSender | None:
+    event = occurrence.event
+    if not isinstance(event, domain.LinkRequested) or not event.mail_sender:
+        return None
+    return MailSender(event.mail_sender)
+
+
 def _fields(event: type[domain.Event]) -> dict[str, object]:
     """Return the fields of an event's type in addition to those of every event."""
     subject = SUBJECT_FIELDS[event.subject]
@@ -40,6 +53,18 @@ def _fields(event: type[domain.Event]) -> dict[str, object]:
                 )
             ),
             "redirect_url": graphene.String(description="The URL of the link."),
+            "mail_kind": graphene.String(
+                description="The kind of the email with the link, such as `password_reset`."
+            ),
+            "mail_sender": graphene.Field(
+                "app.graphql.types.shop.MailSenderEnum",
+                description=(
+                    "Who was to send the email when the link was requested. Apps send it if this "
+                    "is `APP` or `BOTH`."
+                ),
+            ),
+            "resolve_mail_kind": staticmethod(_mail_kind),
+            "resolve_mail_sender": staticmethod(_mail_sender),
             "resolve_token": staticmethod(_token),
             "resolve_redirect_url": staticmethod(_redirect_url),
         }

@@ -16,6 +16,9 @@ _KEPT = 80 * DAY
 _UNKNOWN = "The mail server rejected the recipient with 550: 5.1.1 Mailbox does not exist."
 _SECONDS = 1 / 3600
 
+MAIL_APP = "Newsletter"
+"""The app that sent some confirmations."""
+
 Row = dict[str, object]
 
 
@@ -34,7 +37,8 @@ def _mails(past: Past, people: list[Person], keys: Mapping[str, int]) -> Iterato
         key = keys[person.email]
         if person.joined < _KEPT:
             welcome = MailKind.STAFF_INVITATION if person.group else MailKind.ACCOUNT_CONFIRMATION
-            yield _mail(past, person, key, welcome, person.joined)
+            sender = MAIL_APP if place % 5 == 0 and not person.group else ""
+            yield _mail(past, person, key, welcome, person.joined) | {"sent_by": sender}
         if person.last_seen is not None and place % 4 == 1:
             yield _mail(past, person, key, MailKind.PASSWORD_RESET, person.last_seen + 0.2)
             yield _mail(past, person, key, MailKind.PASSWORD_CHANGED, person.last_seen + 0.1)
@@ -54,5 +58,6 @@ def _mail(past: Past, person: Person, key: int, kind: MailKind, ago: float) -> R
         "attempts": 1,
         "attempted_at": sent_at,
         "sent_at": sent_at,
+        "sent_by": "",
         "last_error": "",
     }

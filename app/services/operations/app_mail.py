@@ -10,14 +10,17 @@ from sqlalchemy.orm import aliased
 
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
 from app.models import (
     AppRecord,
     DeliveryRecord,
     OutboxEventRecord,
     OutboxMailRecord,
+    ShopRecord,
     WebhookRecord,
 )
+from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import internal, part
 
@@ -36,20 +39,22 @@ _WAITS = (
 def settle_app_mail(ports: Ports, actor: Actor) -> int:
     """Settle waiting mail: sent by the app, replaced by a newer link, or due now; return how many.
 
-    Ours is due when no active webhook can get the link, or will be tried before the wait ends.
+    Ours is due when no active webhook can get the link, or will be tried before the wait ends; and
+    when the app isn't to send that kind of mail anymore.
     Safe to repeat, and to run in several processes at once.
     """
     with ports.database.reading() as session:
         # A look that locks nothing: most rounds find nothing, and disturb nobody.
         if session.scalar(select(_mail.id).where(*_WAITS).limit(1)) is None:
             return 0
+        shop = session.get_one(ShopRecord, SHOP_ID)
     now = ports.clock.now()
     ended: dict[str, object] = {"awaited_event_id": None, "next_attempt_at": None, "sealed": ""}
     sent = ended | {"sent_at": now, "sent_by": app_name(DeliveryStatus.SUCCESS)}
     return (
         _settle(ports, sent, _deliveries(DeliveryStatus.SUCCESS).exists())
         + _settle(ports, ended | {"last_error": _SUPERSEDED}, _has_newer())
-        + _settle(ports, {"awaited_event_id": None, "next_attempt_at": now}, _is_hopeless())
+        + _settle(ports, {"awaited_event_id": None, "next_attempt_at": now}, _is_ours(shop))
     )
 
 
@@ -101,8 +106,13 @@ def _has_newer() -> ColumnElement[bool]:
     )
 
 
-def _is_hopeless() -> ColumnElement[bool]:
-    """Whether no app will be tried in time: all webhooks have been found, and none is left."""
+def _is_ours(shop: ShopRecord) -> ColumnElement[bool]:
+    """Whether no app will be tried in time: all webhooks have been found, and none is left.
+
+    Or whether apps send no such mail now.
+    """
+    apps = MailSender.APP.value
+    kinds = [kind.value for kind in LINK_EVENTS if getattr(shop, sender_setting(kind)) == apps]
     event = OutboxEventRecord
     is_open = exists().where(event.id == _mail.awaited_event_id, event.closed_at.is_(None))
     hopeful = _deliveries(DeliveryStatus.PENDING).where(
@@ -110,4 +120,4 @@ def _is_hopeless() -> ColumnElement[bool]:
         AppRecord.is_active.is_(True),
         DeliveryRecord.next_attempt_at <= _mail.next_attempt_at,
     )
-    return ~is_open & ~hopeful.exists()
+    return _mail.kind.not_in(kinds) | (~is_open & ~hopeful.exists())

@@ -1,7 +1,7 @@
 """The outbox: what use cases promise in the transaction that makes it true."""
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
@@ -81,9 +81,13 @@ def add_link_mail(
 
     If an app sends this kind of mail, ours waits for it: ``app.services.operations.app_mail``.
     """
-    note = _note(ports, actor, event)
+    shop = session.get_one(ShopRecord, SHOP_ID)
+    sender = MailSender(getattr(shop, sender_setting(mail.kind)))
+    told = replace(event, mail_kind=mail.kind.value, mail_sender=sender.value)
+    note = _note(ports, actor, told)
     promised = _promise(ports, mail, event.subject_id, redirect_url)
-    if _waits_for_app(ports, session, mail.kind, event.subject_id):
+    is_apps = sender is MailSender.APP
+    if is_apps and not _asks_again(ports, session, mail.kind, event.subject_id):
         session.add(note)
         session.flush()
         promised.awaited_event_id = note.id
@@ -104,11 +108,8 @@ def _promise(ports: Ports, mail: Mail, user_id: int | None, redirect_url: str) -
     )
 
 
-def _waits_for_app(ports: Ports, session: Session, kind: MailKind, user_id: int) -> bool:
-    """Whether an app is to send this mail: not to someone who didn't get the app's last one."""
-    shop = session.get_one(ShopRecord, SHOP_ID)
-    if getattr(shop, sender_setting(kind)) != MailSender.APP.value:
-        return False
+def _asks_again(ports: Ports, session: Session, kind: MailKind, user_id: int) -> bool:
+    """Whether an app was to send such a mail a short while ago: it didn't help the person."""
     mail = OutboxMailRecord
     recent = select(mail.id).where(
         mail.user_id == user_id,
@@ -116,4 +117,4 @@ def _waits_for_app(ports: Ports, session: Session, kind: MailKind, user_id: int)
         mail.created_at > ports.clock.now() - ASKED_AGAIN,
         or_(mail.awaited_event_id.is_not(None), mail.sent_by != ""),
     )
-    return session.scalar(recent.limit(1)) is None
+    return session.scalar(recent.limit(1)) is not None

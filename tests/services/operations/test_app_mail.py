@@ -1,15 +1,18 @@
 """An app sends an email instead of us; ours is sent as soon as the app can't."""
 
+import json
+
 import pytest
 from sqlalchemy import delete, update
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.events import EventType
+from app.domain.events import AccountSetPasswordRequested, EventType
 from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailFilter, MailStatus
 from app.domain.mails.senders import MAX_WAIT, MailSender
 from app.domain.passwords.email_links import LIFETIMES, LinkPurpose
+from app.domain.shop.settings import ShopUpdate
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
 from app.models import AppRecord, WebhookRecord
@@ -22,8 +25,10 @@ from app.services.operations.app_mail import settle_app_mail
 from app.services.operations.mail_log import list_mails
 from app.services.operations.mail_resends import resend_mail
 from app.services.operations.mail_sending import send_due_mail
+from app.services.outbox.publisher import add_event
 from app.services.people.customers import NewCustomer, create_customer
 from app.services.people.staff import NewStaff, create_staff
+from app.services.shop.settings import update_shop
 from tests.builders.app_mail import CLARA, PAGE, MailingShop, make_mailing_shop
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
@@ -231,6 +236,43 @@ def test_person_who_asks_again_gets_ours_too(shop: MailingShop, clock: FakeClock
     shop.ask()
     shop.work()
     assert shop.sent_to == [CLARA], "a day later the app is trusted again"
+
+
+def test_waiting_email_is_ours_when_the_setting_is_taken_back(shop: MailingShop) -> None:
+    shop.make_listener(USERS)
+    shop.ask()
+    update_shop(shop.ports, OPERATOR, ShopUpdate(staff_invitation_sender=MailSender.OURS))
+    send_due_mail(shop.ports, WORKER)
+    assert shop.sent_to == []
+    update_shop(shop.ports, OPERATOR, ShopUpdate(password_reset_sender=MailSender.OURS))
+    send_due_mail(shop.ports, WORKER)
+    assert shop.sent_to == [CLARA]
+
+
+@pytest.mark.parametrize("sender", list(MailSender))
+def test_event_says_which_email_it_is_and_who_sends_it(ports: Ports, sender: MailSender) -> None:
+    make_user(ports, CLARA)
+    shop = make_mailing_shop(ports, sender)
+    fields = "mailKind mailSender token"
+    query = f"subscription {{ event {{ ... on AccountSetPasswordRequested {{ {fields} }} }} }}"
+    shop.make_listener(USERS, query=query)
+    shop.ask()
+    shop.work()
+    (request,) = shop.http.requests
+    payload = json.loads(request.body or b"{}")
+    assert (payload["mailKind"], payload["mailSender"]) == ("password_reset", sender.value)
+
+
+def test_event_of_an_earlier_version_has_no_sender(shop: MailingShop) -> None:
+    query = "subscription { event { ... on AccountSetPasswordRequested { mailKind mailSender } } }"
+    shop.make_listener(USERS, query=query)
+    with shop.ports.database.transaction() as session:
+        add_event(shop.ports, OPERATOR, session, AccountSetPasswordRequested(1, token="x"))
+        note = next(iter(session.new))
+        note.data = {"redirect_url": "", "new_email": ""}
+    shop.work()
+    (request,) = shop.http.requests
+    assert json.loads(request.body or b"{}") == {"mailKind": None, "mailSender": None}
 
 
 def test_newer_link_ends_the_wait_of_an_older_one(shop: MailingShop, clock: FakeClock) -> None:
