@@ -40,6 +40,7 @@ from app.ports import (
 from app.ports.backups import BackupFacts, BackupKey, BackupLock, Backups, OpenBackup
 from app.ports.http import HttpRequest, HttpResponse
 from app.ports.identity_provider import Client, ProviderKey, SignIn, TokenResponse
+from app.ports.images import DrawnImage
 from app.ports.import_source import ImportSource, MediaFolder
 from app.ports.mail import EmailTemplates
 from app.ports.own_templates import OwnTemplates
@@ -172,6 +173,9 @@ class LazyImages:
 
     def crop_squares(self, data: bytes, sizes: Collection[int]) -> Mapping[int, bytes]:
         return self._images.crop_squares(data, sizes)
+
+    def fit(self, data: bytes, width: int, height: int) -> DrawnImage:
+        return self._images.fit(data, width, height)
 
 
 class LazyEmailTemplates:

@@ -1,10 +1,12 @@
-"""The pictures of people: ``GET /media/avatars/NAME-SIZE.webp``."""
+"""Pictures: ``GET /media/avatars/NAME-SIZE.webp`` of people, ``/media/logo/NAME.png``."""
 
 from flask import Blueprint, Response, abort, request
 
 from app.domain.accounts.avatars import read_file_name
 from app.domain.authorization.actor import anonymous
+from app.domain.mails.logo import read_logo_file
 from app.services.accounts.avatars import show_avatar
+from app.services.shop.logo import show_logo
 from app.web.headers import NOTHING_MAY_RUN
 from app.web.installation import installation
 
@@ -25,9 +27,21 @@ def avatar(file: str) -> Response:
     """What we drew, under a type of our own choosing; 404 for whatever is no picture."""
     name = read_file_name(file)
     data = None if name is None else show_avatar(installation().ports, anonymous(), *name)
+    return _picture(data, file, "image/webp")
+
+
+@blueprint.get("/media/logo/<slug:file>")
+def logo(file: str) -> Response:
+    """The shop's logo as we drew it; 404 for one that was replaced."""
+    name = read_logo_file(file)
+    data = None if name is None else show_logo(installation().ports, anonymous(), name)
+    return _picture(data, file, "image/png")
+
+
+def _picture(data: bytes | None, file: str, content_type: str) -> Response:
     if data is None:
         abort(404)
-    response = Response(data, headers=_HEADERS, content_type="image/webp")
+    response = Response(data, headers=_HEADERS, content_type=content_type)
     response.set_etag(file)
     response.make_conditional(request)
     return response

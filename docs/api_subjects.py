@@ -134,7 +134,15 @@ SUBJECTS: Mapping[str, Subject] = {
     "shop": Subject(
         "Shop settings and identity providers",
         "Read and change the shop's settings and its identity providers.",
-        ("shop", "shopSettingsUpdate", "plugin", "plugins", "pluginUpdate"),
+        (
+            "shop",
+            "shopSettingsUpdate",
+            "shopLogoUpdate",
+            "shopLogoDelete",
+            "plugin",
+            "plugins",
+            "pluginUpdate",
+        ),
         ("Shop", "Plugin"),
     ),
     "commerce": Subject(

@@ -244,6 +244,7 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
     },
     "ProductErrorCode": {},
     "ShopErrorCode": {
+        "FILE_SIZE_LIMIT_EXCEEDED": ("The logo is too large.", "Upload a smaller one."),
         "ALREADY_EXISTS": UNUSED,
         "CANNOT_FETCH_TAX_RATES": UNUSED,
         "PASSWORD_AUTH_RESTRICTION": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
 
 import click
 
@@ -23,6 +24,7 @@ from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, Displayable, Form, output
 from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
+from app.domain.mails.logo import MAX_FILE_SIZE
 from app.domain.mails.senders import MailSender
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
 from app.domain.shop.settings import (
@@ -31,7 +33,9 @@ from app.domain.shop.settings import (
     ShopSettings,
     StaffSecondFactor,
 )
+from app.domain.values.uploads import Upload
 from app.services.shop.impact import show_impact
+from app.services.shop.logo import delete_logo, update_logo
 from app.services.shop.second_factor_impact import count_second_factors
 from app.services.shop.settings import show_settings, update_shop
 from app.web.installation import installation
@@ -64,6 +68,7 @@ def _column(setting: Setting) -> Column[ShopSettings]:
 Columns = tuple[Column[ShopSettings], ...]
 _COLUMNS: Columns = (
     *(_column(setting) for setting in SETTINGS),
+    Column("logo", "Logo", lambda shop: bool(shop.logo)),
     Column(
         "secondFactorRequiredFrom",
         "Second factor required from",
@@ -127,6 +132,32 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
     if warning and sys.stdin.isatty() and not (yes or no_input):
         click.confirm(f"{warning} Continue?", abort=True, err=True)
     output().one(update_shop(ports, OPERATOR, update), columns)
+
+
+@command.command(
+    "logo",
+    help="Change or remove the logo that emails show.\n\n"
+    "PNG, JPEG, WebP or GIF of at most 2 MiB. It is scaled down to 480 by 112 pixels.",
+    examples=[
+        ("flask shop logo logo.png", "show the logo in emails"),
+        ("flask shop logo --remove", "show the shop's name instead"),
+    ],
+)
+@click.argument(
+    "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False
+)
+@click.option("--remove", is_flag=True, help="Remove the logo.")
+def logo(file: Path | None, *, remove: bool) -> None:
+    ports = installation().ports
+    if remove is (file is not None):
+        raise click.UsageError("Pass either a file or --remove.")
+    if file is None:
+        shop = delete_logo(ports, OPERATOR)
+    else:
+        with file.open("rb") as opened:
+            data = opened.read(MAX_FILE_SIZE + 1)
+        shop = update_logo(ports, OPERATOR, Upload(file.name, "", data))
+    output().one(shop, (Column("logo", "Logo", lambda shop: bool(shop.logo), short=True),))
 
 
 def _with_access_lost(columns: Columns, numbers: Mapping[str, object]) -> Columns:

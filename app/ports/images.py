@@ -1,11 +1,21 @@
 """Turn uploaded files into images that are safe to serve."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
 class InvalidImage(Exception):
     """The file is not a usable image; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnImage:
+    """A PNG of ``width`` by ``height`` pixels."""
+
+    width: int
+    height: int
+    data: bytes = field(repr=False)
 
 
 class Images(Protocol):
@@ -15,4 +25,10 @@ class Images(Protocol):
         Encoded anew from its pixels: neither the file's bytes nor what else was in it survive.
         Raises ``InvalidImage``, before anything is decoded when the picture is too large. Never
         inside a transaction.
+        """
+
+    def fit(self, data: bytes, width: int, height: int) -> DrawnImage:
+        """The picture in ``data`` as PNG, whole, scaled down to fit ``width`` by ``height``.
+
+        Transparent parts stay so. Encoded anew and refused as by ``crop_squares``.
         """

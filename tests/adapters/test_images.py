@@ -168,3 +168,34 @@ def test_damaged_image_is_read_or_refused(kind: str, damage: list[tuple[int, int
     except InvalidImage:
         return
     assert opened(made[64]).size == (64, 64)
+
+
+@pytest.mark.parametrize(
+    ("size", "fitted"),
+    [((960, 100), (480, 50)), ((100, 1000), (11, 112)), ((30, 20), (30, 20)), ((1, 1), (1, 1))],
+)
+def test_fitted_image_is_whole_and_no_larger_than_asked(
+    size: tuple[int, int], fitted: tuple[int, int]
+) -> None:
+    made = PICTURES.fit(encoded(halves(*size)), 480, 112)
+    image = opened(made.data)
+    assert (image.format, image.size, (made.width, made.height)) == ("PNG", fitted, fitted)
+    if fitted[0] > 10:
+        assert colour(image, 0, 0) == "red"
+        assert colour(image, fitted[0] - 1, 0) == "blue"
+
+
+def test_fitted_image_stays_transparent_and_says_nothing_of_its_file() -> None:
+    notes = PngImagePlugin.PngInfo()
+    notes.add_text("Comment", SECRET.decode())
+    clear = encoded(Image.new("RGBA", (90, 30), (9, 9, 9, 0)), pnginfo=notes)
+    made = PICTURES.fit(clear, 480, 112)
+    assert opened(made.data).getpixel((5, 5)) == (9, 9, 9, 0)
+    assert SECRET in clear
+    assert SECRET not in made.data
+
+
+def test_image_to_fit_is_refused_as_others_are() -> None:
+    for data in (b"<svg/>", b"", claiming(MAX_SIDE + 1, 1)):
+        with pytest.raises(InvalidImage):
+            PICTURES.fit(data, 480, 112)

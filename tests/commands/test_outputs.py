@@ -85,6 +85,9 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "installations": ("installations", "list"),
     },
     "shop": {
+        "logo-none": ("logo",),
+        "logo-remove": ("logo", "--remove"),
+        "logo-refused": ("logo", "pyproject.toml"),
         "show": ("show",),
         "set": ("set", "name", "Corner shop"),
         "set-mistyped": ("set", "nam", "Corner shop"),

@@ -12,6 +12,14 @@ from tests.builders.second_factor_rule import add_unusable_passkey
 from tests.builders.shop import close_storefront, set_mode
 from tests.commands.shell import run, run_json
 
+SENDERS = (
+    "passwordResetSender",
+    "accountConfirmationSender",
+    "emailChangeRequestSender",
+    "customerInvitationSender",
+    "staffInvitationSender",
+)
+
 
 def test_every_setting_is_shown(ports: Ports) -> None:
     assert run_json(ports, "shop", "show") == {
@@ -19,6 +27,13 @@ def test_every_setting_is_shown(ports: Ports) -> None:
         "description": "",
         "defaultMailSenderName": "",
         "defaultMailSenderAddress": "",
+        "mailReplyTo": "",
+        "accentColor": "#0b5563",
+        "mailFooter": "",
+        "mailLegalLine": "",
+        "defaultLanguage": "EN",
+        "logo": False,
+        **dict.fromkeys(SENDERS, "OURS"),
         "customerSetPasswordUrl": "",
         "enableAccountConfirmationByEmail": True,
         "allowLoginWithoutConfirmation": False,

@@ -73,6 +73,7 @@ _DID = {
     "session.end": "ended a session of",
     "session.end_others": "ended all other sessions of",
     "shop.dismiss_setup": "dismissed the setup checklist of",
+    "shop.logo": "changed the logo in emails",
     "shop.update": "edited the settings of",
     "staff.create": "created the staff member",
     "staff.delete": "deleted the staff member",

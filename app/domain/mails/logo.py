@@ -1,5 +1,6 @@
 """The shop's logo, as emails show it."""
 
+import re
 from dataclasses import dataclass, field
 
 CONTENT_ID = "logo@mail"
@@ -12,6 +13,9 @@ MAX_WIDTH, MAX_HEIGHT = 480, 112
 """Pixels of a stored logo: sharp on screens with two pixels for each one of the layout."""
 
 NAME_LENGTH = 32
+"""Random letters and digits, so that a new logo has a new URL."""
+
+_FILE = re.compile(r"([A-Za-z0-9]{32})\.png")
 
 _SHOWN_WIDTH, _SHOWN_HEIGHT = MAX_WIDTH // 2, MAX_HEIGHT // 2
 
@@ -30,3 +34,14 @@ class Logo:
         """Width and height in the layout."""
         scale = min(1.0, _SHOWN_WIDTH / self.width, _SHOWN_HEIGHT / self.height)
         return max(1, round(self.width * scale)), max(1, round(self.height * scale))
+
+
+def logo_path(name: str) -> str:
+    """Where the logo of that name is served."""
+    return f"/media/logo/{name}.png"
+
+
+def read_logo_file(file: str) -> str | None:
+    """Return the name in the last part of a URL, or ``None`` for what is no logo's."""
+    found = _FILE.fullmatch(file)
+    return None if found is None else found[1]

@@ -7,8 +7,10 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.shop.setting_table import SETTINGS, SettingKind
 from app.domain.shop.settings import ShopUpdate
+from app.domain.values.uploads import Upload
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.services.shop.logo import delete_logo, update_logo
 from app.services.shop.settings import update_shop
 
 _TYPES = {
@@ -43,6 +45,20 @@ class ShopSettingsUpdate(MutationPayload):
     errors = errors_of("problems.ShopError")
 
 
+class ShopLogoUpdate(MutationPayload):
+    """The shop with the new logo."""
+
+    shop = graphene.Field("app.graphql.types.shop.Shop")
+    errors = errors_of("problems.ShopError")
+
+
+class ShopLogoDelete(MutationPayload):
+    """The shop without a logo."""
+
+    shop = graphene.Field("app.graphql.types.shop.Shop")
+    errors = errors_of("problems.ShopError")
+
+
 class ShopMutations(graphene.ObjectType):
     """The shop's settings and its two switches."""
 
@@ -55,6 +71,34 @@ class ShopMutations(graphene.ObjectType):
         ),
         input=ShopSettingsInput(),
     )
+
+    shop_logo_update = graphene.Field(
+        ShopLogoUpdate,
+        description=(
+            "Replaces the logo that emails show. Accepts PNG, JPEG, WebP and GIF; the image is "
+            "scaled down to 480 by 112 pixels and its metadata is removed. Requires "
+            "MANAGE_SETTINGS."
+        ),
+        image=graphene.Argument("app.graphql.types.uploads.Upload", required=True),
+    )
+    shop_logo_delete = graphene.Field(
+        ShopLogoDelete,
+        description="Removes the logo from emails. Requires MANAGE_SETTINGS.",
+    )
+
+    @staticmethod
+    @answers(ShopLogoUpdate)
+    def resolve_shop_logo_update(
+        _root: object, info: GraphQLResolveInfo, image: Upload
+    ) -> ShopLogoUpdate:
+        context: RequestContext = info.context
+        return ShopLogoUpdate(shop=update_logo(context.ports, context.actor, image))
+
+    @staticmethod
+    @answers(ShopLogoDelete)
+    def resolve_shop_logo_delete(_root: object, info: GraphQLResolveInfo) -> ShopLogoDelete:
+        context: RequestContext = info.context
+        return ShopLogoDelete(shop=delete_logo(context.ports, context.actor))
 
     @staticmethod
     @answers(ShopSettingsUpdate)

@@ -77,6 +77,7 @@ ShopErrorCode = _codes(
     "REQUIRED",
     "UNIQUE",
     "PASSWORD_AUTH_RESTRICTION",
+    "FILE_SIZE_LIMIT_EXCEEDED",
 )
 ProductErrorCode = _codes(
     "ProductErrorCode",

@@ -1,11 +1,13 @@
 """The shop, its settings and its two switches."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.authorization.permissions import Permission, in_order
+from app.domain.mails.logo import logo_path
 from app.domain.mails.senders import MailSender
 from app.domain.shop import settings as domain
 from app.domain.shop.setting_table import SETTINGS, SettingKind, SettingValue
@@ -75,6 +77,12 @@ def _sender(sender: MailSender | None) -> str:
 MailSenderEnum = graphene.Enum.from_enum(MailSender, name="MailSenderEnum", description=_sender)
 
 
+@dataclass(frozen=True, slots=True)
+class _Logo:
+    url: str
+    alt: str
+
+
 class ExternalAuthentication(graphene.ObjectType):
     """An identity provider to sign in with."""
 
@@ -135,6 +143,10 @@ class Shop(graphene.ObjectType):
     email_change_request_sender = _managed("email_change_request_sender")
     customer_invitation_sender = _managed("customer_invitation_sender")
     staff_invitation_sender = _managed("staff_invitation_sender")
+    logo = graphene.Field(
+        "app.graphql.types.users.Image",
+        description="The logo that emails show, as PNG. Requires MANAGE_SETTINGS.",
+    )
     customer_set_password_url = _managed("customer_set_password_url")
     enable_account_confirmation_by_email = _managed("enable_account_confirmation_by_email")
     allow_login_without_confirmation = _managed("allow_login_without_confirmation")
@@ -159,6 +171,14 @@ class Shop(graphene.ObjectType):
     ) -> tuple[ExternalAuthenticationValue, ...]:
         context: RequestContext = info.context
         return list_external_authentications(context.ports, context.actor)
+
+    def resolve_logo(self: domain.PublicShop, info: GraphQLResolveInfo) -> _Logo | None:
+        context: RequestContext = info.context
+        shop = show_settings(context.ports, context.actor)
+        if not shop.logo:
+            return None
+        base_url = context.visitor.issuer.removesuffix("/graphql/")
+        return _Logo(f"{base_url}{logo_path(shop.logo)}", shop.name)
 
     def resolve_second_factor_required_from(
         self: domain.PublicShop, info: GraphQLResolveInfo

@@ -138,6 +138,8 @@ METADATA = {
     )
 }
 SHOP = {
+    "shopLogoUpdate": Row(HOLDERS, "image: $$file", SETTINGS),
+    "shopLogoDelete": Row(HOLDERS, "", SETTINGS),
     "shopSettingsUpdate": Row(HOLDERS, "input: {allowStorefrontTraffic: true}", SETTINGS),
     "pluginUpdate": Row(
         HOLDERS,

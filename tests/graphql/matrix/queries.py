@@ -99,6 +99,7 @@ FIELDS = {
             "secondFactorRequiredFrom",
         )
     },
+    "Shop.logo": Row(HOLDERS, "shop { logo { url } }", (SETTINGS,)),
     "User.permissionGroups": Row(SIGNED_IN, "me { permissionGroups { name } }"),
     "User.editableGroups": Row(SIGNED_IN, "me { editableGroups { name } }"),
     "User.avatar": Row(Rule("o o o o o o o o"), "me { avatar { url } }"),
