@@ -56,8 +56,9 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Sign in to another instance for use with `flask webhook --instance URL`.
 
-    The login is stored in your configuration folder, in a file that only you can read. A person's
-    login is renewed automatically until the session expires.
+    Prompts for a code if your account has a second factor. The login is stored in your
+    configuration folder, in a file that only you can read. A person's login is renewed
+    automatically until the session expires.
     """
     profiles = remote_access().profiles
     if lists:
@@ -86,7 +87,7 @@ def command(  # noqa: PLR0913 - one for each option
         secret = _secret(
             "Password", from_input=password_stdin, may_ask=may_ask, flag="--password-stdin"
         )
-        profile = remote_access().sign_in_person(url, name, secret)
+        profile = remote_access().sign_in_person(url, name, secret, lambda: _code(may_ask=may_ask))
     profiles.save(profile)
     out = output()
     out.one(profile, _COLUMNS)
@@ -98,6 +99,16 @@ def _email(*, may_ask: bool) -> str:
         raise click.UsageError("Missing --email.")
     email: str = click.prompt("Email", err=True)
     return email
+
+
+def _code(*, may_ask: bool) -> str:
+    if not may_ask:
+        raise click.UsageError(
+            "This account has a second factor. Run this in a terminal to enter a code, or sign in "
+            "with an app's token (--token-stdin)."
+        )
+    code: str = click.prompt("Code of your authenticator app, or recovery code", err=True)
+    return code
 
 
 def _secret(what: str, *, from_input: bool, may_ask: bool, flag: str) -> str:

@@ -30,7 +30,7 @@ class RemoteAccess:
     profiles: Profiles
     connect_by_token: Callable[[str, str], Instance]
     connect_by_profile: Callable[[Profile], Instance]
-    sign_in_person: Callable[[str, str, str], Profile]
+    sign_in_person: Callable[[str, str, str, Callable[[], str]], Profile]
     sign_in_app: Callable[[str, str], Profile]
     token: str = field(default="", repr=False)
 

@@ -15,6 +15,10 @@ EXPIRED = failing("ExpiredSignatureError")
 NO_APPS = answering({"data": {"apps": {"edges": [], "pageInfo": {"hasNextPage": False}}}})
 
 
+def no_code() -> str:
+    raise AssertionError("The instance didn't ask for a code.")
+
+
 def refreshed(**payload: object) -> dict[str, object]:
     return {"data": {"tokenRefresh": {"token": None, "errors": [], **payload}}}
 
@@ -69,7 +73,7 @@ def test_given_token_cannot_be_renewed() -> None:
 def test_person_signs_in_by_email_and_password() -> None:
     payload = {"token": "access", "refreshToken": "refresh", "errors": []}
     shop = Instance(answering({"data": {"tokenCreate": payload}}))
-    made = sign_in_person(shop, URL, "ann@example.com", "a sentence")
+    made = sign_in_person(shop, URL, "ann@example.com", "a sentence", no_code)
     assert made == Profile(URL, "access", "refresh", "ann@example.com")
     assert shop.sent(0)["variables"] == {"email": "ann@example.com", "password": "a sentence"}
 
@@ -79,7 +83,22 @@ def test_wrong_password_shows_the_instances_message() -> None:
     payload = {"token": None, "refreshToken": None, "errors": [error]}
     shop = Instance(answering({"data": {"tokenCreate": payload}}))
     with pytest.raises(PermissionDenied, match="valid credentials"):
-        sign_in_person(shop, URL, "ann@example.com", "wrong")
+        sign_in_person(shop, URL, "ann@example.com", "wrong", no_code)
+
+
+def test_account_with_a_second_factor_is_asked_for_its_code() -> None:
+    error = {"field": None, "message": "Enter a code.", "code": "SECOND_FACTOR_REQUIRED"}
+    refused = {"token": None, "refreshToken": None, "errors": [error]}
+    asked = {"secondFactorChallenge": {"challenge": "the challenge"}}
+    opened = {"token": "access", "refreshToken": "refresh", "errors": []}
+    shop = Instance(
+        answering({"data": {"tokenCreate": refused}}),
+        answering({"data": {"tokenCreate": asked}}),
+        answering({"data": {"secondFactorVerify": opened}}),
+    )
+    made = sign_in_person(shop, URL, "ann@example.com", "a sentence", lambda: "123456")
+    assert made == Profile(URL, "access", "refresh", "ann@example.com")
+    assert shop.sent(2)["variables"] == {"challenge": "the challenge", "code": "123456"}
 
 
 def test_app_token_is_checked_before_it_is_saved() -> None:

@@ -112,7 +112,7 @@ def test_list_that_repeats_its_cursor_is_an_error() -> None:
 @pytest.mark.parametrize(
     "sign_in",
     [
-        lambda http: sign_in_person(http, URL, "ann@example.com", "a password"),
+        lambda http: sign_in_person(http, URL, "ann@example.com", "a password", str),
         lambda http: sign_in_app(http, URL, "a token"),
     ],
     ids=["person", "app"],

@@ -8,10 +8,11 @@ import pytest
 from click.testing import Result
 from sqlalchemy import func, select
 
-from app.models import SessionRecord
+from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.remote_instances import make_remote_access
+from tests.builders.second_factors import make_authenticator_app, one_time_code
 from tests.commands.shell import run
 from tests.commands.webhooks.paired_shops import PASSWORD, Shops
 from tests.fakes.no_database import NoDatabase
@@ -48,6 +49,32 @@ def test_person_signs_in_and_works_there(signed_out: Shops, end: str) -> None:
         signed_out.local, "webhook", "list", "-u", base, remote_access=signed_out.remote_access
     )
     assert listed.exit_code == 0
+
+
+def protect(shops: Shops) -> str:
+    """Give the person an authenticator app; return a code."""
+    with shops.remote.database.reading() as session:
+        boss = session.scalar(select(UserRecord.id).where(UserRecord.email == PERSON[1]))
+    return one_time_code(shops.remote, make_authenticator_app(shops.remote, boss or 0))
+
+
+def test_person_with_a_second_factor_signs_in_with_a_code(
+    signed_out: Shops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = protect(signed_out)
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _stdin: True)
+    stdin = f"{PASSWORD}\n{code}\n"
+    done = login(signed_out, signed_out.url, *PERSON[:2], stdin=stdin)
+    assert done.exit_code == 0, done.output
+    assert signed_out.remote_only("webhook", "list").exit_code == 0
+
+
+def test_code_is_not_asked_for_in_a_pipe(signed_out: Shops) -> None:
+    protect(signed_out)
+    failed = login(signed_out, signed_out.url, *PERSON, stdin=PASSWORD)
+    assert failed.exit_code == 2
+    assert "This account has a second factor." in failed.stderr
+    assert login(signed_out, "--list", "--json").stdout == "[]\n"
 
 
 def test_app_signs_in_by_its_token(signed_out: Shops) -> None:
