@@ -9,7 +9,7 @@ from pathlib import Path
 from babel.messages.extract import extract_from_file
 from jinja2 import Environment, nodes
 
-MARKS = ("text", "html_text", "lazy_text", "translatable")
+MARKS = ("text", "html_text", "lazy_text", "translatable", "gettext", "say", "N_")
 """Functions of Python whose first argument is a sentence and whose second is its plural."""
 
 _TEMPLATE_OPTIONS = {"trimmed": "true"}
@@ -86,7 +86,7 @@ def unmarked_in_page(path: Path) -> Iterator[Sentence]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     known: set[ast.AST] = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in (*MARKS, "Problem"):
+        if isinstance(node, ast.Call) and _name_of(node) in (*MARKS, "Problem"):
             known |= set(ast.walk(node))
     for node in ast.walk(tree):
         words = _constant(node)
@@ -127,9 +127,13 @@ def _of_call(call: ast.Call) -> Iterator[Sentence]:
     for singular, plural in _problem(call):
         if _constant(singular):
             yield Sentence(_constant(singular), _constant(plural), call.lineno)
-    if ast.unparse(call.func) in MARKS and _constant(call.args[0]):
+    if _name_of(call) in MARKS and call.args and _constant(call.args[0]):
         many = _constant(call.args[1]) if len(call.args) > 1 else ""
         yield Sentence(_constant(call.args[0]), many, call.lineno)
+
+
+def _name_of(call: ast.Call) -> str:
+    return ast.unparse(call.func).rpartition(".")[2]
 
 
 def _problem(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:

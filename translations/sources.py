@@ -19,10 +19,13 @@ TEMPLATES = (
     "console/second_factor_required.html",
     "console/sign_in.html",
     "console/sign_in_code.html",
+    "mail/*.html",
+    "mail/*.txt",
 )
 """Below ``app/templates``."""
 
 PAGES = (
+    "adapters/mail_values.py",
     "console/errors.py",
     "console/formatting.py",
     "console/forms.py",
@@ -75,6 +78,7 @@ def files(patterns: tuple[str, ...], folder: str) -> Iterator[Path]:
 
 
 SIGNED_OUT = (
+    "app/adapters/",
     "app/templates/error.html",
     "app/templates/mail/",
     "app/templates/console/_parts.html",

@@ -26,7 +26,9 @@ class AccountRegisterInput(graphene.InputObjectType):
 
     first_name = graphene.String()
     last_name = graphene.String()
-    language_code = graphene.InputField(_LANGUAGE, description="The user's language; default EN.")
+    language_code = graphene.InputField(
+        _LANGUAGE, description="The user's language; by default the shop's."
+    )
     email = graphene.NonNull(graphene.String)
     password = graphene.NonNull(graphene.String)
     redirect_url = graphene.String(

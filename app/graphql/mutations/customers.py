@@ -44,7 +44,7 @@ class UserCreateInput(graphene.InputObjectType):
     note = graphene.String(description=_NOTE)
     external_reference = graphene.String(description=_REFERENCE)
     language_code = graphene.InputField(
-        _LANGUAGE, description="The customer's language; default EN."
+        _LANGUAGE, description="The customer's language; by default the shop's."
     )
     default_shipping_address = graphene.InputField(
         AddressInput, description="The default shipping address."

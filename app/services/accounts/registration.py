@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.names import name_problems
-from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmationRequested, CustomerCreated
 from app.domain.mails.mail import Mail, MailKind
@@ -137,7 +136,7 @@ def _create(
         first_name=new.first_name,
         last_name=new.last_name,
         public_metadata=dict(new.metadata),
-        language_code=present(new.language_code, DEFAULT_LANGUAGE),
+        language_code=present(new.language_code, shop.default_language),
         is_confirmed=False,
         is_active=True,
         date_joined=now,

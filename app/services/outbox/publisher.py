@@ -11,7 +11,8 @@ from app.domain.events import Event, LinkRequested
 from app.domain.keys.encryption_purposes import OUTBOX_EVENT, OUTBOX_MAIL
 from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.senders import ASKED_AGAIN, MAX_WAIT, MailSender, sender_setting
-from app.models import OutboxEventRecord, OutboxMailRecord, ShopRecord
+from app.domain.values.languages import shipped_tag
+from app.models import OutboxEventRecord, OutboxMailRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.authorization.register import part
@@ -61,10 +62,10 @@ def add_mail(
 ) -> None:
     """Promise ``mail``: it is sent after the transaction of ``session`` has been committed.
 
-    ``user_id`` is the account it is about, ``redirect_url`` the page of its link, both for the
-    mail log.
+    ``user_id`` is the account it is about, which decides on its language and time zone;
+    ``redirect_url`` is the page of its link, for the mail log.
     """
-    session.add(_promise(ports, mail, user_id, redirect_url))
+    session.add(_promise(ports, session, mail, user_id, redirect_url))
 
 
 @part
@@ -85,7 +86,7 @@ def add_link_mail(
     sender = MailSender(getattr(shop, sender_setting(mail.kind)))
     told = replace(event, mail_kind=mail.kind.value, mail_sender=sender.value)
     note = _note(ports, actor, told)
-    promised = _promise(ports, mail, event.subject_id, redirect_url)
+    promised = _promise(ports, session, mail, event.subject_id, redirect_url)
     is_apps = sender is MailSender.APP
     if is_apps and not _asks_again(ports, session, mail.kind, event.subject_id):
         session.add(note)
@@ -95,17 +96,32 @@ def add_link_mail(
     session.add_all([note, promised])
 
 
-def _promise(ports: Ports, mail: Mail, user_id: int | None, redirect_url: str) -> OutboxMailRecord:
+def _promise(
+    ports: Ports, session: Session, mail: Mail, user_id: int | None, redirect_url: str
+) -> OutboxMailRecord:
     now = ports.clock.now()
+    reader = None if user_id is None else session.get(UserRecord, user_id)
+    values = dict(mail.values)
+    if reader is not None and reader.time_zone:
+        values["time_zone"] = reader.time_zone
     return OutboxMailRecord(
         kind=mail.kind.value,
         recipient=mail.recipient,
         user_id=user_id,
         redirect_url=redirect_url,
-        sealed=ports.encryption.encrypt(OUTBOX_MAIL, json.dumps(dict(mail.values))),
+        sealed=ports.encryption.encrypt(OUTBOX_MAIL, json.dumps(values)),
+        language_code=_language_of(session, reader),
         created_at=now,
         next_attempt_at=now,
     )
+
+
+def _language_of(session: Session, reader: UserRecord | None) -> str:
+    """Return the language of a mail: its reader's, else the shop's, "" for English."""
+    if reader is not None and shipped_tag(reader.language_code):
+        return reader.language_code
+    shop = session.get_one(ShopRecord, SHOP_ID)
+    return shop.default_language if shipped_tag(shop.default_language) else ""
 
 
 def _asks_again(ports: Ports, session: Session, kind: MailKind, user_id: int) -> bool:

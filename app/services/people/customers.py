@@ -10,7 +10,7 @@ from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.names import name_problems
 from app.domain.accounts.notes import note_problems
 from app.domain.accounts.staff import deletion_problem
-from app.domain.accounts.users import DEFAULT_LANGUAGE, User
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerDeleted, CustomerUpdated
@@ -68,7 +68,7 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
         problems.append(redirect_refusal(ports, new.redirect_url))
     problems.append(_type_problem(new.customer_type))
     refuse_any(*problems)
-    language = present(new.language_code, DEFAULT_LANGUAGE)
+    language = present(new.language_code, "")
     new_user = NewUser(
         email,
         new.first_name,

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.names import name_problems
-from app.domain.accounts.users import DEFAULT_LANGUAGE, User
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import grant_problem, holds_all_permissions
 from app.domain.authorization.permissions import Permission
@@ -18,7 +18,8 @@ from app.domain.events import CustomerCreated, StaffCreated
 from app.domain.passwords.passwords import own_words
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import to_global_id
-from app.models import UserPermissionRecord, UserRecord
+from app.models import ShopRecord, UserPermissionRecord, UserRecord
+from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.services.accounts.new_passwords import weaknesses
 from app.services.audit.log import Change, record
@@ -39,7 +40,10 @@ _REFERENCE_TAKEN = Problem(
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
-    """A new confirmed user; ``groups`` by key, no ``password`` for none."""
+    """A new confirmed user; ``groups`` by key, no ``password`` for none.
+
+    Without a ``language_code`` it is the shop's default language.
+    """
 
     email: str
     first_name: str = ""
@@ -50,7 +54,7 @@ class NewUser:
     groups: frozenset[int] = frozenset()
     password: str | None = field(default=None, repr=False)
     is_active: bool = True
-    language_code: str = DEFAULT_LANGUAGE
+    language_code: str = ""
     note: str = ""
     external_reference: str = ""
 
@@ -135,7 +139,7 @@ def store_user(
         is_staff=_is_staff(new),
         is_superuser=new.is_superuser,
         is_active=new.is_active,
-        language_code=new.language_code,
+        language_code=new.language_code or session.get_one(ShopRecord, SHOP_ID).default_language,
         note=new.note,
         external_reference=new.external_reference or None,
         date_joined=now,
