@@ -21,7 +21,9 @@ from tests.builders.links import link_for
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user
 from tests.builders.second_factors import make_recovery_codes, one_time_code
+from tests.servers.own_provider import OwnProvider
 from tests.services.logins import log_in
+from tests.services.provider_bearers import who
 from tests.services.sign_in.second_factors import (
     WRONG_CODE,
     Protected,
@@ -136,3 +138,20 @@ def test_name_of_a_passkey_puts_no_link_into_the_notice(
     [mail] = mails(ports, MailKind.SECOND_FACTOR_ADDED)
     assert mail.values["factor"] == f'Passkey "{shown}"'
     assert mail.values["factor_name"] == shown
+
+
+def test_provider_that_changes_an_email_is_told_to_the_old_one(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    def sign_in_as(email: str, token_id: str) -> int | None:
+        token = provider.sign(provider.claims("kim", jti=token_id))
+        provider.known(token, "kim", email=email, email_verified=True)
+        return who(ports, token).actor.user_id
+
+    user_id = sign_in_as("kim@sso.example", "1")
+    assert mails(ports) == []
+    assert sign_in_as("moved@sso.example", "2") == user_id
+    [mail] = mails(ports, MailKind.EMAIL_CHANGED)
+    assert mail.recipient == "kim@sso.example"
+    assert mail.values["new_email"] == "moved@sso.example"
+    assert mail.values["not_me"] == ""

@@ -18,6 +18,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.identity.account_trust import confirm_email, make_staff
 from app.services.outbox.publisher import add_event
+from app.services.outbox.security_notices import notify_email_change
 
 
 @part
@@ -55,6 +56,7 @@ def update_from_provider(
 ) -> None:
     """Update an account from its provider; the email only if verified and free.
 
+    The old email gets a notice, without a link: the provider would change it again.
     A verified email equal to the account's verifies the ``identity`` and confirms the account.
     """
     details: dict[str, object] = {
@@ -76,6 +78,10 @@ def update_from_provider(
     if "is_confirmed" in after:
         confirm_email(ports, actor, session, user)
     user.updated_at = ports.clock.now()
+    if "email" in after:
+        session.flush()
+        old_email = str(before["email"])
+        notify_email_change(ports, actor, session, user, old_email, can_restore=False)
     kind = StaffUpdated if user.is_staff else CustomerUpdated
     add_event(ports, actor, session, kind(user.id))
     change = Change("user.sync", "User", user.id, user.email, before, after)
