@@ -1,34 +1,46 @@
 """An account that becomes trusted keeps no identity whose email the provider hasn't verified."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
 from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.passwords.email_links import LinkPurpose
+from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.accounts.email_changes import confirm_email_change
+from app.services.accounts.password_changes import set_password
 from app.services.people.customers import update_customer
 from app.services.people.staff import NewStaff, StaffChanges, create_staff, update_staff
 from app.services.people.user_details import Details
+from app.services.second_factors.challenges import SecondFactorRequired
+from app.services.second_factors.stored_factors import read_factors
+from app.services.sign_in.passkey_sign_in import challenge_passkey, verify_passkey
 from tests.builders.audit import trail
 from tests.builders.links import link_for
+from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import (
+    NOBODY,
     PASSWORD,
     actor_of,
     change_user,
     make_group,
+    make_user,
     sessions_of,
+    sign_in,
 )
 from tests.builders.providers import identities, set_up, user_called
+from tests.builders.second_factors import make_authenticator_app, make_recovery_codes
 from tests.fakes.clock import FakeClock
 from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import who
 from tests.services.provider_logins import CODE, begin, finish, grant
 
 EMAIL = "boss@sso.example"
+NEW = "nine lazy Störche by the sea"
 HELD = Permission.MANAGE_STAFF
 Trust = Callable[[Ports, int], None]
 
@@ -212,3 +224,45 @@ def test_customer_with_an_unverified_identity_signs_in_while_the_account_is_not_
     user_id = _account(ports, provider)
     assert who(ports, _token(provider)).actor.user_id == user_id
     assert identities(ports) == [(provider.url, "attacker", False)]
+
+
+def _set_password(ports: Ports, user_id: int) -> None:
+    token = link_for(ports, user_id, LinkPurpose.SET_PASSWORD)
+    with suppress(SecondFactorRequired):
+        set_password(ports, NOBODY, email=EMAIL, password=NEW, token=token)
+
+
+def _sign_in_with_passkey(ports: Ports, authenticator: SoftwareAuthenticator) -> str:
+    asked = challenge_passkey(ports, NOBODY, challenge=None)
+    credential = authenticator.get(asked.options)
+    return verify_passkey(ports, NOBODY, challenge=asked.token, credential=credential).access
+
+
+@pytest.mark.parametrize(
+    "trust", [_promote, _confirm, _set_password], ids=["promoted", "confirmed", "owner"]
+)
+@pytest.mark.parametrize("was_confirmed", [False, True])
+def test_trusted_account_keeps_no_passkey_from_before_it_was_confirmed(
+    ports: Ports, clock: FakeClock, trust: Trust, was_confirmed: bool
+) -> None:
+    """A provider that rules permissions let a stranger into the console, who added a passkey."""
+    user_id = make_user(ports, EMAIL, is_confirmed=was_confirmed)
+    passkey = SoftwareAuthenticator()
+    make_passkey(ports, user_id, passkey)
+    make_authenticator_app(ports, user_id)
+    make_recovery_codes(ports, user_id)
+    session = sign_in(ports, user_id, amr=("hwk", "mfa")).access
+    assert who(ports, session).actor.user_id == user_id
+
+    trust(ports, user_id)
+
+    with ports.database.reading() as reading:
+        assert read_factors(reading, user_id).is_active is was_confirmed
+    if was_confirmed:
+        assert _sign_in_with_passkey(ports, passkey)
+    else:
+        assert not who(ports, session).actor.is_user
+        with pytest.raises(Refused):
+            _sign_in_with_passkey(ports, passkey)
+        [row] = trail(ports, "second_factor.reset")
+        assert row.before == {"passkeys": 1, "authenticator_app": True}
