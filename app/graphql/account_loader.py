@@ -22,13 +22,17 @@ Loaded = TypeVar("Loaded")
 class AccountLoader:
     """The users under one root field; a list adds all of its users first.
 
-    ``proven`` are keys of users whose password, token or link the request has proven.
+    ``proven`` are keys of users whose password, token or link the request has proven, ``owners``
+    those of them whose token isn't an extension's.
     """
 
-    def __init__(self, ports: Ports, actor: Actor, proven: Collection[int]) -> None:
+    def __init__(
+        self, ports: Ports, actor: Actor, proven: Collection[int], owners: Collection[int]
+    ) -> None:
         self._ports = ports
         self._actor = actor
         self._proven = proven
+        self._owners = owners
         self._users: dict[int, User] = {}
         self._public: dict[int, Metadata] = {}
         self._private: dict[int, Metadata] = {}
@@ -85,7 +89,7 @@ class AccountLoader:
         """Return them; raises ``PermissionDenied`` as ``second_factors_of_users`` does."""
 
         def read(users: Collection[User]) -> Mapping[int, tuple[ListedFactor, ...]]:
-            return second_factors_of_users(self._ports, self._actor, users, self._proven)
+            return second_factors_of_users(self._ports, self._actor, users, self._owners)
 
         return self._load(user, self._factors, read) or ()
 

@@ -18,8 +18,8 @@ class RequestContext:
 
     ``deleted_object`` is the type and key that a deletion event (or its dry run) is about; nothing
     belongs to it. ``proven_users`` are keys of users whose password, token or link this request
-    has proven. ``field_errors`` are errors at fields that have a value nevertheless; executing an
-    operation takes them out.
+    has proven, ``proven_owners`` those of them whose token isn't an extension's. ``field_errors``
+    are errors at fields that have a value nevertheless; executing an operation takes them out.
     """
 
     ports: Ports
@@ -28,6 +28,7 @@ class RequestContext:
     deleted_object: tuple[str, int] | None = None
     field_errors: list[GraphQLError] = field(default_factory=list, repr=False, compare=False)
     proven_users: set[int] = field(default_factory=set, repr=False, compare=False)
+    proven_owners: set[int] = field(default_factory=set, repr=False, compare=False)
     _account_loaders: dict[str | int, AccountLoader] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -43,10 +44,15 @@ class RequestContext:
         """The key by which to look for what belongs to a thing; that of nothing if it is gone."""
         return 0 if self.deleted_object == (kind, key) else key
 
-    def proven(self, user: User | None) -> User | None:
-        """Return ``user``, whose password, token or link a use case has accepted."""
+    def proven(self, user: User | None, *, is_owner: bool = True) -> User | None:
+        """Return ``user``, whose password, token or link a use case has accepted.
+
+        ``is_owner``: it isn't the token of an extension that acts for them.
+        """
         if user is not None:
             self.proven_users.add(user.id)
+            if is_owner:
+                self.proven_owners.add(user.id)
         return user
 
     def group_loader(self, info: GraphQLResolveInfo) -> GroupLoader:
@@ -61,7 +67,7 @@ class RequestContext:
         """Return the account loader of the root field above ``info``."""
         root = _root_key(info)
         if root not in self._account_loaders:
-            loader = AccountLoader(self.ports, self.actor, self.proven_users)
+            loader = AccountLoader(self.ports, self.actor, self.proven_users, self.proven_owners)
             self._account_loaders[root] = loader
         return self._account_loaders[root]
 

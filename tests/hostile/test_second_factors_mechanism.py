@@ -18,11 +18,13 @@ from app.services.identity.identify import identify
 from app.services.sign_in.second_factor_proofs import ask_for_proof
 from app.services.sign_in.sessions import end_sessions
 from app.services.sign_in.tokens import refresh_token
+from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import NOBODY, sign_in, visit
 from tests.builders.second_factors import make_recovery_codes, one_time_code
 from tests.fakes.clock import FakeClock
 from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.graphql.shop_client import ApiClient
+from tests.services.extension_setup import set_scene
 from tests.services.logins import stored_sessions
 from tests.services.sign_in.second_factors import (
     Protected,
@@ -35,6 +37,9 @@ from tests.services.sign_in.second_factors import (
 
 USE = """mutation ($challenge: String!, $answer: JSONString!) {
   passkeyVerify(challenge: $challenge, credential: $answer) { errors { field code } }
+}"""
+CHECK = """mutation ($token: String) {
+  tokenVerify(token: $token) { user { secondFactors { name } } }
 }"""
 DEPTHS = range(850, 1000)
 """Levels of JSON around those that Python reads at all in a request."""
@@ -131,3 +136,14 @@ def test_deeply_nested_answer_is_a_mistake_of_the_client(ports: Ports, clock: Fa
         clock.pass_(minutes=2)
         answer = api.ask(USE, challenge="x", answer="[" * depth + "]" * depth)
         assert "Internal Server Error" not in str(answer), depth
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_extension_lists_no_factors_of_its_user_by_having_its_token_checked(ports: Ports) -> None:
+    scene, api = set_scene(ports), ApiClient(ports)
+    make_passkey(ports, scene.user, SoftwareAuthenticator(), "Ann's phone")
+    for credential in (None, scene.token):
+        refused = api.ask(CHECK, credential, token=scene.token)
+        assert refused["data"]["tokenVerify"]["user"] == {"secondFactors": None}
+    own = sign_in(ports, scene.user, amr=("hwk", "mfa")).access
+    assert api.run(CHECK, token=own)["user"] == {"secondFactors": [{"name": "Ann's phone"}]}

@@ -186,9 +186,8 @@ class ExternalMutations(graphene.ObjectType):
         )
         if verified is None:
             return ExternalVerify(is_valid=False, verify_data={})
-        return ExternalVerify(
-            is_valid=True, user=context.proven(verified.user), verify_data=dict(verified.payload)
-        )
+        user = context.proven(verified.user, is_owner=verified.is_owner)
+        return ExternalVerify(is_valid=True, user=user, verify_data=dict(verified.payload))
 
 
 def _text(members: object, name: str) -> str | None:

@@ -142,9 +142,8 @@ class TokenMutations(graphene.ObjectType):
             verified = tokens.verify_token(ports, actor, token=token)
         except Refused as refused:
             return VerifyToken(is_valid=False, errors=payload_problems(refused))
-        return VerifyToken(
-            is_valid=True, user=context.proven(verified.user), payload=verified.payload
-        )
+        user = context.proven(verified.user, is_owner=verified.is_owner)
+        return VerifyToken(is_valid=True, user=user, payload=verified.payload)
 
     @staticmethod
     @answers(DeactivateAllUserTokens)

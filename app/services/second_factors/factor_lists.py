@@ -30,11 +30,11 @@ class ListedFactor:
 
 @public
 def second_factors_of_users(
-    ports: Ports, actor: Actor, users: Collection[User], proven: Collection[int] = ()
+    ports: Ports, actor: Actor, users: Collection[User], owners: Collection[int] = ()
 ) -> Mapping[int, tuple[ListedFactor, ...]]:
     """Return the second factors of each of ``users``, in one statement.
 
-    ``proven`` are keys of users whose password, token or link the request has proven. Raises
+    ``owners`` are keys of users whose password or own token the request has proven. Raises
     ``PermissionDenied`` for other people's: those of staff need MANAGE_STAFF, those of customers
     MANAGE_USERS.
     """
@@ -42,7 +42,7 @@ def second_factors_of_users(
         needed = NEEDED[user.is_staff]
         manages = actor.holds(needed) and actor.viewer.holds(needed)
         is_self = actor.is_account_owner and actor.user_id == user.id
-        if not (is_self or manages or user.id in proven):
+        if not (is_self or manages or user.id in owners):
             raise PermissionDenied(needed)
     keys = [user.id for user in users]
     parts = (_passkeys(keys), _apps(keys), _recovery_codes(keys))

@@ -55,6 +55,11 @@ class Verified:
     user: User
     payload: Mapping[str, object]
 
+    @property
+    def is_owner(self) -> bool:
+        """Whether the person has the token, not an extension that acts for them."""
+        return self.payload.get("type") != TokenType.EXTENSION
+
 
 @input_decides
 def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed:
