@@ -2,6 +2,7 @@
 
 from tests.mutations.access_rules import AUTHORIZATION, SWITCHES
 from tests.mutations.account_rules import ACCOUNTS, APPS, PERSONAL_DATA, SINGLE_SIGN_ON
+from tests.mutations.app_mail_rules import APP_MAIL
 from tests.mutations.credential_rules import SIGN_IN, TOKENS
 from tests.mutations.delivery_rules import VALUES, WEBHOOKS
 from tests.mutations.import_rules import IMPORTS
@@ -19,6 +20,7 @@ MUTANTS = (
     *SIGN_IN,
     *SIGN_IN_LOG,
     *MAIL_LOG,
+    *APP_MAIL,
     *PASSKEYS,
     *SECOND_FACTORS,
     *ACCOUNTS,

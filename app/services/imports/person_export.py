@@ -93,6 +93,7 @@ _MAIL = (
     "attempts",
     "attempted_at",
     "sent_at",
+    "sent_by",
     "last_error",
 )
 _ORDER = ("id", "status", "is_paid", "user_email", "total", "currency", "created_at", "updated_at")

@@ -1,6 +1,7 @@
 """An app sends an email instead of us; ours is sent as soon as the app can't."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import delete, update
@@ -15,7 +16,7 @@ from app.domain.passwords.email_links import LIFETIMES, LinkPurpose
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
-from app.models import AppRecord, WebhookRecord
+from app.models import AppRecord, OutboxMailRecord, WebhookRecord
 from app.ports import Ports
 from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.password_changes import set_password
@@ -212,6 +213,7 @@ def test_late_answer_of_the_app_changes_nothing(shop: MailingShop, clock: FakeCl
     shop.work()
     assert shop.accepted == [CLARA]
     assert [(mail.status, mail.sent_by) for mail in shop.mails] == [(MailStatus.SENT, "")]
+    assert shop.stored[0].awaited_event_id is None
 
 
 def test_deferred_email_of_ours_waits_for_no_app(shop: MailingShop, clock: FakeClock) -> None:
@@ -221,6 +223,24 @@ def test_deferred_email_of_ours_waits_for_no_app(shop: MailingShop, clock: FakeC
     (sent,) = shop.stored
     assert (sent.awaited_event_id, sent.attempts) == (None, 1)
     assert settle_app_mail(shop.ports, WORKER) == 0
+
+
+def test_email_that_an_older_worker_is_sending_is_left_alone(
+    shop: MailingShop, clock: FakeClock
+) -> None:
+    """During an upgrade: it claims an email whose time is up, and knows of no app."""
+    shop.make_listener(USERS)
+    shop.ask()
+    claimed = clock.now() + timedelta(minutes=5)
+    with shop.ports.database.transaction() as session:
+        mail = session.get_one(OutboxMailRecord, 1)
+        mail.lease, mail.next_attempt_at = "older", claimed
+    fan_out_events(shop.ports, WORKER)
+    work_off(shop.ports)
+    assert shop.accepted == [CLARA]
+    assert settle_app_mail(shop.ports, WORKER) == 0
+    (stored,) = shop.stored
+    assert (stored.lease, stored.next_attempt_at) == ("older", claimed)
 
 
 def test_person_who_asks_again_gets_ours_too(shop: MailingShop, clock: FakeClock) -> None:

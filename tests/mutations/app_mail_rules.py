@@ -1,0 +1,107 @@
+"""Mutants of the rules about emails that an app sends."""
+
+from tests.mutations.mutant import Mutant
+
+_FILE = "app/services/operations/app_mail.py"
+_TESTS = "services/operations/test_app_mail.py"
+
+APP_MAIL = (
+    Mutant(
+        "An app that got the event without the link doesn't count",
+        "app/services/deliveries/fanout.py",
+        "bool(event.token) and str(event.token) in payload",
+        "bool(event.token)",
+        "hostile/test_app_mail.py",
+    ),
+    Mutant(
+        "Only deliveries of a link count",
+        _FILE,
+        "            DeliveryRecord.has_link.is_(True),\n",
+        "",
+        "hostile/test_app_mail.py",
+    ),
+    Mutant(
+        "What waits at a temporary endpoint isn't sent",
+        _FILE,
+        "            WebhookRecord.target_url != TEMPORARY_URL,\n",
+        "",
+        _TESTS,
+    ),
+    Mutant(
+        "A disabled webhook isn't waited for",
+        _FILE,
+        "        WebhookRecord.is_active.is_(True),\n",
+        "",
+        _TESTS,
+    ),
+    Mutant(
+        "A deactivated app isn't waited for",
+        _FILE,
+        "        AppRecord.is_active.is_(True),\n",
+        "",
+        _TESTS,
+    ),
+    Mutant(
+        "An attempt that would be too late isn't waited for",
+        _FILE,
+        "        DeliveryRecord.next_attempt_at <= _mail.next_attempt_at,\n",
+        "",
+        _TESTS,
+    ),
+    Mutant(
+        "An email waits until all webhooks of its event were found",
+        _FILE,
+        "(~is_open & ~hopeful.exists())",
+        "(~hopeful.exists())",
+        _TESTS,
+    ),
+    Mutant(
+        "Emails that apps don't send anymore don't wait",
+        _FILE,
+        "_mail.kind.not_in(kinds) | ",
+        "",
+        _TESTS,
+    ),
+    Mutant(
+        "An email that is being sent stays as it is",
+        _FILE,
+        '    _mail.lease == "",\n',
+        "",
+        _TESTS,
+    ),
+    Mutant(
+        "A newer link ends the wait of an older email",
+        _FILE,
+        "newer.id > _mail.id",
+        "newer.id < _mail.id",
+        _TESTS,
+    ),
+    Mutant(
+        "The link of an email that an app sent isn't kept",
+        _FILE,
+        '"next_attempt_at": None, "sealed": ""}',
+        '"next_attempt_at": None}',
+        _TESTS,
+    ),
+    Mutant(
+        "Half of a link's life is left after the wait",
+        "app/domain/mails/senders.py",
+        "timedelta(minutes=30)",
+        "timedelta(minutes=31)",
+        _TESTS,
+    ),
+    Mutant(
+        "Someone who asks again gets the shop's email",
+        "app/services/outbox/publisher.py",
+        "if is_apps and not _asks_again(ports, session, mail.kind, event.subject_id):",
+        "if is_apps:",
+        "hostile/test_app_mail.py",
+    ),
+    Mutant(
+        "An email that is claimed waits for no app",
+        "app/services/operations/mail_sending.py",
+        "                awaited_event_id=None,\n",
+        "",
+        _TESTS,
+    ),
+)
