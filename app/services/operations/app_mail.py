@@ -66,21 +66,15 @@ def app_name(*statuses: DeliveryStatus) -> ScalarSelect[str]:
 
 
 def _settle(ports: Ports, values: dict[str, object], condition: ColumnElement[bool]) -> int:
-    """Write ``values`` into waiting mails; the conditions are read again when rows are locked."""
+    """Write ``values`` into waiting mails, except those that another worker settles right now."""
     found = select(_mail.id).where(*_WAITS, condition).order_by(_mail.id).limit(_AT_ONCE)
     with ports.database.reading() as session:
-        keys = session.scalars(found).all()
-    if not keys:
-        return 0
-    change = (
-        update(_mail)
-        .where(_mail.id.in_(keys), *_WAITS, condition)
-        .values(values)
-        .returning(_mail.id)
-        .execution_options(synchronize_session=False)
-    )
+        if session.scalar(found.limit(1)) is None:
+            return 0
     with ports.database.transaction() as session:
-        return len(session.scalars(change).all())
+        keys = session.scalars(found.with_for_update(of=_mail, skip_locked=True)).all()
+        session.execute(update(_mail).where(_mail.id.in_(keys)).values(values))
+    return len(keys)
 
 
 def _deliveries(*statuses: DeliveryStatus) -> Select[int]:
