@@ -221,7 +221,7 @@ def test_emails_that_an_app_sends_name_it(staff_console: StaffConsole, shop: Por
     fan_out_events(mailing.ports, WORKER)
     page = console.open("/console/mails/1")
     for words in (
-        f"Result Waiting for {name}",
+        f"Result Waiting for app App {name}",
         "Waits until 1 Mar 2026, 12:30:00 UTC",
         "It's sent without the app 30 minutes after it was queued",
         "Send without the app",
@@ -231,7 +231,7 @@ def test_emails_that_an_app_sends_name_it(staff_console: StaffConsole, shop: Por
     work_off(mailing.ports)
     send_due_mail(mailing.ports, WORKER)
     page = console.open("/console/mails/?result=SENT_BY_APP")
-    assert f"Password reset {CLARA} Sent by {name}" in page.text
+    assert f"Password reset {CLARA} Sent by app {name}" in page.text
     page = console.open("/console/mails/1")
     assert "Accepted by the app 1 Mar 2026, 12:00:00 UTC" in page.text
     assert "A new link is sent" in page.text

@@ -69,7 +69,10 @@ _NEEDED = "To send this email again, you need the permission “{permission}”.
 
 @dataclass(frozen=True, slots=True)
 class MailRow:
-    """An email in a list; ``endpoint`` is the page of its account, empty without one."""
+    """An email in a list; ``endpoint`` is the page of its account, empty without one.
+
+    ``app`` is the name of the app that sent it, or that it waits for.
+    """
 
     id: int
     kind: str
@@ -78,6 +81,7 @@ class MailRow:
     endpoint: str
     key: int
     result: Pill
+    app: str
     error: str
     at: datetime
 
@@ -141,18 +145,11 @@ def _row(mail: MailEntry, permissions: frozenset[Permission]) -> MailRow:
         name=_name(mail),
         endpoint=endpoint,
         key=key,
-        result=Pill(_STATES[mail.status], _result(mail)),
+        result=Pill(_STATES[mail.status], STATUSES[mail.status]),
+        app=mail.sent_by or mail.waits_for or "",
         error=mail.error,
         at=mail.created_at,
     )
-
-
-def _result(mail: MailEntry) -> str:
-    if mail.sent_by:
-        return text("Sent by {app}", app=mail.sent_by)
-    if mail.waits_for:
-        return text("Waiting for {app}", app=mail.waits_for)
-    return STATUSES[mail.status]
 
 
 def _account_page(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, int]:
