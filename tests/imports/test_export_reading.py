@@ -30,10 +30,12 @@ from app.services.identity.identify import identify
 from app.services.imports.export_reading import ExportFileOptions, import_export
 from app.services.imports.exports import export_installation
 from app.services.people.directory import list_users
+from app.services.shop.settings import show_settings
 from app.services.webhooks.stored_webhooks import read_webhooks
 from tests.builders.audit import trail
 from tests.builders.outbox import events
 from tests.builders.people import change_user, make_user, visit
+from tests.builders.second_factor_rule import require_second_factor
 from tests.commands.shell import run, run_json
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -107,6 +109,38 @@ def test_round_trip_between_databases_is_equal(move: Move) -> None:
     assert lines_of(move.there) == lines_of(move.here)
     assert events(move.there) == []
     assert len(trail(move.there, "import.run")) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "field"),
+    [
+        ("staff_second_factor", "OPTIONAL", "SOMETIMES", "staff_second_factor"),
+        ("staff_second_factor", "OPTIONAL", "REQUIRED", "second_factor_from"),
+        ("second_factor_from", None, "2026-03-01T12:00:00+00:00", "second_factor_from"),
+        ("second_factor_grace_days", 14, -1, "second_factor_grace_days"),
+        ("password_login_mode", "ENABLED", "MAYBE", "password_login_mode"),
+        ("staff_invitation_sender", "OURS", "THEIRS", "settings"),
+        ("mail_reply_to", "", "a@b.example\nBcc: c", "mail_reply_to"),
+    ],
+)
+def test_settings_that_could_not_be_saved_are_left_out(
+    move: Move, name: str, old: object, new: object, field: str
+) -> None:
+    move.export()
+    move.change(*(f'"{name}":{json.dumps(value)}' for value in (old, new)))
+    before = show_settings(move.there, OPERATOR)
+    report = move.take_in()
+    [reason] = [each["reason"] for each in report["findings"] if each["code"] == "VALUE_INVALID"]
+    assert reason == f"{field} is missing or can't be read."
+    assert show_settings(move.there, OPERATOR) == before
+
+
+def test_required_second_factor_is_imported_with_its_moment(move: Move) -> None:
+    """The control."""
+    require_second_factor(move.here)
+    move.export()
+    move.take_in()
+    assert show_settings(move.there, OPERATOR) == show_settings(move.here, OPERATOR)
 
 
 def test_passwords_tokens_and_secrets_work_under_another_key(move: Move) -> None:

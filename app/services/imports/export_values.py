@@ -9,10 +9,14 @@ from sqlalchemy import inspect
 
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
+from app.domain.shop.setting_table import SETTINGS
+from app.domain.shop.settings import PasswordLoginMode, StaffSecondFactor
 from app.domain.values.text_rules import is_storable
+from app.models import ShopRecord
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.imports.exported_table import ExportedTable
+from app.services.shop.settings import settings_of
 
 Values = dict[str, Any]
 
@@ -20,6 +24,11 @@ _NAMES: Mapping[str, Collection[str]] = {
     "permissions": frozenset(Permission),
     "permission": frozenset(Permission),
     "events": frozenset(EventType),
+}
+
+_CHOICES: Mapping[str, Collection[str]] = {
+    "password_login_mode": frozenset(PasswordLoginMode),
+    "staff_second_factor": frozenset(StaffSecondFactor),
 }
 
 
@@ -41,6 +50,8 @@ def read_row(ports: Ports, table: ExportedTable, fields: Mapping[str, object]) -
                 continue
             raise InvalidField(name)
         values[column] = _value(name, columns[column], fields[name])
+    if table.record is ShopRecord:
+        _check_settings(values)
     for name, purpose in table.encrypted.items():
         if values.get(name):
             values[name] = ports.encryption.encrypt(purpose, values[name])
@@ -68,6 +79,24 @@ def read_lists(
 def is_known_permission(name: object) -> bool:
     """Whether there is such a permission here."""
     return name in _NAMES["permission"]
+
+
+def _check_settings(values: Values) -> None:
+    """Raise ``InvalidField`` for settings that couldn't be saved here: no page could read them."""
+    for name, choices in _CHOICES.items():
+        if values[name] not in choices:
+            raise InvalidField(name)
+    try:
+        shop = settings_of(ShopRecord(**values))
+    except ValueError:
+        raise InvalidField("settings") from None
+    for setting in SETTINGS:
+        if setting.problem(setting.read(shop)) is not None:
+            raise InvalidField(setting.name)
+    # Otherwise a second factor would be required from no moment on, or from one while optional.
+    is_required = shop.staff_second_factor is StaffSecondFactor.REQUIRED
+    if is_required is (shop.second_factor_from is None):
+        raise InvalidField("second_factor_from")
 
 
 def _value(name: str, column: Any, value: object) -> object:
