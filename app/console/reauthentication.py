@@ -96,31 +96,36 @@ def is_proved_by(form: ProofForm) -> bool:
     if not form.validate():
         return False
     try:
-        _confirm(form)
+        by_factor = _confirm(form)
     except Refused as refused:
         form.refuse(refused)
         return False
-    prove_now()
+    prove_now(by_factor=by_factor)
     return True
 
 
-def _confirm(form: ProofForm) -> None:
-    """Refuse unless the answer is right; an account with a factor is never asked for less."""
+def _confirm(form: ProofForm) -> bool:
+    """Refuse unless the answer is right; return whether it was a second factor.
+
+    An account with a factor is never asked for less.
+    """
     if form.proof_credential.data:
         challenge, credential = form.proof_challenge.data, form.proof_credential.data
         confirm_passkey_again(
             ports(), actor(), challenge=str(challenge), credential=str(credential)
         )
-    elif show_own_factors(ports(), actor()).types:
+        return True
+    if show_own_factors(ports(), actor()).types:
         if not form.proof_code.data:
             raise Refused(Problem("REQUIRED", "Enter a code.", "code"))
         confirm_code_again(ports(), actor(), code=str(form.proof_code.data))
-    elif signed_in_by().origin is not SessionOrigin.PASSWORD:
+        return True
+    if signed_in_by().origin is not SessionOrigin.PASSWORD:
         raise Refused(Problem("INVALID", "Confirm it with your identity provider."))
-    else:
-        if not form.proof_password.data:
-            raise Refused(Problem("REQUIRED", "Enter your password.", "password"))
-        confirm_password_again(ports(), actor(), password=form.proof_password.data)
+    if not form.proof_password.data:
+        raise Refused(Problem("REQUIRED", "Enter your password.", "password"))
+    confirm_password_again(ports(), actor(), password=form.proof_password.data)
+    return False
 
 
 def answer_proof() -> BaseResponse | None:

@@ -32,6 +32,7 @@ PROOF_LASTS = timedelta(minutes=5)
 
 _NOTED_EVERY = 60.0
 _REASON = "signed_out_because"
+_BY_FACTOR = "proved_by_factor"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ def open_console_session(opened: ConsoleSession) -> None:
             "until": by.until,
             "seen": now,
             "proved": now - opened.proved_ago,
+            _BY_FACTOR: opened.used_second_factor,
         }
     )
     login_user(ConsoleUser(opened.token, None, by))
@@ -92,22 +94,26 @@ def close_console_session() -> None:
     session.clear()
 
 
-def prove_now() -> None:
-    """Note that the person at the keyboard has just proved who they are."""
+def prove_now(*, by_factor: bool) -> None:
+    """Note that the person at the keyboard has just proved who they are.
+
+    ``by_factor``: with a second factor, or by adding one.
+    """
     session["proved"] = ports().clock.timestamp()
-    user = cast("ConsoleUser", current_user)
-    user.caller = find_console_caller(ports(), visitor_here(), user.id, caller().user.id)
+    session[_BY_FACTOR] = by_factor
 
 
 def is_proved() -> bool:
     """Whether that was a few minutes ago at most, and with the account's second factor if any.
 
-    A password that was entered before the second factor was added proves nothing from then on.
+    A password that was entered before the second factor was added proves nothing from then on,
+    in any copy of the cookie.
     """
     proved = float(session.get("proved", 0))
     is_recent = ports().clock.timestamp() - proved <= PROOF_LASTS.total_seconds()
     known = cast("ConsoleUser", current_user).caller if is_signed_in() else None
-    return is_recent and not (known is not None and known.lacks_own_factor)
+    needs_factor = known is not None and known.has_second_factor
+    return is_recent and (bool(session.get(_BY_FACTOR)) or not needs_factor)
 
 
 def is_refresh() -> bool:

@@ -53,6 +53,16 @@ def console(shop: Ports) -> ConsoleClient:
 
 
 @pytest.fixture
+def copied(console: ConsoleClient, shop: Ports) -> ConsoleClient:
+    """A browser with a copy of the cookie."""
+    client = create_app(shop, Settings()).test_client()
+    cookie = console.client.get_cookie("latchkey")
+    assert cookie is not None
+    client.set_cookie("latchkey", cookie.value)
+    return ConsoleClient(client, shop)
+
+
+@pytest.fixture
 def stolen(console: ConsoleClient, shop: Ports, clock: FakeClock) -> Stolen:
     secret = make_authenticator_app(shop, KEY)
     make_recovery_codes(shop, KEY)
@@ -92,6 +102,21 @@ def test_password_from_before_the_factor_proves_nothing(
     assert stolen.send(path) == 403
     assert factors(shop) == (True, 10)
     assert stolen.send(path, proof_code=one_time_code(shop, stolen.secret)) == 303
+
+
+@pytest.mark.parametrize("path", DOWNGRADES)
+def test_copied_cookie_proves_nothing_by_what_the_session_does_later(
+    console: ConsoleClient, copied: ConsoleClient, shop: Ports, path: str
+) -> None:
+    """The owner adds a factor in the session of the copied cookie, which its password proved."""
+    secret = make_authenticator_app(shop, KEY)
+    make_recovery_codes(shop, KEY)
+    own, stolen = Stolen(console, secret), Stolen(copied, secret)
+    assert own.send("app/cancel", proof_code=one_time_code(shop, secret)) == 303
+    assert sessions_of(shop, KEY)[0].amr == "pwd otp mfa"
+    assert stolen.send(path) == 403
+    assert factors(shop) == (True, 10)
+    assert own.send(path) == 303
 
 
 def test_fresh_password_is_a_proof_without_a_factor(console: ConsoleClient) -> None:

@@ -131,7 +131,7 @@ def _add(form: NewPasskeyForm) -> Created:
         credential=form.credential.data,
         name=form.name.data,
     )
-    prove_now()
+    prove_now(by_factor=True)
     message = "Passkey added."
     if added.other_sessions:
         message = text(

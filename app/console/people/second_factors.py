@@ -109,7 +109,7 @@ def new_codes() -> BaseResponse:
 
 def _confirm(form: SetupForm) -> Created:
     added = confirm_app_setup(ports(), actor(), code=form.code.data)
-    prove_now()
+    prove_now(by_factor=True)
     return Created(_confirmed(added), _INDEX, secret=" ".join(added.recovery_codes))
 
 

@@ -86,7 +86,7 @@ class ConsoleSession:
     """The session that the cookie names, its expiry and origin.
 
     ``proved_ago`` is how many seconds ago the provider last authenticated the person, 0 if it
-    doesn't say.
+    doesn't say. ``used_second_factor``: the session began with one.
     """
 
     token: str = field(repr=False)
@@ -95,6 +95,7 @@ class ConsoleSession:
     origin: SessionOrigin
     provider: str = ""
     proved_ago: float = 0.0
+    used_second_factor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class ConsoleCaller:
     """A staff member who is signed in to the console, with the shop's current state.
 
     ``second_factor_from`` is when staff need a second factor, ``None`` while it is optional.
-    ``lacks_own_factor``: the account has a second factor, which the session didn't use yet.
+    ``has_second_factor``: the account has one, whether or not the session used it.
     """
 
     actor: Actor
@@ -110,7 +111,7 @@ class ConsoleCaller:
     shop: PublicShop
     access: SessionAccess
     second_factor_from: datetime | None = None
-    lacks_own_factor: bool = False
+    has_second_factor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +270,7 @@ def find_console_caller(
         shop_state.shop,
         _access(live_session, shop_state.switches),
         shop_state.second_factor_from,
-        bool(row.has_second_factor) and not used_second_factor(live_session.amr),
+        bool(row.has_second_factor),
     )
 
 
@@ -313,4 +314,5 @@ def console_session(
         opened.origin,
         provider,
         proved_ago,
+        used_second_factor(opened.amr),
     )
