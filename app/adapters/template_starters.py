@@ -1,7 +1,6 @@
 """Where the editor of own templates begins: our emails, with their values by name."""
 
 from collections.abc import Callable, Mapping
-from textwrap import dedent
 
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import VALUES, OwnTemplate, ValueType
@@ -51,7 +50,7 @@ def _with_conditions(full: str, without: Mapping[str, str]) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    return dedent(text).strip("\n").splitlines()
+    return [line.strip() for line in text.strip().splitlines()]
 
 
 def _shared(lines: list[str], other: list[str]) -> int:

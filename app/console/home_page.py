@@ -93,6 +93,7 @@ def make_home_page(seen: Overview) -> HomePage:
         *(_webhook_item(webhook, seen.at) for webhook in seen.webhooks or ()),
         *_switch_items(seen, can_change=seen.traffic is not None),
         *(_provider_item(provider) for provider in active if provider.is_paused),
+        *_template_items(seen.broken_templates),
         *people_items(seen.people, seen.switches, seen.at, sign_on_is_used=bool(active)),
     )
     return HomePage(
@@ -172,6 +173,21 @@ def _with_action(
     item: AttentionItem, question: Mapping[str, object], action: str
 ) -> AttentionItem:
     return replace(item, endpoint="console.access.index", arguments=question, action=action)
+
+
+def _template_items(broken: int) -> Iterable[AttentionItem]:
+    if broken:
+        yield AttentionItem(
+            "warn",
+            html_text(
+                "{count} email template can't be used.",
+                "{count} email templates can't be used.",
+                count=broken,
+            ),
+            "The default is sent instead.",
+            "console.mail_templates.index",
+            action="View templates",
+        )
 
 
 def _provider_item(provider: ProviderStatus) -> AttentionItem:

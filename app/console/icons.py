@@ -20,6 +20,7 @@ NAMED = frozenset(
         "display",
         "door-open",
         "envelope",
+        "envelope-paper",
         "exclamation-triangle-fill",
         "gear",
         "grid",

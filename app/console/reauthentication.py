@@ -43,6 +43,7 @@ ACTS = {
     "apps.save_permissions": "You're about to give an app more permissions.",
     "deliveries.redeliver": "You're about to enable a webhook that receives account links.",
     "keys.rotate": "You're about to rotate the signing key.",
+    "mail_templates.save": "You're about to change an email that people receive.",
     "passkeys.add": "You're about to add a passkey.",
     "passkeys.begin": "You're about to add a passkey.",
     "passkeys.delete": "You're about to delete a passkey.",

@@ -12,6 +12,8 @@ SAMPLES = {
     "address": "nowhere",
     "form": "csv",
     "submission": "unknown",
+    "kind": "password_reset",
+    "part": "html",
 }
 """What stands in an address where it is no number; numbers are keys, and everything has a 1."""
 

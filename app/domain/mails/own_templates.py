@@ -97,6 +97,13 @@ class TemplateValue:
     type: ValueType = ValueType.TEXT
     can_be_empty: bool = False
 
+    @property
+    def code(self) -> str:
+        """How a template shows it."""
+        if self.type is ValueType.LIST:
+            return f"{{% for line in {self.name} %}}"
+        return f"{{{{ {self.name} }}}}"
+
 
 _LINK = TemplateValue(
     "link",

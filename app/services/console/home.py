@@ -23,6 +23,7 @@ from app.services.deliveries.daily_statistics import delivery_columns, hour_span
 from app.services.identity.providers import known_providers
 from app.services.lists.records import record_from
 from app.services.shop.closing import Closing, closing_columns, read_closing
+from app.services.shop.mail_templates import template_fault_count
 from app.services.shop.second_factor_impact import staff_without_second_factor
 from app.services.shop.sign_in_counts import staff_sessions, staff_without_sign_on
 from app.services.shop.traffic import (
@@ -105,7 +106,8 @@ class Overview:
     ``people`` and ``last_changes`` need MANAGE_STAFF, ``traffic`` MANAGE_SETTINGS, ``deliveries``
     and ``webhooks`` (the failing ones) MANAGE_APPS. ``setup`` needs MANAGE_SETTINGS, and is
     ``None`` when it was dismissed. ``closing`` is ``None`` while the storefront
-    is open.
+    is open. ``broken_templates`` are emails that are sent by our template, because the shop's
+    can't be used; it needs MANAGE_SETTINGS.
     """
 
     at: datetime
@@ -118,6 +120,7 @@ class Overview:
     webhooks: tuple[FailingWebhook, ...] | None
     last_changes: tuple[AuditEntry, ...] | None
     setup: Setup | None
+    broken_templates: int = 0
 
 
 @staff_only
@@ -145,6 +148,9 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
         webhooks=webhooks,
         last_changes=changes,
         setup=read_setup(ports, found) if manages_settings else None,
+        broken_templates=found.template_faults + len(ports.own_templates.faults())
+        if manages_settings
+        else 0,
     )
 
 
@@ -174,6 +180,7 @@ def _shop_columns(ports: Ports, actor: Actor) -> list[ColumnElement[Any]]:
         columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
         columns += setup_columns()
         columns.append(ShopRecord.storefront_rejections.label("rejected"))
+        columns.append(template_fault_count().scalar_subquery().label("template_faults"))
     return columns
 
 

@@ -125,6 +125,14 @@ def show_template(
 
 
 @requires_person(Permission.MANAGE_SETTINGS)
+def check_template(
+    ports: Ports, actor: Actor, kind: MailKind, template: OwnTemplate
+) -> tuple[Problem, ...]:
+    """Return what is wrong with a template that is being edited."""
+    return ports.own_templates.check(kind, template, _url_rule(ports))
+
+
+@requires_person(Permission.MANAGE_SETTINGS)
 def preview_template(
     ports: Ports, actor: Actor, kind: MailKind, language: str, template: OwnTemplate
 ) -> RenderedMail:

@@ -278,7 +278,8 @@ for (const editor of document.querySelectorAll(".lk-editor")) {
   const result = document.getElementById(editor.dataset.result || "");
   let waiting;
   let latest = 0;
-  number(editor);
+  const marked = [...editor.querySelectorAll("li.is-bad")];
+  number(editor, marked.map((item) => ({ line: Number(item.textContent), message: "" })));
   area.addEventListener("input", () => {
     number(editor);
     if (!editor.dataset.check) return;

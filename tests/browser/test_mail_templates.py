@@ -1,0 +1,69 @@
+"""An email template is written, corrected, previewed and saved in a browser, then reset."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.own_templates import sample_texts
+from app.services.shop.mail_templates import render_mail
+from tests.browser.console import RunningShop
+
+pytestmark = pytest.mark.browser
+
+KIND = MailKind.PASSWORD_RESET
+MAIL = Mail(KIND, "ann@example.com", sample_texts(KIND))
+TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+PICTURES = os.environ.get("TEMPLATE_PICTURES", "")  # noqa: TID251
+
+
+def look(page: Page, name: str) -> None:
+    """Take pictures in both themes, wide and narrow, where a person wants to look at them."""
+    for width in (1440, 390, 320):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert not page.evaluate(TOO_WIDE), (name, width)
+        for theme in ("light", "dark") if PICTURES else ():
+            page.emulate_media(color_scheme=theme)
+            page.screenshot(path=Path(PICTURES) / f"{name}-{theme}-{width}.png", full_page=True)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def test_template_is_corrected_previewed_saved_and_reset(
+    admin: Page, small_shop: RunningShop
+) -> None:
+    admin.goto(f"{small_shop.url}/console/email-templates/")
+    look(admin, "list")
+    admin.get_by_role("link", name="Password reset", exact=True).click()
+    expect(admin.get_by_role("heading", level=1)).to_contain_text("Password reset")
+    look(admin, "editor")
+    begun = admin.locator("textarea[name=html]").input_value()
+    assert 'href="{{ link }}"' in begun
+    admin.locator("textarea[name=html]").fill(begun + '\n<img src="https://evil.example/a.png">')
+    expect(admin.locator("#html-result")).to_contain_text("Images can't be loaded from elsewhere")
+    expect(admin.locator(".lk-editor li.is-bad")).to_have_count(1)
+    admin.get_by_role("button", name="Preview template").click()
+    expect(admin.get_by_role("alert")).to_contain_text("Images can't be loaded from elsewhere")
+    expect(admin.locator(".lk-editor li.is-bad")).to_have_text("17")
+    look(admin, "refused")
+    admin.locator("textarea[name=html]").fill(begun + "\n<p>Hannah from the studio</p>")
+    admin.get_by_label("Subject").fill("A new password for {{ shop.name }}")
+    admin.get_by_role("button", name="Preview template").click()
+    frame = admin.frame_locator("iframe")
+    expect(frame.get_by_text("Hannah from the studio")).to_be_visible()
+    background = frame.locator("a.button").evaluate(
+        "a => getComputedStyle(a.closest('td')).background"
+    )
+    assert "rgb(11, 85, 99)" in background
+    look(admin, "preview")
+    admin.get_by_role("button", name="Save template").click()
+    expect(admin.get_by_text("Saved version 1 of “Password reset”.")).to_be_visible()
+    look(admin, "saved")
+    assert "Hannah from the studio" in render_mail(small_shop.ports, MAIL).html
+    admin.get_by_role("button", name="Use default").click()
+    expect(admin.get_by_text("The default is used for “Password reset” again.")).to_be_visible()
+    assert "Hannah from the studio" not in render_mail(small_shop.ports, MAIL).html
+    admin.get_by_role("link", name="Version 1").click()
+    expect(admin.get_by_label("Subject")).to_have_value("A new password for {{ shop.name }}")

@@ -1,0 +1,219 @@
+"""The editor of email templates: checked, previewed, saved with versions, and the default."""
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from app.adapters.template_folder import JinjaOwnTemplates
+from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
+from app.domain.mails.mail import Mail, MailKind
+from app.domain.mails.own_templates import OwnTemplate, sample_texts
+from app.models import MailTemplateRecord
+from app.ports import Ports
+from app.services.shop.mail_templates import list_templates, render_mail, save_template
+from tests.console.conftest import StaffConsole
+from tests.console.staff_client import ConsoleClient, Page
+from tests.fakes.clock import FakeClock
+
+MANAGER = Permission.MANAGE_SETTINGS
+LIST = "/console/email-templates/"
+EDITOR = f"{LIST}password_reset"
+KIND = MailKind.PASSWORD_RESET
+SOURCES = {
+    "subject": "Neues Passwort",
+    "html": '<p>Hallo {{ recipient }},\r\n<a href="{{ link }}">weiter</a></p>',
+    "text": "Hallo\r\n\r\n{{ link }}\r\n",
+}
+TEMPLATE = OwnTemplate(*(source.replace("\r\n", "\n") for source in SOURCES.values()))
+MAIL = Mail(KIND, "ann@example.com", sample_texts(KIND))
+FAULT = "html, line 1: There is no value gone in this email."
+
+
+@pytest.fixture
+def console(staff_console: StaffConsole) -> ConsoleClient:
+    return staff_console(MANAGER)
+
+
+def send(console: ConsoleClient, act: str, **more: str) -> Page:
+    values = {**SOURCES, "language": "", "based_on": "0", **more}
+    return console.send(f"{EDITOR}/{act}", values, seen_at=EDITOR)
+
+
+def spoil(shop: Ports) -> None:
+    save_template(shop, OPERATOR, KIND, "", TEMPLATE, based_on=0)
+    with shop.database.transaction() as session:
+        session.execute(update(MailTemplateRecord).values(html="{{ gone }}"))
+    render_mail(shop, MAIL)
+
+
+def test_every_email_is_listed_with_its_template(console: ConsoleClient, shop: Ports) -> None:
+    page = console.open(LIST)
+    assert page.text.count("Default") == len(MailKind)
+    save_template(shop, OPERATOR, KIND, "DE", TEMPLATE, based_on=0)
+    assert "Custom Deutsch" in console.open(LIST).text
+
+
+@pytest.mark.parametrize("kind", list(MailKind))
+def test_editor_begins_with_the_default_and_documents_the_values(
+    console: ConsoleClient, kind: MailKind
+) -> None:
+    page = console.open(f"{LIST}{kind.value}?language=DE")
+    assert page.status == 200
+    assert "{{ recipient }}" in page.text
+    assert "Preview template" in page.text
+    assert "Save template" not in page.text
+    assert "No versions yet" in page.text
+
+
+def test_preview_shows_the_email_before_it_is_saved(console: ConsoleClient, shop: Ports) -> None:
+    answer = send(console, "preview")
+    assert answer.status == 303
+    page = console.follow(answer)
+    assert "Subject: Neues Passwort" in page.text
+    assert "Save template" in page.text
+    assert sample_texts(KIND)["link"] in page.text
+    policy = page.response.headers["Content-Security-Policy"]
+    assert "frame-src 'self'" in policy
+    assert list_templates(shop, OPERATOR) == ()
+
+
+def test_framed_email_can_load_and_run_nothing(console: ConsoleClient) -> None:
+    key = send(console, "preview").leads_to.partition("entered=")[2]
+    framed = console.open(f"{EDITOR}/html?entered={key}")
+    assert framed.status == 200
+    assert "Hallo ann@example.com" in framed.text
+    headers = framed.response.headers
+    assert headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'; ")
+    assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
+    assert headers["X-Frame-Options"] == "SAMEORIGIN"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert console.open(f"{EDITOR}/html?entered=unknown").status == 404
+    assert console.open(f"{EDITOR}/html").status == 404
+
+
+def test_saved_template_is_sent_and_listed_as_a_version(
+    console: ConsoleClient, shop: Ports
+) -> None:
+    page = console.follow(send(console, "save"))
+    assert "Saved version 1 of “Password reset”. New emails use it." in page.text
+    assert "Version 1 In use" in page.text
+    assert render_mail(shop, MAIL).subject == "Neues Passwort"
+    assert send(console, "save", subject="Zwei", based_on="1").status == 303
+    old = console.open(f"{EDITOR}?version=1")
+    assert 'value="Neues Passwort"' in old.html
+    assert "This is version 1. To use it again, preview and save it." in old.text
+    assert 'name="based_on" value="2"' in old.html
+    assert console.open(f"{EDITOR}?version=3").status == 404
+    assert console.open(f"{EDITOR}?version=x").status == 404
+
+
+def test_line_ends_of_browsers_are_stored_as_one_character(
+    console: ConsoleClient, shop: Ports
+) -> None:
+    send(console, "save")
+    assert "\r" not in render_mail(shop, MAIL).text
+
+
+def test_default_is_used_again_on_request(console: ConsoleClient, shop: Ports) -> None:
+    ours = render_mail(shop, MAIL)
+    send(console, "save")
+    page = console.follow(send(console, "reset"))
+    assert "The default is used for “Password reset” again." in page.text
+    assert "Version 1" in page.text
+    assert render_mail(shop, MAIL) == ours
+
+
+@pytest.mark.parametrize("act", ["preview", "save"])
+def test_refused_template_is_shown_again_with_its_lines(
+    console: ConsoleClient, shop: Ports, act: str
+) -> None:
+    html = f"{SOURCES['html']}\r\n<script>alert(1)</script>\r\n{{{{ link.__class__ }}}}"
+    page = send(console, act, html=html)
+    assert page.status == 422
+    assert "HTML: Line 4: There is no value link.__class__ in this email." in page.text
+    assert '<li class="is-bad">4</li>' in page.html
+    assert "&lt;script&gt;alert(1)" in page.html
+    assert "<script>alert(1)" not in page.html
+    assert list_templates(shop, OPERATOR) == ()
+
+
+def test_source_is_checked_while_it_is_edited(console: ConsoleClient) -> None:
+    answer = send(console, "check/html", html=SOURCES["html"] + "\r\n<script>")
+    assert answer.response.get_json() == {
+        "marks": [{"line": 3, "message": "Remove <script>: emails can't contain it."}],
+        "message": "Line 3: Remove <script>: emails can't contain it.",
+    }
+    assert send(console, "check/text").response.get_json() == {"marks": [], "message": ""}
+
+
+def test_two_editors_dont_overwrite_each_other(console: ConsoleClient, shop: Ports) -> None:
+    save_template(shop, OPERATOR, KIND, "", TEMPLATE, based_on=0)
+    page = send(console, "save", subject="Mine")
+    assert page.status == 422
+    assert "Someone saved version 1 meanwhile. Load the page again." in page.text
+    assert 'value="Mine"' in page.html
+
+
+@pytest.mark.parametrize(
+    "address",
+    [f"{LIST}unknown", f"{EDITOR}?language=XX", f"{LIST}unknown/html", f"{EDITOR}/html"],
+)
+def test_unknown_email_and_language_are_not_found(console: ConsoleClient, address: str) -> None:
+    assert console.open(address).status == 404
+
+
+def test_form_with_another_language_or_number_is_a_mistake(console: ConsoleClient) -> None:
+    assert send(console, "save", language="XX").status == 404
+    assert send(console, "save", based_on="x").status in (303, 422)
+
+
+def test_templates_need_the_permission(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(Permission.MANAGE_ORDERS)
+    assert console.open(LIST).status == 403
+    assert console.open(EDITOR).status == 403
+    for act in ("preview", "save", "reset", "check/html"):
+        sent = console.send(f"{EDITOR}/{act}", SOURCES, seen_at="/console/keyboard")
+        assert sent.status == 403
+    assert list_templates(shop, OPERATOR) == ()
+
+
+def test_saving_asks_for_the_password_and_keeps_what_was_entered(
+    console: ConsoleClient, shop: Ports, clock: FakeClock
+) -> None:
+    clock.pass_(minutes=6)
+    asked = send(console, "save")
+    assert asked.status == 403
+    assert "You're about to change an email that people receive." in asked.text
+    assert "Neues Passwort" in asked.html
+    assert list_templates(shop, OPERATOR) == ()
+    assert send(console, "preview").status == 303
+
+
+def test_broken_template_is_on_home_and_on_its_page(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MANAGER)
+    assert "can't be used" not in console.open("/console/").text
+    spoil(shop)
+    home = console.open("/console/")
+    assert "1 email template can't be used. The default is sent instead." in home.text
+    assert FAULT in console.open(LIST).text
+    assert FAULT in console.open(EDITOR).text
+    others = staff_console(Permission.MANAGE_APPS, email="apps@example.com")
+    assert "can't be used" not in others.open("/console/").text
+
+
+def test_broken_file_is_on_home_and_in_the_list(
+    console: ConsoleClient, shop: Ports, tmp_path: Path
+) -> None:
+    (tmp_path / "password_reset.html").write_text("<p>")
+    (tmp_path / "pasword_reset.txt").write_text("a")
+    shop.own_templates._folder = str(tmp_path)  # type: ignore[attr-defined] # noqa: SLF001
+    assert JinjaOwnTemplates(str(tmp_path)).listed() == ((KIND, ""),)
+    assert "2 email templates can't be used." in console.open("/console/").text
+    page = console.open(LIST)
+    assert "pasword_reset.txt: No email has this name." in page.text
+    assert "password_reset.txt is missing beside the other file." in page.text
+    assert "password_reset.txt is missing" in console.open(EDITOR).text
