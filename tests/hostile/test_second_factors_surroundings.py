@@ -7,21 +7,26 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from app.domain.authorization.actor import Actor
+from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.mails.values import passkey_values
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.sign_in.login_throttle import MAX_GUESSES
-from app.domain.values.errors import Refused
+from app.domain.values.errors import PermissionDenied, Refused
+from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from app.services.accounts.account_securing import secure_account
 from app.services.accounts.password_changes import set_password
 from app.services.outbox.security_notices import notify
+from app.services.people.second_factor_reset import reset_second_factors
 from app.services.second_factors.challenges import SecondFactorRequired
+from tests.builders.apps import make_extension_app
 from tests.builders.links import link_for
 from tests.builders.outbox import mails
 from tests.builders.people import NOBODY, actor_of, make_staff, make_user
 from tests.builders.second_factors import make_recovery_codes, one_time_code
 from tests.servers.own_provider import OwnProvider
+from tests.services.extension_setup import acts, token_for
 from tests.services.logins import log_in
 from tests.services.provider_bearers import who
 from tests.services.sign_in.second_factors import (
@@ -155,3 +160,20 @@ def test_provider_that_changes_an_email_is_told_to_the_old_one(
     assert mail.recipient == "kim@sso.example"
     assert mail.values["new_email"] == "moved@sso.example"
     assert mail.values["not_me"] == ""
+
+
+@pytest.mark.parametrize("is_staff", [True, False])
+def test_extension_resets_nobody_in_the_name_of_its_user(ports: Ports, is_staff: bool) -> None:
+    """An app in the dashboard would open accounts to whoever has their passwords."""
+    rights = Permission.MANAGE_STAFF, Permission.MANAGE_USERS
+    boss = actor_of(ports, make_staff(ports, "boss@example.com", *rights))
+    app = make_extension_app(ports, "extension", *rights)
+    extension = acts(ports, token_for(ports, boss, app))
+    assert all(extension.holds(right) for right in rights)
+    user = make_protected(ports, STAFF, is_staff=is_staff)
+    key = to_global_id("User", user.id)
+    with pytest.raises(PermissionDenied):
+        reset_second_factors(ports, extension, key)
+    assert mails(ports, MailKind.SECOND_FACTORS_RESET) == []
+    reset_second_factors(ports, boss, key)
+    assert len(mails(ports, MailKind.SECOND_FACTORS_RESET)) == 1

@@ -58,6 +58,7 @@ _SESSION = (
     "last_used_at",
     "expires_at",
     "origin",
+    "amr",
     "address",
     "user_agent",
 )

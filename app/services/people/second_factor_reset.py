@@ -5,9 +5,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Caller, Permission
 from app.domain.mails.mail import MailKind
-from app.domain.values.errors import Problem, Refused
+from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.models import AuthenticatorAppRecord, PasskeyRecord, UserRecord
 from app.ports import Ports
@@ -36,8 +36,11 @@ def reset_second_factors(ports: Ports, actor: Actor, user_id: str) -> User:
     Ends all their sessions, and mails them. Their password and SSO identities stay: where the shop
     requires a second factor, they add one at the next sign-in to the console. Refuses on ``id``:
     NOT_FOUND, INVALID for the caller's own account, OUT_OF_SCOPE_USER for a user with permissions
-    that the caller lacks. Staff need MANAGE_STAFF, customers MANAGE_USERS.
+    that the caller lacks. Staff need MANAGE_STAFF, customers MANAGE_USERS. Raises
+    ``PermissionDenied`` for extensions, as for apps.
     """
+    if actor.is_user and not actor.is_account_owner:
+        raise PermissionDenied(Caller.USER)
     key = key_of(user_id, "User")
     with ports.database.transaction() as session:
         stored = session.get(UserRecord, key, with_for_update=True)
