@@ -12,6 +12,7 @@ from app.console import (
     assets,
     creations,
     home,
+    mail_preview,
     mail_templates,
     metadata,
     preferences,
@@ -123,6 +124,7 @@ PAGES = (
     inspector,
     audit,
     shop_settings,
+    mail_preview,
     mail_templates,
     account,
     second_factors,
@@ -145,7 +147,7 @@ PAGES = (
 )
 """The page groups, each with its ``blueprint``; first those of the side column, in its order."""
 
-UPLOADS = ("console.account.save_picture",)
+UPLOADS = ("console.account.save_picture", "console.mail_preview.save_logo")
 """Pages that take a file; the form of any other is small."""
 
 _MAX_FORM_SIZE = 512 * 1024

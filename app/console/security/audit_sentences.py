@@ -47,6 +47,7 @@ _DID = {
     "keys.rotate": "rotated the signing key",
     "app.update_metadata": "edited the metadata of",
     "user.update_metadata": "edited the metadata of",
+    "mail.test": "sent a test email to",
     "mail.retry": "retried the email",
     "mail_template.reset": "went back to the default of the email template",
     "mail_template.save": "saved the email template",

@@ -1,0 +1,144 @@
+"""Email preview: each email as it is sent, with sample values; the logo; a test to oneself."""
+
+import re
+from base64 import b64encode
+
+from flask import make_response, request
+from werkzeug.datastructures import MultiDict
+from werkzeug.wrappers import Response as BaseResponse
+
+from app.console.mail_preview_page import make_preview_page
+from app.console.navigation import Entry, PageGroup
+from app.console.page_layout import HEADERS, done, not_done, page, refused_page
+from app.console.session import actor, ports
+from app.domain.mails.languages import SHIPPED_LANGUAGES
+from app.domain.mails.logo import CONTENT_ID, MAX_FILE_SIZE, Logo
+from app.domain.mails.mail import MailKind
+from app.domain.values.errors import Refused
+from app.domain.values.uploads import Upload
+from app.services.console.setup import sends_mail
+from app.services.shop.logo import delete_logo, update_logo
+from app.services.shop.mail_preview import preview_mail, send_test_mail
+from app.services.shop.settings import show_settings
+from app.web.converters import one_of
+from app.web.translation import problem_text, text
+
+blueprint = PageGroup(
+    "mail_preview",
+    __name__,
+    Entry(
+        "Email preview",
+        "envelope",
+        "logo design look color footer test email dark",
+        needs=preview_mail,
+    ),
+    url_prefix="/settings/email-preview",
+)
+
+_FRAMING = f"{dict(HEADERS)['Content-Security-Policy']}; frame-src 'self'"
+_FRAMED = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'self'"
+)
+"""The email in its frame: its styles and its logo, nothing else."""
+
+_DARK = "dark"
+_DARK_RULE = re.compile(r"@media\s*\(\s*prefers-color-scheme\s*:\s*dark\s*\)")
+_SCHEMES = re.compile(r"(color-scheme(?:\"\s+content=\"|\s*:\s*))light dark")
+
+
+@blueprint.get("/")
+def index() -> BaseResponse:
+    """Show an email; kind, language and appearance are in the URL."""
+    return _page()
+
+
+@blueprint.get("/html")
+def framed() -> BaseResponse:
+    """Show the email's HTML, for the frame."""
+    kind, language, appearance = _chosen(request.args)
+    mail = preview_mail(ports(), actor(), kind, language)
+    html = _with_appearance(_with_logo(mail.html, mail.logo), appearance)
+    response = make_response(html)
+    response.headers["Content-Security-Policy"] = _FRAMED
+    response.headers["X-Frame-Options"] = "SAMEORIGIN"
+    return response
+
+
+@blueprint.post("/test")
+def send_test() -> BaseResponse:
+    """Send the email to the caller."""
+    kind, language, appearance = _chosen(request.form)
+    place = {"kind": kind.value, "language": language, "appearance": appearance}
+    try:
+        email = send_test_mail(ports(), actor(), kind, language)
+    except Refused as refused:
+        return not_done(refused, "console.mail_preview.index", **place)
+    if sends_mail(ports(), actor()):
+        message = text("Test sent to {email}.", email=email)
+    else:
+        message = text("Test to {email} written to a file on the server.", email=email)
+    return done(message, "console.mail_preview.index", **place)
+
+
+@blueprint.post("/logo")
+def save_logo() -> BaseResponse:
+    """Show another logo in emails; what is no image, or too large, is refused with the reason."""
+    sent = request.files.get("image")
+    if sent is None or not sent.filename:
+        return _page(text("Choose a file."))
+    # One byte more than is allowed shows that it is too large; no more is read.
+    data = sent.stream.read(MAX_FILE_SIZE + 1)
+    try:
+        update_logo(ports(), actor(), Upload(sent.filename, sent.content_type or "", data))
+    except Refused as refused:
+        return _page(" ".join(problem_text(one) for one in refused.problems))
+    return done(text("Logo saved. New emails show it."), "console.mail_preview.index")
+
+
+@blueprint.post("/logo/remove")
+def remove_logo() -> BaseResponse:
+    """Show the shop's name instead of a logo."""
+    delete_logo(ports(), actor())
+    message = text("Logo removed. New emails show the shop's name.")
+    return done(message, "console.mail_preview.index")
+
+
+def _page(logo_error: str = "") -> BaseResponse:
+    kind, language, appearance = _chosen(request.args)
+    mail = preview_mail(ports(), actor(), kind, language)
+    shop = show_settings(ports(), actor())
+    show = refused_page if logo_error else page
+    response = show(
+        "mail_preview/index.html",
+        preview=make_preview_page(mail, shop, kind, language, appearance),
+        is_sent=sends_mail(ports(), actor()),
+        logo_error=logo_error,
+    )
+    response.headers["Content-Security-Policy"] = _FRAMING
+    return response
+
+
+def _chosen(given: MultiDict[str, str]) -> tuple[MailKind, str, str]:
+    """Return kind, language and appearance; for unknown ones the first, and the shop's."""
+    kind = given.get("kind", MailKind.PASSWORD_RESET, type=MailKind)
+    language = given.get("language", "", type=one_of(tuple(SHIPPED_LANGUAGES)))
+    if not language:
+        usual = show_settings(ports(), actor()).default_language.partition("_")[0]
+        language = usual if usual in SHIPPED_LANGUAGES else next(iter(SHIPPED_LANGUAGES))
+    appearance = _DARK if given.get("appearance") == _DARK else "light"
+    return kind, language, appearance
+
+
+def _with_logo(html: str, logo: Logo | None) -> str:
+    """Return the HTML with the logo inside it, which the email has as an attachment."""
+    if logo is None:
+        return html
+    picture = b64encode(logo.data).decode()
+    return html.replace(f"cid:{CONTENT_ID}", f"data:image/png;base64,{picture}")
+
+
+def _with_appearance(html: str, appearance: str) -> str:
+    """Return the HTML as a mail program with that appearance shows it, whatever the browser's."""
+    rule = "@media all" if appearance == _DARK else "@media not all"
+    return _SCHEMES.sub(rf"\g<1>{appearance}", _DARK_RULE.sub(rule, html))
