@@ -71,7 +71,7 @@ def shown_values(values: Mapping[str, str], language: MailLanguage) -> dict[str,
     Those that differ by language are made from the values that come with them; where these are
     missing (an email that the last release queued), the English text stays.
     """
-    say = language.catalog.gettext
+    catalog = language.catalog
     shown = dict(values)
     zone = ZoneInfo(values.get("time_zone") or "UTC")
     if values.get("lifetime_seconds"):
@@ -82,11 +82,11 @@ def shown_values(values: Mapping[str, str], language: MailLanguage) -> dict[str,
     if values.get("factor_type"):
         shown["factor"] = _factor(values, language)
     if values.get("browser") and values.get("system"):
-        shown["device"] = say("%(browser)s on %(system)s") % values
+        shown["device"] = catalog.gettext("%(browser)s on %(system)s") % values
     elif values.get("device") == UNKNOWN:
-        shown["device"] = say("Unknown device")
+        shown["device"] = catalog.gettext("Unknown device")
     if values.get("reason"):
-        shown["reason"] = say(values["reason"])
+        shown["reason"] = catalog.gettext(values["reason"])
     return shown
 
 

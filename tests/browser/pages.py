@@ -20,9 +20,10 @@ SAMPLES = {
 LEAD_AWAY = (
     *("console.sign_in.begin", "console.sign_in.finish", "console.nowhere"),
     "console.not_me.confirm",
+    "console.mail_preview.framed",
 )
-"""Ways to and from an identity provider, what answers for addresses that are none, and the page
-of a link that only an email has: without it, the page isn't found."""
+"""Ways to and from an identity provider, what answers for addresses that are none, the page of a
+link that only an email has: without it, the page isn't found; and an email in a frame."""
 
 BEFORE_SIGNING_IN = ("sign-in", "forgotten", "new-password")
 """What is shown to whoever is not signed in, below ``/console/``."""

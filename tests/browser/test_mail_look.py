@@ -1,0 +1,187 @@
+"""Emails as a real mail server received them, in light and dark, wide and on a phone."""
+
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from email.message import EmailMessage
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from app.adapters.mailer import SmtpMailer
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.mails.languages import SHIPPED_LANGUAGES
+from app.domain.mails.mail import MailKind
+from app.domain.mails.samples import sample_mail
+from app.domain.shop.settings import ShopUpdate
+from app.domain.values.uploads import Upload
+from app.models import OutboxMailRecord
+from app.ports import Ports
+from app.services.operations.mail_sending import send_due_mail
+from app.services.outbox.publisher import add_mail
+from app.services.shop.logo import update_logo
+from app.services.shop.settings import update_shop
+from tests.browser.console import RunningShop
+from tests.browser.test_accessibility import AXE, FINDINGS, TOO_WIDE
+from tests.builders.images import png
+from tests.builders.mails import stored_mails
+from tests.servers.smtp import smtp_server
+
+pytestmark = pytest.mark.browser
+
+RECIPIENT = "maya.long-name@subdomain.of.a.department.example.com"
+WIDTHS = (600, 320)
+SCHEMES = ("light", "dark")
+EMAIL_RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa"]}}
+BACKGROUND = "getComputedStyle(document.querySelector('.card')).backgroundColor"
+LOADED = "document.images.length && document.images[0].naturalWidth > 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """An email that arrived; ``html`` shows its attached logo."""
+
+    kind: MailKind
+    message: EmailMessage
+
+    @property
+    def html(self) -> str:
+        shown = self.message.get_body(("html",))
+        assert shown is not None
+        page: str = shown.get_content()
+        for part in self.message.walk():
+            if part.get_content_maintype() == "image":
+                picture = b64encode(part.get_content()).decode()
+                name = part["Content-ID"].strip("<>")
+                assert f"cid:{name}" in page
+                page = page.replace(f"cid:{name}", f"data:image/png;base64,{picture}")
+        assert "cid:" not in page
+        return page
+
+
+def receive(ports: Ports, kinds: list[MailKind], languages: list[str]) -> list[Received]:
+    """Send the emails as the worker does; return what the mail server received."""
+    base, now = "https://shop.example.com/account/links", ports.clock.now()
+    wanted = [(kind, language) for kind in kinds for language in languages]
+    with smtp_server() as (mailbox, host):
+        sending = replace(ports, mailer=SmtpMailer(f"smtp://{host}", "noreply@shop.example"))
+        for kind, language in wanted:
+            with ports.database.transaction() as session:
+                add_mail(ports, session, sample_mail(kind, RECIPIENT, base, now))
+                session.flush()
+                session.query(OutboxMailRecord).order_by(OutboxMailRecord.id.desc()).limit(
+                    1
+                ).one().language_code = language
+            assert send_due_mail(sending, WORKER) == 1
+        assert len(mailbox.messages) == len(wanted)
+        return [
+            Received(kind, message)
+            for (kind, _), message in zip(wanted, mailbox.messages, strict=True)
+        ]
+
+
+@pytest.fixture
+def ports(small_shop: RunningShop) -> Ports:
+    """A shop with a look of its own."""
+    ports = small_shop.ports
+    update = ShopUpdate(
+        name="Northlight Ceramics",
+        accent_color="#8a3ffc",
+        mail_footer="Open Monday to Friday, 9:00 to 17:00.\nCall +33 1 23 45 67 89.",
+        mail_legal_line="Northlight Ceramics SAS, 12 rue de la République, 69001 Lyon",
+    )
+    update_shop(ports, OPERATOR, update)
+    update_logo(ports, OPERATOR, Upload("logo.png", "image/png", png(600, 120)))
+    return ports
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[Page]:
+    """A mail program that is offline: whatever an email asks for is an error."""
+    context = browser.new_context(java_script_enabled=True)
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    yield page
+    context.close()
+    assert [url for url in asked if not url.startswith(("data:", "about:"))] == []
+
+
+def faults_of(reader: Page, mail: Received, *, with_axe: bool) -> Iterator[str]:
+    reader.set_content(mail.html)
+    for scheme in SCHEMES:
+        reader.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        is_dark = reader.evaluate(BACKGROUND) != "rgb(255, 255, 255)"
+        if is_dark is (scheme == "light"):
+            yield f"{scheme}: it isn't"
+        for width in WIDTHS:
+            reader.set_viewport_size({"width": width, "height": 900})
+            too_wide = reader.evaluate(TOO_WIDE)
+            if too_wide:
+                yield f"{scheme} at {width}: {too_wide}"
+        if with_axe:
+            reader.evaluate(AXE.read_text())
+            yield from (f"{scheme}: {fault}" for fault in reader.evaluate(FINDINGS, EMAIL_RULES))
+
+
+@pytest.mark.parametrize("language", SHIPPED_LANGUAGES)
+def test_every_email_fits_and_can_be_read(ports: Ports, reader: Page, language: str) -> None:
+    found = [
+        f"{mail.kind}: {fault}"
+        for mail in receive(ports, list(MailKind), [language])
+        for fault in faults_of(reader, mail, with_axe=language in ("EN", "AR"))
+    ]
+    assert found == []
+    assert reader.evaluate(LOADED), "the attached logo is shown"
+
+
+@pytest.mark.parametrize("accent", ["#ffdd00", "#ffffff", "#000000"])
+def test_extreme_accents_and_long_names_can_be_read(
+    ports: Ports, reader: Page, accent: str
+) -> None:
+    update = ShopUpdate(
+        name="Donaudampfschifffahrtsgesellschaft" * 7,
+        accent_color=accent,
+        mail_footer="x" * 500,
+        mail_legal_line="W" * 512,
+    )
+    update_shop(ports, OPERATOR, update)
+    [mail] = receive(ports, [MailKind.PASSWORD_CHANGED], ["EN"])
+    assert list(faults_of(reader, mail, with_axe=True)) == []
+
+
+def test_email_is_text_and_html_with_its_logo_attached(ports: Ports) -> None:
+    for mail in receive(ports, list(MailKind), ["EN"]):
+        message = mail.message
+        assert message.get_content_type() == "multipart/alternative"
+        text, related = message.iter_parts()
+        assert (text.get_content_type(), related.get_content_type()) == (
+            *("text/plain", "multipart/related"),
+        )
+        assert [part.get_content_type() for part in related.iter_parts()] == [
+            *("text/html", "image/png"),
+        ]
+        assert message["Subject"].strip() in mail.html.replace("&amp;", "&")
+    assert {mail.sent_at is not None for mail in stored_mails(ports)} == {True}
+
+
+def test_preview_shows_the_email_in_its_frame(admin: Page, small_shop: RunningShop) -> None:
+    update_logo(small_shop.ports, OPERATOR, Upload("logo.png", "image/png", png(600, 120)))
+    admin.set_viewport_size({"width": 320, "height": 800})
+    admin.goto(f"{small_shop.url}/console/settings/")
+    admin.get_by_role("link", name="Logo, preview and test").click()
+    frame = admin.frame_locator("iframe")
+    expect(frame.get_by_role("heading", level=1)).to_have_text(
+        "Reset your password for Latchkey shop"
+    )
+    card = frame.locator(".card")
+    expect(card).to_have_css("background-color", "rgb(255, 255, 255)")
+    assert frame.get_by_role("img").evaluate("(image) => image.naturalWidth > 0")
+    admin.get_by_label("Email", exact=True).select_option("password_changed")
+    admin.get_by_label("Appearance").select_option("dark")
+    admin.get_by_role("button", name="Show email").click()
+    expect(frame.get_by_role("heading", level=1)).to_have_text(
+        "Your password at Latchkey shop was changed"
+    )
+    expect(card).to_have_css("background-color", "rgb(27, 37, 41)")
+    assert not admin.evaluate(TOO_WIDE)
