@@ -13,6 +13,7 @@ from tests.builders.audit import trail
 from tests.builders.people import change_user, make_staff
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.second_factor_rule import add_unusable_passkey, require_second_factor
+from tests.builders.second_factors import make_authenticator_app, one_time_code
 from tests.console.conftest import StaffConsole
 from tests.fakes.clock import FakeClock
 
@@ -51,7 +52,8 @@ def test_question_names_who_is_affected_and_from_when(
 
     at_once = console.open(ASK.format("REQUIRED", 0)).text
     assert "They get customer-level access at once." in at_once
-    add_unusable_passkey(shop, 1)
+    code = one_time_code(shop, make_authenticator_app(shop, 1))
+    console.send("/console/prove", {"proof_code": code}, seen_at=PAGE)
     calm = console.open(ASK.format("REQUIRED", 14)).text
     assert "All active staff have a second factor." in calm
     assert "You're one of them." not in calm
