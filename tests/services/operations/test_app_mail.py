@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import delete, update
@@ -11,7 +12,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import AccountSetPasswordRequested, EventType
 from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailFilter, MailStatus
-from app.domain.mails.senders import MAX_WAIT, MailSender
+from app.domain.mails.senders import LINK_EVENTS, MAX_WAIT, MailSender
 from app.domain.passwords.email_links import LIFETIMES, LinkPurpose
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.pages import PageRequest
@@ -323,10 +324,8 @@ def test_waiting_email_can_be_sent_by_hand(shop: MailingShop) -> None:
     assert shop.sent_to == [CLARA]
 
 
-def test_every_kind_of_link_waits_for_its_event(ports: Ports, clock: FakeClock) -> None:
-    shop = make_mailing_shop(ports)
-    shop.make_listener(STAFF, USERS)
-    page = "http://localhost:3000/"
+def ask_for_every_link(ports: Ports) -> None:
+    page = "http://localhost:3000/?step=1"
     register_account(ports, NOBODY, NewAccount("new@example.com", NEW, redirect_url=page))
     create_customer(ports, OPERATOR, NewCustomer(email="dora@example.com", redirect_url=page))
     create_staff(ports, OPERATOR, NewStaff(email="ed@example.com", redirect_url=page))
@@ -334,23 +333,44 @@ def test_every_kind_of_link_waits_for_its_event(ports: Ports, clock: FakeClock) 
     request_email_change(
         ports, clara, new_email="c@example.com", password=PASSWORD, redirect_url=page
     )
+
+
+def test_every_kind_of_link_waits_for_its_event(ports: Ports) -> None:
+    shop = make_mailing_shop(ports)
+    shop.make_listener(STAFF, USERS)
+    ask_for_every_link(ports)
     shop.ask()
     waiting = {mail.kind for mail in shop.mails if mail.status is MailStatus.WAITING}
     for _ in range(3):
         shop.work()
     sent = {mail.kind for mail in shop.mails if mail.status is MailStatus.SENT_BY_APP}
-    assert (
-        waiting
-        == sent
-        == {
-            MailKind.ACCOUNT_CONFIRMATION,
-            MailKind.CUSTOMER_INVITATION,
-            MailKind.STAFF_INVITATION,
-            MailKind.EMAIL_CHANGE_REQUEST,
-            MailKind.PASSWORD_RESET,
-        }
-    )
+    assert waiting == sent == set(LINK_EVENTS)
     assert shop.sent_to == []
+
+
+def test_app_can_make_the_same_link_as_ours(ports: Ports) -> None:
+    """As docs/guides/app-mail.md says: ``email`` and ``token``, or ``token`` alone."""
+    shop = make_mailing_shop(ports)
+    fields = "mailKind token redirectUrl user { email }"
+    types = ("AccountConfirmationRequested", "AccountSetPasswordRequested")
+    types += ("StaffSetPasswordRequested", "AccountChangeEmailRequested")
+    parts = " ".join(f"... on {type_} {{ {fields} }}" for type_ in types)
+    shop.make_listener(STAFF, USERS, query=f"subscription {{ event {{ {parts} }} }}")
+    ask_for_every_link(ports)
+    shop.ask()
+    ours = {mail.kind.value: mail.values["link"] for mail in mails(ports)}
+    for _ in range(3):
+        shop.work()
+    payloads = [json.loads(request.body or b"{}") for request in shop.http.requests]
+    made = {}
+    for payload in payloads:
+        values = {"email": payload["user"]["email"], "token": payload["token"]}
+        if payload["mailKind"] == MailKind.EMAIL_CHANGE_REQUEST:
+            del values["email"]
+        joint = "&" if "?" in payload["redirectUrl"] else "?"
+        made[payload["mailKind"]] = f"{payload['redirectUrl']}{joint}{urlencode(values)}"
+    assert made == ours
+    assert set(ours) == set(LINK_EVENTS)
 
 
 def test_mail_log_is_filtered_by_what_became_of_an_email(shop: MailingShop) -> None:
