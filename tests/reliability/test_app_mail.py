@@ -1,0 +1,143 @@
+"""Everyone gets an email, from the app or from us, although workers are killed meanwhile."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select
+
+from app.domain.authorization.permissions import Permission
+from app.models import OutboxMailRecord, ResetRequestRecord
+from app.ports import Ports
+from app.services.accounts.password_resets import request_password_reset
+from app.settings import Settings
+from app.wiring import connect
+from tests.builders.app_mail import LINK_EVENTS, PAGE
+from tests.builders.apps import make_app
+from tests.builders.people import NOBODY, make_user
+from tests.builders.shop import configure_shop
+from tests.builders.webhooks import make_webhook
+from tests.reliability.fast_worker import FastClock
+from tests.servers.http import HttpServer, Received, Reply, http_server
+from tests.servers.run import ROOT
+from tests.servers.smtp import smtp_server
+from tests.spec.server import SECRET, environment
+
+pytestmark = pytest.mark.first
+
+PEOPLE, KILLS, WORKERS = 12, 2, 2
+PATIENCE = 120.0
+
+
+@dataclass(slots=True)
+class Workers:
+    """Two worker processes; ``settings`` are their environment."""
+
+    settings: dict[str, str]
+    log: Path
+    clock: FastClock
+    _processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "tests.reliability.fast_worker", str(self.clock.anchor)]
+        for _ in range(WORKERS):
+            with self.log.open("ab") as output:
+                self._processes.append(
+                    subprocess.Popen(
+                        command,
+                        cwd=ROOT,
+                        env=self.settings,
+                        stdout=output,
+                        stderr=subprocess.STDOUT,
+                    )
+                )
+
+    def kill(self) -> None:
+        """End them as a power cut would."""
+        for process in self._processes:
+            process.kill()
+            process.wait(PATIENCE)
+        self._processes = []
+
+
+@contextmanager
+def workers(settings: dict[str, str], log: Path, clock: FastClock) -> Iterator[Workers]:
+    started = Workers(settings, log, clock)
+    started.start()
+    try:
+        yield started
+    finally:
+        started.kill()
+
+
+def is_accepted(email: str) -> bool:
+    """Whether the app sends this person's email; of the others it answers 500."""
+    return int(email.partition("@")[0]) % 2 == 0
+
+
+def answer(received: Received) -> Reply:
+    return Reply(200 if is_accepted(json.loads(received.body)["user"]["email"]) else 500)
+
+
+def make_shop(ports: Ports, app: HttpServer) -> None:
+    app.routes["/hook"] = answer
+    listener, _ = make_app(ports, "Mailer", Permission.MANAGE_USERS)
+    make_webhook(ports, listener, *LINK_EVENTS, target_url=f"{app.url}/hook")
+    configure_shop(ports, password_reset_sender="APP")
+
+
+def ask_and_kill(ports: Ports, running: Workers) -> list[str]:
+    """Everyone asks for a link; the workers are killed in between, at whatever they are doing."""
+    moments = set(random.sample(range(2, PEOPLE), KILLS))
+    emails = [f"{number}@example.com" for number in range(PEOPLE)]
+    for number, email in enumerate(emails):
+        make_user(ports, email)
+        request_password_reset(ports, NOBODY, email=email, redirect_url=PAGE)
+        if number in moments:
+            time.sleep(random.uniform(0.5, 2.5))  # noqa: S311 - chance chooses the moment
+            running.kill()
+            running.start()
+    return emails
+
+
+def wait_until_settled(ports: Ports) -> list[OutboxMailRecord]:
+    """Return the mail log once nothing waits anymore."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with ports.database.reading() as session:
+            asked = session.scalar(select(func.count()).select_from(ResetRequestRecord))
+            mails = list(session.scalars(select(OutboxMailRecord)))
+        if not asked and all(mail.next_attempt_at is None for mail in mails):
+            return mails
+        time.sleep(0.2)
+    raise TimeoutError(f"{asked} requests, {[mail.recipient for mail in mails]}")
+
+
+def test_everyone_gets_an_email_although_two_workers_are_killed(
+    database_url: str, tmp_path: Path
+) -> None:
+    clock = FastClock(time.time())  # noqa: TID251 - of real processes
+    connected = connect(Settings(database_url=database_url, secret_key=SECRET))
+    ports = replace(connected, clock=clock, database_clock=None)
+    with http_server() as app, smtp_server() as (mailbox, host):
+        make_shop(ports, app)
+        settings = environment(database_url, MAIL_URL=f"smtp://{host}", LOG_LEVEL="WARNING")
+        with workers(settings, tmp_path / "workers.log", clock) as running:
+            emails = ask_and_kill(ports, running)
+            mails = wait_until_settled(ports)
+    ports.database.close()
+    offered = {json.loads(call.body)["user"]["email"] for call in app.calls("/hook")}
+    ours = {mail.recipient for mail in mails if mail.sent_at is not None and not mail.sent_by}
+    by_app = {mail.recipient for mail in mails if mail.sent_by == "Mailer"}
+    assert sorted(mail.recipient for mail in mails) == sorted(emails)
+    assert ours | by_app == set(emails)
+    assert ours == set(mailbox.recipients)
+    assert by_app <= {email for email in offered if is_accepted(email)}
+    assert by_app, "workers that are killed don't make all emails ours"
