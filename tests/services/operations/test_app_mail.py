@@ -9,7 +9,7 @@ from sqlalchemy import delete, update
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.events import AccountSetPasswordRequested, EventType
+from app.domain.events import EVENTS, AccountSetPasswordRequested, EventType
 from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailFilter, MailStatus
 from app.domain.mails.senders import LINK_EVENTS, MAX_WAIT, MailSender
@@ -352,9 +352,8 @@ def test_app_can_make_the_same_link_as_ours(ports: Ports) -> None:
     """As docs/guides/app-mail.md says: ``email`` and ``token``, or ``token`` alone."""
     shop = make_mailing_shop(ports)
     fields = "mailKind token redirectUrl user { email }"
-    types = ("AccountConfirmationRequested", "AccountSetPasswordRequested")
-    types += ("StaffSetPasswordRequested", "AccountChangeEmailRequested")
-    parts = " ".join(f"... on {type_} {{ {fields} }}" for type_ in types)
+    types = [EVENTS[event].__name__ for events in LINK_EVENTS.values() for event in events]
+    parts = " ".join(f"... on {name} {{ {fields} }}" for name in sorted(set(types)))
     shop.make_listener(STAFF, USERS, query=f"subscription {{ event {{ {parts} }} }}")
     ask_for_every_link(ports)
     shop.ask()
