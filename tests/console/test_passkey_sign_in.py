@@ -152,6 +152,13 @@ def test_page_on_an_ip_address_says_where_passkeys_work(anonymous_console: Conso
     assert "Sign in with a passkey" not in page.text
 
 
+@pytest.mark.parametrize("host", ["localhost:99999", "localhost:port", "[::1", "["])
+def test_invalid_host_is_asked_for_no_passkey(anonymous_console: ConsoleClient, host: str) -> None:
+    page = Page(anonymous_console.client.get(SIGN_IN, headers={"Host": host}))
+    assert page.status == 200
+    assert "Sign in with a passkey" not in page.text
+
+
 def test_host_of_a_request_chooses_no_relying_party_in_production(shop: Ports) -> None:
     rp_ids = []
     for public_url in ("http://localhost:9000", ""):

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urlsplit
 
 from app.console.parts import Consequence, Question
 from app.domain.authorization.actor import Actor
+from app.domain.urls.web_urls import parse_web_url
 from app.services.accounts.passkeys import MAX_PASSKEYS, OwnPasskey
 from app.web.translation import text
 
@@ -67,8 +67,10 @@ def why_impossible(actor: Actor, *, in_development: bool) -> str:
     """Return what to do on an IP address, for which browsers don't make passkeys."""
     if not in_development:
         return text("Passkeys don't work on an IP address. Open the console by its host name.")
-    port = urlsplit(actor.issuer).port
-    url = f"http://localhost:{port}" if port else "http://localhost"
+    # In development, its host is what the browser sent, or anything else.
+    here = parse_web_url(actor.issuer)
+    port = "" if here is None else here.host_and_port.removeprefix(here.host)
+    url = f"http://localhost{port}"
     return text("Open the console at {url} to use passkeys.", url=url)
 
 
