@@ -11,6 +11,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from app.domain.authorization.permissions import Permission
 from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, SIGNED_OUT_TAGS
 from translations.extraction import (
     Sentence,
@@ -62,6 +63,8 @@ def template(*, whole: bool) -> Catalog:
         name = path.relative_to(ROOT).as_posix()
         if whole or name.startswith(SIGNED_OUT):
             made.add(sentence.key, locations=[(name, 0)])
+    for permission in Permission if whole else ():
+        made.add(permission.label, locations=[("app/domain/authorization/permissions.py", 0)])
     for path in files((LISTED_PAGES,), ""):
         for sentence in listed_pages(path):  # the sign-in page names the one it leads to
             made.add(sentence.key, locations=[(path.relative_to(ROOT).as_posix(), 0)])

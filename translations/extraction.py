@@ -86,7 +86,7 @@ def unmarked_in_page(path: Path) -> Iterator[Sentence]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     known: set[ast.AST] = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _name_of(node) in (*MARKS, "Problem"):
+        if isinstance(node, ast.Call) and _name_of(node) in (*MARKS, "Problem", "Entry"):
             known |= set(ast.walk(node))
     for node in ast.walk(tree):
         words = _constant(node)
@@ -144,4 +144,6 @@ def _problem(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
 
 
 def _constant(node: ast.AST | None) -> str:
+    if isinstance(node, ast.Call) and _name_of(node) == "Markup":
+        node = node.args[0]
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

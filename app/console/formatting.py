@@ -15,7 +15,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
 from app.services.shop.sign_in_counts import BoundedCount
-from app.web.translation import page_language, problem_text, text, translated
+from app.web.translation import localized, page_language, problem_text, text, translated
 
 _SECOND = 1000
 _JSON_PART = re.compile(
@@ -100,7 +100,7 @@ def html_text(one: str, many: str = "", /, **values: object) -> Markup:
     """Return a sentence for a page: values are escaped, and markup among them stays markup."""
     sentence = translated(one, many, values)
     safe = Markup(sentence) if isinstance(one, Markup) else escape(sentence)  # noqa: S704
-    return safe.format_map(values) if values else safe
+    return safe.format_map(localized(values)) if values else safe
 
 
 def time_element(moment: datetime, now: datetime) -> Markup:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from flask import Blueprint, current_app
 
 from app.domain.authorization.actor import Actor
+from app.domain.values.text import translatable
 from app.services.authorization.register import may
 
 UseCase = Callable[..., object]
@@ -16,10 +17,10 @@ class Heading(StrEnum):
     """The headings of the side column, in their order."""
 
     TOP = ""
-    INTEGRATIONS = "Integrations"
-    PEOPLE = "People"
-    SECURITY = "Security"
-    SHOP = "Shop"
+    INTEGRATIONS = translatable("Integrations")
+    PEOPLE = translatable("People")
+    SECURITY = translatable("Security")
+    SHOP = translatable("Shop")
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,11 +48,6 @@ from app.web.caller import base_url
 from app.web.translation import page_direction, page_language, problem_text, text
 
 THEMES = ("auto", "light", "dark")
-_CLOSED = Markup("<b>The storefront is closed.</b> Customers and visitors get a 401 error.")
-_LIMITED = {
-    PasswordLoginMode.CUSTOMERS_ONLY: Markup("<b>Password login is limited to customers.</b>"),
-    PasswordLoginMode.DISABLED: Markup("<b>Password login is off.</b>"),
-}
 _YEAR = 365 * 24 * 3600
 _PAGE_POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -168,7 +163,8 @@ def frame_values() -> dict[str, Any]:
 
 def _method(amr: Collection[str]) -> str:
     """Return how a session of ours began: a password is missing only beside a passkey."""
-    return "Passkey" if amr and AuthenticationMethod.PASSWORD not in amr else "Password"
+    has_passkey = bool(amr) and AuthenticationMethod.PASSWORD not in amr
+    return text("Passkey") if has_passkey else text("Password")
 
 
 def _session_summary(email: str, by: SignedInBy, amr: Collection[str]) -> str:
@@ -180,21 +176,29 @@ def _session_summary(email: str, by: SignedInBy, amr: Collection[str]) -> str:
     }
     if by.provider:
         return html_text("Signed in as {email} with {provider} (SSO), {since}.", **values)
-    if _method(amr) == "Passkey":
+    if _method(amr) == text("Passkey"):
         return html_text("Signed in as {email} with a passkey, {since}.", **values)
     return html_text("Signed in as {email} with a password, {since}.", **values)
 
 
 def banner_text(switches: Switches, closing: Closing | None, moment: datetime) -> Markup:
     """Return what every page says while a switch is off its default; empty if none is."""
-    sentences = [] if switches.allow_storefront_traffic else [_CLOSED]
+    sentences = []
+    if not switches.allow_storefront_traffic:
+        sentences.append(
+            html_text(
+                Markup("<b>The storefront is closed.</b> Customers and visitors get a 401 error.")
+            )
+        )
     if closing is not None and closing.note:
         sentences.append(html_text("Note: “{note}”.", note=closing.note))
     if closing is not None and closing.opens_at is not None:
         opens = clock_element(closing.opens_at, moment)
         sentences.append(html_text("Opens {moment}.", moment=opens))
-    if switches.password_login_mode in _LIMITED:
-        sentences.append(_LIMITED[switches.password_login_mode])
+    if switches.password_login_mode is PasswordLoginMode.CUSTOMERS_ONLY:
+        sentences.append(html_text(Markup("<b>Password login is limited to customers.</b>")))
+    if switches.password_login_mode is PasswordLoginMode.DISABLED:
+        sentences.append(html_text(Markup("<b>Password login is off.</b>")))
     return Markup(" ").join(sentences)
 
 
@@ -210,8 +214,8 @@ def _is_current(place: Place) -> bool:
 def _badges(found: Badges) -> dict[str, dict[str, object]]:
     """Return the badges of items that need attention, by page."""
     badges = {
-        "console.webhooks.index": (found.webhooks, "bad", "failing or disabled"),
-        "console.throttle.index": (found.blocked_ips, "warn", "blocked"),
+        "console.webhooks.index": (found.webhooks, "bad", text("failing or disabled")),
+        "console.throttle.index": (found.blocked_ips, "warn", text("blocked")),
     }
     return {
         place: {"count": count, "state": state, "words": words}

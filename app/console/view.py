@@ -62,10 +62,22 @@ from app.console.security import (
     single_sign_on,
     throttle,
 )
-from app.console.session import actor, caller, is_signed_in, note_use, ports, set_up_sessions
+from app.console.session import (
+    actor,
+    caller,
+    is_signed_in,
+    nobody,
+    note_use,
+    ports,
+    set_up_sessions,
+)
 from app.console.time_zone import use_time_zone
-from app.domain.values.languages import ENGLISH
-from app.services.console.console_sessions import SessionAccess, show_sign_in_options
+from app.domain.values.languages import ENGLISH, shipped_tag
+from app.services.console.console_sessions import (
+    SessionAccess,
+    show_default_language,
+    show_sign_in_options,
+)
 from app.web.translation import browser_language, person_language, use_language
 
 OPEN = frozenset(
@@ -90,7 +102,12 @@ OPEN = frozenset(
 )
 """The only pages without a session."""
 
-TRANSLATED = ("console.second_factor_rule.",)
+TRANSLATED = (
+    "console.account.",
+    "console.nowhere",
+    "console.preferences.",
+    "console.second_factor_rule.",
+)
 """The page groups for signed-in people that are translated, besides ``OPEN``; others are English.
 
 A page is in one language, so a group is added when all its texts are in the catalogues.
@@ -218,7 +235,9 @@ def guard() -> BaseResponse | None:
 def _language_of(endpoint: str) -> str:
     """Return the language of a page: of its person, or before signing in of the browser."""
     if not is_signed_in():
-        return browser_language() or ENGLISH
+        return (
+            browser_language() or shipped_tag(show_default_language(ports(), nobody())) or ENGLISH
+        )
     if endpoint in OPEN or endpoint.startswith(TRANSLATED):
         return person_language(caller().user.language_code)
     return ENGLISH

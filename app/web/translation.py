@@ -6,9 +6,11 @@ API and of the command line aren't translated.
 
 from collections.abc import Mapping
 
+from babel.numbers import format_decimal
 from flask import Flask, g, has_request_context, request
 from flask_babel import Babel, LazyString, get_locale, get_translations, refresh
 from markupsafe import Markup
+from typing_extensions import override
 
 from app.domain.values.errors import Problem, placed
 from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
@@ -58,7 +60,25 @@ def text(singular: str, plural: str = "", /, **values: object) -> str:
     sentence = translated(singular, plural, values)
     if isinstance(singular, Markup):
         sentence = Markup(sentence)  # noqa: S704 - a translation is as trusted as its template
-    return sentence.format_map(values) if values else sentence
+    return sentence.format_map(localized(values)) if values else sentence
+
+
+class _Number(int):
+    """A number that ``{count:,}`` groups as the language of the page does."""
+
+    @override
+    def __format__(self, spec: str) -> str:
+        if spec == ",":
+            return format_decimal(int(self), locale=page_language())
+        return super().__format__(spec)
+
+
+def localized(values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values of a sentence so that their numbers are written as in its language."""
+    return {
+        name: _Number(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        for name, value in values.items()
+    }
 
 
 def translated(singular: str, plural: str, values: Mapping[str, object]) -> str:

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.domain.values.languages import SIGNED_OUT_TAGS
+from app.domain.values.languages import CONSOLE_TAGS, SIGNED_OUT_TAGS
 from tests.browser.console import ADMIN, RunningShop
 from tests.browser.test_accessibility import ALL_RULES, AXE, FINDINGS, TOO_WIDE
 from tests.builders.people import PASSWORD, make_user
@@ -125,6 +125,26 @@ def test_staff_sign_in_with_a_code_in_their_language(
     visitor.fill("6-digit code", one_time_code(ports, boss.secret))
     visitor.press("Verify code")
     expect(visitor.page.get_by_role("button", name="Menu")).to_be_visible()
+
+
+@pytest.mark.parametrize("visitor", CONSOLE_TAGS, indirect=True)
+def test_staff_choose_the_language_of_their_account(visitor: Visitor) -> None:
+    ports = visitor.shop.ports
+    make_user(ports, ADMIN, is_superuser=True)
+    visitor.shop.sign_in(visitor.page.context, ADMIN)
+    visitor.page.goto(f"{visitor.shop.url}/console/account/")
+    visitor.page.get_by_role("combobox", name="Language").select_option(visitor.language.upper())
+    visitor.page.get_by_role("button", name="Save language").click()
+    expect(visitor.page.get_by_role("status").first).to_have_text(visitor.word("Language saved."))
+    visitor.look()
+    visitor.press("Change password")
+    visitor.look()
+    visitor.open("account/?ask=others")
+    visitor.open("account/new-email")
+    visitor.open("keyboard")
+    visitor.open("nowhere")
+    visitor.page.goto(f"{visitor.shop.url}/console/apps/")
+    assert visitor.page.locator("html").get_attribute("lang") == "en"
 
 
 def test_passkey_button_says_in_the_page_s_language_why_it_failed(visitor: Visitor) -> None:

@@ -50,7 +50,7 @@ def test_picture_is_saved_and_removed(staff_console: StaffConsole) -> None:
     )
     shown = console.follow(sent)
     assert "Picture saved." in shown.text
-    address = shown.html.split('class="lk-picture" src="')[1].split('"')[0]
+    address = shown.html.split('class="lk-picture"')[1].split('src="')[1].split('"')[0]
     assert console.client.get(address).status_code == 200
     gone = console.follow(console.send(f"{ACCOUNT_URL}picture/remove", seen_at=ACCOUNT_URL))
     assert "lk-picture" not in gone.html

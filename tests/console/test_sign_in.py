@@ -9,10 +9,13 @@ from sqlalchemy import delete
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
+from app.factory import create_app
 from app.models import SessionRecord
 from app.ports import Ports
 from app.services.shop.settings import update_shop
+from app.settings import Settings
 from tests.builders.people import PASSWORD, make_staff, make_user, sessions_of
+from tests.builders.shop import configure_shop
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.activity import FakeActivity
@@ -306,3 +309,22 @@ def test_blocked_address_is_told_how_long_to_wait(
     again = anonymous_console.send("/console/sign-in", given).text
     assert re.search(r"Too many attempts\. Try again in \d+ seconds?\.", again)
     assert "UTC" not in again
+
+
+@pytest.mark.parametrize(
+    ("asked", "shops", "language"),
+    [
+        ("", "FR", "fr"),
+        ("nl", "PL", "pl"),
+        ("de", "FR", "de"),
+        ("nl", "SV", "en"),
+        ("", "AR", "ar"),
+    ],
+)
+def test_page_is_in_the_browsers_language_or_the_shops(
+    ports: Ports, asked: str, shops: str, language: str
+) -> None:
+    configure_shop(ports, default_language=shops)
+    client = create_app(ports, Settings()).test_client()
+    page = client.get("/console/sign-in", headers={"Accept-Language": asked})
+    assert f'<html lang="{language}"' in " ".join(page.text.split())

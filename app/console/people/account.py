@@ -11,8 +11,10 @@ from app.console.page_layout import done, full_url, go, page, refused_page
 from app.console.people.account_page import make_account_page
 from app.console.session import actor, caller, ports
 from app.domain.accounts.avatars import MAX_FILE_SIZE
+from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.accounts.time_zones import time_zones
-from app.domain.values.errors import Refused
+from app.domain.mails.languages import SHIPPED_LANGUAGES
+from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.uploads import Upload
 from app.services.accounts.account_details import Details, set_time_zone, update_account
@@ -26,9 +28,10 @@ from app.services.sign_in.own_sessions import (
     end_session,
     list_sessions,
 )
-from app.web.translation import problem_text, text
+from app.web.translation import lazy_text, person_language, problem_text, text, use_language
 
 _LINK = "email_link"
+_NO_LANGUAGE = Problem("INVALID", "Choose a language from the list.", "languageCode")
 _MOST = 100
 """Sessions that are listed; more can only be ended together."""
 
@@ -46,30 +49,41 @@ blueprint = PageGroup(
 
 
 def _zone_choices() -> list[tuple[str, str]]:
-    return [("", "UTC (default)"), *((name, name.replace("_", " ")) for name in time_zones())]
+    return [
+        ("", text("UTC (default)")),
+        *((name, name.replace("_", " ")) for name in time_zones()),
+    ]
 
 
 class NameForm(ConsoleForm):
     """The caller's name."""
 
-    first_name = StringField("First name")
-    last_name = StringField("Last name")
+    first_name = StringField(lazy_text("First name"))
+    last_name = StringField(lazy_text("Last name"))
 
 
 class TimeZoneForm(ConsoleForm):
     """The time zone in which the console shows times."""
 
-    time_zone = SelectField("Time zone", choices=_zone_choices, validate_choice=False)
+    time_zone = SelectField(lazy_text("Time zone"), choices=_zone_choices, validate_choice=False)
+
+
+class LanguageForm(ConsoleForm):
+    """The language of the caller's emails, and of the console where it is translated."""
+
+    names = {"languageCode": "language"}  # noqa: RUF012
+    language = SelectField(lazy_text("Language"), validate_choice=False)
 
 
 class PasswordChangeForm(ConsoleForm):
     """Another password; asked for once, a manager fills it in."""
 
     old_password = PasswordField(
-        "Current password", validators=[InputRequired("Enter your current password.")]
+        lazy_text("Current password"),
+        validators=[InputRequired(lazy_text("Enter your current password."))],
     )
     new_password = PasswordField(
-        "New password", validators=[InputRequired("Enter a new password.")]
+        lazy_text("New password"), validators=[InputRequired(lazy_text("Enter a new password."))]
     )
 
 
@@ -77,8 +91,12 @@ class EmailChangeForm(ConsoleForm):
     """Another address, which has to be confirmed by a link that is mailed there."""
 
     names = {"redirectUrl": ""}  # noqa: RUF012
-    new_email = EmailField("New email", validators=[InputRequired("Enter an email.")])
-    password = PasswordField("Password", validators=[InputRequired("Enter your password.")])
+    new_email = EmailField(
+        lazy_text("New email"), validators=[InputRequired(lazy_text("Enter an email."))]
+    )
+    password = PasswordField(
+        lazy_text("Password"), validators=[InputRequired(lazy_text("Enter your password."))]
+    )
 
 
 @blueprint.get("/")
@@ -97,7 +115,7 @@ def save_name() -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return refused_page("account/index.html", **_values(name_form=form))
-    return done("Name saved.", "console.account.index")
+    return done(text("Name saved."), "console.account.index")
 
 
 @blueprint.post("/time-zone")
@@ -109,7 +127,20 @@ def save_time_zone() -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return refused_page("account/index.html", **_values(time_zone_form=form))
-    return done("Time zone saved.", "console.account.index")
+    return done(text("Time zone saved."), "console.account.index")
+
+
+@blueprint.post("/language")
+def save_language() -> BaseResponse:
+    """Choose the language of the caller's console and emails."""
+    chosen = str(LanguageForm().language.data)
+    if chosen not in LANGUAGE_NAMES:
+        form = _language_form(caller().user.language_code)
+        form.refuse(Refused(_NO_LANGUAGE))
+        return refused_page("account/index.html", **_values(language_form=form))
+    update_account(ports(), actor(), Details(language_code=chosen))
+    use_language(person_language(chosen))
+    return done(text("Language saved."), "console.account.index")
 
 
 @blueprint.post("/picture")
@@ -117,21 +148,21 @@ def save_picture() -> BaseResponse:
     """Show another picture; what is none, or too large, is refused with the reason."""
     sent = request.files.get("image")
     if sent is None or not sent.filename:
-        return _refused_picture("Choose a file.")
+        return _refused_picture(text("Choose a file."))
     # One byte more than is allowed shows that it is too large; no more is read.
     data = sent.stream.read(MAX_FILE_SIZE + 1)
     try:
         update_avatar(ports(), actor(), Upload(sent.filename, sent.content_type or "", data))
     except Refused as refused:
         return _refused_picture(" ".join(problem_text(one) for one in refused.problems))
-    return done("Picture saved.", "console.account.index")
+    return done(text("Picture saved."), "console.account.index")
 
 
 @blueprint.post("/picture/remove")
 def remove_picture() -> BaseResponse:
     """Show no picture any more."""
     delete_avatar(ports(), actor())
-    return done("Picture removed.", "console.account.index")
+    return done(text("Picture removed."), "console.account.index")
 
 
 @blueprint.post("/password")
@@ -149,7 +180,7 @@ def save_password() -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            message = "Password changed. All your other sessions ended."
+            message = text("Password changed. All your other sessions ended.")
             return done(message, "console.account.index")
     return refused_page("account/index.html", **_values(password_form=form))
 
@@ -215,7 +246,7 @@ def end_one(session_id: int) -> BaseResponse:
     except Refused as refused:
         flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
         return go("console.account.index")
-    return done("Session ended.", "console.account.index")
+    return done(text("Session ended."), "console.account.index")
 
 
 @blueprint.post("/sessions/end-others")
@@ -228,8 +259,17 @@ def end_others() -> BaseResponse:
     return done(message, "console.account.index")
 
 
+def _language_form(chosen: str) -> LanguageForm:
+    """Return the form with the languages that are shipped, and the caller's if it is another."""
+    form = LanguageForm(formdata=None, language=chosen)
+    others = {} if chosen in SHIPPED_LANGUAGES else {chosen: LANGUAGE_NAMES.get(chosen, chosen)}
+    form.language.choices = [*SHIPPED_LANGUAGES.items(), *others.items()]
+    return form
+
+
 def _values(
     *,
+    language_form: LanguageForm | None = None,
     name_form: NameForm | None = None,
     time_zone_form: TimeZoneForm | None = None,
     password_form: PasswordChangeForm | None = None,
@@ -245,6 +285,7 @@ def _values(
         "picture_error": picture_error,
         "name_form": name_form
         or NameForm(formdata=None, first_name=user.first_name, last_name=user.last_name),
+        "language_form": language_form or _language_form(user.language_code),
         "time_zone_form": time_zone_form
         or TimeZoneForm(formdata=None, time_zone=user.time_zone or ""),
         "password_form": password_form or PasswordChangeForm(formdata=None),

@@ -8,6 +8,7 @@ from app.console.people.person_page import SessionRow, ended_sessions, newest_of
 from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
 from app.domain.accounts.users import User
 from app.domain.sign_in.devices import SignedIn
+from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
 from app.services.console.sign_in_methods import SignInMethods
 from app.web.translation import text
 
@@ -22,6 +23,7 @@ class AccountPage:
     """The account; ``has_others`` when there are sessions besides the current one."""
 
     email: str
+    language_hint: str
     picture: str
     picture_hint: str
     sessions: tuple[SessionRow, ...]
@@ -44,6 +46,7 @@ def make_account_page(
     providers = ", ".join(methods.providers)
     return AccountPage(
         email=user.email,
+        language_hint=_language_hint(user.language_code),
         picture=avatar_path(user.avatar, _SHOWN) if user.avatar else "",
         picture_hint=text(
             "PNG, JPEG or WebP, up to {megabytes} MiB. Metadata is removed.",
@@ -54,28 +57,39 @@ def make_account_page(
         has_others=others > 0,
         has_password=methods.has_password,
         no_password=_no_password(providers),
-        password_status="Set" if methods.has_password else "Not set",
-        sso_status=providers or "Not linked",
+        password_status=text("Set") if methods.has_password else text("Not set"),
+        sso_status=providers or text("Not linked"),
         is_superuser=user.is_superuser,
-        permissions=tuple(sorted(permission.label for permission in user.permissions)),
+        permissions=tuple(sorted(text(permission.label) for permission in user.permissions)),
         dialog=_end_others(others) if asks_others and others > 0 else None,
     )
 
 
+def _language_hint(code: str) -> str:
+    """Return what is in this language; the console isn't translated into all of them."""
+    if shipped_tag(code, CONSOLE_TAGS) == ENGLISH:
+        return text("For your emails and the console.")
+    if shipped_tag(code, CONSOLE_TAGS):
+        return text("For your emails. Parts of the console are still in English.")
+    if shipped_tag(code):
+        return text("For your emails. The console is in English.")
+    return text("Your emails are in the shop's default language, the console is in English.")
+
+
 def _no_password(providers: str) -> str:
     if not providers:
-        return "You don't have a password."
+        return text("You don't have a password.")
     return text("You don't have a password. You sign in with {providers}.", providers=providers)
 
 
 def _end_others(others: int) -> Question:
     return Question(
-        title="End all other sessions?",
+        title=text("End all other sessions?"),
         endpoint="console.account.end_others",
         consequences=(
             *ended_sessions(others),
-            Consequence("warn", "Unsaved work on those devices is lost."),
-            Consequence("ok", "You stay signed in here."),
+            Consequence("warn", text("Unsaved work on those devices is lost.")),
+            Consequence("ok", text("You stay signed in here.")),
         ),
-        action="End all other sessions",
+        action=text("End all other sessions"),
     )

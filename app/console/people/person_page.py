@@ -12,8 +12,9 @@ from app.console.parts import Consequence, Pill, Question
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.passwords.imported_hashes import ImportedPasswordState
-from app.domain.sign_in.devices import SignedIn
+from app.domain.sign_in.devices import UNKNOWN, SignedIn
 from app.domain.values.metadata import StoredMetadata
+from app.domain.values.text import translatable
 from app.services.people.user_sessions import Person
 from app.services.second_factors.stored_factors import FactorCounts
 from app.web.translation import text
@@ -68,9 +69,9 @@ class OriginFacts:
 
 
 _METHODS = {
-    SessionOrigin.PASSWORD: "Password",
-    SessionOrigin.OIDC: "SSO",
-    SessionOrigin.NONE: "Unknown",
+    SessionOrigin.PASSWORD: translatable("Password"),
+    SessionOrigin.OIDC: translatable("SSO"),
+    SessionOrigin.NONE: translatable("Unknown"),
 }
 _IMPORTED_PASSWORDS = {
     ImportedPasswordState.IMPORTED: "Works. The next sign-in replaces its hash.",
@@ -125,15 +126,23 @@ def origin_facts(person: Person) -> OriginFacts | None:
     )
 
 
+def device_words(device: str) -> str:
+    """Return a device that the domain described, in the language of the page."""
+    if device == UNKNOWN:
+        return text("Unknown device")
+    browser, on, system = device.partition(" on ")
+    return text("{browser} on {system}", browser=browser, system=system) if on else device
+
+
 def session_rows(sessions: Sequence[SignedIn]) -> tuple[SessionRow, ...]:
     """Return the rows of a table of sessions."""
     return tuple(
         SessionRow(
             id=session.id,
-            device=session.device,
+            device=device_words(session.device),
             is_current=session.is_current,
-            address=session.address or "Unknown",
-            method=_METHODS[session.origin],
+            address=session.address or text("Unknown"),
+            method=text(_METHODS[session.origin]),
             last_active_at=session.last_used_at or session.created_at,
             started_at=session.created_at,
             end_label=_end_label(session),
@@ -144,10 +153,9 @@ def session_rows(sessions: Sequence[SignedIn]) -> tuple[SessionRow, ...]:
 
 def _end_label(session: SignedIn) -> str:
     if not session.address:
-        return text("End session on {device}", device=session.device)
-    return text(
-        "End session on {device} at {address}", device=session.device, address=session.address
-    )
+        return text("End session on {device}", device=device_words(session.device))
+    device = device_words(session.device)
+    return text("End session on {device} at {address}", device=device, address=session.address)
 
 
 def sessions_table(person: Person) -> SessionsTable:

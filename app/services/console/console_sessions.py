@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from sqlalchemy import select
+
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.second_factors.methods import used_second_factor
@@ -21,6 +23,7 @@ from app.domain.sign_in.sign_in_events import SignInMethod
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
+from app.models import ShopRecord
 from app.ports import Ports
 from app.services.accounts.password_changes import sign_in_with_link
 from app.services.authorization.live_sessions import (
@@ -128,6 +131,13 @@ class StartedConsoleSignIn:
 
     url: str
     state: str = field(repr=False)
+
+
+@public
+def show_default_language(ports: Ports, actor: Actor) -> str:
+    """Return the language code of pages whose browser asks for no language that is shipped."""
+    with ports.database.reading() as session:
+        return session.scalars(select(ShopRecord.default_language)).one()
 
 
 @public

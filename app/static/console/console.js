@@ -17,9 +17,9 @@ function toast(message) {
 async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
-    toast(`Copied: ${what}`);
+    toast(document.body.dataset.copied?.replace("{what}", () => what));
   } catch {
-    toast("The browser did not let us copy. Select the text and copy it yourself.");
+    toast(document.body.dataset.notCopied);
   }
 }
 
@@ -51,7 +51,7 @@ function wrap(element, title) {
   const footer = document.createElement("footer");
   const button = document.createElement("button");
   button.className = "btn btn-secondary";
-  button.textContent = "Close";
+  button.textContent = document.body.dataset.close;
   footer.append(button);
   close.append(element, footer);
   dialog.append(close);
@@ -63,7 +63,7 @@ async function openDialog(address, options, selector) {
   const { answer, element } = await part(address, selector || "dialog.lk-dialog", options);
   if (answer.redirected || !element) return false;
   element.removeAttribute("id");
-  show(element.tagName === "DIALOG" ? element : wrap(element, "Keyboard shortcuts"));
+  show(element.tagName === "DIALOG" ? element : wrap(element, document.body.dataset.shortcuts));
   return true;
 }
 
@@ -144,7 +144,7 @@ function fillIn(form, values) {
   const note = document.createElement("div");
   note.className = "lk-flash is-ok";
   note.setAttribute("role", "status");
-  note.textContent = "We restored what you entered before you were signed out, except passwords and secrets.";
+  note.textContent = document.body.dataset.restored;
   form.before(note);
 }
 
