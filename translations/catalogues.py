@@ -124,7 +124,7 @@ def compile_catalogue(tag: str) -> None:
 def written(catalogue: Catalog) -> bytes:
     """Return the text of a catalogue, without moments and line numbers that say nothing."""
     file = BytesIO()
-    write_po(file, catalogue, width=_WIDTH, sort_by_file=True, include_lineno=False)
+    write_po(file, catalogue, width=_WIDTH, sort_output=True, include_lineno=False)
     lines = file.getvalue().decode().splitlines(keepends=True)
     return "".join(line for line in lines if not _MOMENT.match(line)).encode()
 
