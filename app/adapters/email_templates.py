@@ -28,8 +28,10 @@ from app.domain.mails.accent_color import (
 )
 from app.domain.mails.logo import CONTENT_ID, Logo
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
-from app.domain.mails.own_templates import OwnTemplate, is_whole_page
+from app.domain.mails.own_templates import MAX_OUTPUT, OwnTemplate, is_whole_page
 from app.domain.shop.settings import ShopSettings
+from app.domain.values.errors import Problem
+from app.ports.mail import OwnTemplateBroken
 
 _APP = Path(__file__).parent.parent
 _CATALOGS = _APP / "translations"
@@ -139,6 +141,10 @@ class JinjaEmailTemplates:
             html = self._templates.get_template("mail/layout.html").render(values)
             parts = OwnTemplate(parts.subject, html, _with_footer(parts.text, shop))
         parts = replace(parts, html=self._inliner.inline(parts.html))
+        if len(parts.html.encode()) > MAX_OUTPUT:
+            message = "The email is larger than {limit} kB."
+            values = {"limit": MAX_OUTPUT // 1024}
+            raise OwnTemplateBroken(Problem("INVALID", message, "html", lines=(1,), values=values))
         return _addressed(mail, shop, logo, parts)
 
 

@@ -29,14 +29,8 @@ from app.domain.mails.own_templates import (
     sample_texts,
     shown_values,
 )
-from app.domain.mails.template_contents import (
-    Choice,
-    Literal,
-    Loop,
-    Node,
-    Value,
-    content_problems,
-)
+from app.domain.mails.template_contents import content_problems
+from app.domain.mails.template_nodes import Choice, Literal, Loop, Node, Value
 from app.domain.values.errors import Problem
 from app.ports.mail import OwnTemplateBroken
 
@@ -138,7 +132,10 @@ def _problem(part: TemplatePart, refused: _Refused) -> Problem:
 
 @lru_cache(maxsize=64)
 def _compiled(kind: MailKind, part: TemplatePart, source: str) -> object:
-    _read(kind, part, source)  # what was stored under other rules isn't run
+    # What was imported, or stored under other rules, is judged again, but for the hosts.
+    tree = _read(kind, part, source)
+    for problem in content_problems(part, tree, (), lambda _url: None):
+        raise OwnTemplateBroken(problem)
     return _ENVIRONMENTS[part].from_string(source)
 
 

@@ -1,9 +1,12 @@
 """Where the editor of own templates begins: our emails, with their values by name."""
 
+import re
 from collections.abc import Callable, Mapping
 
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import VALUES, OwnTemplate, ValueType
+
+_BLOCK = re.compile(r"\s*(</?(p|br|table|tr|td)\b[^>]*>)\s*")
 
 Written = Callable[[Mapping[str, str]], OwnTemplate]
 """Writes an email of ours with the given values."""
@@ -41,6 +44,7 @@ def _with_conditions(full: str, without: Mapping[str, str]) -> str:
         start = _shared(lines, other)
         least = min(len(lines), len(other)) - start
         end = min(_shared(lines[::-1], other[::-1]), least)
+        start, end = _balanced(lines, other, start, end)
         if start < len(lines) - end:
             blocks.append((start, len(lines) - end, name, other[start : len(other) - end]))
     for start, end, name, instead in sorted(blocks, reverse=True):
@@ -50,7 +54,31 @@ def _with_conditions(full: str, without: Mapping[str, str]) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.strip().splitlines()]
+    """Return the lines, with each tag of a block on a line of its own."""
+    lines = _BLOCK.sub(r"\n\1\n", text).strip().splitlines()
+    return [line.strip() for line in lines]
+
+
+def _balanced(lines: list[str], other: list[str], start: int, end: int) -> tuple[int, int]:
+    """Return the least shared beginning and end with whole blocks between them, in both texts."""
+    for less in range(start + end + 1):
+        for before in range(min(less, start) + 1):
+            first, last = start - before, end - (less - before)
+            if last >= 0 and all(
+                _is_whole(text[first : len(text) - last]) for text in (lines, other)
+            ):
+                return first, last
+    return 0, 0
+
+
+def _is_whole(lines: list[str]) -> bool:
+    """Whether every block that begins in ``lines`` ends there, and the other way round."""
+    depth = 0
+    for tag in _BLOCK.finditer("\n".join(lines)):
+        depth += 0 if tag[2] == "br" else -1 if tag[1].startswith("</") else 1
+        if depth < 0:
+            return False
+    return not depth
 
 
 def _shared(lines: list[str], other: list[str]) -> int:

@@ -7,17 +7,20 @@ made of tags that were checked. Tags follow a strict grammar, which all programs
 
 import html
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from app.domain.mails.own_templates import TemplatePart, UrlRule, is_whole_page
+from app.domain.mails.template_nodes import Choice, Literal, Loop, Node, Run, Value, joined
 from app.domain.mails.template_tags import (
     BLOCKS,
+    MAX_OPEN,
+    MAX_SELECTORS,
+    MAX_TAGS,
     PAGE_TAGS,
     TAGS,
     VALUE,
+    VOID,
     attribute_problem,
     style_problem,
 )
@@ -31,46 +34,17 @@ _COMMENT = re.compile(rf"<!--(?![>-])[^<>{VALUE}-]*+(?:-(?!->)[^<>{VALUE}-]*+)*+
 _DOCTYPE = re.compile(rf"<!doctype[{_SPACE}]++html[{_SPACE}]*+>", re.IGNORECASE)
 _TEXT = re.compile(r"[^<]++")
 _STYLE_END = re.compile(rf"</style[{_SPACE}]*+>", re.IGNORECASE)
-_URL = re.compile(rf"(?:\b[a-z][a-z0-9+.-]{{0,20}}+:/|\bwww\.)[^{_SPACE}<>\"']*+", re.IGNORECASE)
+_URL = re.compile(
+    rf"""(?:\b[a-z][a-z0-9+.-]{{0,20}}+:/
+    |\bwww\.
+    |(?<![\w@.-])(?:[a-z0-9-]++\.)++[a-z]{{2,}}+/)  # what mail programs turn into a link
+    [^{_SPACE}<>"']*+""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _AFTER_URL = ".,;:!?)"
 _FORBIDDEN = re.compile(
     "[\0-\x08\x0b\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A text of the template, as it is sent."""
-
-    text: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """The place of a value; ``is_link`` if it is a link with its token."""
-
-    name: str
-    line: int
-    is_link: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A condition: one of ``branches``. ``needs`` is the link whose presence alone decides."""
-
-    branches: tuple[tuple["Node", ...], ...]
-    line: int
-    needs: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    body: tuple["Node", ...]
-    line: int
-
-
-Node: TypeAlias = Literal | Value | Choice | Loop
 
 
 def content_problems(
@@ -82,7 +56,7 @@ def content_problems(
     """
     whole = part is TemplatePart.HTML and is_whole_page(_beginning(nodes))
     scanner = _Scanner(part, url_rule, is_whole=whole)
-    scanner.walk(nodes)
+    scanner.check(nodes)
     problems = list(scanner.problems)
     if part is not TemplatePart.SUBJECT:
         message = "Add {value}: without it, the email is of no use to the recipient."
@@ -112,35 +86,6 @@ def _problem(part: TemplatePart, line: int, message: str, **values: object) -> P
     return Problem("INVALID", message, part.value, lines=(line,), values=values)
 
 
-class _Run:
-    """Texts and values in a row, joined: each value is one ``VALUE`` character."""
-
-    def __init__(self, pieces: Sequence[Literal | Value]) -> None:
-        texts = [piece.text if isinstance(piece, Literal) else VALUE for piece in pieces]
-        self.text = "".join(texts)
-        self._pieces = pieces
-        self._starts = [0]
-        for text in texts[:-1]:
-            self._starts.append(self._starts[-1] + len(text))
-
-    def line(self, place: int) -> int:
-        number = bisect_right(self._starts, place) - 1
-        line = self._pieces[number].line
-        return line + self.text.count("\n", self._starts[number], place)
-
-    def literals(self) -> Iterator[tuple[int, str]]:
-        """Yield the texts with their places."""
-        for start, piece in zip(self._starts, self._pieces, strict=True):
-            if isinstance(piece, Literal):
-                yield start, piece.text
-
-    def value(self, place: int) -> Value:
-        """Return the value at ``place``, which holds ``VALUE``."""
-        piece = self._pieces[bisect_right(self._starts, place) - 1]
-        assert isinstance(piece, Value)  # noqa: S101 - no text holds VALUE: see ``_check_characters``
-        return piece
-
-
 class _Scanner:
     """Reads a part in order. ``_glued``: the text so far may end in what a link would extend."""
 
@@ -153,33 +98,46 @@ class _Scanner:
         self._in_loop = False
         self._anchor: Value | None = None
         self._in_anchor = False
+        self._open: list[str] = []
+        self._tags = 0
+        self._selectors = 0
+
+    def check(self, nodes: Sequence[Node]) -> None:
+        """Read the whole part."""
+        self.walk(nodes)
+        if self._open:
+            last = nodes[-1]
+            breaks = last.text.count("\n") if isinstance(last, Literal) else 0
+            self._refuse(last.line + breaks, "Close <{tag}>.", tag=self._open[-1])
 
     def walk(self, nodes: Sequence[Node]) -> None:
-        for node in _joined(nodes):
+        for node in joined(nodes):
             if isinstance(node, Choice):
                 self._walk_choice(node)
             elif isinstance(node, Loop):
                 self._walk_loop(node)
             else:
-                self._scan(_Run(node))
+                self._scan(Run(node))
 
     def _walk_choice(self, choice: Choice) -> None:
-        before, ends = self._glued, []
+        before, ends, opened = self._glued, [], list(self._open)
         for branch in choice.branches:
             self._glued = before
             self.walk(branch)
+            self._require_closed(opened, choice.line)
             ends.append(self._glued)
         self._glued = any(ends)
 
     def _walk_loop(self, loop: Loop) -> None:
-        before, self._in_loop = self._glued, True
+        before, self._in_loop, opened = self._glued, True, list(self._open)
         self.walk(loop.body)
+        self._require_closed(opened, loop.line)
         self._in_loop, self._glued = False, self._glued or before
 
     def _refuse(self, line: int, message: str, **values: object) -> None:
         self.problems.append(_problem(self._part, line, message, **values))
 
-    def _scan(self, run: _Run) -> None:
+    def _scan(self, run: Run) -> None:
         if not self._check_characters(run):
             return
         if self._part is not TemplatePart.HTML:
@@ -195,7 +153,7 @@ class _Scanner:
             self._in_anchor = False
             self._refuse(run.line(len(run.text) - 1), "Close <a> before the next {% … %}.")
 
-    def _check_characters(self, run: _Run) -> bool:
+    def _check_characters(self, run: Run) -> bool:
         for piece_start, text in run.literals():
             found = _FORBIDDEN.search(text)
             if found is not None:
@@ -205,7 +163,7 @@ class _Scanner:
                 return False
         return True
 
-    def _scan_html(self, run: _Run, place: int) -> int:
+    def _scan_html(self, run: Run, place: int) -> int:
         """Check what begins at ``place``; return its end, or ``place`` if it can't be read."""
         text = _TEXT.match(run.text, place)
         if text is not None:
@@ -229,7 +187,7 @@ class _Scanner:
         self._refuse(run.line(place), message)
         return place
 
-    def _scan_tag(self, run: _Run, tag: re.Match[str]) -> int:
+    def _scan_tag(self, run: Run, tag: re.Match[str]) -> int:
         name, line = tag[2].lower(), run.line(tag.start())
         if name not in TAGS:
             self._refuse(line, "Remove <{tag}>: emails can't contain it.", tag=name)
@@ -237,6 +195,8 @@ class _Scanner:
             message = "<{tag}> is part of the layout. To replace it, begin with <!doctype html>."
             self._refuse(line, message, tag=name)
         self._check_attributes(run, tag)
+        if name in TAGS:
+            self._nest(name, line, is_end=bool(tag[1]))
         if name in BLOCKS:
             self._glued = False
         if name == "a":
@@ -245,7 +205,35 @@ class _Scanner:
             return self._scan_style(run, tag.end())
         return tag.end()
 
-    def _scan_anchor(self, run: _Run, tag: re.Match[str]) -> None:
+    def _nest(self, name: str, line: int, *, is_end: bool) -> None:
+        """Note what is open: HTML nested too deep ends the process that renders it."""
+        self._tags += 1
+        if self._tags == MAX_TAGS + 1:
+            self._refuse(line, "Use at most {limit} tags.", limit=MAX_TAGS)
+        if name in VOID:
+            return
+        if not is_end:
+            self._open.append(name)
+            if len(self._open) == MAX_OPEN + 1:
+                self._refuse(line, "Nest at most {limit} tags.", limit=MAX_OPEN)
+        elif self._open and self._open[-1] == name:
+            self._open.pop()
+        elif self._open:
+            self._refuse(line, "Close <{tag}> first.", tag=self._open[-1])
+            self._open = (
+                self._open[: -1 - self._open[::-1].index(name)] if name in self._open else []
+            )
+        else:
+            self._refuse(line, "</{tag}> closes nothing.", tag=name)
+
+    def _require_closed(self, before: list[str], line: int) -> None:
+        """Refuse a part of the template that leaves other elements open than it found."""
+        if self._open != before and self._part is TemplatePart.HTML:
+            tag = self._open[-1] if len(self._open) > len(before) else before[-1]
+            self._refuse(line, "Open and close <{tag}> in the same part of {{% … %}}.", tag=tag)
+            self._open = list(before)
+
+    def _scan_anchor(self, run: Run, tag: re.Match[str]) -> None:
         if not tag[1] and self._in_anchor:
             self._refuse(run.line(tag.start()), "Close <a> before another <a>.")
         self._in_anchor = not tag[1]
@@ -253,7 +241,7 @@ class _Scanner:
         is_link = self._in_anchor and value >= 0
         self._anchor = run.value(tag.start() + value) if is_link else None
 
-    def _check_attributes(self, run: _Run, tag: re.Match[str]) -> None:
+    def _check_attributes(self, run: Run, tag: re.Match[str]) -> None:
         name, seen = tag[2].lower(), set()
         for found in _ATTRIBUTES.finditer(run.text, tag.start(3), tag.end(3)):
             key, _, quoted = found[0].partition("=")
@@ -266,7 +254,7 @@ class _Scanner:
             self._check_attribute(run, found, name, key.lower(), quoted[1:-1])
 
     def _check_attribute(
-        self, run: _Run, found: re.Match[str], tag: str, key: str, written: str
+        self, run: Run, found: re.Match[str], tag: str, key: str, written: str
     ) -> None:
         line = run.line(found.start())
         if VALUE in written:
@@ -281,18 +269,28 @@ class _Scanner:
         if problem is not None:
             self.problems.append(replace(problem, field=self._part.value, lines=(line,)))
 
-    def _scan_style(self, run: _Run, start: int) -> int:
+    def _scan_style(self, run: Run, start: int) -> int:
         end = _STYLE_END.search(run.text, start)
         if end is None:
             self._refuse(run.line(start - 1), "Close <style> before the next {% … %}.")
             return len(run.text)
-        problem = style_problem(run.text[start : end.start()])
+        css = run.text[start : end.start()]
+        self._selectors += css.count(",") + css.count("{")
+        problem = style_problem(css)
+        if problem is None and self._selectors > MAX_SELECTORS:
+            problem = _problem(
+                self._part,
+                1,
+                "Use at most {limit} selectors and commas in styles.",
+                limit=MAX_SELECTORS,
+            )
         if problem is not None:
             lines = (run.line(start),)
             self.problems.append(replace(problem, field=self._part.value, lines=lines))
+        self._open.pop()
         return end.end()
 
-    def _scan_text(self, run: _Run, start: int, text: str) -> None:
+    def _scan_text(self, run: Run, start: int, text: str) -> None:
         self._check_urls(run, start, text)
         place = start
         for piece in text.split(VALUE):
@@ -319,28 +317,15 @@ class _Scanner:
                 self._refuse(value.line, message, value=written)
         self._glued = True
 
-    def _check_urls(self, run: _Run, start: int, text: str) -> None:
-        for found in _URL.finditer(text):
-            line = run.line(start + found.start())
-            written = html.unescape(found[0]) if self._part is TemplatePart.HTML else found[0]
+    def _check_urls(self, run: Run, start: int, text: str) -> None:
+        shown = html.unescape(text) if self._part is TemplatePart.HTML else text
+        for found in _URL.finditer(shown):
+            line = run.line(start) + shown.count("\n", 0, found.start())
+            written = found[0]
             if VALUE in written:
                 self._refuse(line, "Write URLs without values in them.")
                 continue
             url = written.rstrip(_AFTER_URL)
-            problem = self._url_rule(f"https://{url}" if url[:4].lower() == "www." else url)
+            problem = self._url_rule(url if ":/" in url else f"https://{url}")
             if problem is not None:
                 self.problems.append(replace(problem, field=self._part.value, lines=(line,)))
-
-
-def _joined(nodes: Sequence[Node]) -> Iterator[list[Literal | Value] | Choice | Loop]:
-    pieces: list[Literal | Value] = []
-    for node in nodes:
-        if isinstance(node, Literal | Value):
-            pieces.append(node)
-            continue
-        if pieces:
-            yield pieces
-            pieces = []
-        yield node
-    if pieces:
-        yield pieces

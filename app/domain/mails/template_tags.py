@@ -38,6 +38,16 @@ TAGS: Mapping[str, frozenset[str]] = {
 PAGE_TAGS = frozenset(("html", "head", "body", "title", "meta"))
 """Tags of a whole page, which the shop's layout has already."""
 
+VOID = _words("br hr img meta")
+"""Tags without an end."""
+
+MAX_OPEN = 40
+MAX_TAGS = 1_500
+MAX_SELECTORS = 200
+"""Elements open at once, tags in all, and selectors: the time that styles take to be written into
+the tags grows with their product, and programs that read HTML recurse into open elements.
+"""
+
 BLOCKS = _words(
     "html head body title div p br hr h1 h2 h3 h4 h5 h6 pre blockquote ul ol li dl dt dd table",
     "caption thead tbody tfoot tr td th center address section header footer main article",

@@ -137,12 +137,7 @@ def preview_template(
     ports: Ports, actor: Actor, kind: MailKind, language: str, template: OwnTemplate
 ) -> RenderedMail:
     """Return the email with sample values; refuses INVALID as ``save_template`` does."""
-    _require_good(ports, kind, language, template)
-    with ports.database.reading() as session:
-        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
-        logo = read_logo(session, shop.logo)
-    mail = Mail(kind, sample_texts(kind)["recipient"], sample_texts(kind), language)
-    return ports.email_templates.render(mail, shop, logo, template)
+    return _rendered_sample(ports, kind, language, template)
 
 
 def _always(
@@ -174,7 +169,7 @@ def save_template(
     use by now. Refuses INVALID and REQUIRED on ``subject``, ``html`` and ``text``, with lines, for
     what a template can't do; INVALID on ``language`` for an unknown one.
     """
-    _require_good(ports, kind, language, template)
+    _rendered_sample(ports, kind, language, template)
     with ports.database.transaction() as session:
         # Two who save at the same time take turns.
         session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
@@ -306,10 +301,21 @@ def _url_rule(ports: Ports) -> UrlRule:
     return partial(redirect_refusal, ports)
 
 
-def _require_good(ports: Ports, kind: MailKind, language: str, template: OwnTemplate) -> None:
+def _rendered_sample(
+    ports: Ports, kind: MailKind, language: str, template: OwnTemplate
+) -> RenderedMail:
+    """Return the email with sample values; refuse a template that isn't good."""
     if language and language not in SHIPPED_LANGUAGES:
         raise Refused(Problem("INVALID", "Unknown language.", "language"))
     refuse_any(*ports.own_templates.check(kind, template, _url_rule(ports)))
+    with ports.database.reading() as session:
+        shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
+        logo = read_logo(session, shop.logo)
+    mail = Mail(kind, sample_texts(kind)["recipient"], sample_texts(kind), language)
+    try:
+        return ports.email_templates.render(mail, shop, logo, template)
+    except OwnTemplateBroken as broken:
+        raise Refused(broken.problem) from None
 
 
 def _changed_meanwhile(current: int) -> Problem:
