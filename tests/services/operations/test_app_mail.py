@@ -1,41 +1,33 @@
 """An app sends an email instead of us; ours is sent as soon as the app can't."""
 
-import json
 from datetime import timedelta
-from urllib.parse import urlencode
 
 import pytest
 from sqlalchemy import delete, update
 
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.events import EVENTS, AccountSetPasswordRequested, EventType
-from app.domain.mails.mail import MailKind
+from app.domain.events import EventType
 from app.domain.mails.mail_log import MailFilter, MailStatus
-from app.domain.mails.senders import LINK_EVENTS, MAX_WAIT, MailSender
+from app.domain.mails.senders import MAX_WAIT, MailSender
 from app.domain.passwords.email_links import LIFETIMES, LinkPurpose
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.pages import PageRequest
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
 from app.models import AppRecord, OutboxMailRecord, WebhookRecord
 from app.ports import Ports
-from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.password_changes import set_password
-from app.services.accounts.registration import NewAccount, register_account
 from app.services.deliveries.fanout import fan_out_events
 from app.services.operations.app_mail import settle_app_mail
 from app.services.operations.mail_log import list_mails
 from app.services.operations.mail_resends import resend_mail
 from app.services.operations.mail_sending import send_due_mail
-from app.services.outbox.publisher import add_event
-from app.services.people.customers import NewCustomer, create_customer
-from app.services.people.staff import NewStaff, create_staff
 from app.services.shop.settings import update_shop
 from tests.builders.app_mail import CLARA, PAGE, MailingShop, make_mailing_shop
 from tests.builders.apps import make_app
 from tests.builders.deliveries import work_off
 from tests.builders.outbox import mails, token_in
-from tests.builders.people import NOBODY, PASSWORD, actor_of, make_user
+from tests.builders.people import NOBODY, make_user
 from tests.builders.webhooks import make_webhook
 from tests.fakes.clock import FakeClock
 
@@ -270,32 +262,6 @@ def test_waiting_email_is_ours_when_the_setting_is_taken_back(shop: MailingShop)
     assert shop.sent_to == [CLARA]
 
 
-@pytest.mark.parametrize("sender", list(MailSender))
-def test_event_says_which_email_it_is_and_who_sends_it(ports: Ports, sender: MailSender) -> None:
-    make_user(ports, CLARA)
-    shop = make_mailing_shop(ports, sender)
-    fields = "mailKind mailSender token"
-    query = f"subscription {{ event {{ ... on AccountSetPasswordRequested {{ {fields} }} }} }}"
-    shop.make_listener(USERS, query=query)
-    shop.ask()
-    shop.work()
-    (request,) = shop.http.requests
-    payload = json.loads(request.body or b"{}")
-    assert (payload["mailKind"], payload["mailSender"]) == ("password_reset", sender.value)
-
-
-def test_event_of_an_earlier_version_has_no_sender(shop: MailingShop) -> None:
-    query = "subscription { event { ... on AccountSetPasswordRequested { mailKind mailSender } } }"
-    shop.make_listener(USERS, query=query)
-    with shop.ports.database.transaction() as session:
-        add_event(shop.ports, OPERATOR, session, AccountSetPasswordRequested(1, token="x"))
-        note = next(iter(session.new))
-        note.data = {"redirect_url": "", "new_email": ""}
-    shop.work()
-    (request,) = shop.http.requests
-    assert json.loads(request.body or b"{}") == {"mailKind": None, "mailSender": None}
-
-
 def test_newer_link_ends_the_wait_of_an_older_one(shop: MailingShop, clock: FakeClock) -> None:
     shop.make_listener(USERS)
     shop.status = 500
@@ -322,54 +288,6 @@ def test_waiting_email_can_be_sent_by_hand(shop: MailingShop) -> None:
     assert sent.status is MailStatus.QUEUED
     send_due_mail(shop.ports, WORKER)
     assert shop.sent_to == [CLARA]
-
-
-def ask_for_every_link(ports: Ports) -> None:
-    page = "http://localhost:3000/?step=1"
-    register_account(ports, NOBODY, NewAccount("new@example.com", NEW, redirect_url=page))
-    create_customer(ports, OPERATOR, NewCustomer(email="dora@example.com", redirect_url=page))
-    create_staff(ports, OPERATOR, NewStaff(email="ed@example.com", redirect_url=page))
-    clara = actor_of(ports, make_user(ports, CLARA))
-    request_email_change(
-        ports, clara, new_email="c@example.com", password=PASSWORD, redirect_url=page
-    )
-
-
-def test_every_kind_of_link_waits_for_its_event(ports: Ports) -> None:
-    shop = make_mailing_shop(ports)
-    shop.make_listener(STAFF, USERS)
-    ask_for_every_link(ports)
-    shop.ask()
-    waiting = {mail.kind for mail in shop.mails if mail.status is MailStatus.WAITING}
-    for _ in range(3):
-        shop.work()
-    sent = {mail.kind for mail in shop.mails if mail.status is MailStatus.SENT_BY_APP}
-    assert waiting == sent == set(LINK_EVENTS)
-    assert shop.sent_to == []
-
-
-def test_app_can_make_the_same_link_as_ours(ports: Ports) -> None:
-    """As docs/guides/app-mail.md says: ``email`` and ``token``, or ``token`` alone."""
-    shop = make_mailing_shop(ports)
-    fields = "mailKind token redirectUrl user { email }"
-    types = [EVENTS[event].__name__ for events in LINK_EVENTS.values() for event in events]
-    parts = " ".join(f"... on {name} {{ {fields} }}" for name in sorted(set(types)))
-    shop.make_listener(STAFF, USERS, query=f"subscription {{ event {{ {parts} }} }}")
-    ask_for_every_link(ports)
-    shop.ask()
-    ours = {mail.kind.value: mail.values["link"] for mail in mails(ports)}
-    for _ in range(3):
-        shop.work()
-    payloads = [json.loads(request.body or b"{}") for request in shop.http.requests]
-    made = {}
-    for payload in payloads:
-        values = {"email": payload["user"]["email"], "token": payload["token"]}
-        if payload["mailKind"] == MailKind.EMAIL_CHANGE_REQUEST:
-            del values["email"]
-        joint = "&" if "?" in payload["redirectUrl"] else "?"
-        made[payload["mailKind"]] = f"{payload['redirectUrl']}{joint}{urlencode(values)}"
-    assert made == ours
-    assert set(ours) == set(LINK_EVENTS)
 
 
 def test_mail_log_is_filtered_by_what_became_of_an_email(shop: MailingShop) -> None:
