@@ -10,7 +10,11 @@ from app.ports import Ports
 from tests.builders.passkeys import SoftwareAuthenticator, make_passkey
 from tests.builders.people import PASSWORD, make_staff, make_user, sign_in
 from tests.builders.second_factor_rule import require_second_factor
-from tests.builders.second_factors import make_recovery_codes, one_time_code
+from tests.builders.second_factors import (
+    make_authenticator_app,
+    make_recovery_codes,
+    one_time_code,
+)
 from tests.builders.tokens import claims_in
 from tests.graphql.shop_client import ApiClient
 from tests.services.logins import EMAIL, OTHER
@@ -240,3 +244,18 @@ def test_managers_of_staff_see_who_has_a_factor(api: ApiClient, ports: Ports) ->
     nodes = [edge["node"] for edge in api.run(query, access)["edges"]]
     seen = {node["email"]: [one["type"] for one in node["secondFactors"]] for node in nodes}
     assert seen == {EMAIL: ["AUTHENTICATOR_APP"], "boss@example.com": []}
+
+
+def test_proof_keeps_the_audience_of_the_session(api: ApiClient, ports: Ports) -> None:
+    user = make_user(ports, EMAIL)
+    before = api.run(
+        CREATE.replace("tokenCreate(", 'tokenCreate(audience: "app", '),
+        email=EMAIL,
+        password=PASSWORD,
+    )
+    secret = make_authenticator_app(ports, user)
+    challenge = api.run(PROVE, before["token"])["secondFactorChallenge"]["challenge"]
+    code = one_time_code(ports, secret)
+    pair = api.run(VERIFY, before["token"], challenge=challenge, code=code)
+    tokens = before["token"], pair["token"], pair["refreshToken"]
+    assert [claims_in(ports, token)["aud"] for token in tokens] == ["custom:app"] * 3

@@ -133,7 +133,8 @@ class SecondFactorMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo
     ) -> SecondFactorChallengeCreate:
         context: RequestContext = info.context
-        challenge = ask_for_proof(context.ports, context.actor)
+        token = context.visitor.credential or ""
+        challenge = ask_for_proof(context.ports, context.actor, token=token)
         return SecondFactorChallengeCreate(second_factor_challenge=challenge)
 
 

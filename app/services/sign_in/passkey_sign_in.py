@@ -108,7 +108,7 @@ def verify_passkey(ports: Ports, actor: Actor, *, challenge: str, credential: st
     found = find_challenge(ports, actor, challenge, *_ANSWERED)
     if found.purpose == ChallengePurpose.PROOF.value:
         check = partial(prove_passkey, ports, actor, found, challenge, credential)
-        return sign_again(ports, actor, prove(ports, actor, check, found.id))
+        return sign_again(ports, actor, found, prove(ports, actor, check, found.id))
     entered = finish_with_passkey(ports, actor, found, challenge, credential)
     return sign(ports, actor, found, entered)
 

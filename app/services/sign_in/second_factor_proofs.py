@@ -20,12 +20,18 @@ from app.models import SecondFactorChallengeRecord, SessionRecord, UserRecord
 from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import account_owner_only, part
-from app.services.second_factors.challenges import CHALLENGE_ENDED, ask, use_up
+from app.services.second_factors.challenges import (
+    CHALLENGE_ENDED,
+    PendingSession,
+    ask,
+    use_up,
+)
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.login_attempts import UNCOUNTABLE
 from app.services.sign_in.reauthentication import end_guessed_session, own_id
 from app.services.sign_in.second_factor_answers import WrongAnswer
 from app.services.sign_in.sessions import OpenedSession, digest_of_csrf_token
+from app.services.sign_in.tokens import audience_of, verify_argument_token
 
 NO_SESSION = Problem(
     "INVALID",
@@ -37,15 +43,17 @@ _NO_FACTOR = Problem(
 
 
 @account_owner_only
-def ask_for_proof(ports: Ports, actor: Actor) -> Challenge:
+def ask_for_proof(ports: Ports, actor: Actor, *, token: str = "") -> Challenge:
     """Return a challenge that the caller answers in this session (`secondFactorChallengeCreate`).
 
-    It takes the place of the session's earlier one. Refuses INVALID for a provider's own token,
+    It takes the place of the session's earlier one. ``token`` is the caller's access token: the
+    new tokens are for the same audience. Refuses INVALID for a provider's own token,
     which has no session here, and NOT_FOUND for an account without a second factor.
     """
     user_id = own_id(actor)
     if actor.session_id is None:
         raise Refused(NO_SESSION)
+    audience = audience_of(verify_argument_token(ports, actor, token, "").claims) if token else ""
     with ports.database.transaction() as session:
         # The account before its session and challenges, as where they end.
         session.get(UserRecord, user_id, with_for_update=True)
@@ -67,6 +75,7 @@ def ask_for_proof(ports: Ports, actor: Actor) -> Challenge:
             user_id=user_id,
             session_id=actor.session_id,
             types=types,
+            pending=PendingSession(audience=audience),
         )
 
 

@@ -72,7 +72,7 @@ def verify_second_factor(ports: Ports, actor: Actor, *, challenge: str, code: st
         found = find_challenge(ports, actor, challenge, *purposes)
     if found.purpose == ChallengePurpose.PROOF.value:
         check = partial(answer_with_code, ports, actor, found, challenge, code)
-        return sign_again(ports, actor, prove(ports, actor, check, found.id))
+        return sign_again(ports, actor, found, prove(ports, actor, check, found.id))
     return sign(ports, actor, found, finish_with_code(ports, actor, found, challenge, code))
 
 
@@ -167,9 +167,12 @@ def sign(
 
 
 @part
-def sign_again(ports: Ports, actor: Actor, opened: OpenedSession) -> TokenPair:
+def sign_again(
+    ports: Ports, actor: Actor, found: SecondFactorChallengeRecord, opened: OpenedSession
+) -> TokenPair:
     """Return new tokens of the caller's own session."""
     live = find_session(ports, opened.token, own_id(actor))
     if live.found is None:
         raise Refused(CHALLENGE_ENDED)
-    return sign_pair(ports, actor, opened, live.found.user, live.shop_state.switches)
+    switches, audience = live.shop_state.switches, read_audience(found)
+    return sign_pair(ports, actor, opened, live.found.user, switches, audience)

@@ -95,7 +95,7 @@ def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
     switches = verified.shop_state.switches
     if rejects_password_sessions(switches.password_login_mode, found.origin):
         raise Refused(DISABLED)
-    user, audience = found.user, _audience(claims)
+    user, audience = found.user, audience_of(claims)
     if ports.configuration.single_use_refresh_tokens:
         successor = use_up(ports, actor, claims, user.email)
         now = ports.clock.timestamp()
@@ -170,6 +170,8 @@ def _refusal(ports: Ports, token: str, field: str, rejected: TokenRejected) -> R
     return Refused(Problem(code, rejected.fault.message, field))
 
 
-def _audience(claims: Claims) -> str:
+@part
+def audience_of(claims: Claims) -> str:
+    """Return the audience of a token of ours, empty if it has none."""
     audience = claims.everything.get("aud")
     return audience if isinstance(audience, str) else ""
