@@ -109,7 +109,8 @@ class StaffMutations(graphene.ObjectType):
         description=(
             "Removes all second factors and recovery codes of a user who lost them, ends their "
             "sessions and mails them. For staff with MANAGE_STAFF (for staff) or MANAGE_USERS "
-            "(for customers), not for apps, and not for the own account."
+            "(for customers), not for apps, and not for the own account. Not available to "
+            "dashboard extensions."
         ),
         id=graphene.ID(required=True),
     )

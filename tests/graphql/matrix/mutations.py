@@ -32,7 +32,7 @@ CUSTOMERS_THEMSELVES = Rule("- + ! ! - - - -", (Caller.USER,), code="DELETE_STAF
 EVENT_HOLDERS = Rule("- - ! + - - ! +", (Caller.STAFF,), code="MISSING_PERMISSION")
 
 MANAGERS_OF_SOME = (Caller.USER, Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
-MANAGING_PEOPLE = Rule("- - - + - - - +", (Permission.MANAGE_USERS, Permission.MANAGE_STAFF))
+MANAGERS_THEMSELVES = Rule("- - - + - - - -", MANAGERS_OF_SOME)
 OTHERS_HOLDERS = Rule("- - - + - + - +", (Caller.USER,))
 OWN_OR_HOLDERS = Rule("- o o + - + - +", (Caller.USER,))
 CUSTOMERS_METADATA = Rule("- - - + - + - +", MANAGERS_OF_SOME)
@@ -97,8 +97,8 @@ PEOPLE_OF_THE_SHOP = {
     "staffCreate": Row(HOLDING_PEOPLE, 'input: {email: "new@example.com"}', STAFF),
     "staffUpdate": Row(HOLDING_PEOPLE, 'id: "$staff", input: {firstName: "Ann"}', STAFF),
     "staffDelete": Row(HOLDING_PEOPLE, 'id: "$staff"', STAFF),
-    "userSecondFactorReset of staff": Row(MANAGING_PEOPLE, 'id: "$staff"', STAFF),
-    "userSecondFactorReset of a customer": Row(MANAGING_PEOPLE, 'id: "$customer"', USERS),
+    "userSecondFactorReset of staff": Row(MANAGERS_THEMSELVES, 'id: "$staff"', STAFF),
+    "userSecondFactorReset of a customer": Row(MANAGERS_THEMSELVES, 'id: "$customer"', USERS),
     "permissionGroupCreate": Row(HOLDING_PEOPLE, 'input: {name: "new"}', STAFF),
     "permissionGroupUpdate": Row(HOLDING_PEOPLE, 'id: "$group", input: {name: "new"}', STAFF),
     "permissionGroupDelete": Row(HOLDING_PEOPLE, 'id: "$group"', STAFF),

@@ -9,9 +9,11 @@ from string import Template
 from sqlalchemy import select, update
 
 from app.domain.apps.installations import JobStatus
+from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
+from app.domain.values.uploads import Upload
 from app.models import (
     AppExtensionRecord,
     AppInstallationRecord,
@@ -21,8 +23,10 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.apps.extension_tokens import make_extension_token
+from app.services.shop.logo import update_logo
 from tests.builders.addresses import make_address
 from tests.builders.apps import make_app, make_extension_app
+from tests.builders.images import png
 from tests.builders.orders import checkout_id, line_id, make_cart, make_order, order_id
 from tests.builders.people import (
     NOBODY,
@@ -55,6 +59,7 @@ class SampleShop:
             staff_second_factor="REQUIRED",
             second_factor_from=ports.clock.now() + timedelta(days=14),
         )
+        update_logo(ports, OPERATOR, Upload("logo.png", "image/png", png()))
         self._names = one_of_everything(ports)
         self._file = sqlite3.connect(file, isolation_level=None)
         self._kept = sqlite3.connect(":memory:")
