@@ -3,7 +3,7 @@
 Opening it changes nothing, because mail scanners open links: only the form's button does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from flask import Blueprint, request, session
@@ -40,6 +40,9 @@ _HAPPENED: Mapping[MailKind, str] = {
     MailKind.NEW_DEVICE: translatable("Someone signed in from a new device or network."),
 }
 
+_FACTORS = (translatable("Authenticator app"), translatable("Recovery codes"))
+"""Second factors without a name of their own."""
+
 blueprint = Blueprint("not_me", __name__, url_prefix="/not-me")
 
 
@@ -66,6 +69,7 @@ def confirm() -> BaseResponse:
         "not_me/confirm.html",
         notice=notice,
         happened=_happened(notice),
+        stops=_names(notice.stops),
         sign_in_options=show_sign_in_options(ports(), nobody()),
     )
 
@@ -86,12 +90,17 @@ def _secured(account: SecuredAccount) -> BaseResponse:
         "email": account.email,
         "restored": account.restored,
         "taken": account.taken,
-        "stopped": list(account.stopped),
+        "stopped": _names(account.stopped),
         "sets_password": bool(account.password_token),
     }
     if account.password_token:
         keep_link(account.email, account.password_token)
     return go("console.not_me.done")
+
+
+def _names(factors: Sequence[str]) -> list[str]:
+    """Return second factors in the reader's language; those that they named have their names."""
+    return [text(name) if name in _FACTORS else name for name in factors]
 
 
 def _happened(notice: ReportedNotice) -> str:
