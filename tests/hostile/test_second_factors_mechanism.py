@@ -1,6 +1,7 @@
 """Attacks on second factors by odd input, parallel requests, lost keys and other sessions."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
@@ -11,10 +12,12 @@ from sqlalchemy import update
 
 from app.adapters.encryption import AesEncryption
 from app.domain.authorization.actor import Actor, SessionOrigin
-from app.domain.values.errors import TokenRejected
+from app.domain.sign_in.sign_in_events import SignInReason
+from app.domain.values.errors import Refused, TokenRejected
 from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
+from app.services.sign_in.passkey_sign_in import sign_in_with_passkey, verify_passkey
 from app.services.sign_in.second_factor_proofs import ask_for_proof
 from app.services.sign_in.sessions import end_sessions
 from app.services.sign_in.tokens import refresh_token
@@ -23,6 +26,7 @@ from tests.builders.people import NOBODY, sign_in, visit
 from tests.builders.second_factors import make_recovery_codes, one_time_code
 from tests.fakes.clock import FakeClock
 from tests.fakes.interrupted_database import InterruptedDatabase
+from tests.fakes.sign_in_log import FakeSignInLog
 from tests.graphql.shop_client import ApiClient
 from tests.services.extension_setup import set_scene
 from tests.services.logins import stored_sessions
@@ -147,3 +151,26 @@ def test_extension_lists_no_factors_of_its_user_by_having_its_token_checked(port
         assert refused["data"]["tokenVerify"]["user"] == {"secondFactors": None}
     own = sign_in(ports, scene.user, amr=("hwk", "mfa")).access
     assert api.run(CHECK, token=own)["user"] == {"secondFactors": [{"name": "Ann's phone"}]}
+
+
+@pytest.mark.parametrize("in_console", [False, True])
+def test_answers_to_invented_challenges_are_in_the_sign_in_log(
+    ports: Ports, in_console: bool
+) -> None:
+    answers: list[Callable[[], object]] = [
+        lambda: sign_in_with_passkey(
+            ports, NOBODY, challenge="invented", credential="{}", in_console=in_console
+        )
+    ]
+    if not in_console:
+        answers += [
+            lambda: verify(ports, "invented", "123456"),
+            lambda: verify_passkey(ports, NOBODY, challenge="invented", credential="{}"),
+        ]
+    for answer in answers:
+        with pytest.raises(Refused):
+            answer()
+    log = ports.sign_in_log
+    assert isinstance(log, FakeSignInLog)
+    found = [(refusal.reason, refusal.in_console) for refusal in log.refusals]
+    assert found == [(SignInReason.CHALLENGE_ENDED, in_console)] * len(answers)

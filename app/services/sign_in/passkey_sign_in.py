@@ -32,6 +32,7 @@ from app.services.sign_in.second_factor_answers import (
 from app.services.sign_in.second_factor_proofs import prove
 from app.services.sign_in.second_factor_sign_in import Proved, finish, sign, sign_again
 from app.services.sign_in.sessions import TokenPair
+from app.services.sign_in_log.recording import SignInEntry, logged_sign_in
 
 _REFUSED = Problem(
     "INVALID_SECOND_FACTOR",
@@ -105,7 +106,8 @@ def verify_passkey(ports: Ports, actor: Actor, *, challenge: str, credential: st
     A passkey is a local credential: its session is like one that began with a password. Refuses
     as ``verify_second_factor`` does, with INVALID_SECOND_FACTOR on ``credential``.
     """
-    found = find_challenge(ports, actor, challenge, *_ANSWERED)
+    with logged_sign_in(ports, actor, SignInEntry(SignInMethod.PASSKEY)):
+        found = find_challenge(ports, actor, challenge, *_ANSWERED)
     if found.purpose == ChallengePurpose.PROOF.value:
         check = partial(prove_passkey, ports, actor, found, challenge, credential)
         return sign_again(ports, actor, found, prove(ports, actor, check, found.id))
@@ -122,7 +124,9 @@ def sign_in_with_passkey(
     Refuses as ``verify_passkey`` does.
     """
     purposes = (ChallengePurpose.SIGN_IN, ChallengePurpose.PASSKEY_SIGN_IN)
-    found = find_challenge(ports, actor, challenge, *purposes, in_console=in_console)
+    entry = SignInEntry(SignInMethod.PASSKEY, in_console=in_console)
+    with logged_sign_in(ports, actor, entry):
+        found = find_challenge(ports, actor, challenge, *purposes, in_console=in_console)
     return finish_with_passkey(ports, actor, found, challenge, credential)
 
 
