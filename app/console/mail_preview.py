@@ -35,7 +35,7 @@ blueprint = PageGroup(
     url_prefix="/settings/email-preview",
 )
 
-_FRAMING = f"{dict(HEADERS)['Content-Security-Policy']}; frame-src 'self'"
+_FRAMING = "; ".join((dict(HEADERS)["Content-Security-Policy"], "frame-src 'self'"))
 _FRAMED = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'"
