@@ -206,3 +206,10 @@ def test_only_people_with_the_permission_send_tests(shop: Ports) -> None:
             send_test_mail(shop, caller, MailKind.PASSWORD_RESET, "EN")
         with pytest.raises(PermissionDenied):
             preview_mail(shop, caller, MailKind.PASSWORD_RESET, "EN")
+
+
+def test_tests_are_limited(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MANAGER)
+    statuses = [console.send(f"{PAGE}test", {}, seen_at=PAGE).status for _ in range(11)]
+    assert statuses == [303] * 10 + [429]
+    assert len(trail(shop, "mail.test")) == 10

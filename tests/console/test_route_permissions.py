@@ -50,7 +50,8 @@ LISTS = {
     (SETTINGS,): """
         access.index access.set_mode access.set_storefront home.dismiss keys.export keys.index
         keys.rotate mail_preview.index mail_preview.framed mail_preview.send_test
-        mail_preview.save_logo mail_preview.remove_logo mail_templates.check mail_templates.edit mail_templates.framed
+        mail_preview.save_logo mail_preview.remove_logo
+        mail_templates.check mail_templates.edit mail_templates.framed
         mail_templates.index mail_templates.preview mail_templates.reset mail_templates.save
         shop_settings.index shop_settings.save shop_settings.set_second_factor""",
     (PLUGINS,): """

@@ -7,6 +7,7 @@ from tests.mutations.credential_rules import SIGN_IN, TOKENS
 from tests.mutations.delivery_rules import VALUES, WEBHOOKS
 from tests.mutations.import_rules import IMPORTS
 from tests.mutations.list_rules import LISTS
+from tests.mutations.mail_design_rules import MAIL_DESIGN
 from tests.mutations.mail_log_rules import MAIL_LOG
 from tests.mutations.operation_rules import OPERATIONS
 from tests.mutations.passkey_rules import PASSKEYS
@@ -19,6 +20,7 @@ MUTANTS = (
     *TOKENS,
     *SIGN_IN,
     *SIGN_IN_LOG,
+    *MAIL_DESIGN,
     *MAIL_LOG,
     *APP_MAIL,
     *PASSKEYS,
