@@ -12,7 +12,12 @@ from webauthn import (
     verify_authentication_response,
     verify_registration_response,
 )
-from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
+from webauthn.helpers import (
+    base64url_to_bytes,
+    bytes_to_base64url,
+    decode_credential_public_key,
+    decoded_public_key_to_cryptography,
+)
 from webauthn.helpers.cose import COSEAlgorithmIdentifier
 from webauthn.helpers.structs import (
     AuthenticatorSelectionCriteria,
@@ -123,6 +128,8 @@ def _verify_creation(party: RelyingParty, challenge: str, answer: str) -> NewPas
         supported_pub_key_algs=_ALGORITHMS,
     )
     _require_own_page(parsed)
+    # A key that can't be read would be found out at the next sign-in: too late for its owner.
+    decoded_public_key_to_cryptography(decode_credential_public_key(made.credential_public_key))
     if len(made.credential_id) > _MAX_ID:
         raise PasskeyRefused(f"ID is longer than {_MAX_ID} bytes")
     named = parsed["response"].get("transports")

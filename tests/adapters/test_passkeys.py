@@ -180,6 +180,22 @@ def test_weak_algorithm_is_refused() -> None:
         create(authenticator)
 
 
+@pytest.mark.parametrize(
+    "public_key",
+    [
+        {1: 2, 3: -7, -1: 1, -2: bytes(32), -3: bytes(32)},
+        {1: 3, 3: -257, -1: b"\x03", -2: b"\x01\x00\x01"},
+    ],
+    ids=["not on the curve", "tiny modulus"],
+)
+def test_key_that_could_never_sign_in_is_refused(public_key: dict[int, Any]) -> None:
+    authenticator = SoftwareAuthenticator()
+    assert create(authenticator).public_key
+    authenticator.public_key = lambda: public_key  # type: ignore[method-assign]
+    with pytest.raises(PasskeyRefused):
+        create(authenticator)
+
+
 def test_too_long_credential_id_is_refused() -> None:
     assert len(create(SoftwareAuthenticator(credential_id=b"i" * 1023)).credential_id) == 1364
     with pytest.raises(PasskeyRefused):
