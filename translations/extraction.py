@@ -12,6 +12,9 @@ from jinja2 import Environment, nodes
 MARKS = ("text", "html_text", "lazy_text", "translatable", "gettext", "say", "N_")
 """Functions of Python whose first argument is a sentence and whose second is its plural."""
 
+_LOOKED_UP = (*MARKS, "Problem", "RowCount", "Entry")
+"""Calls whose sentences are in the catalogues."""
+
 _TEMPLATE_OPTIONS = {"trimmed": "true"}
 _TEMPLATE_KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2), "text": None}
 _RULE = re.compile(r"\A[A-Z{].* .*[.?]\Z", re.DOTALL)
@@ -86,7 +89,7 @@ def unmarked_in_page(path: Path) -> Iterator[Sentence]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     known: set[ast.AST] = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _name_of(node) in (*MARKS, "Problem", "Entry"):
+        if isinstance(node, ast.Call) and _name_of(node) in _LOOKED_UP:
             known |= set(ast.walk(node))
     for node in ast.walk(tree):
         words = _constant(node)
@@ -127,6 +130,11 @@ def _of_call(call: ast.Call) -> Iterator[Sentence]:
     for singular, plural in _problem(call):
         if _constant(singular):
             yield Sentence(_constant(singular), _constant(plural), call.lineno)
+    if _name_of(call) == "RowCount":
+        words = {one.arg: _constant(one.value) for one in call.keywords}
+        yield Sentence(words["one"], words["many"], call.lineno)
+        for name in ("none", "no_match", "some"):
+            yield Sentence(words[name], line=call.lineno)
     if _name_of(call) in MARKS and call.args and _constant(call.args[0]):
         many = _constant(call.args[1]) if len(call.args) > 1 else ""
         yield Sentence(_constant(call.args[0]), many, call.lineno)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
 from app.services.console.saved_filters import SavedFilter
+from app.web.translation import text
 
 LISTS: Mapping[str, str] = {
     "apps": "console.apps.index",
@@ -98,7 +99,7 @@ def make_filter_chips(
         is_all=not query,
         chips=tuple(FilterChip(one.name, f"{url}?{one.query}", one == current) for one in saved),
         ask_url=f"{asked_url}&ask={ask}" if query else "",
-        ask="Save filter …" if current is None else "Edit filter …",
+        ask=text("Save filter …") if current is None else text("Edit filter …"),
         dialog=_dialog(current, list_name, query, asked_url) if is_asked else None,
     )
 
@@ -106,8 +107,8 @@ def make_filter_chips(
 def _dialog(current: SavedFilter | None, list_name: str, query: str, back: str) -> FilterDialog:
     if current is None:
         return FilterDialog(
-            title="Save filter",
-            action="Save filter",
+            title=text("Save filter"),
+            action=text("Save filter"),
             endpoint="console.saved_filters.save",
             arguments={"list_name": list_name},
             name="",
@@ -116,8 +117,8 @@ def _dialog(current: SavedFilter | None, list_name: str, query: str, back: str) 
             is_saved=False,
         )
     return FilterDialog(
-        title="Edit filter",
-        action="Save name",
+        title=text("Edit filter"),
+        action=text("Save name"),
         endpoint="console.saved_filters.rename",
         arguments={"list_name": list_name, "key": current.id},
         name=current.name,

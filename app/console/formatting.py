@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from babel.dates import format_datetime
@@ -37,7 +38,7 @@ def exact(moment: datetime) -> str:
 
 def day(moment: datetime) -> str:
     """Return the date in the person's time zone: ``20 Nov 2026``."""
-    return _written(local(moment), text("d MMM yyyy"))
+    return written(local(moment), text("d MMM yyyy"))
 
 
 def relative(moment: datetime, now: datetime) -> str:
@@ -64,14 +65,14 @@ def clock_time(moment: datetime, now: datetime) -> str:
     return _with_zone(moment, pattern)
 
 
-def _written(at: datetime, pattern: str) -> str:
+def written(at: datetime, pattern: str) -> str:
     """Write a moment by a pattern of the CLDR, with the names of the page's language."""
     return format_datetime(at, pattern, locale=page_language())
 
 
 def _with_zone(moment: datetime, pattern: str) -> str:
     at = local(moment)
-    return text("{moment} {zone}", moment=_written(at, pattern), zone=zone_label(at))
+    return text("{moment} {zone}", moment=written(at, pattern), zone=zone_label(at))
 
 
 _NEAR_DAYS = {
@@ -127,15 +128,21 @@ def tally(count: BoundedCount) -> str:
 def milliseconds(took: float) -> str:
     """Format a duration on one line: ``84 ms``, ``1.9 s``."""
     return (
-        f"{took:.0f}\N{NO-BREAK SPACE}ms"
+        f"{_decimal(took)}\N{NO-BREAK SPACE}ms"
         if took < _SECOND
-        else f"{took / _SECOND:.1f}\N{NO-BREAK SPACE}s"
+        else f"{_decimal(took / _SECOND, 1)}\N{NO-BREAK SPACE}s"
     )
 
 
 def percent(share: float, digits: int = 0) -> str:
     """Format a share between 0 and 1 on one line: ``78 %``, ``77.8 %``."""
-    return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
+    return f"{_decimal(100 * share, digits)}\N{NO-BREAK SPACE}%"
+
+
+def _decimal(number: float, digits: int = 0) -> str:
+    """Return a number with exactly so many digits after the separator of the page's language."""
+    rounded = Decimal(f"{number:.{digits}f}")
+    return format_decimal(rounded, "0" if not digits else f"0.{'0' * digits}", page_language())
 
 
 def initials(name: str) -> str:
@@ -149,7 +156,7 @@ def initials(name: str) -> str:
 
 def permission_label(name: str) -> str:
     """Return the permission's label; an unknown name is returned unchanged."""
-    return Permission(name).label if name in Permission.__members__ else name
+    return text(Permission(name).label) if name in Permission.__members__ else name
 
 
 def setting_text(value: object) -> str:
@@ -157,7 +164,7 @@ def setting_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
-        return "on" if value else "off"
+        return text("on") if value else text("off")
     if isinstance(value, (list, tuple)):
         return ", ".join(permission_label(str(one)) for one in value)
     return str(value)

@@ -12,8 +12,9 @@ from app.console.time_zone import time_zone
 from app.domain.values.errors import Refused
 from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, read_cursor
 from app.domain.values.ranges import Range, days
+from app.domain.values.text import translatable
 from app.web.converters import day
-from app.web.translation import text
+from app.web.translation import text, translated
 
 PAGE = 25
 """Rows of a page."""
@@ -28,8 +29,8 @@ class Turns:
 
     previous: str = ""
     next: str = ""
-    previous_label: str = "Previous"
-    next_label: str = "Next"
+    previous_label: str = translatable("Previous")
+    next_label: str = translatable("Next")
 
 
 def query_params(*names: str) -> dict[str, str]:
@@ -39,7 +40,7 @@ def query_params(*names: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """Whole sentences for how many items a list has.
+    """Whole sentences for how many items a list has, as the catalogues have them.
 
     ``none`` is of an empty list, ``no_match`` of a filter without matches, ``one`` and ``many``
     are of all items (``{count}``), ``some`` is of a filter's ``{matching}`` of ``{total}``.
@@ -55,20 +56,19 @@ class RowCount:
         """Return how many items match, of how many in all if a filter leaves some out."""
         matching, total = counts.matching, counts.total
         if not matching:
-            return self.no_match if total else self.none
+            return text(self.no_match if total else self.none)
         if matching != total:
             return capitalize_first(
                 text(self.some, matching=at_most(matching), total=at_most(total))
             )
-        if total == 1:
-            return self.one
-        return capitalize_first(text(self.many, count=at_most(total)))
+        sentence = translated(self.one, self.many, {"count": total})
+        return capitalize_first(sentence.format(count=at_most(total)))
 
 
 def at_most(number: int) -> str:
     """Return ``number`` in words that say where counting stopped."""
     if number > MAX_COUNTED:
-        return text("more than {number:,}", number=MAX_COUNTED)
+        return text("more than {number}", number=amount(MAX_COUNTED))
     return amount(number)
 
 
@@ -104,9 +104,9 @@ def requested_page(size: int = PAGE, *, is_counted: bool = True) -> PageRequest:
 class ListOrder(Enum):
     """What a list is sorted by, as far as its pager tells; each has the pager's labels."""
 
-    NEWEST_FIRST = ("Newer", "Older")
-    OLDEST_FIRST = ("Older", "Newer")
-    OTHER = ("Previous", "Next")
+    NEWEST_FIRST = (translatable("Newer"), translatable("Older"))
+    OLDEST_FIRST = (translatable("Older"), translatable("Newer"))
+    OTHER = (translatable("Previous"), translatable("Next"))
 
 
 def turns(page: Page[object], order: ListOrder = ListOrder.OTHER) -> Turns:

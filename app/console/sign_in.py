@@ -33,7 +33,7 @@ from app.console.session import (
     why_signed_out,
 )
 from app.console.sign_in_code import hint_at_leaked_password, hold_sign_in
-from app.console.sign_in_words import refusal_text
+from app.console.sign_in_refusals import refusal_text
 from app.domain.values.errors import Problem, Refused
 from app.services.console.console_sessions import (
     ask_for_passkey_at_console,

@@ -19,7 +19,7 @@ from app.console.session import (
     ports,
     sign_out_because,
 )
-from app.console.sign_in_words import refusal_text
+from app.console.sign_in_refusals import refusal_text
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable

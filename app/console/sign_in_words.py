@@ -1,7 +1,6 @@
 """Sign-in attempts in words, for the sign-in log and a customer's page."""
 
 from collections.abc import Mapping
-from math import ceil
 
 from app.console.parts import Pill
 from app.domain.sign_in.sign_in_events import (
@@ -11,95 +10,78 @@ from app.domain.sign_in.sign_in_events import (
     SignInReason,
     SignInResult,
 )
-from app.domain.values.errors import Problem
-from app.web.translation import problem_text, text
-
-_SECONDS = 60
+from app.domain.values.text import translatable
+from app.web.translation import text
 
 RESULTS: Mapping[str, str] = {
-    SignInResult.SUCCESSFUL: "Successful",
-    SignInResult.FAILED: "Failed",
+    SignInResult.SUCCESSFUL: translatable("Successful"),
+    SignInResult.FAILED: translatable("Failed"),
 }
 METHODS: Mapping[str, str] = {
-    SignInMethod.PASSWORD: "Password",
-    SignInMethod.PASSKEY: "Passkey",
-    SignInMethod.SSO: "SSO",
-    SignInMethod.LINK: "Emailed link",
-    SignInMethod.REFRESH: "Token refresh",
-    SignInMethod.APP_TOKEN: "App token",
+    SignInMethod.PASSWORD: translatable("Password"),
+    SignInMethod.PASSKEY: translatable("Passkey"),
+    SignInMethod.SSO: translatable("SSO"),
+    SignInMethod.LINK: translatable("Emailed link"),
+    SignInMethod.REFRESH: translatable("Token refresh"),
+    SignInMethod.APP_TOKEN: translatable("App token"),
 }
 ACCOUNT_TYPES: Mapping[str, str] = {
-    AccountType.STAFF: "Staff",
-    AccountType.CUSTOMER: "Customers",
-    AccountType.APP: "Apps",
-    AccountType.UNKNOWN: "Unknown",
+    AccountType.STAFF: translatable("Staff"),
+    AccountType.CUSTOMER: translatable("Customers"),
+    AccountType.APP: translatable("Apps"),
+    AccountType.UNKNOWN: translatable("Unknown"),
 }
 REASONS: Mapping[str, str] = {
-    SignInReason.INCORRECT_PASSWORD: "Incorrect password",
-    SignInReason.UNKNOWN_EMAIL: "Unknown email",
-    SignInReason.NO_PASSWORD: "No password set",
-    SignInReason.INCORRECT_CODE: "Incorrect code",
-    SignInReason.PASSKEY_REFUSED: "Passkey not accepted",
-    SignInReason.CHALLENGE_ENDED: "Second factor too late or already used",
-    SignInReason.BLOCKED_IP: "Blocked IP",
-    SignInReason.PASSWORD_LOGIN_OFF: "Password login is off",
-    SignInReason.INACTIVE: "Account inactive",
-    SignInReason.NOT_CONFIRMED: "Email not confirmed",
-    SignInReason.NOT_STAFF: "Not a staff member",
-    SignInReason.LINK_INVALID: "Link invalid or expired",
-    SignInReason.SSO_EXPIRED: "SSO sign-in expired",
-    SignInReason.SSO_REFUSED: "Refused by the identity provider",
-    SignInReason.SSO_NOT_LINKED: "No account linked to this identity",
-    SignInReason.SSO_OTHER_PERSON: "Signed in with SSO as someone else",
-    SignInReason.TOKEN_EXPIRED: "Token expired",
-    SignInReason.TOKEN_INVALID: "Token invalid or revoked",
-    SignInReason.SESSION_ENDED: "Session ended",
-    SignInReason.UNAVAILABLE: "Temporarily unavailable",
-    SignInReason.OTHER: "Other",
+    SignInReason.INCORRECT_PASSWORD: translatable("Incorrect password"),
+    SignInReason.UNKNOWN_EMAIL: translatable("Unknown email"),
+    SignInReason.NO_PASSWORD: translatable("No password set"),
+    SignInReason.INCORRECT_CODE: translatable("Incorrect code"),
+    SignInReason.PASSKEY_REFUSED: translatable("Passkey not accepted"),
+    SignInReason.CHALLENGE_ENDED: translatable("Second factor too late or already used"),
+    SignInReason.BLOCKED_IP: translatable("Blocked IP"),
+    SignInReason.PASSWORD_LOGIN_OFF: translatable("Password login is off"),
+    SignInReason.INACTIVE: translatable("Account inactive"),
+    SignInReason.NOT_CONFIRMED: translatable("Email not confirmed"),
+    SignInReason.NOT_STAFF: translatable("Not a staff member"),
+    SignInReason.LINK_INVALID: translatable("Link invalid or expired"),
+    SignInReason.SSO_EXPIRED: translatable("SSO sign-in expired"),
+    SignInReason.SSO_REFUSED: translatable("Refused by the identity provider"),
+    SignInReason.SSO_NOT_LINKED: translatable("No account linked to this identity"),
+    SignInReason.SSO_OTHER_PERSON: translatable("Signed in with SSO as someone else"),
+    SignInReason.TOKEN_EXPIRED: translatable("Token expired"),
+    SignInReason.TOKEN_INVALID: translatable("Token invalid or revoked"),
+    SignInReason.SESSION_ENDED: translatable("Session ended"),
+    SignInReason.UNAVAILABLE: translatable("Temporarily unavailable"),
+    SignInReason.OTHER: translatable("Other"),
 }
-_INACTIVE_APP = "App inactive"
+_INACTIVE_APP = translatable("App inactive")
 
 
 def result_pill(event: SignInEvent) -> Pill:
     """Return the result of an attempt."""
     state = "ok" if event.result is SignInResult.SUCCESSFUL else "bad"
-    return Pill(state, RESULTS[event.result])
+    return Pill(state, text(RESULTS[event.result]))
 
 
 def reason_words(event: SignInEvent) -> str:
     """Return why an attempt failed and how often; empty for a successful one."""
     if event.reason is None:
         return ""
-    reason = REASONS[event.reason]
+    reason = text(REASONS[event.reason])
     if event.reason is SignInReason.INACTIVE and event.account_type is AccountType.APP:
-        reason = _INACTIVE_APP
+        reason = text(_INACTIVE_APP)
     if event.attempts == 1:
         return reason
-    return text("{reason}, {attempts:,} times", reason=reason, attempts=event.attempts)
+    return text(
+        "{reason}, {count:,} time",
+        "{reason}, {count:,} times",
+        reason=reason,
+        count=event.attempts,
+    )
 
 
 def method_words(event: SignInEvent) -> str:
     """Return how someone tried to sign in: with which identity provider, if with any."""
     if event.method is SignInMethod.SSO and event.provider:
         return event.provider
-    return METHODS[event.method]
-
-
-def refusal_text(problem: Problem) -> str:
-    """Return why someone wasn't signed in; the API's clients get the problem's message."""
-    if problem.code == "INVALID_CREDENTIALS":
-        return text("Incorrect email or password.")
-    wait = problem.values.get("wait")
-    if not isinstance(wait, int):
-        return problem_text(problem)
-    if wait > _SECONDS:
-        return text(
-            "Too many attempts. Try again in {count} minute.",
-            "Too many attempts. Try again in {count} minutes.",
-            count=ceil(wait / _SECONDS),
-        )
-    return text(
-        "Too many attempts. Try again in {count} second.",
-        "Too many attempts. Try again in {count} seconds.",
-        count=wait,
-    )
+    return text(METHODS[event.method])

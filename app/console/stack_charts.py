@@ -5,14 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from app.console.charts import Stack, stacked_by_kind
-from app.console.formatting import amount
+from app.console.formatting import amount, written
 from app.console.time_zone import local
+from app.domain.values.text import translatable
 from app.web.translation import text
 
 _DAY = timedelta(days=1)
 _WEEK = timedelta(weeks=1)
-_TOPS = {_DAY: "{number:,} per day", _WEEK: "{number:,} per week"}
-_FIRST_COLUMNS = {_DAY: "Day", _WEEK: "Week from"}
+_TOPS = {
+    _DAY: translatable("{number:,} per day"),
+    _WEEK: translatable("{number:,} per week"),
+}
+_TOP = translatable("{number:,} per hour")
+_FIRST_COLUMNS = {_DAY: translatable("Day"), _WEEK: translatable("Week from")}
 _LABELLED_HOURS, _LABELLED_WEEKS = 6, 4
 
 
@@ -88,14 +93,14 @@ def make_stack_chart(
         legend=legend,
         stacks=stacks.stacks if any(sums) else (),
         width=stacks.width,
-        top=text(_TOPS.get(step, "{number:,} per hour"), number=stacks.top),
+        top=text(_TOPS.get(step, _TOP), number=stacks.top),
         summary=text(
             "{title}: {figures}.", title=title, figures=", ".join(entry.words for entry in legend)
         ),
         labels=axis_labels([span.began for span in spans], step),
         is_by_day=step == _DAY,
         first_column=first_column(step),
-        columns=tuple(kind.label for kind in kinds),
+        columns=tuple(text(kind.label) for kind in kinds),
         table=tuple(_rows(kinds, spans, step)),
     )
 
@@ -104,22 +109,22 @@ def span_label(began: datetime, step: timedelta) -> str:
     """Return what a span is called: ``Sun 12:00``, ``1 Mar``."""
     at = local(began)
     if step < _DAY:
-        return text("{at:%a %H:%M}", at=at)
-    return text("{at.day} {at:%b}", at=at)
+        return written(at, text("EEE HH:mm"))
+    return written(at, text("d MMM"))
 
 
 def first_column(step: timedelta) -> str:
     """Return the heading of a table's column of spans."""
-    return _FIRST_COLUMNS.get(step, "Hour")
+    return text(_FIRST_COLUMNS[step]) if step in _FIRST_COLUMNS else text("Hour")
 
 
 def axis_labels(begins: Sequence[datetime], step: timedelta) -> tuple[tuple[str, str], ...]:
     """Return the labels below a chart, each with a part that narrow screens leave out."""
     if step == _DAY:
-        return tuple((str(at.day), text(" {at:%b}", at=at)) for at in map(local, begins))
+        return tuple((str(at.day), written(at, text(" MMM"))) for at in map(local, begins))
     if step < _DAY:
         hours = tuple((span_label(began, step), "") for began in begins[::_LABELLED_HOURS])
-        return (*hours, ("Now", ""))
+        return (*hours, (text("Now"), ""))
     return tuple((span_label(began, step), "") for began in begins[::_LABELLED_WEEKS])
 
 
@@ -128,7 +133,7 @@ def _rows(kinds: Sequence[Kind], spans: Sequence[Span], step: timedelta) -> Iter
         figures = zip(kinds, span.numbers, strict=True)
         yield FigureRow(
             span_label(span.began, step),
-            tuple((kind.label, amount(number)) for kind, number in figures),
+            tuple((text(kind.label), amount(number)) for kind, number in figures),
         )
 
 

@@ -104,9 +104,17 @@ OPEN = frozenset(
 
 TRANSLATED = (
     "console.account.",
+    "console.audit.",
+    "console.inspector.",
+    "console.keys.",
     "console.nowhere",
     "console.preferences.",
+    "console.provider_checks.",
+    "console.provider_editing.",
     "console.second_factor_rule.",
+    "console.sign_ins.",
+    "console.single_sign_on.",
+    "console.throttle.",
 )
 """The page groups for signed-in people that are translated, besides ``OPEN``; others are English.
 

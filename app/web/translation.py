@@ -5,6 +5,7 @@ API and of the command line aren't translated.
 """
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from babel.numbers import format_decimal
 from flask import Flask, g, has_request_context, request
@@ -16,6 +17,7 @@ from app.domain.values.errors import Problem, placed
 from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
 
 _RIGHT_TO_LEFT = ("ar",)
+Key = TypeVar("Key")
 
 
 def set_up_translation(app: Flask) -> None:
@@ -89,6 +91,11 @@ def translated(singular: str, plural: str, values: Mapping[str, object]) -> str:
     if plural:
         return str(known.ngettext(singular, plural, values["count"]))
     return str(known.gettext(singular))
+
+
+def texts(sentences: Mapping[Key, str]) -> dict[Key, str]:
+    """Return a table of labels, each in the language of the request."""
+    return {key: text(sentence) for key, sentence in sentences.items()}
 
 
 def lazy_text(sentence: str) -> LazyString:

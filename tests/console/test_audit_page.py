@@ -82,7 +82,7 @@ def test_entry_shows_every_difference() -> None:
         URL,
     )
     assert page.differences == (
-        Difference("Is active", "on", "off"),
+        Difference("Active", "on", "off"),
         Difference("Note", "\N{EN DASH}", "\N{EN DASH}"),
     )
 

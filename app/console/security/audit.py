@@ -26,16 +26,18 @@ from app.console.security.audit_page import (
 )
 from app.console.session import actor, ports
 from app.domain.audit.entries import MAX_TEXT_LENGTH, AuditEntry, AuditFilter, Topic
+from app.domain.values.text import translatable
 from app.services.audit.entries import export_entries, list_entries, show_entry
 from app.web.converters import day, one_of
+from app.web.translation import texts
 
 _NAMES = {
-    "q": "Search",
-    "who": "Actor",
-    "kind": "Category",
-    "from": "From",
-    "to": "To",
-    "on": "Subject",
+    "q": translatable("Search"),
+    "who": translatable("Actor"),
+    "kind": translatable("Category"),
+    "from": translatable("From"),
+    "to": translatable("To"),
+    "on": translatable("Subject"),
 }
 
 
@@ -77,17 +79,18 @@ def index() -> BaseResponse:
     found = list_entries(ports(), actor(), requested_page(), filter_)
     subject = request.args.get("on", "").strip()
     label = subject_label(found.items, subject)
+    actors, topics = texts(ACTORS), texts(TOPICS)
     return page(
         "audit/index.html",
         audit=make_audit_page(found.items, counts=found.counts, oldest_first=filter_.oldest_first),
         turns=time_turns(found, oldest_first=filter_.oldest_first),
         params=query_params(*_NAMES, "sort"),
         filters=active_filters(
-            _NAMES, _CONVERTERS, {"who": ACTORS, "kind": TOPICS, "on": {subject: label}}
+            texts(_NAMES), _CONVERTERS, {"who": actors, "kind": topics, "on": {subject: label}}
         ),
-        actors=ACTORS,
-        topics=TOPICS,
-        sorts=SORTS,
+        actors=actors,
+        topics=topics,
+        sorts=texts(SORTS),
         longest=MAX_TEXT_LENGTH,
     )
 

@@ -16,24 +16,30 @@ from app.console.security.audit_sentences import (
 from app.domain.audit.entries import AuditEntry, Topic
 from app.domain.commerce.orders import OrderStatus
 from app.domain.keys.ring import KeyState
+from app.domain.shop.setting_table import SETTINGS as SHOP_SETTINGS
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.domain.values.pages import NONE_COUNTED, Counts
+from app.domain.values.text import translatable
 from app.web.translation import text
 
-ACTORS: Mapping[str, str] = {"user": "People", "app": "Apps", "operator": "Server administrator"}
+ACTORS: Mapping[str, str] = {
+    "user": translatable("People"),
+    "app": translatable("Apps"),
+    "operator": translatable("Server administrator"),
+}
 """The kinds of actors that the list can be filtered by."""
 
 TOPICS: Mapping[str, str] = {
-    Topic.ACCESS: "Access",
-    Topic.APPS: "Apps and webhooks",
-    Topic.PEOPLE: "People",
-    Topic.KEYS: "Signing keys",
-    Topic.SALES: "Products and orders",
-    Topic.TRANSFERS: "Imports and exports",
+    Topic.ACCESS: translatable("Access"),
+    Topic.APPS: translatable("Apps and webhooks"),
+    Topic.PEOPLE: translatable("People"),
+    Topic.KEYS: translatable("Signing keys"),
+    Topic.SALES: translatable("Products and orders"),
+    Topic.TRANSFERS: translatable("Imports and exports"),
 }
 
-SORTS: Mapping[str, str] = {"oldest": "Oldest first"}
+SORTS: Mapping[str, str] = {"oldest": translatable("Oldest first")}
 
 COUNT = RowCount(
     none="No entries",
@@ -44,14 +50,53 @@ COUNT = RowCount(
 )
 
 _VIA = {
-    "app": "app",
-    "operator": "command line",
-    "worker": "automatic",
-    "anonymous": "not signed in",
+    "app": translatable("app"),
+    "operator": translatable("command line"),
+    "worker": translatable("automatic"),
+    "anonymous": translatable("not signed in"),
 }
 _LISTED_DIFFERENCES = 2
 _NO_VALUE = "\N{EN DASH}"
-_LABELS = {setting.name: setting.label for setting in SETTINGS}
+_LABELS = {setting.name: setting.label for setting in (*SHOP_SETTINGS, *SETTINGS)} | {
+    "active": translatable("Active"),
+    "address": translatable("Address"),
+    "app": translatable("App"),
+    "avatar": translatable("Avatar"),
+    "blocked_until": translatable("Blocked until"),
+    "custom_headers": translatable("Custom headers"),
+    "deliveries": translatable("Deliveries"),
+    "email": translatable("Email"),
+    "events": translatable("Events"),
+    "first_name": translatable("First name"),
+    "group": translatable("Group"),
+    "groups": translatable("Groups"),
+    "has_password": translatable("Has password"),
+    "is_active": translatable("Active"),
+    "is_confirmed": translatable("Email confirmed"),
+    "is_staff": translatable("Staff member"),
+    "language_code": translatable("Language"),
+    "last_four": translatable("Last four characters"),
+    "last_name": translatable("Last name"),
+    "message": translatable("Message"),
+    "name": translatable("Name"),
+    "note": translatable("Note"),
+    "passkey": translatable("Passkey"),
+    "permissions": translatable("Permissions"),
+    "provider": translatable("Identity provider"),
+    "query": translatable("Query"),
+    "reason": translatable("Reason"),
+    "session": translatable("Session"),
+    "sessions": translatable("Sessions"),
+    "sessions_ended": translatable("Sessions ended"),
+    "state": translatable("Status"),
+    "status": translatable("Status"),
+    "subject": translatable("Subject"),
+    "target_url": translatable("Endpoint URL"),
+    "time_zone": translatable("Time zone"),
+    "users": translatable("Members"),
+    "version": translatable("Version"),
+}
+"""What recorded fields are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +162,9 @@ def make_audit_page(
     return AuditPage(
         rows=rows,
         summary=COUNT.of(counts),
-        caption="Audit entries, oldest first" if oldest_first else "Audit entries, newest first",
+        caption=text("Audit entries, oldest first")
+        if oldest_first
+        else text("Audit entries, newest first"),
     )
 
 
@@ -165,7 +212,7 @@ def _row(entry: AuditEntry) -> EntryRow:
         id=entry.id,
         at=entry.at,
         actor=who_did(entry),
-        via=_VIA.get(entry.actor_kind, ""),
+        via=text(_VIA.get(entry.actor_kind, "")),
         action=capitalize_first(what_was_done(entry)),
         subject=done_to(entry),
         differences=tuple(differences[:_LISTED_DIFFERENCES]),
@@ -177,7 +224,7 @@ def _row(entry: AuditEntry) -> EntryRow:
 def _differences(entry: AuditEntry) -> list[Difference]:
     return [
         Difference(
-            _LABELS.get(name) or capitalize_first(name.replace("_", " ")),
+            _field(name),
             _value(entry.before.get(name)),
             _value(entry.after.get(name)),
         )
@@ -185,17 +232,34 @@ def _differences(entry: AuditEntry) -> list[Difference]:
     ]
 
 
+def _field(name: str) -> str:
+    """Return the label of a recorded field; an unknown one is shown by its name."""
+    label = _LABELS.get(name)
+    return text(label) if label else capitalize_first(name.replace("_", " "))
+
+
 def _value(value: object) -> str:
     """Return a stored value in words: ``Unconfirmed``, ``Customers only``, ``on``."""
     if isinstance(value, str) and value in _WORDS:
-        return capitalize_first(value.replace("_", " ").lower())
+        return capitalize_first(text(_WORDS[value]))
     return setting_text(value)
 
 
-_WORDS = {*OrderStatus, *PasswordLoginMode, *KeyState}
+_WORDS: Mapping[str, str] = {
+    OrderStatus.UNCONFIRMED: translatable("Unconfirmed"),
+    OrderStatus.UNFULFILLED: translatable("Unfulfilled"),
+    OrderStatus.FULFILLED: translatable("Fulfilled"),
+    OrderStatus.CANCELED: translatable("Canceled"),
+    PasswordLoginMode.ENABLED: translatable("Enabled"),
+    PasswordLoginMode.CUSTOMERS_ONLY: translatable("Customers only"),
+    PasswordLoginMode.DISABLED: translatable("Disabled"),
+    KeyState.NEXT: translatable("next"),
+    KeyState.ACTIVE: translatable("active"),
+    KeyState.RETIRED: translatable("retired"),
+}
 """Values that are shown as words."""
 
 
 def _is_initially_off(difference: Difference) -> bool:
     """Return whether a field says nothing: a new thing's empty or disabled setting."""
-    return not difference.before and difference.after in ("", "off")
+    return not difference.before and difference.after in ("", text("off"))

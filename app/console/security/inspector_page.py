@@ -24,6 +24,7 @@ from app.domain.inspector.token_inspection import (
     TokenKind,
     TokenSession,
 )
+from app.domain.values.text import translatable
 from app.web.translation import text
 
 _NO_VALUE = "\N{EN DASH}"
@@ -95,8 +96,8 @@ class InspectorPage:
 def make_inspector_page(found: Inspection, now: datetime) -> InspectorPage:
     """Return the page that shows ``found``."""
     groups = (
-        ClaimGroup("cl", "Claims", read_claims(found.claims, found, now)),
-        ClaimGroup("hd", "Header", read_claims(found.header, found, now)),
+        ClaimGroup("cl", text("Claims"), read_claims(found.claims, found, now)),
+        ClaimGroup("hd", text("Header"), read_claims(found.header, found, now)),
     )
     return InspectorPage(
         verdict=_verdict(found),
@@ -111,32 +112,32 @@ def _verdict(found: Inspection) -> Pill:
     outcomes = {check.outcome for check in found.checks}
     if CheckOutcome.FAILED in outcomes:
         is_strange = found.kind in (TokenKind.UNREADABLE, TokenKind.FOREIGN)
-        return Pill("bad", "Unrecognized token" if is_strange else "Not valid")
+        return Pill("bad", text("Unrecognized token") if is_strange else text("Not valid"))
     if CheckOutcome.UNKNOWN in outcomes:
-        return Pill("warn", "Partly verified")
+        return Pill("warn", text("Partly verified"))
     if CheckOutcome.WARNING in outcomes:
-        return Pill("warn", "Valid, reduced permissions")
-    return Pill("ok", "Valid")
+        return Pill("warn", text("Valid, reduced permissions"))
+    return Pill("ok", text("Valid"))
 
 
 _OUTCOMES = {
-    CheckOutcome.PASSED: ("ok", "Passed"),
-    CheckOutcome.WARNING: ("warn", "Warning"),
-    CheckOutcome.UNKNOWN: ("warn", "Unknown"),
-    CheckOutcome.FAILED: ("bad", "Failed"),
+    CheckOutcome.PASSED: ("ok", translatable("Passed")),
+    CheckOutcome.WARNING: ("warn", translatable("Warning")),
+    CheckOutcome.UNKNOWN: ("warn", translatable("Unknown")),
+    CheckOutcome.FAILED: ("bad", translatable("Failed")),
 }
 _CHECKS = {
-    CheckName.FORM: "Format",
-    CheckName.KEY: "Key",
-    CheckName.SIGNATURE: "Signature",
-    CheckName.CLAIMS: "Claims",
-    CheckName.ISSUER: "Issuer",
-    CheckName.TIME: "Time",
-    CheckName.SESSION: "Session",
-    CheckName.PERSON: "Account",
-    CheckName.APP: "App",
-    CheckName.LOGIN_MODE: "Password login",
-    CheckName.SECOND_FACTOR: "Second factor",
+    CheckName.FORM: translatable("Format"),
+    CheckName.KEY: translatable("Key"),
+    CheckName.SIGNATURE: translatable("Signature"),
+    CheckName.CLAIMS: translatable("Claims"),
+    CheckName.ISSUER: translatable("Issuer"),
+    CheckName.TIME: translatable("Time"),
+    CheckName.SESSION: translatable("Session"),
+    CheckName.PERSON: translatable("Account"),
+    CheckName.APP: translatable("App"),
+    CheckName.LOGIN_MODE: translatable("Password login"),
+    CheckName.SECOND_FACTOR: translatable("Second factor"),
 }
 
 
@@ -145,28 +146,34 @@ def _check(check: Check) -> CheckLine:
     is_mode = check.name is CheckName.LOGIN_MODE
     return CheckLine(
         state=state,
-        outcome=outcome,
-        name=_CHECKS[check.name],
-        detail=check.text,
+        outcome=text(outcome),
+        name=text(_CHECKS[check.name]),
+        detail=_detail(check),
         shows_access=is_mode and check.outcome is not CheckOutcome.PASSED,
     )
 
 
+def _detail(check: Check) -> str:
+    if check.moment is not None:
+        return text("It expired at {moment}.", moment=exact(check.moment))
+    return text(check.text)
+
+
 _KINDS = {
-    TokenKind.ACCESS: "Access token",
-    TokenKind.REFRESH: "Refresh token",
-    TokenKind.EXTENSION: "Extension token",
-    TokenKind.APP: "App token",
-    TokenKind.PROVIDER: "Identity provider token",
-    TokenKind.FOREIGN: "Token of an unknown issuer",
-    TokenKind.UNREADABLE: "Unreadable",
+    TokenKind.ACCESS: translatable("Access token"),
+    TokenKind.REFRESH: translatable("Refresh token"),
+    TokenKind.EXTENSION: translatable("Extension token"),
+    TokenKind.APP: translatable("App token"),
+    TokenKind.PROVIDER: translatable("Identity provider token"),
+    TokenKind.FOREIGN: translatable("Token of an unknown issuer"),
+    TokenKind.UNREADABLE: translatable("Unreadable"),
 }
 
 
 def _facts(found: Inspection, now: datetime) -> Iterator[TokenFact]:
-    yield TokenFact("Kind", _KINDS[found.kind])
+    yield TokenFact(text("Kind"), text(_KINDS[found.kind]))
     if found.provider:
-        yield TokenFact("Identity provider", found.provider)
+        yield TokenFact(text("Identity provider"), found.provider)
     if found.bearer is not None:
         yield _person(found.bearer)
     if found.app is not None:
@@ -175,14 +182,14 @@ def _facts(found: Inspection, now: datetime) -> Iterator[TokenFact]:
         yield _session(found.session, now)
     if found.key is not None:
         yield _key(found.key)
-    yield TokenFact("Inspected", exact(now))
+    yield TokenFact(text("Inspected"), exact(now))
 
 
 def _person(bearer: Bearer) -> TokenFact:
-    kind = Pill("info", "Staff") if bearer.is_staff else Pill("", "Customer")
-    pills = (kind,) if bearer.is_active else (kind, Pill("bad", "Deactivated"))
+    kind = Pill("info", text("Staff")) if bearer.is_staff else Pill("", text("Customer"))
+    pills = (kind,) if bearer.is_active else (kind, Pill("bad", text("Deactivated")))
     note = bearer.email if bearer.name else ""
-    return TokenFact("Person", bearer.name or bearer.email, note, pills)
+    return TokenFact(text("Person"), bearer.name or bearer.email, note, pills)
 
 
 def _app(app: TokenApp) -> TokenFact:
@@ -190,12 +197,12 @@ def _app(app: TokenApp) -> TokenFact:
     if app.last_four:
         note = text("token {name} (…{last_four})", name=app.token_name, last_four=app.last_four)
     return TokenFact(
-        "App",
+        text("App"),
         app.name,
         note,
         endpoint="console.apps.show",
         arguments={"key": app.id},
-        link="View app",
+        link=text("View app"),
     )
 
 
@@ -205,28 +212,30 @@ def _session(session: TokenSession, now: datetime) -> TokenFact:
         started = html_text("Started with SSO {moment}", moment=moment)
     else:
         started = html_text("Started with a password {moment}", moment=moment)
-    return TokenFact("Session", started, text("expires {at}", at=exact(session.expires_at)))
+    return TokenFact(text("Session"), started, text("expires {at}", at=exact(session.expires_at)))
 
 
 _KEYS = {
-    KeyStatus.ACTIVE: "active",
-    KeyStatus.NEXT: "signs after the next rotation",
-    KeyStatus.RETIRED: "retired",
-    KeyStatus.ENDED: "expired",
-    KeyStatus.PROVIDER: "of the identity provider",
-    KeyStatus.UNKNOWN: "unknown",
+    KeyStatus.ACTIVE: translatable("active"),
+    KeyStatus.NEXT: translatable("signs after the next rotation"),
+    KeyStatus.RETIRED: translatable("retired"),
+    KeyStatus.ENDED: translatable("expired"),
+    KeyStatus.PROVIDER: translatable("of the identity provider"),
+    KeyStatus.UNKNOWN: translatable("unknown"),
 }
 _KEYS_ELSEWHERE = (KeyStatus.PROVIDER, KeyStatus.UNKNOWN)
 
 
 def _key(key: NamedKey) -> TokenFact:
     kid = html_text(Markup("<code>{kid}</code>"), kid=key.kid)
-    note = _KEYS[key.status]
+    note = text(_KEYS[key.status])
     if key.verifies_until is not None:
         note = text("{status}, valid until {at}", status=note, at=exact(key.verifies_until))
     if key.status in _KEYS_ELSEWHERE:
-        return TokenFact("Key", kid, note)
-    return TokenFact("Key", kid, note, endpoint="console.keys.index", link="View signing keys")
+        return TokenFact(text("Key"), kid, note)
+    return TokenFact(
+        text("Key"), kid, note, endpoint="console.keys.index", link=text("View signing keys")
+    )
 
 
 def _permissions(found: Inspection) -> Permissions | None:
@@ -235,10 +244,10 @@ def _permissions(found: Inspection) -> Permissions | None:
     if found.rights is None:
         return None
     if not found.rights:
-        return Permissions(note="This token has no permissions.")
+        return Permissions(note=text("This token has no permissions."))
     parties = [name for name in _PARTIES if any(_held(right, name) for right in found.rights)]
     return Permissions(
-        columns=tuple(parties),
+        columns=tuple(map(text, parties)),
         rows=tuple(_permission(right, parties, found) for right in found.rights),
         with_sso=_with_sso(found),
     )
@@ -253,7 +262,7 @@ def _hidden(bearer: Bearer | None) -> Markup:
     )
 
 
-_PARTIES = ("Person", "Provider", "App")
+_PARTIES = (translatable("Person"), translatable("Provider"), translatable("App"))
 
 
 def _held(right: Right, party: str) -> str:
@@ -261,29 +270,29 @@ def _held(right: Right, party: str) -> str:
     held = {"Person": right.by_person, "Provider": right.by_provider, "App": right.by_app}[party]
     if held is None:
         return ""
-    return "Yes" if held else "No"
+    return text("Yes") if held else text("No")
 
 
 _LOST = {
-    LossReason.PERSON: "No: the person doesn't have it",
-    LossReason.PROVIDER: "No: the provider didn't grant it",
-    LossReason.APP: "No: the app doesn't have it",
-    LossReason.TOKEN: "No: not in the token's scope",
-    LossReason.LOGIN_MODE: "No: login mode",
-    LossReason.SECOND_FACTOR: "No: no second factor",
+    LossReason.PERSON: translatable("No: the person doesn't have it"),
+    LossReason.PROVIDER: translatable("No: the provider didn't grant it"),
+    LossReason.APP: translatable("No: the app doesn't have it"),
+    LossReason.TOKEN: translatable("No: not in the token's scope"),
+    LossReason.LOGIN_MODE: translatable("No: login mode"),
+    LossReason.SECOND_FACTOR: translatable("No: no second factor"),
 }
 
 
 def _permission(right: Right, parties: list[str], found: Inspection) -> PermissionRow:
     if right.lost_by is not None:
-        effective = Pill("off", _LOST[right.lost_by])
+        effective = Pill("off", text(_LOST[right.lost_by]))
     elif found.is_valid:
-        effective = Pill("ok", "Yes")
+        effective = Pill("ok", text("Yes"))
     else:
-        effective = Pill("off", "No: the token isn't valid")
+        effective = Pill("off", text("No: the token isn't valid"))
     return PermissionRow(
         permission=permission_label(right.permission),
-        held=tuple((party, _held(right, party) or _NO_VALUE) for party in parties),
+        held=tuple((text(party), _held(right, party) or _NO_VALUE) for party in parties),
         effective=effective,
     )
 
@@ -293,7 +302,7 @@ def _with_sso(found: Inspection) -> str:
     if all(right.lost_by is not LossReason.LOGIN_MODE for right in found.rights or ()):
         return ""
     if not found.by_sign_on:
-        return "No permissions if this person signs in with SSO."
+        return text("No permissions if this person signs in with SSO.")
     return html_text(
         Markup("If this person signs in with SSO: <b>{permissions}</b>."),
         permissions=", ".join(permission_label(permission) for permission in found.by_sign_on),

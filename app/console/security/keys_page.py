@@ -7,9 +7,10 @@ from datetime import datetime
 from markupsafe import Markup
 
 from app.console.exports import Columns
-from app.console.formatting import exact, html_text, time_element
+from app.console.formatting import capitalize_first, exact, html_text, time_element
 from app.console.parts import Consequence, Question
 from app.domain.keys.ring import CACHE_TIME, KeyState, SigningKey
+from app.domain.values.text import translatable
 from app.web.translation import text
 
 COLUMNS: Columns[SigningKey] = {
@@ -140,30 +141,30 @@ def _row(key: SigningKey, now: datetime) -> KeyRow:
         kid=key.kid,
         short_kid=_short(key.kid),
         state=state,
-        status=status,
+        status=capitalize_first(text(status)),
         signs=signs,
         signs_note=note,
         valid_until=key.verifies_until,
         valid_note=_NO_VALUE
         if key.state is KeyState.NEXT
-        else "While active, plus the token lifetime",
+        else text("While active, plus the token lifetime"),
         published_at=key.published_at,
     )
 
 
 _STATUS = {
-    KeyState.NEXT: ("info", "Next"),
-    KeyState.ACTIVE: ("ok", "Active"),
-    KeyState.RETIRED: ("", "Retired"),
+    KeyState.NEXT: ("info", translatable("next")),
+    KeyState.ACTIVE: ("ok", translatable("active")),
+    KeyState.RETIRED: ("", translatable("retired")),
 }
 
 
 def _signs(key: SigningKey, now: datetime) -> tuple[str, str]:
     if key.state is KeyState.NEXT:
-        return "After the next rotation", "Already published"
+        return text("After the next rotation"), text("Already published")
     if key.state is KeyState.ACTIVE:
-        return "Yes", _since(key.activated_at, now)
-    return "No", _since(key.retired_at, now)
+        return text("Yes"), _since(key.activated_at, now)
+    return text("No"), _since(key.retired_at, now)
 
 
 def _since(moment: datetime | None, now: datetime) -> str:
@@ -197,19 +198,22 @@ def _question(next_key: SigningKey, active: SigningKey, valid_until: datetime) -
         moment=exact(valid_until),
     )
     return Question(
-        title="Rotate the signing key?",
-        action="Rotate signing key",
+        title=text("Rotate the signing key?"),
+        action=text("Rotate signing key"),
         endpoint="console.keys.rotate",
-        consequences=(Consequence("ok", becomes), Consequence("ok", stays), _COPIES),
-        detail="The rotation applies immediately, in every process.",
+        consequences=(
+            Consequence("ok", becomes),
+            Consequence("ok", stays),
+            Consequence("warn", text(_COPIES)),
+        ),
+        detail=text("The rotation applies immediately, in every process."),
         is_harmless=True,
     )
 
 
-_COPIES = Consequence(
-    "warn",
+_COPIES = translatable(
     "Clients with a manual copy of the key set need the new one. Clients that read it from its "
-    "URL update automatically.",
+    "URL update automatically."
 )
 
 

@@ -9,6 +9,7 @@ from app.console.formatting import html_text, permission_label
 from app.console.parts import Fact
 from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
 from app.domain.single_sign_on.provider_users import ExternalPerson
+from app.domain.values.text import translatable
 from app.web.translation import text
 
 
@@ -30,55 +31,61 @@ def make_preview_card(found: MappingPreview) -> PreviewCard:
 
 def _result(found: MappingPreview) -> tuple[str, str, str]:
     if found.outcome is MappedTo.NOBODY:
-        return "bad", "Sign-in would be refused.", found.reason
+        return "bad", text("Sign-in would be refused."), text(found.reason)
     account = found.email
     if found.name:
         account = text("{email} ({name})", email=found.email, name=found.name)
     if found.outcome is MappedTo.KNOWN:
-        return "ok", text("Matches {account}.", account=account), "This account is linked."
+        return "ok", text("Matches {account}.", account=account), text("This account is linked.")
     if found.outcome is MappedTo.LINKED:
         title = text("Matches {account}.", account=account)
-        return "warn", title, "The account would be linked: its email is verified on both sides."
+        return (
+            "warn",
+            title,
+            text("The account would be linked: its email is verified on both sides."),
+        )
     title = text("Creates a new account for {account}.", account=account)
     if found.person is not None and not found.person.is_verified:
-        return "ok", title, "It has no password. The provider hasn't verified the email."
-    return "ok", title, "It has no password."
+        return "ok", title, text("It has no password. The provider hasn't verified the email.")
+    return "ok", title, text("It has no password.")
 
 
 _KINDS = {
-    MappedKind.ACCESS: "Access token",
-    MappedKind.ID: "ID token",
-    MappedKind.OPAQUE: "Opaque access token",
+    MappedKind.ACCESS: translatable("Access token"),
+    MappedKind.ID: translatable("ID token"),
+    MappedKind.OPAQUE: translatable("Opaque access token"),
 }
 
 
 def _facts(found: MappingPreview) -> Iterator[Fact]:
-    yield Fact("Token type", _KINDS[found.kind])
+    yield Fact(text("Token type"), text(_KINDS[found.kind]))
     if found.person is not None:
         subject = html_text(Markup("<code>{subject}</code>"), subject=found.person.subject)
-        yield Fact("Subject", subject)
-        yield Fact("Email at the provider", _email(found.person))
+        yield Fact(text("Subject"), subject)
+        yield Fact(text("Email at the provider"), _email(found.person))
     if found.outcome is MappedTo.NOBODY:
         return
-    yield Fact("Account type", _account_type(found))
-    yield Fact("Groups", _groups(found))
-    yield Fact("Permissions", _permissions(found))
+    yield Fact(text("Account type"), _account_type(found))
+    yield Fact(text("Groups"), _groups(found))
+    yield Fact(text("Permissions"), _permissions(found))
 
 
 def _email(person: ExternalPerson) -> str:
     if not person.email:
-        return "None"
-    return _noted(person.email, "verified" if person.is_verified else "not verified")
+        return text("None")
+    return _noted(person.email, text("verified") if person.is_verified else text("not verified"))
 
 
 def _account_type(found: MappingPreview) -> str:
     if found.becomes_staff:
-        return _noted("Staff", "assigned by the provider's settings")
-    return "Staff" if found.is_staff else "Customer"
+        return _noted(text("Staff"), text("assigned by the provider's settings"))
+    return text("Staff") if found.is_staff else text("Customer")
 
 
 def _groups(found: MappingPreview) -> str:
-    groups = ", ".join(found.groups) or ("Not shown" if found.rights_hidden else "None")
+    groups = ", ".join(found.groups) or (
+        text("Not shown") if found.rights_hidden else text("None")
+    )
     if not found.joins:
         return groups
     return _noted(groups, text("{group} would be assigned", group=found.joins))
@@ -93,9 +100,11 @@ def _permissions(found: MappingPreview) -> str:
             needed=needed,
         )
     if found.permissions is None:
-        return "Not in this token: the provider grants permissions in access tokens."
-    names = ", ".join(permission_label(permission) for permission in found.permissions) or "None"
-    return _noted(names, "set at the provider" if found.provider_rules else "set here")
+        return text("Not in this token: the provider grants permissions in access tokens.")
+    names = ", ".join(permission_label(permission) for permission in found.permissions) or text(
+        "None"
+    )
+    return _noted(names, text("set at the provider") if found.provider_rules else text("set here"))
 
 
 def _noted(value: str, note: str) -> Markup:

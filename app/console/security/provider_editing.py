@@ -20,6 +20,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType
 from app.domain.single_sign_on.providers import is_slug, names_default
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import translatable
 from app.services.shop.sign_in_counts import BoundedCount
 from app.services.single_sign_on.provider_checks import discover_provider
 from app.services.single_sign_on.provider_coverage import show_provider_coverage
@@ -29,12 +30,12 @@ from app.services.single_sign_on.provider_settings import (
     save_provider,
     show_plugin,
 )
-from app.web.translation import problem_text, text
+from app.web.translation import lazy_text, problem_text, text
 
 _MAX_NAME_LENGTH = 256
 _SECRET = "client_secret"  # noqa: S105 - the name of a setting
-_HINT_IF_SET = "A secret is stored. Leave this empty to keep it, or enter a new one."
-_HINT_IF_EMPTY = (
+_HINT_IF_SET = translatable("A secret is stored. Leave this empty to keep it, or enter a new one.")
+_HINT_IF_EMPTY = translatable(
     "Not set. It is sent to the token URL (client_secret_basic) and never shown again."
 )
 _TAKEN = Problem("UNIQUE", "This short name is already in use.", "provider")
@@ -60,21 +61,23 @@ blueprint = PageGroup(
 class AddingForm(ConsoleForm):
     """The settings that adding a provider asks for: all that most providers need."""
 
-    provider = StringField("Short name", validators=[InputRequired("Enter a short name.")])
-    name = StringField(
-        "Name",
-        validators=[InputRequired("Enter a name."), Length(max=_MAX_NAME_LENGTH)],
+    provider = StringField(
+        lazy_text("Short name"), validators=[InputRequired(lazy_text("Enter a short name."))]
     )
-    issuer = URLField("Issuer")
-    client_id = StringField("Client ID")
-    client_secret = PasswordField("Client secret")
+    name = StringField(
+        lazy_text("Name"),
+        validators=[InputRequired(lazy_text("Enter a name.")), Length(max=_MAX_NAME_LENGTH)],
+    )
+    issuer = URLField(lazy_text("Issuer"))
+    client_id = StringField(lazy_text("Client ID"))
+    client_secret = PasswordField(lazy_text("Client secret"))
 
 
 class SettingsForm(ConsoleForm):
     """Every setting of a provider; those of ``SETTINGS`` are added below."""
 
-    name = StringField("Name", validators=[InputRequired("Enter a name.")])
-    drops_secret = BooleanField("Remove the secret (public client)")
+    name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
+    drops_secret = BooleanField(lazy_text("Remove the secret (public client)"))
 
 
 _FIELDS = {SettingType.BOOLEAN: BooleanField, SettingType.SECRET: PasswordField}
@@ -82,7 +85,9 @@ for _setting in SETTINGS:
     setattr(
         SettingsForm,
         _setting.name,
-        _FIELDS.get(_setting.type, StringField)(_setting.label, description=_setting.help),
+        _FIELDS.get(_setting.type, StringField)(
+            lazy_text(_setting.label), description=_setting.help
+        ),
     )
 
 
@@ -238,6 +243,6 @@ def _page(
         if refused and discovering
         else [],
         has_secret=has_secret,
-        secret_hint=_HINT_IF_SET if has_secret else _HINT_IF_EMPTY,
+        secret_hint=text(_HINT_IF_SET if has_secret else _HINT_IF_EMPTY),
         warning=_warning(plugin),
     )

@@ -14,6 +14,7 @@ from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, S
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.check_results import Finding, State
 from app.domain.values.pages import NONE_COUNTED, Counts
+from app.domain.values.text import translatable
 from app.services.single_sign_on.provider_coverage import ProviderCoverage
 from app.services.single_sign_on.provider_settings import Plugin
 from app.web.translation import text
@@ -174,11 +175,13 @@ def make_provider_page(
         switch=_switch(plugin, missing),
         methods=tuple(_methods(missing)),
         is_complete=not missing.sign_in and not missing.tokens,
-        test_label="Test connection" if checks is None else "Test again",
+        test_label=text("Test connection") if checks is None else text("Test again"),
         checks=checks,
         preview=trial.preview,
         problem=trial.problem,
-        settings=tuple(Fact(value.setting.label, _value(value)) for value in plugin.settings),
+        settings=tuple(
+            Fact(text(value.setting.label), _value(value)) for value in plugin.settings
+        ),
         command=command_line("flask oidc show", plugin.slug),
         people=tally(coverage.people),
         sessions=tally(coverage.sessions),
@@ -197,7 +200,9 @@ def values_of(plugin: Plugin) -> Mapping[str, str]:
 def missing_settings(plugin: Plugin) -> Missing:
     """Return what each sign-in method still needs."""
     lacks = {
-        value.setting.name: value.setting.label for value in plugin.settings if not value.value
+        value.setting.name: text(value.setting.label)
+        for value in plugin.settings
+        if not value.value
     }
     return Missing(
         sign_in=tuple(lacks[name] for name in _FOR_SIGN_IN if name in lacks),
@@ -215,9 +220,9 @@ def _row(plugin: Plugin, coverage: ProviderCoverage) -> ProviderRow:
     return ProviderRow(
         slug=plugin.slug,
         name=plugin.name,
-        note="Default" if plugin.slug == DEFAULT_SLUG else plugin.slug,
+        note=text("Default") if plugin.slug == DEFAULT_SLUG else plugin.slug,
         status=_status(plugin, missing),
-        methods=_METHODS[not missing.sign_in, not missing.tokens],
+        methods=text(_METHODS[not missing.sign_in, not missing.tokens]),
         people=tally(coverage.people),
         sessions=tally(coverage.sessions),
         issuer=values_of(plugin)["issuer"],
@@ -225,24 +230,24 @@ def _row(plugin: Plugin, coverage: ProviderCoverage) -> ProviderRow:
 
 
 _METHODS = {
-    (True, True): "Sign-in page, access tokens",
-    (True, False): "Sign-in page",
-    (False, True): "Access tokens",
-    (False, False): "None",
+    (True, True): translatable("Sign-in page, access tokens"),
+    (True, False): translatable("Sign-in page"),
+    (False, True): translatable("Access tokens"),
+    (False, False): translatable("None"),
 }
 """The methods by whether the sign-in page and access tokens are available."""
 
 
 def _status(plugin: Plugin, missing: Missing) -> Pill:
     if plugin.active:
-        return Pill("ok", "Enabled")
-    return Pill("off", "Disabled") if missing.is_set_up else Pill("", "Not set up")
+        return Pill("ok", text("Enabled"))
+    return Pill("off", text("Disabled")) if missing.is_set_up else Pill("", text("Not set up"))
 
 
 def _sentence(plugin: Plugin) -> str:
     if plugin.active:
-        return "People can sign in with this identity provider."
-    return "People can't sign in with this identity provider."
+        return text("People can sign in with this identity provider.")
+    return text("People can't sign in with this identity provider.")
 
 
 def _switch(plugin: Plugin, missing: Missing) -> str:
@@ -254,13 +259,15 @@ def _switch(plugin: Plugin, missing: Missing) -> str:
 def _methods(missing: Missing) -> Iterator[Method]:
     yield Method(
         "warn" if missing.sign_in else "ok",
-        "Sign-in page: staff sign in to this console with it, and storefronts can use it for "
-        "customers.",
+        text(
+            "Sign-in page: staff sign in to this console with it, and storefronts can use it for "
+            "customers."
+        ),
         _missing(missing.sign_in),
     )
     yield Method(
         "warn" if missing.tokens else "ok",
-        Markup("Access tokens: API clients send them as <code>Bearer</code> tokens."),
+        html_text(Markup("Access tokens: API clients send them as <code>Bearer</code> tokens.")),
         _missing(missing.tokens),
     )
 
@@ -272,32 +279,37 @@ def _missing(labels: Sequence[str]) -> str:
 
 
 _STATES = {
-    State.FINE: ("ok", "Passed"),
-    State.WARNING: ("warn", "Warning"),
-    State.FAILED: ("bad", "Failed"),
+    State.FINE: ("ok", translatable("Passed")),
+    State.WARNING: ("warn", translatable("Warning")),
+    State.FAILED: ("bad", translatable("Failed")),
 }
-_SUBJECTS = {setting.name: setting.label for setting in SETTINGS} | {"active": "Sign-in methods"}
+_SUBJECTS = {setting.name: setting.label for setting in SETTINGS} | {
+    "active": translatable("Sign-in methods")
+}
 
 
 def _checks(plugin: Plugin, findings: Sequence[Finding]) -> Iterator[CheckLine]:
     for finding in findings:
         state, outcome = _STATES[finding.state]
+        message, remedy = finding.templates
         is_command = finding.remedy.startswith("flask ")
         yield CheckLine(
             state=state,
-            outcome=outcome,
-            name=_SUBJECTS.get(finding.subject, finding.subject),
-            message=finding.message,
-            remedy="" if is_command else finding.remedy,
+            outcome=text(outcome),
+            name=text(_SUBJECTS.get(finding.subject, finding.subject)),
+            message=text(message or finding.message, **finding.values),
+            remedy="" if is_command else text(remedy or finding.remedy, **finding.values),
             command=command_line(finding.remedy, plugin.slug) if is_command else "",
         )
 
 
 def _value(value: SettingValue) -> str:
     if not value.value:
-        return html_text(Markup('<span class="lk-muted">{words}</span>'), words="Not set")
+        return html_text(Markup('<span class="lk-muted">{words}</span>'), words=text("Not set"))
     if value.setting.type is SettingType.SECRET:
-        return html_text(Markup('<span class="lk-muted">{words}</span>'), words="Set, hidden")
+        return html_text(
+            Markup('<span class="lk-muted">{words}</span>'), words=text("Set, hidden")
+        )
     if value.setting.type is SettingType.BOOLEAN:
-        return "Yes" if value.value == "true" else "No"
+        return text("Yes") if value.value == "true" else text("No")
     return html_text(Markup("<code>{value}</code>"), value=breakable(value.value))

@@ -21,17 +21,19 @@ from app.domain.sign_in.sign_in_events import (
     SignInResult,
 )
 from app.domain.sign_in.sign_in_statistics import Period
+from app.domain.values.text import translatable
 from app.services.sign_in_log.events import export_sign_ins, list_sign_ins
 from app.services.sign_in_log.statistics import chart_sign_ins, count_sign_ins
 from app.web.converters import one_of
+from app.web.translation import texts
 
 _NAMES = {
-    "q": "Search",
-    "result": "Result",
-    "reason": "Reason",
-    "method": "Method",
-    "type": "Account type",
-    "since": "Time",
+    "q": translatable("Search"),
+    "result": translatable("Result"),
+    "reason": translatable("Reason"),
+    "method": translatable("Method"),
+    "type": translatable("Account type"),
+    "since": translatable("Time"),
 }
 _WORDS = {
     "result": RESULTS,
@@ -75,7 +77,8 @@ def index() -> BaseResponse:
     """List attempts, newest first, with the filters of the URL, below a chart of the period."""
     filter_, period = _filter(), _period()
     found = list_sign_ins(ports(), actor(), requested_page(is_counted=False), filter_)
-    filters = active_filters(_NAMES, _CONVERTERS, _WORDS)
+    words = {name: texts(labels) for name, labels in _WORDS.items()}
+    filters = active_filters(texts(_NAMES), _CONVERTERS, words)
     return page(
         "sign_ins/index.html",
         sign_ins=make_sign_ins_page(
@@ -89,7 +92,7 @@ def index() -> BaseResponse:
         turns=turns(found, ListOrder.NEWEST_FIRST),
         params=query_params(*_NAMES),
         filters=filters,
-        words=_WORDS,
+        words=words,
         kept_days=ports().configuration.sign_in_log_days,
         longest=MAX_TEXT_LENGTH,
         default_period=Period.TWO_WEEKS.value,

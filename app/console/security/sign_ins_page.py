@@ -13,12 +13,13 @@ from app.domain.authorization.permissions import Permission
 from app.domain.sign_in.sign_in_events import AccountType, SignInEvent, SignInMethod
 from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
 from app.domain.values.pages import Counts
+from app.domain.values.text import translatable
 from app.web.translation import text
 
 PERIODS: Mapping[str, str] = {
-    Period.DAY: "Last 24 hours",
-    Period.TWO_WEEKS: "Last 14 days",
-    Period.QUARTER: "Last 90 days",
+    Period.DAY: translatable("Last 24 hours"),
+    Period.TWO_WEEKS: translatable("Last 14 days"),
+    Period.QUARTER: translatable("Last 90 days"),
 }
 
 COUNT = RowCount(
@@ -30,16 +31,16 @@ COUNT = RowCount(
 )
 
 _TITLES = {
-    Period.DAY: "Sign-ins by hour",
-    Period.TWO_WEEKS: "Sign-ins by day",
-    Period.QUARTER: "Sign-ins by week",
+    Period.DAY: translatable("Sign-ins by hour"),
+    Period.TWO_WEEKS: translatable("Sign-ins by day"),
+    Period.QUARTER: translatable("Sign-ins by week"),
 }
 _PAGES = {
     AccountType.STAFF: ("console.staff.show", Permission.MANAGE_STAFF),
     AccountType.CUSTOMER: ("console.customers.show", Permission.MANAGE_USERS),
     AccountType.APP: ("console.apps.show", Permission.MANAGE_APPS),
 }
-_KINDS = {AccountType.STAFF: "staff", AccountType.APP: "app"}
+_KINDS = {AccountType.STAFF: translatable("staff"), AccountType.APP: translatable("app")}
 _OPTIONS = {"q": "search"}
 _NONE = "\N{EN DASH}"
 
@@ -85,7 +86,7 @@ def make_sign_ins_page(
     return SignInsPage(
         rows=tuple(_row(event, permissions) for event in events),
         summary=COUNT.of(counts),
-        caption="Sign-in attempts, newest first",
+        caption=text("Sign-in attempts, newest first"),
         command=_command(params),
         chart=_chart(spans, period),
     )
@@ -112,7 +113,7 @@ def _row(event: SignInEvent, permissions: frozenset[Permission]) -> SignInRow:
         result=result_pill(event),
         reason=reason_words(event),
         method=method_words(event),
-        place="Console" if event.in_console else "",
+        place=text("Console") if event.in_console else "",
         ip_address=event.address or _NONE,
         device=event.device,
         at=event.at,
@@ -133,11 +134,11 @@ def _person(event: SignInEvent) -> tuple[str, str]:
     """Return who it was, and a second line about them."""
     if event.account_type is AccountType.UNKNOWN:
         if not event.name:
-            return "Unknown", ""
+            return text("Unknown"), ""
         is_token = event.method is SignInMethod.APP_TOKEN
-        return ("Unknown token" if is_token else "Unknown email"), event.name
+        return (text("Unknown token") if is_token else text("Unknown email")), event.name
     full_name = f"{event.first_name} {event.last_name}".strip()
-    kind = _KINDS.get(event.account_type, "")
+    kind = text(_KINDS.get(event.account_type, ""))
     if not full_name:
         return event.name, kind
     if not kind:
@@ -146,10 +147,10 @@ def _person(event: SignInEvent) -> tuple[str, str]:
 
 
 _GROUPS = (
-    Kind("ok", "Successful", "{number:,} successful"),
-    Kind("bad", "Incorrect password", "{number:,} incorrect password"),
-    Kind("warn", "Blocked", "{number:,} blocked"),
-    Kind("idle", "Other", "{number:,} other"),
+    Kind("ok", translatable("Successful"), translatable("{number:,} successful")),
+    Kind("bad", translatable("Incorrect password"), translatable("{number:,} incorrect password")),
+    Kind("warn", translatable("Blocked"), translatable("{number:,} blocked")),
+    Kind("idle", translatable("Other"), translatable("{number:,} other")),
 )
 
 
@@ -158,4 +159,6 @@ def _chart(spans: Sequence[SignInSpan], period: Period) -> StackChart:
         Span(span.began, (span.successful, span.incorrect_password, span.blocked, span.other))
         for span in spans
     ]
-    return make_stack_chart(_TITLES[period], "{label}: no attempts", _GROUPS, columns, period.step)
+    return make_stack_chart(
+        text(_TITLES[period]), translatable("{label}: no attempts"), _GROUPS, columns, period.step
+    )

@@ -22,6 +22,7 @@ from app.console.session import actor, now, ports
 from app.domain.shop.lockouts import AccessChange
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import translatable
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
 from app.services.single_sign_on.provider_coverage import (
@@ -37,13 +38,13 @@ from app.services.single_sign_on.provider_settings import (
     save_provider,
     show_plugin,
 )
-from app.web.translation import problem_text, text
+from app.web.translation import problem_text, text, texts
 
 _ASKED = {"on": True, "off": False}
 _SWITCH = {
     word: ProviderUpdate({}, active=active, asks_first=True) for word, active in _ASKED.items()
 }
-_SORTS = {"name": "Name"}
+_SORTS = {"name": translatable("Name")}
 _UNTRIED = Trial()
 
 blueprint = PageGroup(
@@ -63,7 +64,7 @@ blueprint = PageGroup(
 @blueprint.get("/")
 def index() -> BaseResponse:
     """List the providers, the default one first unless sorted by name."""
-    search, by_name = x()
+    search, by_name = _requested_order()
     found = list_plugins(ports(), actor(), requested_page(), search=search, by_name=by_name)
     slugs = [plugin.slug for plugin in found.items]
     return page(
@@ -72,8 +73,8 @@ def index() -> BaseResponse:
             found.items, show_provider_coverage(ports(), actor(), slugs), found.counts
         ),
         params=query_params("q", "sort"),
-        tags=tags({"q": "Name"}),
-        sorts=_SORTS,
+        tags=tags({"q": text("Name")}),
+        sorts=texts(_SORTS),
         turns=turns(found),
     )
 
@@ -81,7 +82,7 @@ def index() -> BaseResponse:
 @blueprint.get("/export.csv")
 def export() -> BaseResponse:
     """Export every matching provider, streamed while it is read."""
-    search, by_name = x()
+    search, by_name = _requested_order()
     return export_list(
         "identity-providers",
         COLUMNS,
@@ -111,11 +112,15 @@ def switch(slug: str) -> BaseResponse:
         save_provider(ports(), actor(), slug, _SWITCH[state])
     except Refused as refused:
         return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
-    sentence = "{name} is enabled." if active else "{name} is disabled."
-    return done(text(sentence, name=plugin.name), "console.single_sign_on.show", slug=slug)
+    sentence = (
+        text("{name} is enabled.", name=plugin.name)
+        if active
+        else text("{name} is disabled.", name=plugin.name)
+    )
+    return done(sentence, "console.single_sign_on.show", slug=slug)
 
 
-def x() -> tuple[str, bool]:
+def _requested_order() -> tuple[str, bool]:
     """Return the name that is searched for, and whether the list is sorted by name."""
     return request.args.get("q", "").strip(), request.args.get("sort") == "name"
 
@@ -168,7 +173,7 @@ def _question(
 def _lockout_reason(slug: str) -> str:
     """Return why disabling the provider is refused; empty if it isn't."""
     judged = lockout(ports(), actor(), AccessChange(provider_off=slug))
-    return judged.reason.message if judged.reason else ""
+    return text(judged.reason.message) if judged.reason else ""
 
 
 def find_plugin(slug: str) -> Plugin:

@@ -21,21 +21,22 @@ from app.console.security.throttle_page import (
 from app.console.session import actor, now, ports, visitor_here
 from app.domain.values.errors import Refused
 from app.domain.values.ip_addresses import parse_address
+from app.domain.values.text import translatable
 from app.ports.throttle import ThrottleUnavailable
 from app.services.shop.traffic import list_untrusted_forwarding
 from app.services.sign_in.login_throttle import BlockDetails, list_block_details, unblock_ip
 from app.web.converters import one_of
 from app.web.installation import installation
-from app.web.translation import problem_text, text
+from app.web.translation import problem_text, text, texts
 
 LISTED = 100
 """The number of IPs listed at most: the longest blocks."""
 
-_UNAVAILABLE = (
+_UNAVAILABLE = translatable(
     "The store of sign-in attempts isn't responding. Until it does, every password sign-in is "
     "refused and no IP address can be unblocked. No changes were made."
 )
-_FILTERS = {"q": "IP address", "why": "Reason"}
+_FILTERS = {"q": translatable("IP address"), "why": translatable("Reason")}
 
 blueprint = PageGroup(
     "throttle",
@@ -66,7 +67,7 @@ def index() -> BaseResponse:
         blocked = _listed()
         question = make_question(address, _block_of(address, blocked)) if address else None
     except ThrottleUnavailable:
-        problem = _UNAVAILABLE
+        problem = text(_UNAVAILABLE)
     return page(
         "throttle/index.html",
         throttle=make_throttle_page(
@@ -77,9 +78,9 @@ def index() -> BaseResponse:
             problem=problem,
         ),
         params=query_params("q", "why", "sort"),
-        filters=active_filters(_FILTERS, {"why": one_of(REASONS)}, {"why": REASONS}),
-        reasons=REASONS,
-        sorts=SORTS,
+        filters=active_filters(texts(_FILTERS), {"why": one_of(REASONS)}, {"why": texts(REASONS)}),
+        reasons=texts(REASONS),
+        sorts=texts(SORTS),
         back=here_with(ask=None, address=None),
         own_ip=visitor_here().address,
         trusted_proxies=[str(one) for one in installation().trusted_proxies],
@@ -92,7 +93,7 @@ def export() -> BaseResponse:
     try:
         blocked = _sorted(_filtered(_listed()))
     except ThrottleUnavailable:
-        flash(_UNAVAILABLE, "bad")
+        flash(text(_UNAVAILABLE), "bad")
         return go("console.throttle.index", **query_params("q", "why", "sort"))
     return export_items("blocked-ips", COLUMNS, blocked)
 
@@ -104,7 +105,7 @@ def unblock() -> BaseResponse:
     try:
         unblock_ip(ports(), actor(), address)
     except ThrottleUnavailable:
-        flash(_UNAVAILABLE, "bad")
+        flash(text(_UNAVAILABLE), "bad")
     except Refused as refused:
         flash(" ".join(problem_text(problem) for problem in refused.problems), "bad")
     else:

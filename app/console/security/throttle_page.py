@@ -9,12 +9,16 @@ from markupsafe import Markup
 from app.console.exports import Columns
 from app.console.formatting import exact, html_text, time_element
 from app.console.parts import Consequence, Question
+from app.domain.values.text import translatable
 from app.services.shop.traffic import UntrustedForwarding
 from app.services.sign_in.login_throttle import AccountFailures, BlockDetails
 from app.web.translation import text
 
-REASONS = {"accounts": "Incorrect passwords", "unknown": "Unknown emails"}
-SORTS = {"failures": "Most failures"}
+REASONS = {
+    "accounts": translatable("Incorrect passwords"),
+    "unknown": translatable("Unknown emails"),
+}
+SORTS = {"failures": translatable("Most failures")}
 
 
 COLUMNS: Columns[BlockDetails] = {
@@ -79,16 +83,16 @@ def make_throttle_page(
 
 def make_question(ip_address: str, block: BlockDetails | None) -> Question:
     """Return the question before ``ip_address`` is unblocked, with its block if it has one."""
-    consequences: tuple[Consequence, ...] = (_ALLOWED,)
+    consequences: tuple[Consequence, ...] = (_allowed(),)
     if block is not None and block.wrong_passwords:
-        consequences = (_ALLOWED, _guessing(block))
+        consequences = (_allowed(), _guessing(block))
     return Question(
         title=text("Unblock {ip_address}?", ip_address=ip_address),
-        action="Unblock IP address",
+        action=text("Unblock IP address"),
         endpoint="console.throttle.unblock",
         hidden=(("address", ip_address),),
         is_harmless=True,
-        detail="This IP address isn't blocked now." if block is None else _blocked(block),
+        detail=text("This IP address isn't blocked now.") if block is None else _blocked(block),
         consequences=consequences,
     )
 
@@ -117,7 +121,7 @@ def _peer(peer: UntrustedForwarding, now: datetime) -> Markup:
 
 def _summary(blocked: int, limit: int) -> str:
     if not blocked:
-        return "No matching IP addresses"
+        return text("No matching IP addresses")
     if blocked == limit:
         return text("At least {count:,} blocked IPs", count=blocked)
     return text("{count:,} blocked IP", "{count:,} blocked IPs", count=blocked)
@@ -173,7 +177,7 @@ def _accounts(block: BlockDetails) -> str:
 def _account(account: AccountFailures) -> str:
     return text(
         "{email} ({failures:,})",
-        email=account.email or "a deleted account",
+        email=account.email or text("a deleted account"),
         failures=account.failures,
     )
 
@@ -187,13 +191,14 @@ def _blocked(block: BlockDetails) -> str:
     )
 
 
-_ALLOWED = Consequence(
-    "ok",
-    Markup(
-        "Clients at this IP address <b>can sign in immediately</b>. Their next failure counts as "
-        "the first."
-    ),
-)
+def _allowed() -> Consequence:
+    sentence = html_text(
+        Markup(
+            "Clients at this IP address <b>can sign in immediately</b>. Their next failure counts "
+            "as the first."
+        )
+    )
+    return Consequence("ok", sentence)
 
 
 def _guessing(block: BlockDetails) -> Consequence:

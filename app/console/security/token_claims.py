@@ -8,14 +8,15 @@ from datetime import UTC, datetime
 from app.console.formatting import exact, relative
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.inspector.token_inspection import Inspection
+from app.domain.values.text import translatable
 from app.web.translation import text
 
 _TIMES = ("iat", "exp", "nbf", "auth_time", "updated_at")
 _MAX_TIME = 10**11
 _TYPES = {
-    "access": "access token",
-    "refresh": "refresh token",
-    "thirdparty": "extension token",
+    "access": translatable("access token"),
+    "refresh": translatable("refresh token"),
+    "thirdparty": translatable("extension token"),
 }
 
 
@@ -46,13 +47,13 @@ def _note(name: str, value: object, found: Inspection, now: datetime) -> str:
     if name in _TIMES:
         return _moment(value, now)
     if name == "type" and isinstance(value, str):
-        return _TYPES.get(value, "")
+        return text(_TYPES.get(value, ""))
     notes = {
         "user_id": "" if found.bearer is None else found.bearer.name or found.bearer.email,
         "app": "" if found.app is None else found.app.name,
         "token": _session(found),
-        "is_staff": "informational only",
-        "csrf_token": "no longer used",
+        "is_staff": text("informational only"),
+        "csrf_token": text("no longer used"),
     }
     return notes.get(name, "")
 
@@ -61,8 +62,8 @@ def _session(found: Inspection) -> str:
     if found.session is None:
         return ""
     if found.session.origin is SessionOrigin.OIDC:
-        return "active session, started with SSO"
-    return "active session, started with a password"
+        return text("active session, started with SSO")
+    return text("active session, started with a password")
 
 
 def _moment(value: object, now: datetime) -> str:

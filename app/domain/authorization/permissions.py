@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from app.domain.values.text import translatable
+
 
 class Permission(StrEnum):
     """The permissions of the public interface (``PermissionEnum``)."""
@@ -38,7 +40,37 @@ class Permission(StrEnum):
         return _LABELS[self]
 
 
-_LABELS = {permission: permission.replace("_", " ").capitalize() for permission in Permission}
+_LABELS = {
+    Permission.MANAGE_USERS: translatable("Manage users"),
+    Permission.MANAGE_STAFF: translatable("Manage staff"),
+    Permission.IMPERSONATE_USER: translatable("Impersonate user"),
+    Permission.MANAGE_APPS: translatable("Manage apps"),
+    Permission.MANAGE_OBSERVABILITY: translatable("Manage observability"),
+    Permission.MANAGE_CHECKOUTS: translatable("Manage checkouts"),
+    Permission.HANDLE_CHECKOUTS: translatable("Handle checkouts"),
+    Permission.HANDLE_TAXES: translatable("Handle taxes"),
+    Permission.MANAGE_TAXES: translatable("Manage taxes"),
+    Permission.MANAGE_CHANNELS: translatable("Manage channels"),
+    Permission.MANAGE_CUSTOMER_TYPES_AND_ATTRIBUTES: translatable(
+        "Manage customer types and attributes"
+    ),
+    Permission.MANAGE_DISCOUNTS: translatable("Manage discounts"),
+    Permission.MANAGE_GIFT_CARD: translatable("Manage gift card"),
+    Permission.MANAGE_MENUS: translatable("Manage menus"),
+    Permission.MANAGE_ORDERS: translatable("Manage orders"),
+    Permission.MANAGE_ORDERS_IMPORT: translatable("Manage orders import"),
+    Permission.MANAGE_PAGES: translatable("Manage pages"),
+    Permission.MANAGE_PAGE_TYPES_AND_ATTRIBUTES: translatable("Manage page types and attributes"),
+    Permission.HANDLE_PAYMENTS: translatable("Handle payments"),
+    Permission.MANAGE_PLUGINS: translatable("Manage plugins"),
+    Permission.MANAGE_PRODUCTS: translatable("Manage products"),
+    Permission.MANAGE_PRODUCT_TYPES_AND_ATTRIBUTES: translatable(
+        "Manage product types and attributes"
+    ),
+    Permission.MANAGE_SHIPPING: translatable("Manage shipping"),
+    Permission.MANAGE_SETTINGS: translatable("Manage settings"),
+    Permission.MANAGE_TRANSLATIONS: translatable("Manage translations"),
+}
 
 ALL_PERMISSIONS = frozenset(Permission)
 

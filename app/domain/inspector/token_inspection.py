@@ -47,11 +47,15 @@ class CheckOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at; ``text`` says in plain words what was found."""
+    """One thing that was looked at; ``text`` says in plain words what was found.
+
+    ``moment`` is when the token expired.
+    """
 
     name: CheckName
     outcome: CheckOutcome
     text: str
+    moment: datetime | None = None
 
 
 class KeyStatus(StrEnum):

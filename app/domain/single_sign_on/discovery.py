@@ -48,17 +48,25 @@ def read_description(
             continue
         read = read_setting(name, url) if isinstance(url, str) and url else None
         if not isinstance(read, str):
-            problems.append(_problem(f"{member} is missing or isn't a URL."))
+            problems.append(_problem("{member} is missing or isn't a URL.", member=member))
         elif document_issuer.startswith("https:") and not read.startswith("https:"):
-            problems.append(_problem(f"{member} changes from https to {read}."))
+            problems.append(
+                _problem("{member} changes from https to {url}.", member=member, url=read)
+            )
         else:
             settings[name] = read
     for member, (usable, default) in _CHOICES.items():
         offered = document.get(member, default)
         if not isinstance(offered, (list, tuple)) or not usable.intersection(map(str, offered)):
-            problems.append(_problem(f"{member} supports none of {', '.join(sorted(usable))}."))
+            problems.append(
+                _problem(
+                    "{member} supports none of {usable}.",
+                    member=member,
+                    usable=", ".join(sorted(usable)),
+                )
+            )
     return settings, problems
 
 
-def _problem(message: str) -> Problem:
-    return Problem("INVALID", message, "issuer")
+def _problem(message: str, **values: object) -> Problem:
+    return Problem("INVALID", message, "issuer", values=values)

@@ -8,6 +8,7 @@ from enum import StrEnum
 from app.domain.single_sign_on.providers import Provider
 from app.domain.urls.web_urls import is_web_url
 from app.domain.values.errors import Problem
+from app.domain.values.text import translatable
 from app.domain.values.text_rules import line_problem
 
 
@@ -46,83 +47,119 @@ MASK = "****"
 
 SETTINGS = (
     Setting(
-        "client_id", "Client ID", "The client ID registered at the provider.", max_length=1024
+        "client_id",
+        translatable("Client ID"),
+        translatable("The client ID registered at the provider."),
+        max_length=1024,
     ),
     Setting(
         "client_secret",
-        "Client secret",
-        "Authenticates token requests (client_secret_basic). Never shown again.",
+        translatable("Client secret"),
+        translatable("Authenticates token requests (client_secret_basic). Never shown again."),
         SettingType.SECRET,
         max_length=1024,
     ),
     Setting(
         "enable_refresh_token",
-        "Enable refreshing tokens",
-        "Ask for offline_access, so that sessions can be refreshed at the provider.",
+        translatable("Enable refreshing tokens"),
+        translatable("Ask for offline_access, so that sessions can be refreshed at the provider."),
         SettingType.BOOLEAN,
     ),
-    Setting("oauth_authorization_url", "Authorization URL", "Where users sign in."),
-    Setting("oauth_token_url", "Token URL", "URL for exchanging codes and refresh tokens."),
+    Setting(
+        "oauth_authorization_url",
+        translatable("Authorization URL"),
+        translatable("Where users sign in."),
+    ),
+    Setting(
+        "oauth_token_url",
+        translatable("Token URL"),
+        translatable("URL for exchanging codes and refresh tokens."),
+    ),
     Setting(
         "json_web_key_set_url",
-        "JSON Web Key Set URL",
-        "URL of the keys that verify the provider's tokens.",
+        translatable("JSON Web Key Set URL"),
+        translatable("URL of the keys that verify the provider's tokens."),
     ),
-    Setting("oauth_logout_url", "Logout URL", "URL that also signs people out at the provider."),
-    Setting("user_info_url", "User info URL", "URL that returns the user of an access token."),
+    Setting(
+        "oauth_logout_url",
+        translatable("Logout URL"),
+        translatable("URL that also signs people out at the provider."),
+    ),
+    Setting(
+        "user_info_url",
+        translatable("User info URL"),
+        translatable("URL that returns the user of an access token."),
+    ),
     Setting(
         "audience",
-        "Audience",
-        "The audience access tokens must have. Required if the provider grants permissions.",
+        translatable("Audience"),
+        translatable(
+            "The audience access tokens must have. Required if the provider grants permissions."
+        ),
         max_length=1024,
     ),
     Setting(
         "use_oauth_scope_permissions",
-        "Use the service scope permissions",
-        "Use permissions from the provider instead of those set in Latchkey.",
+        translatable("Use the service scope permissions"),
+        translatable("Use permissions from the provider instead of those set in Latchkey."),
         SettingType.BOOLEAN,
     ),
     Setting(
         "staff_user_domains",
-        "Staff user domains",
-        "Email domains, separated by commas. People with a verified email at "
-        "these domains become staff.",
+        translatable("Staff user domains"),
+        translatable(
+            "Email domains, separated by commas. People with a verified email at "
+            "these domains become staff."
+        ),
     ),
     Setting(
         "default_group_name_for_new_staff_users",
-        "Default permission group name for new staff users",
-        "The permission group new staff join. Created without permissions if it doesn't exist.",
+        translatable("Default permission group name for new staff users"),
+        translatable(
+            "The permission group new staff join. Created without permissions if it doesn't exist."
+        ),
         max_length=150,
     ),
     Setting(
         "issuer",
-        "Issuer",
-        "The issuer in the provider's tokens. Checked if set.",
+        translatable("Issuer"),
+        translatable("The issuer in the provider's tokens. Checked if set."),
         max_length=900,
     ),
     Setting(
         "trust_emails",
-        "Trust emails from this provider",
-        "Treat emails as verified if the provider doesn't send email_verified. Turn this on only "
-        "if the provider verifies every email before it issues tokens.",
+        translatable("Trust emails from this provider"),
+        translatable(
+            "Treat emails as verified if the provider doesn't send email_verified. Turn this on "
+            "only if the provider verifies every email before it issues tokens."
+        ),
         SettingType.BOOLEAN,
     ),
     Setting(
         "scope_prefix",
-        "Scope prefix",
-        "What the provider's scopes begin with, before the colon. If empty, VENDOR in lower case.",
+        translatable("Scope prefix"),
+        translatable(
+            "What the provider's scopes begin with, before the colon. If empty, VENDOR in "
+            "lower case."
+        ),
         max_length=64,
     ),
     Setting(
         "second_factor_amr",
-        "Second factor by amr",
-        "Values of the claim amr, separated by spaces, that mean that a second factor was used.",
+        translatable("Second factor by amr"),
+        translatable(
+            "Values of the claim amr, separated by spaces, that mean that a second factor was "
+            "used."
+        ),
         max_length=255,
     ),
     Setting(
         "second_factor_acr",
-        "Second factor by acr",
-        "Values of the claim acr, separated by spaces, that mean that a second factor was used.",
+        translatable("Second factor by acr"),
+        translatable(
+            "Values of the claim acr, separated by spaces, that mean that a second factor was "
+            "used."
+        ),
         max_length=1024,
     ),
 )

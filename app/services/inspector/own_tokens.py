@@ -36,7 +36,6 @@ from app.domain.sign_in.tokens import (
 )
 from app.domain.single_sign_on.provider_jws import claimed_key, peek
 from app.domain.values.errors import TokenFault, TokenRejected
-from app.domain.values.text import text
 from app.ports import Ports
 from app.services.authorization.register import part
 from app.services.identity.manageable_users import NEEDED
@@ -66,6 +65,16 @@ _BROKEN = {
 }
 
 
+_OWN_KEYS = {
+    KeyStatus.ACTIVE: "A signing key of this service: active.",
+    KeyStatus.NEXT: "A signing key of this service: next.",
+    KeyStatus.RETIRED: "A signing key of this service: retired.",
+}
+_COMPLETE = {
+    TokenType.ACCESS: "All claims are present. Type: access.",
+    TokenType.REFRESH: "All claims are present. Type: refresh.",
+    TokenType.EXTENSION: "All claims are present. Type: thirdparty.",
+}
 _ACTIVE = {
     True: "The session is active. It started with SSO.",
     False: "The session is active. It started with a password.",
@@ -137,19 +146,14 @@ def _signed(
         elif key.status is KeyStatus.UNKNOWN:
             findings.note(CheckName.KEY, None, "Unknown key ID.")
         else:
-            findings.note(
-                CheckName.KEY, text("A signing key of this service: {status}.", status=key.status)
-            )
+            findings.note(CheckName.KEY, _OWN_KEYS[key.status])
             bad = "The signature doesn't match the key: the token was changed or forged."
             findings.note(CheckName.SIGNATURE, None, bad)
         return None
     findings.note(CheckName.FORM, "A complete token, signed with RS256.")
     findings.note(
         CheckName.KEY,
-        text(
-            "A signing key of this service: {status}.",
-            status=key.status if key else KeyStatus.ACTIVE,
-        ),
+        _OWN_KEYS[key.status if key else KeyStatus.ACTIVE],
     )
     findings.note(CheckName.SIGNATURE, "Signature valid.")
     return everything
@@ -170,9 +174,7 @@ def _own_claims(
         return None
     has_known_type = claims.type in list(TokenType)
     bad = "Unknown token type."
-    good = (
-        text("All claims are present. Type: {type}.", type=claims.type) if has_known_type else None
-    )
+    good = _COMPLETE[TokenType(claims.type)] if has_known_type else None
     return claims if findings.note(CheckName.CLAIMS, good, bad) else None
 
 
@@ -191,9 +193,11 @@ def _in_time(ports: Ports, claims: Claims, findings: _Checks) -> bool:
     except TokenRejected as rejected:
         since = datetime.fromtimestamp(max(0, min(claims.exp, now)), UTC)
         early = rejected.fault is TokenFault.IMMATURE
-        bad = "It isn't valid yet: iat or nbf is in the future." if early else ""
-        bad = bad or text("It expired at {since:%Y-%m-%d %H:%M:%S} UTC.", since=since)
-        return findings.note(CheckName.TIME, None, bad)
+        if early:
+            bad = "It isn't valid yet: iat or nbf is in the future."
+            return findings.note(CheckName.TIME, None, bad)
+        findings.checks.append(replace(failed(CheckName.TIME, "It has expired."), moment=since))
+        return False
     return findings.note(CheckName.TIME, "Not expired.")
 
 

@@ -10,6 +10,7 @@ from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.text import text
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
@@ -57,6 +58,22 @@ def check_provider(ports: Ports, actor: Actor, slug: str) -> tuple[Finding, ...]
     return tuple(_findings(ports, provider))
 
 
+_WAYS = {
+    (True, True): "This service accepts its access tokens and signs users in with it.",
+    (True, False): "This service accepts its access tokens.",
+    (False, True): "This service signs users in with it.",
+}
+"""By whether the provider's access tokens are accepted, and whether users sign in with it."""
+
+
+def _found(
+    subject: str, state: State, message: str, remedy: str = "", **values: object
+) -> Finding:
+    """Return a finding whose message and remedy have places for ``values``."""
+    whole = (text(message, **values), text(remedy, **values))
+    return Finding(subject, state, *whole, templates=(message, remedy), values=values)
+
+
 def _findings(ports: Ports, provider: Provider) -> Iterator[Finding]:
     yield _modes(provider)
     if provider.issuer:
@@ -77,29 +94,21 @@ def _tried(name: str, look: Callable[[], Finding]) -> Finding:
     try:
         return look()
     except CallFailed as failed:
-        remedy = f"Check {name} and that this machine can reach it."
-        return Finding(name, State.FAILED, str(failed), remedy)
+        remedy = "Check {name} and that this machine can reach it."
+        return _found(name, State.FAILED, "{failed}", remedy, name=name, failed=failed)
 
 
 def _modes(provider: Provider) -> Finding:
     if not (provider.takes_tokens or provider.signs_in):
         message = "The provider isn't set up: it has no usable endpoints."
-        return Finding("active", State.FAILED, message, "flask oidc discover ISSUER")
+        return _found("active", State.FAILED, message, "flask oidc discover ISSUER")
     if not provider.active:
         message = "The provider is disabled, so no one can sign in with it."
-        return Finding("active", State.WARNING, message, "flask oidc set active true")
-    ways = [
-        way
-        for way, is_open in (
-            ("accepts its access tokens", provider.takes_tokens),
-            ("signs users in with it", provider.signs_in),
-        )
-        if is_open
-    ]
+        return _found("active", State.WARNING, message, "flask oidc set active true")
     if provider.takes_tokens and provider.use_oauth_scope_permissions and not provider.audience:
         message = "Without an audience, scopes of clients' access tokens grant no permissions."
-        return Finding("audience", State.WARNING, message, "flask oidc set audience …")
-    return Finding("active", State.FINE, f"This service {' and '.join(ways)}.")
+        return _found("audience", State.WARNING, message, "flask oidc set audience …")
+    return _found("active", State.FINE, _WAYS[provider.takes_tokens, provider.signs_in])
 
 
 def _issuer(ports: Ports, provider: Provider) -> Finding:
@@ -107,21 +116,19 @@ def _issuer(ports: Ports, provider: Provider) -> Finding:
     settings, problems = read_description(metadata, provider.issuer)
     remedy = f"flask oidc discover {provider.issuer}"
     if problems:
-        return Finding("issuer", State.FAILED, problems[0].message, remedy)
+        return _found("issuer", State.FAILED, problems[0].template, remedy, **problems[0].values)
     differing = [name for name, value in settings.items() if getattr(provider, name) != value]
     if differing:
-        message = (
-            f"The provider's discovery document differs from the settings: {', '.join(differing)}."
-        )
-        return Finding("issuer", State.WARNING, message, remedy)
-    return Finding("issuer", State.FINE, "The discovery document matches the settings.")
+        message = "The provider's discovery document differs from the settings: {differing}."
+        return _found("issuer", State.WARNING, message, remedy, differing=", ".join(differing))
+    return _found("issuer", State.FINE, "The discovery document matches the settings.")
 
 
 def _keys(ports: Ports, provider: Provider) -> Finding:
     keys = ports.identity_provider.fetch_keys(provider.json_web_key_set_url)
     names = ", ".join(key.kid or "without an ID" for key in keys)
-    number = "1 usable key" if len(keys) == 1 else f"{len(keys)} usable keys"
-    return Finding("json_web_key_set_url", State.FINE, f"{number}: {names}.")
+    message = "1 usable key: {names}." if len(keys) == 1 else "{number} usable keys: {names}."
+    return _found("json_web_key_set_url", State.FINE, message, number=len(keys), names=names)
 
 
 def _user_info(ports: Ports, provider: Provider) -> Finding:
@@ -129,9 +136,9 @@ def _user_info(ports: Ports, provider: Provider) -> Finding:
         ports.identity_provider.fetch_person(provider.user_info_url, _NOBODYS)
     except ProviderTokenRejected:
         message = "Responding; rejects an invalid token."
-        return Finding("user_info_url", State.FINE, message)
+        return _found("user_info_url", State.FINE, message)
     message = "Returned a user for an invalid token."
-    return Finding("user_info_url", State.FAILED, message, "Do not use this provider.")
+    return _found("user_info_url", State.FAILED, message, "Do not use this provider.")
 
 
 def _token(ports: Ports, provider: Provider) -> Finding:
@@ -146,19 +153,25 @@ def _token(ports: Ports, provider: Provider) -> Finding:
     except GrantRefused as refused:
         if refused.error in ("invalid_client", "unauthorized_client"):
             remedy = "Set client_id and client_secret to the values registered at the provider."
-            return Finding("oauth_token_url", State.FAILED, str(refused), remedy)
-        message = f"Accepts the client and rejects an invalid code ({refused.error})."
-        return Finding("oauth_token_url", State.FINE, message)
+            return _found(
+                "oauth_token_url",
+                State.FAILED,
+                "The identity provider refused: {error}.",
+                remedy,
+                error=refused.error,
+            )
+        message = "Accepts the client and rejects an invalid code ({error})."
+        return _found("oauth_token_url", State.FINE, message, error=refused.error)
     message = "Issued tokens for an invalid code."
-    return Finding("oauth_token_url", State.FAILED, message, "Do not use this provider.")
+    return _found("oauth_token_url", State.FAILED, message, "Do not use this provider.")
 
 
 def _page(ports: Ports, name: str, url: str) -> Finding:
     """The browser goes there, not this service: that something answers is all to look at."""
     status = ports.identity_provider.fetch_status(url)
     if status >= _BROKEN:
-        message = f"Responded with HTTP {status}."
-        return Finding(name, State.WARNING, message, f"Check {name}.")
-    refuses = f"Responding; rejects an empty request with HTTP {status}."
-    answers = f"Responding with HTTP {status}."
-    return Finding(name, State.FINE, refuses if status >= _REFUSED else answers)
+        message = "Responded with HTTP {status}."
+        return _found(name, State.WARNING, message, "Check {name}.", status=status, name=name)
+    refuses = "Responding; rejects an empty request with HTTP {status}."
+    answers = "Responding with HTTP {status}."
+    return _found(name, State.FINE, refuses if status >= _REFUSED else answers, status=status)
