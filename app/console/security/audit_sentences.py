@@ -131,6 +131,11 @@ _WHO = {
     "anonymous": translatable("Anonymous visitor"),
 }
 _SUBJECTS = {
+    "App": translatable("App"),
+    "Group": translatable("Group"),
+    "Order": translatable("Order"),
+    "Product": translatable("Product"),
+    "Shop": translatable("Shop"),
     "Address": translatable("IP address"),
     "AppInstallation": translatable("App installation"),
     "AppToken": translatable("App token"),
