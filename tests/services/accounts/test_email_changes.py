@@ -102,7 +102,12 @@ def test_changes_are_published_and_audited(ports: Ports) -> None:
     ask(ports, actor)
     (requested,) = events(ports)
     assert requested.type == "ACCOUNT_CHANGE_EMAIL_REQUESTED"
-    assert requested.data == {"redirect_url": SHOP, "new_email": NEW}
+    assert requested.data == {
+        "redirect_url": SHOP,
+        "new_email": NEW,
+        "mail_kind": "email_change_request",
+        "mail_sender": "OURS",
+    }
     assert requested.token == token_in(mails(ports)[0])
     confirm_email_change(ports, actor, token=requested.token)
     assert [event.type for event in events(ports)[1:]] == [
