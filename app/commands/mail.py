@@ -8,6 +8,7 @@ from typing import TypeVar
 import click
 
 from app.commands.app_output import MAX_KEY
+from app.commands.mail_templates import templates
 from app.commands.terminal.choices import Id, Word
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
@@ -27,7 +28,7 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 command = Group(
     "mail",
-    short_help="List emails with their result, and resend them.",
+    short_help="List and resend emails, and edit their templates.",
     help="List which emails were sent, with which result, and resend them. Entries are kept for "
     "MAIL_LOG_DAYS, without the emails' content. An email counts as sent when the mail server "
     "accepted it: bounces that arrive later aren't recorded.",
@@ -37,6 +38,7 @@ command = Group(
         ("flask mail resend 12", "send one again, with a new link"),
     ],
 )
+command.add_command(templates)
 
 
 def _option_value(choice: str) -> str:

@@ -110,6 +110,21 @@ CASES: dict[str, dict[str, tuple[str, ...]]] = {
         "resend-waiting": ("resend", "3"),
         "resend-notice": ("resend", "2"),
         "resend-nothing": ("resend", "99"),
+        "template-list": ("template", "list"),
+        "template-show": ("template", "show", "account-exists", "--language", "DE"),
+        "template-show-nothing": (
+            *("template", "show", "account-exists"),
+            *("--version-number", "7"),
+        ),
+        "template-save": (
+            *("template", "save", "account-exists", "--subject", "Hello {{ recipient }}"),
+            *("--html", "<p>Hello {{ recipient }}</p>", "--text", "Hello {{ recipient }}"),
+        ),
+        "template-save-refused": (
+            *("template", "save", "account-exists", "--subject", "Hello"),
+            *("--html", "<p>\n<script>", "--text", "{{ recipient.__class__ }}"),
+        ),
+        "template-reset": ("template", "reset", "account-exists"),
     },
     "keys": {
         "list": ("list",),

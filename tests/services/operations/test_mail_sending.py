@@ -7,13 +7,15 @@ import pytest
 from sqlalchemy import select
 from typing_extensions import override
 
-from app.domain.authorization.actor import WORKER
+from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
+from app.domain.mails.own_templates import OwnTemplate
 from app.models import OutboxMailRecord, ResetRequestRecord
 from app.ports import Ports
 from app.ports.mail import MailUndeliverable
 from app.services.operations.mail_sending import send_due_mail
 from app.services.outbox.publisher import add_mail
+from app.services.shop.mail_templates import save_template
 from tests.builders.people import make_user
 from tests.fakes.clock import START, FakeClock
 from tests.fixtures.ports import fake_ports
@@ -53,6 +55,18 @@ def _promise(ports: Ports, recipient: str = "ann@example.com") -> None:
     )
     with ports.database.transaction() as session:
         add_mail(ports, session, mail)
+
+
+def test_worker_sends_by_the_shops_own_template(posting: Ports, mailer: FakePost) -> None:
+    html = '<p>Moin <a href="{{ link }}">hier</a></p>'
+    own = OwnTemplate("Moin {{ recipient }}", html, "Moin\n{{ link }}")
+    save_template(posting, OPERATOR, MailKind.PASSWORD_RESET, "", own, based_on=0)
+    _promise(posting)
+    assert send_due_mail(posting, WORKER) == 1
+    [mail] = mailer.sent
+    assert mail.subject == "Moin ann@example.com"
+    assert mail.text.startswith("Moin\nhttps://shop.example.com/?token=sesame")
+    assert 'href="https://shop.example.com/?token=sesame"' in mail.html
 
 
 def _records(ports: Ports) -> list[OutboxMailRecord]:
