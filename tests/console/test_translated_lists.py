@@ -65,7 +65,7 @@ def test_count_in_a_sentence_is_grouped() -> None:
     ("language", "action", "heading"),
     [
         ("en", "Edited the app", "Server administrator edited the app Labels"),
-        ("de", "App bearbeitet", "Serververwaltung: App bearbeitet \N{EN DASH} Labels"),
+        ("de", "App bearbeitet", "Server-Administration: App bearbeitet \N{EN DASH} Labels"),
         (
             "es",
             "Aplicación editada",
