@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,12 +11,14 @@ from app.domain.mails.mail import Mail, MailKind
 from app.domain.mails.own_templates import sample_texts
 from app.services.shop.mail_templates import render_mail
 from tests.browser.console import RunningShop
+from tests.browser.test_accessibility import ALL_RULES, AXE, FINDINGS
 
 pytestmark = pytest.mark.browser
 
 KIND = MailKind.PASSWORD_RESET
 MAIL = Mail(KIND, "ann@example.com", sample_texts(KIND))
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 PICTURES = os.environ.get("TEMPLATE_PICTURES", "")  # noqa: TID251
 
 
@@ -24,9 +27,13 @@ def look(page: Page, name: str) -> None:
     for width in (1440, 390, 320):
         page.set_viewport_size({"width": width, "height": 900})
         assert not page.evaluate(TOO_WIDE), (name, width)
-        for theme in ("light", "dark") if PICTURES else ():
+        for theme in THEMES if PICTURES else ():
             page.emulate_media(color_scheme=theme)
             page.screenshot(path=Path(PICTURES) / f"{name}-{theme}-{width}.png", full_page=True)
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        assert page.evaluate(FINDINGS, ALL_RULES) == [], (name, theme)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": 1440, "height": 900})
 
@@ -46,7 +53,7 @@ def test_template_is_corrected_previewed_saved_and_reset(
     expect(admin.locator(".lk-editor li.is-bad")).to_have_count(1)
     admin.get_by_role("button", name="Preview template").click()
     expect(admin.get_by_role("alert")).to_contain_text("Images can't be loaded from elsewhere")
-    expect(admin.locator(".lk-editor li.is-bad")).to_have_text("17")
+    expect(admin.locator(".lk-editor li.is-bad")).to_have_text(str(begun.count("\n") + 2))
     look(admin, "refused")
     admin.locator("textarea[name=html]").fill(begun + "\n<p>Hannah from the studio</p>")
     admin.get_by_label("Subject").fill("A new password for {{ shop.name }}")
