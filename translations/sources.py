@@ -157,6 +157,8 @@ SIGNED_OUT = (
     "app/console/people/not_me.py",
     "app/console/people/passwords.py",
     "app/console/people/passkeys_page.py",
+    "app/console/people/person_page.py",
+    "app/console/formatting.py",
     "app/console/session.py",
     "app/console/sign_in.py",
     "app/console/sign_in_code.py",

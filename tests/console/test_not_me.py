@@ -61,7 +61,7 @@ def test_link_leads_to_a_new_password(anonymous_console: ConsoleClient, shop: Po
     sign_in(shop, user_id)
     link = mailed_link(shop, user_id)
     shown = anonymous_console.follow(anonymous_console.open(link))
-    circumstances = "2026-03-01 12:00 UTC · Firefox on Windows · 203.0.113.7"
+    circumstances = "1 Mar 2026, 12:00:00 UTC · Firefox on Windows · 203.0.113.7"
     for part in ("The password was changed.", STAFF, circumstances):
         assert part in shown.text
     done = press(anonymous_console, link)
@@ -70,6 +70,19 @@ def test_link_leads_to_a_new_password(anonymous_console: ConsoleClient, shop: Po
     assert "/console/new-password" in done.html
     assert anonymous_console.send("/console/new-password", {"password": NEW}).status == 303
     assert anonymous_console.open("/console/").status == 200
+
+
+def test_page_is_in_the_browsers_language(anonymous_console: ConsoleClient, shop: Ports) -> None:
+    user_id = make_staff(shop, STAFF)
+    sign_in(shop, user_id)
+    anonymous_console.open(mailed_link(shop, user_id))
+    headers = {"Accept-Language": "de"}
+    shown = anonymous_console.client.get("/console/not-me/account", headers=headers).text
+    for part in (
+        "Das Passwort wurde geändert.",
+        "1. März 2026, 12:00:00 UTC · Firefox unter Windows · 203.0.113.7",
+    ):
+        assert part in shown
 
 
 def test_opening_the_link_changes_nothing(anonymous_console: ConsoleClient, shop: Ports) -> None:

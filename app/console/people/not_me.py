@@ -3,14 +3,18 @@
 Opening it changes nothing, because mail scanners open links: only the form's button does.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from http import HTTPStatus
 
 from flask import Blueprint, request, session
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.formatting import exact
 from app.console.page_layout import go, page
 from app.console.people.passwords import keep_link
+from app.console.people.person_page import device_words
 from app.console.session import nobody, ports
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
@@ -27,6 +31,7 @@ from app.web.translation import text
 _LINK = "not_me_link"
 _SECURED = "secured_account"
 _MAX_TOKEN_LENGTH = 128
+_PASSKEY = re.compile(r'Passkey "(.*)"', re.DOTALL)
 
 _HAPPENED: Mapping[MailKind, str] = {
     MailKind.PASSWORD_CHANGED: translatable("The password was changed."),
@@ -69,6 +74,7 @@ def confirm() -> BaseResponse:
         "not_me/confirm.html",
         notice=notice,
         happened=_happened(notice),
+        circumstances=_circumstances(notice.values),
         stops=_names(notice.stops),
         sign_in_options=show_sign_in_options(ports(), nobody()),
     )
@@ -105,4 +111,26 @@ def _names(factors: Sequence[str]) -> list[str]:
 
 def _happened(notice: ReportedNotice) -> str:
     known = _HAPPENED.get(notice.kind)
-    return text(known, **notice.values) if known else text("The account was changed.")
+    if not known:
+        return text("The account was changed.")
+    values = dict(notice.values)
+    if "factor" in values:
+        values["factor"] = _factor(values["factor"])
+    return text(known, **values)
+
+
+def _circumstances(values: Mapping[str, str]) -> list[str]:
+    """Return when, on which device and from which IP address it happened, as far as known."""
+    when = values.get("when", "")
+    if values.get("at"):
+        when = exact(datetime.fromisoformat(values["at"]))
+    shown = (when, device_words(values.get("device", "")), values.get("address", ""))
+    return [part for part in shown if part]
+
+
+def _factor(name: str) -> str:
+    """Return a second factor that the services named in English, in the page's language."""
+    named = _PASSKEY.fullmatch(name)
+    if named:
+        return text('Passkey "{name}"', name=named[1])
+    return text(name) if name in _FACTORS else name
