@@ -31,7 +31,7 @@ from app.web.translation import text
 _LINK = "not_me_link"
 _SECURED = "secured_account"
 _MAX_TOKEN_LENGTH = 128
-_PASSKEY = re.compile(r'Passkey "(.*)"', re.DOTALL)
+_PASSKEY = re.compile(r'\APasskey\s"(.*)"\Z', re.DOTALL)
 
 _HAPPENED: Mapping[MailKind, str] = {
     MailKind.PASSWORD_CHANGED: translatable("The password was changed."),
@@ -130,7 +130,7 @@ def _circumstances(values: Mapping[str, str]) -> list[str]:
 
 def _factor(name: str) -> str:
     """Return a second factor that the services named in English, in the page's language."""
-    named = _PASSKEY.fullmatch(name)
+    named = _PASSKEY.match(name)
     if named:
         return text('Passkey "{name}"', name=named[1])
     return text(name) if name in _FACTORS else name
