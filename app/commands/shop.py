@@ -22,9 +22,9 @@ from app.commands.terminal.choices import Word, read_number, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, Displayable, Form, output
+from app.commands.terminal.text_options import read_bytes
 from app.commands.terminal.time_options import read_future
 from app.domain.authorization.actor import OPERATOR
-from app.domain.mails.logo import MAX_FILE_SIZE
 from app.domain.mails.senders import MailSender
 from app.domain.shop.setting_table import SETTINGS, Setting, SettingKind, SettingValue
 from app.domain.shop.settings import (
@@ -143,20 +143,17 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
         ("flask shop logo --remove", "show the shop's name instead"),
     ],
 )
-@click.argument(
-    "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False
-)
+@click.argument("file", type=click.Path(dir_okay=False), required=False)
 @click.option("--remove", is_flag=True, help="Remove the logo.")
-def logo(file: Path | None, *, remove: bool) -> None:
+def logo(file: str | None, *, remove: bool) -> None:
     ports = installation().ports
     if remove is (file is not None):
         raise click.UsageError("Pass either a file or --remove.")
     if file is None:
         shop = delete_logo(ports, OPERATOR)
     else:
-        with file.open("rb") as opened:
-            data = opened.read(MAX_FILE_SIZE + 1)
-        shop = update_logo(ports, OPERATOR, Upload(file.name, "", data))
+        upload = Upload(Path(file).name, "", read_bytes(file))
+        shop = update_logo(ports, OPERATOR, upload)
     output().one(shop, (Column("logo", "Logo", lambda shop: bool(shop.logo), short=True),))
 
 

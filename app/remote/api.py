@@ -18,7 +18,7 @@ _MAX_BYTES = 32 * 1024 * 1024
 _REFRESH = """
 mutation Refresh($refreshToken: String) {
   tokenRefresh(refreshToken: $refreshToken) {
-    token errors { field message code }
+    token refreshToken errors { field message code }
   }
 }
 """

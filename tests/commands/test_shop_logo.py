@@ -25,6 +25,9 @@ def test_file_that_is_no_image_is_refused(ports: Ports, tmp_path: Path) -> None:
     result = run(ports, "shop", "logo", str(file))
     assert result.exit_code == 3
     assert "This file isn't an image or is damaged." in result.stderr
+    missing = run(ports, "shop", "logo", str(tmp_path / "missing.png"))
+    assert missing.exit_code == 2
+    assert "missing.png: No such file or directory." in missing.stderr
     both = run(ports, "shop", "logo", str(file), "--remove")
     assert (both.exit_code, "either a file or --remove" in both.stderr) == (2, True)
     assert trail(ports, "shop.logo") == []

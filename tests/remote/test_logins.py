@@ -44,6 +44,7 @@ def test_new_refresh_token_replaces_the_old_one(profiles: FileProfiles) -> None:
     shop = Instance(EXPIRED, answering(fresh), NO_APPS)
     [profile] = profiles.every()
     connect_by_profile(shop, profiles, profile).apps()
+    assert "token refreshToken " in str(shop.sent(1)["query"])
     assert profiles.find(URL) == Profile(URL, "fresh", "next", "ann@example.com")
 
 
