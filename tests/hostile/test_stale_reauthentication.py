@@ -48,6 +48,10 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     "apps.save_permissions": ("apps/1/permissions", {"permissions": ORDERS}),
     "deliveries.redeliver": ("deliveries/2/redeliver", {"enable": "yes"}),
     "keys.rotate": ("keys/rotate", {}),
+    "mail_templates.save": (
+        "email-templates/password_changed/save",
+        {"subject": "Changed", "html": "<p>Changed</p>", "text": "Changed"},
+    ),
     "passkeys.add": ("account/security/passkeys/add", {"name": "Phone"}),
     "passkeys.begin": ("account/security/passkeys/new", {}),
     "passkeys.delete": ("account/security/passkeys/1/delete", {}),
