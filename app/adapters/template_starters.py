@@ -7,6 +7,7 @@ from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import VALUES, OwnTemplate, ValueType
 
 _BLOCK = re.compile(r"\s*(</?(p|br|table|tr|td)\b[^>]*>)\s*")
+_EMPTY_LINES = re.compile(r"\n\s*\n")
 
 Written = Callable[[Mapping[str, str]], OwnTemplate]
 """Writes an email of ours with the given values."""
@@ -55,8 +56,10 @@ def _with_conditions(full: str, without: Mapping[str, str]) -> str:
 
 def _lines(text: str) -> list[str]:
     """Return the lines, with each tag of a block on a line of its own."""
-    lines = _BLOCK.sub(r"\n\1\n", text).strip().splitlines()
-    return [line.strip() for line in lines]
+    parted = _BLOCK.sub(r"\n\1\n", text)
+    if parted != text:
+        parted = _EMPTY_LINES.sub("\n", parted)
+    return [line.strip() for line in parted.strip().splitlines()]
 
 
 def _balanced(lines: list[str], other: list[str], start: int, end: int) -> tuple[int, int]:
