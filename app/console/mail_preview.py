@@ -1,18 +1,18 @@
 """Email preview: each email as it is sent, with sample values; the logo; a test to oneself."""
 
 import re
-from base64 import b64encode
 
-from flask import make_response, request
+from flask import request
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.framed_emails import framed_email, with_frame
 from app.console.mail_preview_page import make_preview_page
 from app.console.navigation import Entry, PageGroup
-from app.console.page_layout import HEADERS, done, not_done, page, refused_page
+from app.console.page_layout import done, not_done, page, refused_page
 from app.console.session import actor, ports
 from app.domain.mails.languages import SHIPPED_LANGUAGES
-from app.domain.mails.logo import CONTENT_ID, MAX_FILE_SIZE, Logo
+from app.domain.mails.logo import MAX_FILE_SIZE
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
 from app.domain.values.uploads import Upload
@@ -35,13 +35,6 @@ blueprint = PageGroup(
     url_prefix="/settings/email-preview",
 )
 
-_FRAMING = "; ".join((dict(HEADERS)["Content-Security-Policy"], "frame-src 'self'"))
-_FRAMED = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'self'"
-)
-"""The email in its frame: its styles and its logo, nothing else."""
-
 _DARK = "dark"
 _DARK_RULE = re.compile(r"@media\s*\(\s*prefers-color-scheme\s*:\s*dark\s*\)")
 _SCHEMES = re.compile(r"(color-scheme(?:\"\s+content=\"|\s*:\s*))light dark")
@@ -58,11 +51,7 @@ def framed() -> BaseResponse:
     """Show the email's HTML, for the frame."""
     kind, language, appearance = _chosen(request.args)
     mail = preview_mail(ports(), actor(), kind, language)
-    html = _with_appearance(_with_logo(mail.html, mail.logo), appearance)
-    response = make_response(html)
-    response.headers["Content-Security-Policy"] = _FRAMED
-    response.headers["X-Frame-Options"] = "SAMEORIGIN"
-    return response
+    return framed_email(_with_appearance(mail.html, appearance), mail.logo)
 
 
 @blueprint.post("/test")
@@ -109,14 +98,14 @@ def _page(logo_error: str = "") -> BaseResponse:
     mail = preview_mail(ports(), actor(), kind, language)
     shop = show_settings(ports(), actor())
     show = refused_page if logo_error else page
-    response = show(
-        "mail_preview/index.html",
-        preview=make_preview_page(mail, shop, kind, language, appearance),
-        is_sent=sends_mail(ports(), actor()),
-        logo_error=logo_error,
+    return with_frame(
+        show(
+            "mail_preview/index.html",
+            preview=make_preview_page(mail, shop, kind, language, appearance),
+            is_sent=sends_mail(ports(), actor()),
+            logo_error=logo_error,
+        )
     )
-    response.headers["Content-Security-Policy"] = _FRAMING
-    return response
 
 
 def _chosen(given: MultiDict[str, str]) -> tuple[MailKind, str, str]:
@@ -128,14 +117,6 @@ def _chosen(given: MultiDict[str, str]) -> tuple[MailKind, str, str]:
         language = usual if usual in SHIPPED_LANGUAGES else next(iter(SHIPPED_LANGUAGES))
     appearance = _DARK if given.get("appearance") == _DARK else "light"
     return kind, language, appearance
-
-
-def _with_logo(html: str, logo: Logo | None) -> str:
-    """Return the HTML with the logo inside it, which the email has as an attachment."""
-    if logo is None:
-        return html
-    picture = b64encode(logo.data).decode()
-    return html.replace(f"cid:{CONTENT_ID}", f"data:image/png;base64,{picture}")
 
 
 def _with_appearance(html: str, appearance: str) -> str:

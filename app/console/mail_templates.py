@@ -1,14 +1,14 @@
 """Email templates: the list of emails, the editor with its preview, versions, and the default."""
 
-from base64 import b64encode
 from functools import partial
 
-from flask import Response, abort, jsonify, make_response, request, url_for
+from flask import Response, abort, jsonify, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import HiddenField, IntegerField, StringField, TextAreaField
 
 from app.console.entered_forms import Entered, entered_before, go_with_entered
 from app.console.forms import ConsoleForm
+from app.console.framed_emails import framed_email, with_frame
 from app.console.mail_templates_page import (
     bad_lines,
     make_template_list,
@@ -16,11 +16,10 @@ from app.console.mail_templates_page import (
     with_lines,
 )
 from app.console.navigation import Entry, Heading, PageGroup
-from app.console.page_layout import HEADERS, done, page, refused_page
+from app.console.page_layout import done, page, refused_page
 from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.languages import SHIPPED_LANGUAGES
-from app.domain.mails.logo import CONTENT_ID
 from app.domain.mails.mail import MailKind, RenderedMail
 from app.domain.mails.own_templates import MAX_SUBJECT, OwnTemplate, TemplatePart
 from app.domain.values.errors import Problem, Refused
@@ -49,17 +48,6 @@ blueprint = PageGroup(
     ),
     url_prefix="/email-templates",
 )
-
-_POLICY = dict(HEADERS)["Content-Security-Policy"]
-_FRAMES = "; frame-src 'self'"
-_FRAMING = f"{_POLICY}{_FRAMES}"
-"""The editor shows the email in a frame."""
-
-_FRAMED = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'self'"
-)
-"""An email in the frame: styles and its own pictures, nothing else."""
 
 
 class TemplateForm(ConsoleForm):
@@ -128,14 +116,7 @@ def framed(kind: str) -> BaseResponse:
         abort(404)
     form = _form(entered)
     mail = preview_template(ports(), actor(), of, _language(form), form.template())
-    html = mail.html
-    if mail.logo is not None:
-        picture = b64encode(mail.logo.data).decode()
-        html = html.replace(f"cid:{CONTENT_ID}", f"data:image/png;base64,{picture}")
-    response = make_response(html)
-    response.headers["Content-Security-Policy"] = _FRAMED
-    response.headers["X-Frame-Options"] = "SAMEORIGIN"
-    return response
+    return framed_email(mail.html, mail.logo)
 
 
 @blueprint.post("/<slug:kind>/check/<slug:part>")
@@ -245,9 +226,7 @@ def _editor(
         "frame": frame,
     }
     show = refused_page if is_refused else page
-    response = show("mail_templates/edit.html", **values)
-    response.headers["Content-Security-Policy"] = _FRAMING
-    return response
+    return with_frame(show("mail_templates/edit.html", **values))
 
 
 def _with_line(problem: Problem) -> str:
