@@ -8,6 +8,7 @@ import click
 
 from app.commands.terminal.choices import Word
 from app.commands.terminal.command import Group
+from app.commands.terminal.field_selection import fields_option
 from app.commands.terminal.output import Column, output
 from app.commands.terminal.text_options import read_text
 from app.domain.authorization.actor import OPERATOR
@@ -90,6 +91,7 @@ _language = click.option(
 
 
 @templates.command("list", examples=[("flask mail template list", "which emails have one")])
+@fields_option(_COLUMNS)
 def list_() -> None:
     """List the templates in use, and why those can't be used that can't."""
     entries = list_templates(installation().ports, OPERATOR)
@@ -103,6 +105,7 @@ def list_() -> None:
 @_kind
 @_language
 @click.option("--version-number", type=click.IntRange(1), help="An earlier version.")
+@fields_option(_SOURCES)
 def show(*, kind: str, language: str | None, version_number: int | None) -> None:
     """Show the sources of a template, or of the default if there is none."""
     of, code = _read(kind), language or ""
