@@ -26,7 +26,7 @@ MAIL_DESIGN = (
     ),
     Mutant(
         "The preview of an email can do nothing",
-        "app/console/mail_preview.py",
+        "app/console/framed_emails.py",
         """"sandbox; default-src 'none';""",
         """"default-src 'none';""",
         "console/test_mail_preview.py",
