@@ -189,7 +189,7 @@ def test_factors_that_stop_are_named_before_and_after(
     make_passkey(shop, user_id, SoftwareAuthenticator(), "<Laptop>")
     link = mailed_link(shop, user_id, MailKind.SECOND_FACTOR_ADDED, factor="A key")
     shown = anonymous_console.follow(anonymous_console.open(link))
-    assert 'Doesn\'t work anymore: Passkey "<Laptop>"' in shown.text
+    assert 'Passkey "<Laptop>" stops working.' in shown.text
     done = press(anonymous_console, link)
     for words in ('Passkey "<Laptop>"', "ask a staff manager to reset your second factors"):
         assert words in done.text
