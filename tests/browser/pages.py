@@ -20,7 +20,7 @@ SAMPLES = {
 LEAD_AWAY = (
     *("console.sign_in.begin", "console.sign_in.finish", "console.nowhere"),
     "console.not_me.confirm",
-    "console.mail_preview.framed",
+    *("console.mail_preview.framed", "console.mail_templates.framed"),
 )
 """Ways to and from an identity provider, what answers for addresses that are none, the page of a
 link that only an email has: without it, the page isn't found; and an email in a frame."""

@@ -53,7 +53,7 @@ def test_staff_sign_in_with_a_code_and_prove_it_again(
     assert faults(page) == []
     move_on(small_shop, 2)
     enter_code(page, small_shop, boss)
-    expect(page.get_by_role("heading", name="Signing keys")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="Signing keys")).to_be_visible()
 
     move_on(small_shop, 360)
     page.goto(f"{small_shop.url}/console/prove?next={KEYS}&act=keys.rotate")
@@ -62,7 +62,7 @@ def test_staff_sign_in_with_a_code_and_prove_it_again(
     assert faults(page) == []
     page.get_by_label("Code").fill(one_time_code(small_shop.ports, boss.secret))
     page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_role("heading", name="Signing keys")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="Signing keys")).to_be_visible()
     assert [session.amr for session in sessions_of(small_shop.ports, boss.id)] == ["pwd otp mfa"]
 
 
@@ -76,7 +76,7 @@ def test_recovery_code_signs_in_instead(
     assert faults(page) == []
     page.get_by_label("Recovery code").fill(codes[7].upper())
     page.get_by_role("button", name="Verify code").click()
-    expect(page.get_by_role("heading", name="Signing keys")).to_be_visible()
+    expect(page.get_by_role("heading", level=1, name="Signing keys")).to_be_visible()
 
 
 def test_other_account_can_sign_in_instead(
