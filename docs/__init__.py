@@ -23,6 +23,7 @@ from docs.limits import printed_limits
 from docs.manual import printed_manual
 from docs.permissions import printed_permissions
 from docs.settings import printed_settings
+from docs.speed import printed_speed
 from docs.webhooks import printed_webhooks
 
 FOLDER = Path(__file__).parent
@@ -52,5 +53,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     **{f"reference/graphql/{name}.md": partial(printed_subject, name) for name in SUBJECTS},
     "latchkey.1": printed_manual,
     "security/asvs.md": printed_requirements,
+    "speed.md": printed_speed,
 }
 """What is written under which name."""
