@@ -22,7 +22,7 @@ _ENGLISH_FORMATS = "en_150"
 
 _DAY = 24 * 60 * 60
 _LARGEST = 10**9
-"""No number of units is that high, so that durations are told in the smallest unit asked for."""
+"""A number that no duration reaches, so that each is written in the unit that is asked for."""
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that tools which extract messages look for

@@ -94,7 +94,7 @@ def _read(place: Path, kind: MailKind) -> OwnTemplate | None:
     if html is None or text is None:
         missing = "html" if html is None else "text"
         name = f"{kind.value}{'.html' if html is None else '.txt'}"
-        message = "{name} is missing beside the other file."
+        message = "{name} is missing: an email needs both files."
         raise OwnTemplateBroken(Problem("REQUIRED", message, missing, values={"name": name}))
     subject, _, body = text.partition("\n")
     return OwnTemplate(subject, html, body)

@@ -55,7 +55,7 @@ def _with_conditions(full: str, without: Mapping[str, str]) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines, with each tag of a block on a line of its own."""
+    """Return the lines, with each tag of a block on a separate line."""
     parted = _BLOCK.sub(r"\n\1\n", text)
     if parted != text:
         parted = _EMPTY_LINES.sub("\n", parted)

@@ -162,7 +162,7 @@ def frame_values() -> dict[str, Any]:
 
 
 def _method(amr: Collection[str]) -> str:
-    """Return how a session of ours began: a password is missing only beside a passkey."""
+    """Return how a session of ours began: only a sign-in with a passkey has no password."""
     has_passkey = bool(amr) and AuthenticationMethod.PASSWORD not in amr
     return text("Passkey") if has_passkey else text("Password")
 

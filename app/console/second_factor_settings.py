@@ -55,7 +55,7 @@ class SecondFactorForm(ConsoleForm):
 
 @dataclass(frozen=True, slots=True)
 class RuleChoice:
-    """One of the two rules; ``warnings`` say whom the other one would affect."""
+    """One of the two rules; ``warnings`` say who would be affected by the other one."""
 
     value: str
     label: str

@@ -215,5 +215,5 @@ def test_broken_file_is_on_home_and_in_the_list(
     assert "2 email templates can't be used." in console.open("/console/").text
     page = console.open(LIST)
     assert "pasword_reset.txt: No email has this name." in page.text
-    assert "password_reset.txt is missing beside the other file." in page.text
+    assert "password_reset.txt is missing: an email needs both files." in page.text
     assert "password_reset.txt is missing" in console.open(EDITOR).text

@@ -46,7 +46,7 @@ _HAPPENED: Mapping[MailKind, str] = {
 }
 
 _FACTORS = (translatable("Authenticator app"), translatable("Recovery codes"))
-"""Second factors without a name of their own."""
+"""Second factors that people give no name."""
 
 blueprint = Blueprint("not_me", __name__, url_prefix="/not-me")
 

@@ -292,7 +292,11 @@ def spoiled_files(folder: Path) -> None:
         ("password_reset.html", b"<p>" * 200_000, "The file is larger than 256 kB."),
         ("password_reset.html", b"{{ link.__class__ }}", "There is no value link.__class__"),
         ("password_reset.html", b"<script>", "Remove <script>"),
-        ("password_reset.html", None, "password_reset.html is missing beside the other file."),
+        (
+            "password_reset.html",
+            None,
+            "password_reset.html is missing: an email needs both files.",
+        ),
         ("password_reset.txt", b"Hello\n{% include 'a' %}", "not include"),
         ("password_reset.txt", b"", "This is required."),
     ],
