@@ -17,6 +17,8 @@ from tests.fakes.offset_clock import Ahead
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
+THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
+
 SECURITY = "/console/account/security/"
 WITHOUT_AUTOFILL = "PublicKeyCredential.isConditionalMediationAvailable = async () => false"
 """Otherwise a present finger chooses what the email field offers, before a button is used."""
@@ -54,7 +56,7 @@ def add_passkey(page: Page, name: str) -> None:
     page.get_by_role("button", name="Create passkey").click()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@THEMES
 def test_passkey_is_added_renamed_and_deleted(
     page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch, theme: str
 ) -> None:
@@ -134,7 +136,7 @@ def enroll(page: Page, url: str) -> None:
     page.context.clear_cookies()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@THEMES
 def test_passkey_alone_signs_in(
     page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch, theme: str
 ) -> None:
@@ -187,9 +189,11 @@ def test_canceled_passkey_says_what_to_do(
     expect(page.get_by_label("Email")).to_be_editable()
 
 
+@THEMES
 def test_passkey_finishes_a_sign_in_with_a_password(
-    page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch
+    page: Page, url: str, authenticator: VirtualAuthenticator, own_watch: Watch, theme: str
 ) -> None:
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     page.add_init_script(WITHOUT_AUTOFILL)
     enroll(page, url)
     page.goto(f"{url}/console/sign-in?next={SECURITY}")
@@ -206,9 +210,11 @@ def test_passkey_finishes_a_sign_in_with_a_password(
     assert own_watch.complaints == []
 
 
+@THEMES
 def test_passkey_confirms_who_it_is_before_a_passkey_is_deleted(
-    page: Page, url: str, small_shop: RunningShop, authenticator: VirtualAuthenticator
+    page: Page, url: str, small_shop: RunningShop, authenticator: VirtualAuthenticator, theme: str
 ) -> None:
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
     sign_in_with_password(page, url)
     add_passkey(page, "Laptop")
     expect(page.get_by_text("Passkey added.")).to_be_visible()

@@ -13,6 +13,7 @@ from tests.services.sign_in.second_factors import Protected, make_protected
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
 KEYS = "/console/keys/"
+SCHEMES = pytest.mark.parametrize("scheme", ["light", "dark"])
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def move_on(small_shop: RunningShop, seconds: float) -> None:
     small_shop.ports.clock.seconds += seconds
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCHEMES
 def test_staff_sign_in_with_a_code_and_prove_it_again(
     page: Page, watch: Watch, small_shop: RunningShop, boss: Protected, scheme: str
 ) -> None:
@@ -66,9 +67,11 @@ def test_staff_sign_in_with_a_code_and_prove_it_again(
     assert [session.amr for session in sessions_of(small_shop.ports, boss.id)] == ["pwd otp mfa"]
 
 
+@SCHEMES
 def test_recovery_code_signs_in_instead(
-    page: Page, watch: Watch, small_shop: RunningShop, boss: Protected
+    page: Page, watch: Watch, small_shop: RunningShop, boss: Protected, scheme: str
 ) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     codes = make_recovery_codes(small_shop.ports, boss.id)
     enter_password(page, small_shop.url)
     page.get_by_role("link", name="Use a recovery code").click()
