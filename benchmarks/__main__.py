@@ -109,7 +109,9 @@ def _holds(figures: Figures, exceeded: list[str]) -> bool:
     for sentence in slower:
         sys.stderr.write(f"{sentence}\n")
     if not slower:
-        sys.stderr.write("No row fell by more than 15% against the recorded figures.\n")
+        sys.stderr.write(
+            f"No row fell by more than {ALLOWED_FALL:.0%} against the recorded figures.\n"
+        )
     return not slower
 
 

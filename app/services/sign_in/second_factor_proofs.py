@@ -7,12 +7,7 @@ from sqlalchemy import delete
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.scopes import read_grant
 from app.domain.second_factors.challenges import Challenge, ChallengePurpose
-from app.domain.second_factors.methods import (
-    AuthenticationMethod,
-    methods_with_proof,
-    read_methods,
-    write_methods,
-)
+from app.domain.second_factors.methods import AuthenticationMethod
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.sign_in.tokens import CSRF_TOKEN_LENGTH
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
@@ -26,6 +21,7 @@ from app.services.second_factors.challenges import (
     ask,
     use_up,
 )
+from app.services.second_factors.session_methods import note_method
 from app.services.second_factors.stored_factors import read_factors
 from app.services.sign_in.login_attempts import UNCOUNTABLE
 from app.services.sign_in.reauthentication import end_guessed_session, own_id
@@ -120,10 +116,8 @@ def _raise(ports: Ports, stored: SessionRecord, method: AuthenticationMethod) ->
     Where the provider gave no refresh token, the session gets none here either.
     """
     origin = SessionOrigin(stored.origin)
-    by_password = origin is SessionOrigin.PASSWORD
-    amr = methods_with_proof(read_methods(stored.amr), method, by_password=by_password)
+    amr = note_method(stored, method)
     csrf_token = ports.randomness.token(CSRF_TOKEN_LENGTH)
-    stored.amr = write_methods(amr)
     stored.refresh_digest = digest_of_csrf_token(csrf_token)
     return OpenedSession(
         stored.token,
@@ -133,5 +127,5 @@ def _raise(ports: Ports, stored: SessionRecord, method: AuthenticationMethod) ->
         csrf_token,
         read_grant(stored.scope),
         amr,
-        can_refresh=by_password or bool(stored.provider_refresh_token),
+        can_refresh=origin is SessionOrigin.PASSWORD or bool(stored.provider_refresh_token),
     )
