@@ -15,6 +15,7 @@ TEMPLATES = (
     "console/account/_tabs.html",
     "console/account/confirm.html",
     "console/account/index.html",
+    "console/apps/_permissions.html",
     "console/audit/*.html",
     "console/base.html",
     "console/base_signed_out.html",
@@ -52,6 +53,7 @@ PAGES = (
     "console/people/account_page.py",
     "console/people/not_me.py",
     "console/people/passwords.py",
+    "console/permissions.py",
     "console/second_factor_rule.py",
     "console/security/audit.py",
     "console/security/audit_page.py",
@@ -77,6 +79,7 @@ PAGES = (
     "console/sign_in_refusals.py",
     "console/sign_in_words.py",
     "console/stack_charts.py",
+    "domain/authorization/permission_areas.py",
     "domain/authorization/permissions.py",
     "web/errors.py",
 )

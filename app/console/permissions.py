@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from flask_babel import LazyString
 from wtforms import SelectMultipleField
 from wtforms.fields.choices import SelectChoice
 from wtforms.widgets import CheckboxInput, ListWidget
@@ -12,12 +13,13 @@ from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permission_areas import AREAS
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
-from app.web.translation import text
+from app.web.translation import lazy_text, text
 
-NOT_HELD = "You don't have this permission."
-NO_APP = "Apps can't have this permission."
+NOT_HELD, NO_APP = "not_held", "no_app"
+"""Why a permission can't be granted: the person doesn't have it, or no app can have it."""
 
 _NAMED = 3
+_LABEL = lazy_text("Permissions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class PermissionsField(SelectMultipleField):  # type: ignore[misc]
     widget = ListWidget(prefix_label=False)
     option_widget = CheckboxInput()
 
-    def __init__(self, label: str = "Permissions", **kwargs: object) -> None:
+    def __init__(self, label: LazyString = _LABEL, **kwargs: object) -> None:
         choices = [SelectChoice(one.value, one.label) for one in in_order(ALL_PERMISSIONS)]
         super().__init__(label, choices=choices, **kwargs)
 
@@ -76,17 +78,17 @@ def by_area(chips: Iterable[Chip]) -> tuple[ChipArea, ...]:
 
 def _area(label: str, chips: tuple[Chip, ...]) -> ChipArea:
     chosen = sum(chip.is_chosen for chip in chips)
-    return ChipArea(label, text("{chosen} of {all}", chosen=chosen, all=len(chips)), chips)
+    return ChipArea(text(label), text("{chosen} of {all}", chosen=chosen, all=len(chips)), chips)
 
 
 def dashed_note(chips: Iterable[Chip]) -> str:
     """Return why some of ``chips`` can't be granted; empty if all can."""
-    why_not = [(chip.permission.label, chip.why_not) for chip in chips]
+    why_not = [(text(chip.permission.label), chip.why_not) for chip in chips]
     lacking = [label for label, why in why_not if why == NOT_HELD]
     never = [label for label, why in why_not if why == NO_APP]
     sentences = []
     if len(lacking) > _NAMED:
-        sentences.append("You can't grant permissions that you don't have.")
+        sentences.append(text("You can't grant permissions that you don't have."))
     elif lacking:
         sentence = text(
             "You can't grant {permissions} because you don't have it.",

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from app.domain.authorization.permissions import Permission
+from app.domain.values.text import translatable
 
 AREAS: Mapping[str, tuple[Permission, ...]] = {
-    "Sales": (
+    translatable("Sales"): (
         Permission.MANAGE_ORDERS,
         Permission.MANAGE_ORDERS_IMPORT,
         Permission.MANAGE_CHECKOUTS,
@@ -16,21 +17,21 @@ AREAS: Mapping[str, tuple[Permission, ...]] = {
         Permission.MANAGE_TAXES,
         Permission.HANDLE_TAXES,
     ),
-    "Catalog": (
+    translatable("Catalog"): (
         Permission.MANAGE_PRODUCTS,
         Permission.MANAGE_PRODUCT_TYPES_AND_ATTRIBUTES,
         Permission.MANAGE_PAGES,
         Permission.MANAGE_PAGE_TYPES_AND_ATTRIBUTES,
         Permission.MANAGE_MENUS,
     ),
-    "Shipping": (Permission.MANAGE_SHIPPING,),
-    "People": (
+    translatable("Shipping"): (Permission.MANAGE_SHIPPING,),
+    translatable("People"): (
         Permission.MANAGE_USERS,
         Permission.MANAGE_CUSTOMER_TYPES_AND_ATTRIBUTES,
         Permission.MANAGE_STAFF,
         Permission.IMPERSONATE_USER,
     ),
-    "Shop": (
+    translatable("Shop"): (
         Permission.MANAGE_SETTINGS,
         Permission.MANAGE_CHANNELS,
         Permission.MANAGE_TRANSLATIONS,

@@ -195,7 +195,12 @@ for (const block of document.querySelectorAll("[data-permissions]")) {
   block.addEventListener("change", (event) => {
     const area = event.target.closest("fieldset");
     const all = area?.querySelectorAll("input").length;
-    if (all) area.querySelector("small").textContent = `${area.querySelectorAll(":checked").length} of ${all}`;
+    const chosen = area?.querySelectorAll(":checked").length;
+    if (all) {
+      area.querySelector("small").textContent = document.body.dataset.chosenOf
+        .replace("{chosen}", chosen)
+        .replace("{all}", all);
+    }
   });
 }
 
@@ -244,7 +249,7 @@ for (const form of document.querySelectorAll("form[data-live]")) {
 }
 function countSelected(counter) {
   const selected = counter.closest("details, form").querySelectorAll(`[name="${counter.dataset.counts}"]:checked`);
-  counter.textContent = `${selected.length} selected`;
+  counter.textContent = document.body.dataset.selected.replace("{count}", selected.length);
 }
 document.addEventListener("change", (event) => {
   const counted = event.target.closest("details, form");
