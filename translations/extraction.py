@@ -49,15 +49,19 @@ def page_sentences(path: Path, functions: Collection[str] = ()) -> Iterator[Sent
 
 
 def rule_sentences(path: Path) -> Iterator[Sentence]:
-    """Yield every sentence of a module of rules, whose problems are shown as they are."""
+    """Yield every sentence of a module of rules, and its labels that are marked.
+
+    Its problems are shown as they are.
+    """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     plurals: set[ast.AST | None] = set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from _of_call(node)
         for singular, plural in _problem(node):
             if _constant(plural):
                 plurals |= {singular, plural}
-                yield Sentence(_constant(singular), _constant(plural), singular.lineno)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or node in docstrings | plurals:
             continue

@@ -1,6 +1,6 @@
 """The card "Second factor for staff" of the settings, and the question before a change."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -16,10 +16,20 @@ from app.domain.shop.second_factor_rule import with_second_factor
 from app.domain.shop.setting_table import given_values
 from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate, StaffSecondFactor
 from app.domain.values.ids import parse_key
+from app.domain.values.text import translatable
 from app.services.shop.second_factor_impact import SecondFactorCounts
-from app.web.translation import text
+from app.web.translation import lazy_text, text
 
-_LABELS = {StaffSecondFactor.OPTIONAL: "Optional", StaffSecondFactor.REQUIRED: "Required"}
+_LABELS = {
+    StaffSecondFactor.OPTIONAL: translatable("Optional"),
+    StaffSecondFactor.REQUIRED: translatable("Required"),
+}
+_SENTENCES = {
+    StaffSecondFactor.OPTIONAL: translatable("Staff can add a passkey or an authenticator app."),
+    StaffSecondFactor.REQUIRED: translatable(
+        "Staff without one get customer-level access after the grace period."
+    ),
+}
 
 
 class DaysField(IntegerField):  # type: ignore[misc]
@@ -39,10 +49,12 @@ class SecondFactorForm(ConsoleForm):
 
     names = {"staffSecondFactor": "factor", "secondFactorGraceDays": "grace"}  # noqa: RUF012
     factor = StringField(
-        "Second factor for staff", validators=[AnyOf(tuple(_LABELS), "Choose one of the options.")]
+        lazy_text("Second factor for staff"),
+        validators=[AnyOf(tuple(_LABELS), lazy_text("Choose one of the options."))],
     )
     grace = DaysField(
-        "Grace period in days", validators=[InputRequired("Enter a number of days.")]
+        lazy_text("Grace period in days"),
+        validators=[InputRequired(lazy_text("Enter a number of days."))],
     )
 
     def update(self) -> ShopUpdate:
@@ -83,17 +95,11 @@ def make_second_factor_card(
         formdata=None, factor=rule.value, grace=shop.second_factor_grace_days
     )
     warnings = tuple(_without(counts)) if counts.without else ()
-    sentences = {
-        StaffSecondFactor.OPTIONAL: "Staff can add a passkey or an authenticator app.",
-        StaffSecondFactor.REQUIRED: (
-            "Staff without one get customer-level access after the grace period."
-        ),
-    }
     choices = tuple(
         RuleChoice(
             value=choice.value,
-            label=label,
-            sentence=sentences[choice],
+            label=text(label),
+            sentence=text(_SENTENCES[choice]),
             is_current=choice is rule,
             is_chosen=choice.value == shown.factor.data,
             warnings=warnings if choice is StaffSecondFactor.REQUIRED else (),
@@ -112,16 +118,13 @@ def make_question(
         return None
     is_required = after.staff_second_factor is StaffSecondFactor.REQUIRED
     was_required = shop.staff_second_factor is StaffSecondFactor.REQUIRED
-    title, action = {
-        (False, True): ("Require a second factor for staff?", "Require second factor"),
-        (True, False): ("Make the second factor optional?", "Make optional"),
-    }.get((was_required, is_required), ("Change the grace period?", "Change grace period"))
-    consequences: Sequence[Consequence] = _OF_OPTIONAL if was_required else _OF_LATER
+    title, action = _OF_RULE.get((was_required, is_required), _OF_GRACE)
+    consequences = _of_optional() if was_required else _of_later()
     if is_required:
         consequences = tuple(_of_requiring(after, counts, now))
     return Question(
-        title=title,
-        action=action,
+        title=text(title),
+        action=text(action),
         endpoint="console.shop_settings.set_second_factor",
         consequences=consequences,
         hidden=(
@@ -135,19 +138,38 @@ def make_question(
 def saved_second_factor(shop: ShopSettings, now: datetime) -> str:
     """Return what applies now."""
     if shop.second_factor_from is None:
-        return "A second factor is optional for staff."
+        return text("A second factor is optional for staff.")
     if shop.second_factor_from <= now:
-        return "Staff need a second factor now."
+        return text("Staff need a second factor now.")
     return text("Staff need a second factor from {moment}.", moment=exact(shop.second_factor_from))
 
 
-_OF_OPTIONAL = (
-    Consequence("bad", "Staff without a second factor get their permissions back at once."),
-    Consequence("ok", "Staff who have a second factor still sign in with it."),
-)
-_OF_LATER = (
-    Consequence("ok", "Applies when you require a second factor. Access doesn't change now."),
-)
+_OF_RULE = {
+    (False, True): (
+        translatable("Require a second factor for staff?"),
+        translatable("Require second factor"),
+    ),
+    (True, False): (
+        translatable("Make the second factor optional?"),
+        translatable("Make optional"),
+    ),
+}
+"""The question and its button, by whether a factor was required and will be."""
+
+_OF_GRACE = translatable("Change the grace period?"), translatable("Change grace period")
+
+
+def _of_optional() -> tuple[Consequence, ...]:
+    back = text("Staff without a second factor get their permissions back at once.")
+    return (
+        Consequence("bad", back),
+        Consequence("ok", text("Staff who have a second factor still sign in with it.")),
+    )
+
+
+def _of_later() -> tuple[Consequence, ...]:
+    later = text("Applies when you require a second factor. Access doesn't change now.")
+    return (Consequence("ok", later),)
 
 
 def _after(shop: ShopSettings, update: ShopUpdate, now: datetime) -> ShopSettings:
@@ -168,15 +190,15 @@ def _of_requiring(
                 html_text("They get customer-level access on {moment}.", moment=exact(begins)),
             )
         else:
-            yield Consequence("bad", "They get customer-level access at once.")
+            yield Consequence("bad", text("They get customer-level access at once."))
     else:
-        yield Consequence("ok", "All active staff have a second factor.")
+        yield Consequence("ok", text("All active staff have a second factor."))
     if counts.caller_without:
-        yield Consequence(
-            "warn", "You're one of them. Add a second factor under Sign-in and security first."
-        )
-    yield Consequence("ok", "Staff can always add one when they sign in to this console.")
-    yield Consequence("ok", "Customers and apps aren't affected.")
+        first = text("You're one of them. Add a second factor under Sign-in and security first.")
+        yield Consequence("warn", first)
+    always = text("Staff can always add one when they sign in to this console.")
+    yield Consequence("ok", always)
+    yield Consequence("ok", text("Customers and apps aren't affected."))
 
 
 def _without(counts: SecondFactorCounts) -> Iterator[Markup]:
@@ -198,5 +220,6 @@ def _since(shop: ShopSettings, now: datetime) -> str:
     begins = shop.second_factor_from
     if begins is None:
         return ""
-    sentence = "Required since {moment}" if begins <= now else "Required from {moment}"
-    return text(sentence, moment=exact(begins))
+    if begins <= now:
+        return text("Required since {moment}", moment=exact(begins))
+    return text("Required from {moment}", moment=exact(begins))

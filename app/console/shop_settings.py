@@ -30,6 +30,7 @@ from app.services.console.setup import sends_mail
 from app.services.shop.second_factor_impact import count_second_factors
 from app.services.shop.settings import show_settings, update_shop
 from app.services.webhooks.link_apps import list_link_apps
+from app.web.translation import text
 
 blueprint = PageGroup(
     "shop_settings",
@@ -60,7 +61,7 @@ def index() -> BaseResponse:
     counts = count_second_factors(ports(), actor())
     question = make_question(shop, update, counts, now())
     if question is None:
-        flash("There is no change to review.", "info")
+        flash(text("There is no change to review."), "info")
     return page("settings/index.html", **_values(shop, factor_form=form), question=question)
 
 

@@ -22,6 +22,7 @@ from app.domain.mails.mail import MailKind
 from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
 from app.domain.shop.setting_table import Setting, SettingGroup, SettingKind, settings_in
 from app.domain.shop.settings import ShopSettings
+from app.domain.values.text import translatable
 from app.domain.values.version import VERSION
 from app.web.translation import text
 
@@ -46,37 +47,60 @@ class _Heading:
 
 
 _HEADINGS = {
-    SettingGroup.SHOP: _Heading("Shop", "", "Save shop"),
-    SettingGroup.MAIL: _Heading("Mail", "Who emails of your shop come from.", "Save mail"),
+    SettingGroup.SHOP: _Heading(translatable("Shop"), "", translatable("Save shop")),
+    SettingGroup.MAIL: _Heading(
+        translatable("Mail"),
+        translatable("Who emails of your shop come from."),
+        translatable("Save mail"),
+    ),
     SettingGroup.MAIL_DESIGN: _Heading(
-        "Mail design", "How emails of your shop look.", "Save mail design"
+        translatable("Mail design"),
+        translatable("How emails of your shop look."),
+        translatable("Save mail design"),
     ),
     SettingGroup.MAIL_SENDERS: _Heading(
-        "Who sends emails with a link",
-        "An app can send these emails instead of this shop. This shop sends its own email if no "
-        "active app can get the link, if the app fails, and 30 minutes after the request at the "
-        "latest. Staff with more permissions than the app, and people who request a link again "
-        "within a day, get this shop's email at once.",
-        "Save senders",
+        translatable("Who sends emails with a link"),
+        translatable(
+            "An app can send these emails instead of this shop. This shop sends its own email if "
+            "no active app can get the link, if the app fails, and 30 minutes after the request "
+            "at the latest. Staff with more permissions than the app, and people who request a "
+            "link again within a day, get this shop's email at once."
+        ),
+        translatable("Save senders"),
     ),
     SettingGroup.LINKS: _Heading(
-        "Links in mail",
-        "Pages of your storefront that customers open from an email.",
-        "Save links",
+        translatable("Links in mail"),
+        translatable("Pages of your storefront that customers open from an email."),
+        translatable("Save links"),
     ),
     SettingGroup.ACCOUNTS: _Heading(
-        "Customer accounts", "How new customers confirm their email.", "Save customer accounts"
+        translatable("Customer accounts"),
+        translatable("How new customers confirm their email."),
+        translatable("Save customer accounts"),
     ),
 }
 GROUPS = tuple(_HEADINGS)
 """The groups of settings on the page, in its order."""
 
 
-_NOT_SENT = (
-    "Mail isn't sent: it's written to a file on the server until a server administrator connects "
-    "a mail server (MAIL_URL)."
-)
-_SENDERS = {MailSender.OURS: "This shop", MailSender.APP: "An app", MailSender.BOTH: "Both"}
+_SENDERS = {
+    MailSender.OURS: translatable("This shop"),
+    MailSender.APP: translatable("An app"),
+    MailSender.BOTH: translatable("Both"),
+}
+_SAVED = {
+    SettingGroup.SHOP: translatable("Shop settings saved."),
+    SettingGroup.MAIL_DESIGN: translatable(
+        "Mail design saved. It applies to emails that are sent from now on."
+    ),
+    SettingGroup.MAIL_SENDERS: translatable(
+        "Senders saved. Waiting emails are sent now if this shop sends them again."
+    ),
+    SettingGroup.LINKS: translatable(
+        "Links saved. Emails that were sent before keep their links."
+    ),
+    SettingGroup.ACCOUNTS: translatable("Customer account settings saved."),
+}
 _KINDS = {sender_setting(kind): kind for kind in LINK_EVENTS}
 
 
@@ -123,22 +147,24 @@ def make_shop_settings_page(
     ``apps`` are those that can send emails with a link.
     """
     notices = {
-        SettingGroup.MAIL: "" if sends_mail else _NOT_SENT,
+        SettingGroup.MAIL: "" if sends_mail else _not_sent(),
         SettingGroup.MAIL_SENDERS: _without_app(forms[SettingGroup.MAIL_SENDERS], apps),
     }
     return ShopSettingsPage(
         sections=tuple(
             _section(group, forms[group], notices.get(group, ""), apps) for group in GROUPS
         ),
-        installation=(Fact("API URL", api_url, is_copied=True), Fact("Version", VERSION)),
+        installation=(
+            Fact(text("API URL"), api_url, is_copied=True),
+            Fact(text("Version"), VERSION),
+        ),
     )
 
 
 def make_form(group: SettingGroup, shop: ShopSettings, *, is_sent: bool = False) -> ConsoleForm:
     """Return the form of ``group``: as it was sent, else with the settings of ``shop``."""
     fields = {
-        setting.name: _FIELDS[setting.kind](setting.label, description=setting.help)
-        for setting in settings_in(group)
+        setting.name: _FIELDS[setting.kind](text(setting.label)) for setting in settings_in(group)
     }
     form: ConsoleForm = type("SettingsForm", (ConsoleForm,), fields)(
         **({} if is_sent else {"formdata": None, "obj": shop})
@@ -150,7 +176,7 @@ def make_form(group: SettingGroup, shop: ShopSettings, *, is_sent: bool = False)
 
 
 def _senders() -> list[tuple[str, str]]:
-    return [(sender.value, label) for sender, label in _SENDERS.items()]
+    return [(sender.value, text(label)) for sender, label in _SENDERS.items()]
 
 
 def _languages(shop: ShopSettings) -> list[tuple[str, str]]:
@@ -170,15 +196,7 @@ def saved_message(group: SettingGroup, shop: ShopSettings) -> str:
     if group is SettingGroup.MAIL:
         sender = shop.default_mail_sender_name or shop.name
         return text("Mail settings saved. New emails come from {sender}.", sender=sender)
-    if group is SettingGroup.MAIL_DESIGN:
-        return "Mail design saved. It applies to emails that are sent from now on."
-    if group is SettingGroup.MAIL_SENDERS:
-        return "Senders saved. Waiting emails are sent now if this shop sends them again."
-    if group is SettingGroup.LINKS:
-        return "Links saved. Emails that were sent before keep their links."
-    if group is SettingGroup.ACCOUNTS:
-        return "Customer account settings saved."
-    return "Shop settings saved."
+    return text(_SAVED[group])
 
 
 def _section(group: SettingGroup, form: ConsoleForm, notice: str, apps: LinkApps) -> Section:
@@ -192,17 +210,25 @@ def _section(group: SettingGroup, form: ConsoleForm, notice: str, apps: LinkApps
         )
         for setting in settings_in(group)
     )
-    return Section(group, heading.title, heading.help, notice, heading.action, form, inputs)
+    title, action = text(heading.title), text(heading.action)
+    return Section(group, title, text(heading.help), notice, action, form, inputs)
 
 
 def _hint(setting: Setting, apps: LinkApps) -> str:
     """Return the help of a setting; for who sends an email, which apps can."""
     if setting.name not in _KINDS:
-        return setting.help
+        return text(setting.help)
     names = apps[_KINDS[setting.name]]
     if not names:
-        return "No active app gets these links."
+        return text("No active app gets these links.")
     return text("Gets these links: {apps}.", apps=", ".join(names))
+
+
+def _not_sent() -> str:
+    return text(
+        "Mail isn't sent: it's written to a file on the server until a server administrator "
+        "connects a mail server (MAIL_URL)."
+    )
 
 
 def _without_app(form: ConsoleForm, apps: LinkApps) -> str:
@@ -214,8 +240,10 @@ def _without_app(form: ConsoleForm, apps: LinkApps) -> str:
     ]
     if not labels:
         return ""
-    template = "This shop sends these emails, because no active app gets their links: {emails}."
-    return text(template, emails=", ".join(labels))
+    return text(
+        "This shop sends these emails, because no active app gets their links: {emails}.",
+        emails=", ".join(labels),
+    )
 
 
 def _attributes(setting: Setting) -> dict[str, object]:

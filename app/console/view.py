@@ -113,6 +113,7 @@ TRANSLATED = (
     "console.provider_editing.",
     "console.second_factor_rule.",
     "console.sign_ins.",
+    "console.shop_settings.",
     "console.single_sign_on.",
     "console.throttle.",
 )

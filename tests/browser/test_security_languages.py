@@ -1,4 +1,4 @@
-"""The security pages of a shop with data, in every language of the console, on a phone."""
+"""The console of a shop with data, in each of its languages, on a phone."""
 
 from collections.abc import Iterator
 
@@ -26,6 +26,9 @@ PAGES = (
     "inspector/",
     "single-sign-on/",
     "single-sign-on/new",
+    "settings/",
+    "settings/?ask=second-factor&factor=REQUIRED&grace=14",
+    "settings/?ask=second-factor&factor=REQUIRED&grace=many",
 )
 TRANSLATED = tuple(tag for tag in CONSOLE_TAGS if tag != ENGLISH)
 

@@ -32,6 +32,7 @@ NOT_READ = {
     "; style-src 'sha256-",
     "flask oidc set active true",
     "flask oidc show",
+    "form-control form-control-color",
     "Internal Server Error",  # the API's message; the page's is marked
     "Latchkey",
     "Ctrl",
@@ -160,14 +161,18 @@ def test_marked_sentences_of_a_page_are_extracted(tmp_path: Path) -> None:
     }
 
 
-def test_sentences_of_rules_are_messages_and_their_plurals(tmp_path: Path) -> None:
+def test_sentences_of_rules_are_messages_plurals_and_marked_labels(tmp_path: Path) -> None:
     path = tmp_path / "rules.py"
     path.write_text(
         '"""Rules of a thing."""\nmessage = "Use more than digits."\nCODE = "NO_CODE"\n'
+        'LABEL = translatable("Client ID")\nNAME = "Client secret"\n'
+        'Problem("X", "Use a URL: https://x.example", "url")\n'
         'Problem("X", "{count} attempt left.", plural="{count} attempts left.")\n'
     )
     assert {one.key for one in rule_sentences(path)} == {
         "Use more than digits.",
+        "Client ID",
+        "Use a URL: https://x.example",
         ("{count} attempt left.", "{count} attempts left."),
     }
 

@@ -14,6 +14,7 @@ from app.domain.mails.senders import MailSender, sender_setting
 from app.domain.shop.settings import MAX_GRACE_DAYS, ShopSettings, ShopUpdate
 from app.domain.values.errors import Problem
 from app.domain.values.ranges import in_utc
+from app.domain.values.text import translatable
 from app.domain.values.text_rules import line_problem, prose_problem
 from app.domain.values.unset import ABSENT
 
@@ -72,8 +73,9 @@ class SettingGroup(StrEnum):
 class Setting:
     """A setting as the service, the API, the command line, the console and the docs know it.
 
-    ``name`` is its attribute in ``ShopSettings``, ``ShopUpdate`` and the record; ``max_length``
-    counts characters of a text. ``PublicShop`` decides whether anyone can read it.
+    ``name`` is its attribute in ``ShopSettings``, ``ShopUpdate`` and the record; ``label`` and
+    ``help`` are English; pages of the console translate them. ``max_length`` counts characters of
+    a text. ``PublicShop`` decides whether anyone can read it.
     """
 
     name: str
@@ -169,7 +171,7 @@ def _mail_sender(kind: MailKind, label: str) -> Setting:
 SETTINGS = (
     Setting(
         "name",
-        "Shop name",
+        translatable("Shop name"),
         SettingKind.LINE,
         SettingGroup.SHOP,
         "Shown in emails and on sign-in pages.",
@@ -178,7 +180,7 @@ SETTINGS = (
     ),
     Setting(
         "description",
-        "Description",
+        translatable("Description"),
         SettingKind.PROSE,
         SettingGroup.SHOP,
         "What the shop sells.",
@@ -186,7 +188,7 @@ SETTINGS = (
     ),
     Setting(
         "password_login_mode",
-        "Password login",
+        translatable("Password login"),
         SettingKind.LOGIN_MODE,
         SettingGroup.ACCESS,
         "Who can sign in with a password.",
@@ -194,14 +196,14 @@ SETTINGS = (
     ),
     Setting(
         "allow_storefront_traffic",
-        "Storefront traffic",
+        translatable("Storefront traffic"),
         SettingKind.SWITCH,
         SettingGroup.ACCESS,
         "Whether customers and anonymous callers can use the API.",
     ),
     Setting(
         "storefront_note",
-        "Reason for closing",
+        translatable("Reason for closing"),
         SettingKind.LINE,
         SettingGroup.ACCESS,
         "Why the storefront is closed, for staff; empty while it is open.",
@@ -209,7 +211,7 @@ SETTINGS = (
     ),
     Setting(
         "storefront_opens_at",
-        "Storefront opens at",
+        translatable("Storefront opens at"),
         SettingKind.MOMENT,
         SettingGroup.ACCESS,
         "When a closed storefront opens automatically. Without a time, it stays closed "
@@ -217,7 +219,7 @@ SETTINGS = (
     ),
     Setting(
         "default_mail_sender_name",
-        "Sender name",
+        translatable("Sender name"),
         SettingKind.LINE,
         SettingGroup.MAIL,
         "The name that emails come from; without one, the shop's name.",
@@ -225,7 +227,7 @@ SETTINGS = (
     ),
     Setting(
         "default_mail_sender_address",
-        "Sender email",
+        translatable("Sender email"),
         SettingKind.EMAIL,
         SettingGroup.MAIL,
         "The address that emails come from; without one, noreply at the shop's host.",
@@ -233,7 +235,7 @@ SETTINGS = (
     ),
     Setting(
         "mail_reply_to",
-        "Reply-to email",
+        translatable("Reply-to email"),
         SettingKind.EMAIL,
         SettingGroup.MAIL,
         "The address that replies go to; without one, the sender email.",
@@ -241,7 +243,7 @@ SETTINGS = (
     ),
     Setting(
         "accent_color",
-        "Accent color",
+        translatable("Accent color"),
         SettingKind.COLOR,
         SettingGroup.MAIL_DESIGN,
         "The color of buttons and links in emails.",
@@ -250,7 +252,7 @@ SETTINGS = (
     ),
     Setting(
         "mail_footer",
-        "Footer",
+        translatable("Footer"),
         SettingKind.PROSE,
         SettingGroup.MAIL_DESIGN,
         "A text below every email, such as opening hours or how to contact you.",
@@ -258,7 +260,7 @@ SETTINGS = (
     ),
     Setting(
         "mail_legal_line",
-        "Legal line",
+        translatable("Legal line"),
         SettingKind.LINE,
         SettingGroup.MAIL_DESIGN,
         "The last line of every email, such as company name, address and registration.",
@@ -266,21 +268,21 @@ SETTINGS = (
     ),
     Setting(
         "default_language",
-        "Default language",
+        translatable("Default language"),
         SettingKind.LANGUAGE,
         SettingGroup.MAIL,
         "The language of emails to people whose language isn't available.",
         max_length=35,
         is_required=True,
     ),
-    _mail_sender(MailKind.PASSWORD_RESET, "Password reset emails"),
-    _mail_sender(MailKind.ACCOUNT_CONFIRMATION, "Account confirmation emails"),
-    _mail_sender(MailKind.EMAIL_CHANGE_REQUEST, "Email change requests"),
-    _mail_sender(MailKind.CUSTOMER_INVITATION, "Customer invitations"),
-    _mail_sender(MailKind.STAFF_INVITATION, "Staff invitations"),
+    _mail_sender(MailKind.PASSWORD_RESET, translatable("Password reset emails")),
+    _mail_sender(MailKind.ACCOUNT_CONFIRMATION, translatable("Account confirmation emails")),
+    _mail_sender(MailKind.EMAIL_CHANGE_REQUEST, translatable("Email change requests")),
+    _mail_sender(MailKind.CUSTOMER_INVITATION, translatable("Customer invitations")),
+    _mail_sender(MailKind.STAFF_INVITATION, translatable("Staff invitations")),
     Setting(
         "customer_set_password_url",
-        "Set-password page",
+        translatable("Set-password page"),
         SettingKind.REDIRECT_URL,
         SettingGroup.LINKS,
         "The page of the storefront where invited customers set their password.",
@@ -288,21 +290,21 @@ SETTINGS = (
     ),
     Setting(
         "enable_account_confirmation_by_email",
-        "Confirm email of new customers",
+        translatable("Confirm email of new customers"),
         SettingKind.SWITCH,
         SettingGroup.ACCOUNTS,
         "Whether new customers confirm their email.",
     ),
     Setting(
         "allow_login_without_confirmation",
-        "Sign in before confirmation",
+        translatable("Sign in before confirmation"),
         SettingKind.SWITCH,
         SettingGroup.ACCOUNTS,
         "Whether customers can sign in before they confirm their email.",
     ),
     Setting(
         "staff_second_factor",
-        "Second factor for staff",
+        translatable("Second factor for staff"),
         SettingKind.SECOND_FACTOR,
         SettingGroup.SECOND_FACTOR,
         "Whether staff need a second factor for their staff permissions.",
@@ -310,7 +312,7 @@ SETTINGS = (
     ),
     Setting(
         "second_factor_grace_days",
-        "Grace period in days",
+        translatable("Grace period in days"),
         SettingKind.DAYS,
         SettingGroup.SECOND_FACTOR,
         "For how many days staff without a second factor keep their permissions after it became "
