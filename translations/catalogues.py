@@ -63,6 +63,9 @@ def template(*, whole: bool) -> Catalog:
         name = path.relative_to(ROOT).as_posix()
         if whole or name.startswith(SIGNED_OUT):
             made.add(sentence.key, locations=[(name, 0)])
+    for name, functions in PARTLY.items():
+        for sentence in page_sentences(ROOT / "app" / name, functions):
+            made.add(sentence.key, locations=[(f"app/{name}", 0)])
     for permission in Permission if whole else ():
         made.add(permission.label, locations=[("app/domain/authorization/permissions.py", 0)])
     for path in files((LISTED_PAGES,), ""):
@@ -143,10 +146,6 @@ def _sentences() -> Iterator[tuple[Path, Sentence]]:
             yield path, sentence
     for path in files(PAGES, ""):
         for sentence in page_sentences(path):
-            yield path, sentence
-    for name, functions in PARTLY.items():
-        path = ROOT / "app" / name
-        for sentence in page_sentences(path, functions):
             yield path, sentence
     for path in files(RULES, ""):
         for sentence in rule_sentences(path):

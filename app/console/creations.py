@@ -17,6 +17,7 @@ from app.console.forms import ConsoleForm
 from app.console.navigation import PageGroup
 from app.console.page_layout import go, page
 from app.console.session import actor, ports
+from app.domain.values.text import translatable
 from app.services.console.submissions import (
     KEY_LENGTH,
     claim_submission,
@@ -25,11 +26,12 @@ from app.services.console.submissions import (
     release_submission,
     take_created_secret,
 )
+from app.web.translation import text
 
 _KEY = re.compile(rf"[A-Za-z0-9]{{{KEY_LENGTH}}}")
 _PARAMETER = "created"
 _RELOAD_SECONDS = "1"
-_INTERRUPTED = (
+_INTERRUPTED = translatable(
     "This form expired or was interrupted. Check whether the item exists before you try again."
 )
 
@@ -110,7 +112,7 @@ def show(submission: str) -> BaseResponse:
     """Lead to what a form created that was sent twice; wait while it is being created."""
     location = find_created_page(ports(), actor(), submission)
     if location is None:
-        flash(_INTERRUPTED, "warn")
+        flash(text(_INTERRUPTED), "warn")
         return go("console.home.index")
     if location:
         return redirect(location, HTTPStatus.SEE_OTHER)

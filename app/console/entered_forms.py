@@ -14,13 +14,15 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.page_layout import go
 from app.console.session import actor, ports
+from app.domain.values.text import translatable
 from app.services.console.submissions import KEY_LENGTH, find_entered, keep_entered
+from app.web.translation import text
 
 Entered = MultiDict[str, str]
 
 _KEY = re.compile(rf"[A-Za-z0-9]{{{KEY_LENGTH}}}")
 _PARAMETER = "entered"
-_EXPIRED = "What you entered is kept for 10 minutes and has expired."
+_EXPIRED = translatable("What you entered is kept for 10 minutes and has expired.")
 
 
 def go_with_entered(
@@ -39,6 +41,6 @@ def entered_before() -> Entered | None:
         return None
     kept = find_entered(ports(), actor(), key) if _KEY.fullmatch(key) else ""
     if not kept:
-        flash(_EXPIRED, "warn")
+        flash(text(_EXPIRED), "warn")
         return None
     return MultiDict(map(tuple, json.loads(kept)))

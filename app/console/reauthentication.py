@@ -19,6 +19,7 @@ from app.console.session import PROOF_LASTS, actor, caller, ports, prove_now, si
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.second_factors.methods import SecondFactorType
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import translatable
 from app.services.console.console_sessions import confirm_password_again, show_sign_in_options
 from app.services.console.second_factor_sessions import (
     OwnFactors,
@@ -26,52 +27,73 @@ from app.services.console.second_factor_sessions import (
     confirm_passkey_again,
     show_own_factors,
 )
-from app.web.translation import text
+from app.web.translation import lazy_text, text
 
 ANSWER = "proof_password"
 """The field of the password that comes with a form that is sent again."""
 
 ACTS = {
-    "account_actions.reset_factors": "You're about to reset someone's second factors.",
-    "access.set_mode": "You're about to turn off password login.",
-    "access.set_storefront": "You're about to close the storefront.",
-    "app_installation.agree": "You're about to install an app.",
-    "app_installation.retry": "You're about to install an app.",
-    "app_tokens.make": "You're about to create a token that doesn't expire.",
-    "app_tokens.rotate": "You're about to create a token that doesn't expire.",
-    "apps.connect": "You're about to create an app with permissions.",
-    "apps.save_permissions": "You're about to give an app more permissions.",
-    "deliveries.redeliver": "You're about to enable a webhook that receives account links.",
-    "keys.rotate": "You're about to rotate the signing key.",
-    "mail_templates.save": "You're about to change an email that people receive.",
-    "passkeys.add": "You're about to add a passkey.",
-    "passkeys.begin": "You're about to add a passkey.",
-    "passkeys.delete": "You're about to delete a passkey.",
-    "provider_editing.discover": "You're about to look up an identity provider's settings.",
-    "provider_editing.edit": "You're about to change an identity provider.",
-    "provider_editing.new": "You're about to add an identity provider.",
-    "shop_settings.set_second_factor": "You're about to change the rule about second factors.",
-    "second_factors.confirm": "You're about to turn on an authenticator app.",
-    "second_factors.new_codes": "You're about to generate new recovery codes.",
-    "second_factors.start": "You're about to set up an authenticator app.",
-    "second_factors.turn_off": "You're about to turn off your authenticator app.",
-    "single_sign_on.switch": "You're about to enable or disable an identity provider.",
-    "staff.groups.add_member": "You're about to add a member to a group.",
-    "staff.groups.new": "You're about to create a group with permissions or members.",
-    "staff.groups.save": "You're about to give a group more permissions.",
-    "staff.invitations.index": "You're about to invite a staff member.",
-    "staff.invitations.make_link": "You're about to copy an invitation link.",
-    "staff.save_groups": "You're about to change a staff member's groups.",
-    "webhook_editing.edit": "You're about to save a webhook that receives account links.",
-    "webhook_editing.new": "You're about to create a webhook that receives account links.",
-    "webhooks.grant": "You're about to give an app more permissions.",
-    "webhooks.resume": "You're about to enable a webhook that receives account links.",
+    "account_actions.reset_factors": translatable(
+        "You're about to reset someone's second factors."
+    ),
+    "access.set_mode": translatable("You're about to turn off password login."),
+    "access.set_storefront": translatable("You're about to close the storefront."),
+    "app_installation.agree": translatable("You're about to install an app."),
+    "app_installation.retry": translatable("You're about to install an app."),
+    "app_tokens.make": translatable("You're about to create a token that doesn't expire."),
+    "app_tokens.rotate": translatable("You're about to create a token that doesn't expire."),
+    "apps.connect": translatable("You're about to create an app with permissions."),
+    "apps.save_permissions": translatable("You're about to give an app more permissions."),
+    "deliveries.redeliver": translatable(
+        "You're about to enable a webhook that receives account links."
+    ),
+    "keys.rotate": translatable("You're about to rotate the signing key."),
+    "mail_templates.save": translatable("You're about to change an email that people receive."),
+    "passkeys.add": translatable("You're about to add a passkey."),
+    "passkeys.begin": translatable("You're about to add a passkey."),
+    "passkeys.delete": translatable("You're about to delete a passkey."),
+    "provider_editing.discover": translatable(
+        "You're about to look up an identity provider's settings."
+    ),
+    "provider_editing.edit": translatable("You're about to change an identity provider."),
+    "provider_editing.new": translatable("You're about to add an identity provider."),
+    "shop_settings.set_second_factor": translatable(
+        "You're about to change the rule about second factors."
+    ),
+    "second_factors.confirm": translatable("You're about to turn on an authenticator app."),
+    "second_factors.new_codes": translatable("You're about to generate new recovery codes."),
+    "second_factors.start": translatable("You're about to set up an authenticator app."),
+    "second_factors.turn_off": translatable("You're about to turn off your authenticator app."),
+    "single_sign_on.switch": translatable(
+        "You're about to enable or disable an identity provider."
+    ),
+    "staff.groups.add_member": translatable("You're about to add a member to a group."),
+    "staff.groups.new": translatable(
+        "You're about to create a group with permissions or members."
+    ),
+    "staff.groups.save": translatable("You're about to give a group more permissions."),
+    "staff.invitations.index": translatable("You're about to invite a staff member."),
+    "staff.invitations.make_link": translatable("You're about to copy an invitation link."),
+    "staff.save_groups": translatable("You're about to change a staff member's groups."),
+    "webhook_editing.edit": translatable(
+        "You're about to save a webhook that receives account links."
+    ),
+    "webhook_editing.new": translatable(
+        "You're about to create a webhook that receives account links."
+    ),
+    "webhooks.grant": translatable("You're about to give an app more permissions."),
+    "webhooks.resume": translatable(
+        "You're about to enable a webhook that receives account links."
+    ),
 }
 """What each form that needs a proof does, by its page's endpoint."""
 
-_LEADING_HERE = {"second_factor_rule.show": "Your shop requires a second factor for staff access."}
+_LEADING_HERE = {
+    "second_factor_rule.show": translatable("Your shop requires a second factor for staff access.")
+}
 """Pages that lead here without a form."""
 
+_ANY_ACT = translatable("This change needs a recent confirmation.")
 _ANSWERS = (ANSWER, "proof_code", "proof_credential")
 _NEVER_KEPT = (*_ANSWERS, "proof_challenge", "csrf_token")
 _OPTIONS = "console.sign_in.proof_options"
@@ -86,8 +108,8 @@ class ProofForm(ConsoleForm):
         "challenge": "",
         "credential": "",
     }
-    proof_password = PasswordField("Password")
-    proof_code = StringField("Code")
+    proof_password = PasswordField(lazy_text("Password"))
+    proof_code = StringField(lazy_text("Code"))
     proof_challenge = HiddenField(default="", render_kw={"id": False})
     proof_credential = HiddenField(default="", render_kw={"id": False})
 
@@ -178,11 +200,11 @@ def ask(
     return page(
         "reauthenticate.html",
         status,
-        title="Confirm your password" if by_password else "Confirm it's you",
+        title=text("Confirm your password") if by_password else text("Confirm it's you"),
         factors=factors,
         code_hint=_code_hint(factors),
         form=form or ProofForm(formdata=None),
-        act=(ACTS | _LEADING_HERE).get(act, "This change needs a recent confirmation."),
+        act=text((ACTS | _LEADING_HERE).get(act, _ANY_ACT)),
         lasts=text(
             "We won't ask again for {count} minute.",
             "We won't ask again for {count} minutes.",
@@ -205,9 +227,9 @@ def _code_hint(factors: OwnFactors) -> str:
     has_app = SecondFactorType.AUTHENTICATOR_APP in factors.types
     has_codes = SecondFactorType.RECOVERY_CODES in factors.types
     if has_app:
-        hint = "From your authenticator app, or a recovery code."
-        return hint if has_codes else "From your authenticator app."
-    return "One of your recovery codes." if has_codes else ""
+        with_codes = text("From your authenticator app, or a recovery code.")
+        return with_codes if has_codes else text("From your authenticator app.")
+    return text("One of your recovery codes.") if has_codes else ""
 
 
 def _without_question(next_path: str) -> str:

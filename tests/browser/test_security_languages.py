@@ -29,6 +29,8 @@ PAGES = (
     "settings/",
     "settings/?ask=second-factor&factor=REQUIRED&grace=14",
     "settings/?ask=second-factor&factor=REQUIRED&grace=many",
+    "account/security/",
+    "prove?act=keys.rotate",
 )
 TRANSLATED = tuple(tag for tag in CONSOLE_TAGS if tag != ENGLISH)
 

@@ -11,6 +11,7 @@ from app.console.session import actor, ports
 from app.domain.accounts.users import User
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import translatable
 from app.services.accounts.reset_links import send_reset_link
 from app.services.people.account_blocks import unblock_account
 from app.services.people.customers import delete_customer
@@ -34,7 +35,7 @@ def activate(key: int) -> BaseResponse:
     """Activate the account."""
     return _act(
         key,
-        "Activated {name}.",
+        translatable("Activated {name}."),
         lambda: activate_user(ports(), actor(), key),
     )
 
@@ -44,7 +45,7 @@ def deactivate(key: int) -> BaseResponse:
     """Deactivate the account and end its sessions."""
     return _act(
         key,
-        "Deactivated {name} and ended all their sessions.",
+        translatable("Deactivated {name} and ended all their sessions."),
         lambda: deactivate_user(ports(), actor(), key),
     )
 
@@ -84,7 +85,7 @@ def reset_factors(key: int) -> BaseResponse:
     """Remove the second factors of someone who lost them, and end their sessions."""
     return _act(
         key,
-        "Reset the second factors of {name} and ended all their sessions.",
+        translatable("Reset the second factors of {name} and ended all their sessions."),
         lambda: reset_second_factors(ports(), actor(), to_global_id("User", key)),
     )
 
@@ -94,7 +95,7 @@ def end_one(key: int, session_id: int) -> BaseResponse:
     """End one session of the account."""
     return _act(
         key,
-        "Session ended.",
+        translatable("Session ended."),
         lambda: end_user_session(ports(), actor(), key, session_id),
     )
 
@@ -104,7 +105,7 @@ def unblock(key: int) -> BaseResponse:
     """Lift the account's own block."""
     return _act(
         key,
-        "Unblocked the account of {name}.",
+        translatable("Unblocked the account of {name}."),
         lambda: unblock_account(ports(), actor(), key),
     )
 
@@ -114,7 +115,7 @@ def send_link(key: int) -> BaseResponse:
     """Mail them a link to set a password."""
     return _act(
         key,
-        "Password reset link sent to {email}.",
+        translatable("Password reset link sent to {email}."),
         lambda: send_reset_link(ports(), actor(), key, redirect_url=set_password_url()),
     )
 

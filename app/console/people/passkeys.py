@@ -10,6 +10,7 @@ from app.console.forms import ConsoleForm
 from app.console.navigation import PageGroup
 from app.console.page_layout import done, go, not_done, page, refused_page
 from app.console.people.passkeys_page import ask_delete, kind_of
+from app.console.people.person_page import device_words
 from app.console.session import actor, ports, prove_now
 from app.domain.values.errors import Refused
 from app.services.accounts.passkeys import (
@@ -22,7 +23,7 @@ from app.services.accounts.passkeys import (
     show_passkey,
 )
 from app.services.console.own_second_factors import show_own_second_factors
-from app.web.translation import text
+from app.web.translation import lazy_text, text
 
 _SECURITY = "console.second_factors.index"
 
@@ -33,7 +34,10 @@ class NewPasskeyForm(CreatingForm):
     """A name, and what the browser answered."""
 
     names = {"challenge": "", "credential": ""}  # noqa: RUF012
-    name = StringField("Name", validators=[InputRequired("Enter a name for the passkey.")])
+    name = StringField(
+        lazy_text("Name"),
+        validators=[InputRequired(lazy_text("Enter a name for the passkey."))],
+    )
     challenge = HiddenField(default="", render_kw={"id": False})
     credential = HiddenField(default="", render_kw={"id": False})
 
@@ -41,7 +45,10 @@ class NewPasskeyForm(CreatingForm):
 class RenameForm(ConsoleForm):
     """Another name for a passkey."""
 
-    name = StringField("Name", validators=[InputRequired("Enter a name for the passkey.")])
+    name = StringField(
+        lazy_text("Name"),
+        validators=[InputRequired(lazy_text("Enter a name for the passkey."))],
+    )
 
 
 @blueprint.route("/new", methods=["GET", "POST"])
@@ -93,7 +100,7 @@ def rename(key: int) -> BaseResponse:
             except Refused as refused:
                 form.refuse(refused)
             else:
-                return done("Passkey renamed.", _SECURITY)
+                return done(text("Passkey renamed."), _SECURITY)
     except Refused as refused:
         return not_done(refused, _SECURITY)
     return refused_page("account/passkey.html", **_values(passkey, form))
@@ -106,14 +113,14 @@ def delete(key: int) -> BaseResponse:
         delete_passkey(ports(), actor(), passkey_id=key)
     except Refused as refused:
         return not_done(refused, _SECURITY)
-    return done("Passkey deleted.", _SECURITY)
+    return done(text("Passkey deleted."), _SECURITY)
 
 
 def _new_page(form: NewPasskeyForm) -> BaseResponse:
     """Return the form with new options: those of a refused answer can't be answered again."""
     begun = begin_passkey(ports(), actor())
     show = refused_page if form.is_submitted() and form.errors else page
-    form.name.data = form.name.data or begun.name
+    form.name.data = form.name.data or device_words(begun.name)
     form.challenge.data, form.credential.data = begun.challenge, ""
     return show(
         "account/passkey_new.html",
@@ -132,7 +139,7 @@ def _add(form: NewPasskeyForm) -> Created:
         name=form.name.data,
     )
     prove_now(by_factor=True)
-    message = "Passkey added."
+    message = text("Passkey added.")
     if added.other_sessions:
         message = text(
             "Passkey added. {count} other session stays signed in.",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.console.parts import Consequence, Question
+from app.console.people.person_page import device_words
 from app.domain.authorization.actor import Actor
 from app.domain.urls.web_urls import parse_web_url
 from app.services.accounts.passkeys import MAX_PASSKEYS, OwnPasskey
@@ -76,30 +77,32 @@ def why_impossible(actor: Actor, *, in_development: bool) -> str:
 
 def ask_delete(passkey: OwnPasskey, *, is_last_factor: bool) -> Question:
     """Return the question before a passkey is deleted."""
-    consequences = [Consequence("warn", "You can't sign in with this passkey anymore.")]
+    consequences = [Consequence("warn", text("You can't sign in with this passkey anymore."))]
     if is_last_factor:
         consequences = [
-            Consequence("bad", "You sign in without a second factor from then on."),
+            Consequence("bad", text("You sign in without a second factor from then on.")),
             *consequences,
-            Consequence("warn", "Your recovery codes stop working."),
+            Consequence("warn", text("Your recovery codes stop working.")),
         ]
     return Question(
         title=text("Delete the passkey {name}?", name=passkey.name),
         endpoint="console.passkeys.delete",
         arguments={"key": passkey.id},
         consequences=consequences,
-        detail="Delete it in your browser or password manager as well, so that it isn't offered.",
-        action="Delete passkey",
+        detail=text(
+            "Delete it in your browser or password manager as well, so that it isn't offered."
+        ),
+        action=text("Delete passkey"),
     )
 
 
 def kind_of(passkey: OwnPasskey) -> str:
     """Return where a passkey is kept, or that it doesn't work."""
     if passkey.is_reported:
-        return "Reported: it doesn't work anymore"
+        return text("Reported: it doesn't work anymore")
     if passkey.is_synced:
-        return "Synced by a password manager"
-    return "Stored on one device or security key"
+        return text("Synced by a password manager")
+    return text("Stored on one device or security key")
 
 
 def _row(passkey: OwnPasskey) -> PasskeyRow:
@@ -107,7 +110,7 @@ def _row(passkey: OwnPasskey) -> PasskeyRow:
         passkey.id,
         passkey.name,
         kind_of(passkey),
-        passkey.device,
+        device_words(passkey.device),
         passkey.created_at,
         passkey.last_used_at,
         text("Rename {name}", name=passkey.name),

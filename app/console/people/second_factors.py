@@ -31,7 +31,7 @@ from app.services.console.own_second_factors import show_own_second_factors
 from app.services.console.sign_in_methods import show_own_sign_in_methods
 from app.services.second_factors.passkey_checks import party_of
 from app.web.converters import one_of
-from app.web.translation import text
+from app.web.translation import lazy_text, text
 
 _INDEX = "console.second_factors.index"
 
@@ -52,7 +52,8 @@ class SetupForm(CreatingForm):
     """The first code of an authenticator app."""
 
     code = StringField(
-        "6-digit code", validators=[InputRequired("Enter the 6-digit code from the app.")]
+        lazy_text("6-digit code"),
+        validators=[InputRequired(lazy_text("Enter the 6-digit code from the app."))],
     )
 
 
@@ -95,7 +96,7 @@ def turn_off() -> BaseResponse:
         turn_off_app(ports(), actor())
     except Refused as refused:
         return not_done(refused, _INDEX)
-    return done("Authenticator app turned off.", _INDEX)
+    return done(text("Authenticator app turned off."), _INDEX)
 
 
 @blueprint.post("/codes")
@@ -115,9 +116,9 @@ def _confirm(form: SetupForm) -> Created:
 
 def _confirmed(added: AddedFactor) -> str:
     if added.is_moved:
-        return "Authenticator app moved to the new phone."
+        return text("Authenticator app moved to the new phone.")
     if not added.other_sessions:
-        return "Authenticator app turned on."
+        return text("Authenticator app turned on.")
     return text(
         "Authenticator app turned on. {count} other session stays signed in.",
         "Authenticator app turned on. {count} other sessions stay signed in.",
@@ -127,7 +128,7 @@ def _confirmed(added: AddedFactor) -> str:
 
 def _replace_codes() -> Created:
     codes = replace_own_recovery_codes(ports(), actor())
-    return Created("Recovery codes replaced.", _INDEX, secret=" ".join(codes))
+    return Created(text("Recovery codes replaced."), _INDEX, secret=" ".join(codes))
 
 
 def _values(form: SetupForm | None = None) -> dict[str, object]:

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from app.console.formatting import exact
+from app.console.formatting import day, exact
 from app.console.parts import Consequence, Pill, Question
-from app.console.time_zone import local
 from app.domain.accounts.users import User
 from app.domain.second_factors.recovery_codes import NUMBER, write_recovery_code
+from app.domain.values.text import translatable
 from app.services.accounts.authenticator_apps import AppSetup
 from app.services.console.own_second_factors import OwnSecondFactors
 from app.services.console.sign_in_methods import SignInMethods
@@ -23,10 +23,10 @@ _FEW = 3
 _FILE = "recovery-codes.txt"
 
 _START_LABELS = {
-    (False, False): "Set up authenticator app",
-    (False, True): "Continue setup",
-    (True, False): "Move to a new phone",
-    (True, True): "Continue moving to a new phone",
+    (False, False): translatable("Set up authenticator app"),
+    (False, True): translatable("Continue setup"),
+    (True, False): translatable("Move to a new phone"),
+    (True, True): translatable("Continue moving to a new phone"),
 }
 """The label of the button that begins a setup, by whether an app is on and one being set up."""
 
@@ -101,8 +101,8 @@ def make_security_page(
         app_since=app.confirmed_at,
         app_last_used=app.last_used_at,
         is_pending=app.is_pending,
-        start_label=_START_LABELS[is_on, app.is_pending],
-        confirm_label="Move to this phone" if is_on else "Turn on authenticator app",
+        start_label=text(_START_LABELS[is_on, app.is_pending]),
+        confirm_label=text("Move to this phone") if is_on else text("Turn on authenticator app"),
         codes_pill=_codes_pill(factors) if counts.is_active else None,
         codes_created=factors.codes.created_at,
         codes_last_used=factors.codes.last_used_at,
@@ -136,15 +136,17 @@ def _methods(user: User, factors: OwnSecondFactors, methods: SignInMethods) -> I
         label = text("{count} passkey", "{count} passkeys", count=counts.passkeys)
         yield Method("ok", "check-circle-fill", label)
     else:
-        yield Method("muted", "dash-circle", "Passkeys", "None")
+        yield Method("muted", "dash-circle", text("Passkeys"), text("Not set up"))
     if counts.has_authenticator_app:
-        yield Method("ok", "check-circle-fill", "Authenticator app")
+        yield Method("ok", "check-circle-fill", text("Authenticator app"))
     else:
-        yield Method("muted", "dash-circle", "Authenticator app", "Not set up")
+        yield Method("muted", "dash-circle", text("Authenticator app"), text("Not set up"))
     if methods.has_password:
-        yield Method("ok", "check-circle-fill", "Password", link_label="Change password")
+        link_label = text("Change password")
+        yield Method("ok", "check-circle-fill", text("Password"), link_label=link_label)
     else:
-        yield Method("muted", "dash-circle", "Password", link_label="Set a password")
+        link_label = text("Set a password")
+        yield Method("muted", "dash-circle", text("Password"), link_label=link_label)
 
 
 def _policy(factors: OwnSecondFactors, now: datetime) -> str:
@@ -152,19 +154,17 @@ def _policy(factors: OwnSecondFactors, now: datetime) -> str:
     if begins is None:
         return ""
     has_factor = factors.counts.is_active
-    then = "You have one." if has_factor else "Add a passkey or an authenticator app."
+    then = text("You have one.") if has_factor else text("Add a passkey or an authenticator app.")
     if begins <= now:
         return text("Staff need a second factor. {then}", then=then)
-    day = local(begins)
-    return text(
-        "Staff need a second factor from {day.day} {day:%b %Y}. {then}", day=day, then=then
-    )
+    return text("Staff need a second factor from {date}. {then}", date=day(begins), then=then)
 
 
 def _app_pill(factors: OwnSecondFactors) -> Pill | None:
     if factors.counts.has_authenticator_app:
-        return Pill("bad", "Reported") if factors.app.is_reported else Pill("ok", "On")
-    return Pill("warn", "Setup not finished") if factors.app.is_pending else None
+        is_reported = factors.app.is_reported
+        return Pill("bad", text("Reported")) if is_reported else Pill("ok", text("On"))
+    return Pill("warn", text("Setup not finished")) if factors.app.is_pending else None
 
 
 def _codes_pill(factors: OwnSecondFactors) -> Pill:
@@ -178,26 +178,26 @@ def _dialog(factors: OwnSecondFactors, question: str | None, submission: str) ->
         return _turn_off(factors)
     if question == "codes" and factors.counts.is_active:
         return Question(
-            title="Generate new recovery codes?",
+            title=text("Generate new recovery codes?"),
             endpoint="console.second_factors.new_codes",
-            consequences=(Consequence("warn", "Your current recovery codes stop working."),),
-            action="Generate new codes",
+            consequences=(Consequence("warn", text("Your current recovery codes stop working.")),),
+            action=text("Generate new codes"),
             hidden=(("submission", submission),),
         )
     return None
 
 
 def _turn_off(factors: OwnSecondFactors) -> Question:
-    consequences = [Consequence("warn", "Codes from your app stop working.")]
+    consequences = [Consequence("warn", text("Codes from your app stop working."))]
     if not factors.counts.passkeys:
         consequences = [
-            Consequence("bad", "You sign in without a second factor from then on."),
+            Consequence("bad", text("You sign in without a second factor from then on.")),
             *consequences,
-            Consequence("warn", "Your recovery codes stop working."),
+            Consequence("warn", text("Your recovery codes stop working.")),
         ]
     return Question(
-        title="Turn off your authenticator app?",
+        title=text("Turn off your authenticator app?"),
         endpoint="console.second_factors.turn_off",
         consequences=consequences,
-        action="Turn off authenticator app",
+        action=text("Turn off authenticator app"),
     )
