@@ -27,9 +27,12 @@ from translations.sources import PAGES, TEMPLATES, files
 TAG = re.compile(r"</?\w+[^>]*>")
 NOT_READ = {
     '<a href="{}">{}</a>',
+    '<a href="{}" rel="noreferrer">{}</a>',
     '<span class="{}">{}</span>',
     '<time datetime="{}" title="{}">{}</time>',
     "; style-src 'sha256-",
+    "Authorization: Bearer ",
+    "flask app token create ",
     "flask oidc set active true",
     "flask oidc show",
     "form-control form-control-color",

@@ -20,7 +20,7 @@ from app.services.apps.installation_requests import (
     retry_installation,
 )
 from app.services.apps.manifests import fetch_manifest
-from app.web.translation import problem_text, text
+from app.web.translation import lazy_text, problem_text, text
 
 _URL = "manifestUrl"
 
@@ -36,14 +36,16 @@ class ManifestForm(ConsoleForm):
     """The URL of an app's manifest."""
 
     names = {_URL: "url"}  # noqa: RUF012
-    url = URLField("Manifest URL", validators=[InputRequired("Enter a URL.")])
+    url = URLField(
+        lazy_text("Manifest URL"), validators=[InputRequired(lazy_text("Enter a URL."))]
+    )
 
 
 class InstallForm(ManifestForm, CreatingForm):
     """What the person agrees to."""
 
-    permissions = PermissionsField("Requested permissions")
-    activate = BooleanField("Activate the app after installation", default=True)
+    permissions = PermissionsField(lazy_text("Requested permissions"))
+    activate = BooleanField(lazy_text("Activate the app after installation"), default=True)
 
 
 @blueprint.route("/", methods=["GET", "POST"])

@@ -126,7 +126,7 @@ def make_app_page(
         status=app_status(app),
         facts=tuple(_facts(app, now)),
         tokens=tuple(_token(one, now) for one in parts.tokens),
-        token_command=text("flask app token create {id}", id=app.id),
+        token_command=f"flask app token create {app.id}",
         webhooks=tuple(_webhook(one) for one in parts.webhooks),
         extensions=tuple(_extension(one) for one in parts.extensions),
         no_extensions=_no_extensions(app),
@@ -137,40 +137,41 @@ def make_app_page(
 
 def make_secret(token: AppToken, secret: str) -> Secret:
     """Return a new token's secret, and the header that apps send it in."""
-    title = "Token created"
+    title = text("Token created")
     if token.name:
         title = text("Token “{name}” created", name=token.name)
-    return Secret(title, secret, text("Authorization: Bearer {secret}", secret=secret))
+    return Secret(title, secret, f"Authorization: Bearer {secret}")
 
 
 def _facts(app: App, now: datetime) -> Iterable[Fact]:
     is_custom = app.type is AppType.LOCAL
-    yield Fact("Type", "Custom" if is_custom else "Installed from manifest")
+    yield Fact(text("Type"), text("Custom") if is_custom else text("Installed from manifest"))
     if app.version:
-        yield Fact("Version", app.version)
+        yield Fact(text("Version"), app.version)
     if app.author:
-        yield Fact("Author", app.author)
+        yield Fact(text("Author"), app.author)
     if app.identifier:
-        yield Fact("Identifier", app.identifier, is_copied=True)
+        yield Fact(text("Identifier"), app.identifier, is_copied=True)
     if app.app_url:
-        yield Fact("Website", _LINK.format(app.app_url, breakable(app.app_url)))
+        yield Fact(text("Website"), _LINK.format(app.app_url, breakable(app.app_url)))
     if app.manifest_url:
-        yield Fact("Manifest", app.manifest_url, is_copied=True)
+        yield Fact(text("Manifest"), app.manifest_url, is_copied=True)
     if app.support_url:
-        yield Fact("Support", _LINK.format(app.support_url, breakable(app.support_url)))
-    yield Fact("Created" if is_custom else "Installed", time_element(app.created_at, now))
-    yield Fact("API ID", global_id(app.id, "App"), is_copied=True)
+        yield Fact(text("Support"), _LINK.format(app.support_url, breakable(app.support_url)))
+    made = text("Created") if is_custom else text("Installed")
+    yield Fact(made, time_element(app.created_at, now))
+    yield Fact(text("API ID"), global_id(app.id, "App"), is_copied=True)
 
 
 def _token(token: AppToken, now: datetime) -> TokenRow:
     return TokenRow(
         id=token.id,
-        name=token.name or "Unnamed token",
+        name=token.name or text("Unnamed token"),
         label=token.name or text("token …{last_four}", last_four=token.last_four),
         notes=tuple(_notes(token, now)),
         last_four=text("…{last_four}", last_four=token.last_four),
         last_used_at=token.last_used_at,
-        unused="Not used here yet" if token.awaits_first_use else "Never",
+        unused=text("Not used here yet") if token.awaits_first_use else text("Never"),
         last_used_address=token.last_used_address,
         expires_at=token.expires_at,
         can_rotate=token.replaced_at is None,
@@ -183,16 +184,15 @@ def _notes(token: AppToken, now: datetime) -> Iterable[str]:
     else:
         yield html_text("Created {moment}", moment=time_element(token.created_at, now))
     if token.replaced_at is not None:
-        yield "Rotated; this token works until it expires"
+        yield text("Rotated; this token works until it expires")
     if token.permissions is not None:
-        labels = permission_labels(token.permissions)
-        yield text("Limited to: {permissions}", permissions=", ".join(labels) or "none")
+        labels = ", ".join(permission_labels(token.permissions)) or text("none")
+        yield text("Limited to: {permissions}", permissions=labels)
 
 
 def _webhook(webhook: AppWebhook) -> WebhookRow:
-    return WebhookRow(
-        webhook.id, webhook.name or "Unnamed webhook", _sends(webhook), _webhook_state(webhook)
-    )
+    name = webhook.name or text("Unnamed webhook")
+    return WebhookRow(webhook.id, name, _sends(webhook), _webhook_state(webhook))
 
 
 def _sends(webhook: AppWebhook) -> str:
@@ -209,10 +209,12 @@ def _sends(webhook: AppWebhook) -> str:
 
 def _webhook_state(webhook: AppWebhook) -> Pill:
     if webhook.disabled_reason:
-        return Pill("bad", "Disabled")
+        return Pill("bad", text("Disabled"))
     if not webhook.is_active:
-        return Pill("off", "Disabled")
-    return Pill("bad", "Failing") if webhook.is_failing else Pill("ok", "Active")
+        return Pill("off", text("Disabled"))
+    if webhook.is_failing:
+        return Pill("bad", text("Failing"))
+    return Pill("ok", text("Active"))
 
 
 def _extension(extension: Extension) -> ExtensionRow:
@@ -228,17 +230,19 @@ def _extension(extension: Extension) -> ExtensionRow:
 
 def _no_extensions(app: App) -> str:
     if app.type is AppType.LOCAL:
-        return "Extensions come from an app's manifest. Custom apps have none."
+        return text("Extensions come from an app's manifest. Custom apps have none.")
     return text("{name} doesn't declare any in its manifest.", name=app.name)
 
 
 def _effect(app: App, parts: AppParts) -> str:
     """Return what deactivating the app stops, or what its being inactive stops."""
     if not app.is_active:
-        return "Its tokens are rejected and its webhooks don't send events until you activate it."
+        return text(
+            "Its tokens are rejected and its webhooks don't send events until you activate it."
+        )
     stopped = enumeration(AppParts(parts.tokens, parts.webhooks).counts)
     if not stopped:
-        return "Deactivating stops the app until you activate it again."
+        return text("Deactivating stops the app until you activate it again.")
     return text(
         "Deactivating stops its {stopped} until you activate the app again.", stopped=stopped
     )

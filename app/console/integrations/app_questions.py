@@ -29,15 +29,14 @@ class AppParts:
     @property
     def counts(self) -> list[str]:
         """How many there are of each kind, without those of which there are none."""
-        return [
-            words
-            for words in (
-                _count("{count:,} token", "{count:,} tokens", self.tokens),
-                _count("{count:,} webhook", "{count:,} webhooks", self.webhooks),
-                _count("{count:,} extension", "{count:,} extensions", self.extensions),
-            )
-            if words
-        ]
+        tokens, webhooks = len(self.tokens), len(self.webhooks)
+        extensions = len(self.extensions)
+        counts = (
+            tokens and text("{count:,} token", "{count:,} tokens", count=tokens),
+            webhooks and text("{count:,} webhook", "{count:,} webhooks", count=webhooks),
+            extensions and text("{count:,} extension", "{count:,} extensions", count=extensions),
+        )
+        return [words for words in counts if words]
 
 
 def make_question(
@@ -60,7 +59,7 @@ def make_grant_question(
     fields = (("permissions", one.value) for one in in_order(permissions))
     return Question(
         title=text("Grant these permissions to {app}?", app=app.name),
-        action="Grant permissions",
+        action=text("Grant permissions"),
         endpoint="console.apps.save_permissions",
         arguments={"key": app.id},
         hidden=(("confirmed", "yes"), *fields),
@@ -68,19 +67,17 @@ def make_grant_question(
     )
 
 
-def _count(one: str, many: str, items: Sequence[object]) -> str:
-    return text(one, many, count=len(items)) if items else ""
-
-
 def _deactivation(app: App, parts: AppParts) -> Question:
     return Question(
         title=text("Deactivate {app}?", app=app.name),
-        action="Deactivate app",
+        action=text("Deactivate app"),
         endpoint="console.apps.deactivate",
         arguments={"key": app.id},
         consequences=(
             *_stopped(parts),
-            Consequence("ok", "Nothing is deleted. You can activate the app again at any time."),
+            Consequence(
+                "ok", text("Nothing is deleted. You can activate the app again at any time.")
+            ),
         ),
     )
 
@@ -119,12 +116,12 @@ def _deletion(app: App, parts: AppParts) -> Question:
         )
     return Question(
         title=text("Delete {app}?", app=app.name),
-        action="Delete app",
+        action=text("Delete app"),
         endpoint="console.apps.remove",
         arguments={"key": app.id},
         consequences=(
             Consequence("bad", deleted),
-            Consequence("ok", "The audit log keeps what the app did and who deleted it."),
+            Consequence("ok", text("The audit log keeps what the app did and who deleted it.")),
         ),
     )
 
@@ -138,12 +135,14 @@ _ABOUT_APP: Mapping[str | None, Callable[[App, AppParts], Question]] = {
 def _rotation(app: App, token: AppToken) -> Question:
     return Question(
         title=text("Rotate token …{last_four}?", last_four=token.last_four),
-        action="Rotate token",
+        action=text("Rotate token"),
         endpoint="console.app_tokens.rotate",
         arguments={"key": app.id, "token_id": token.id},
         consequences=(
-            Consequence("ok", "A new token with the same permissions is created and shown once."),
-            Consequence("warn", "The old token keeps working for a grace period."),
+            Consequence(
+                "ok", text("A new token with the same permissions is created and shown once.")
+            ),
+            Consequence("warn", text("The old token keeps working for a grace period.")),
         ),
         is_harmless=True,
     )
@@ -164,7 +163,7 @@ def _revocation(app: App, parts: AppParts, token: AppToken, now: datetime) -> Qu
         remaining = Consequence("warn", only)
     return Question(
         title=text("Revoke token …{last_four}?", last_four=token.last_four),
-        action="Revoke token",
+        action=text("Revoke token"),
         endpoint="console.app_tokens.revoke",
         arguments={"key": app.id, "token_id": token.id},
         consequences=(Consequence("bad", _rejected(token, now)), remaining),
@@ -173,9 +172,9 @@ def _revocation(app: App, parts: AppParts, token: AppToken, now: datetime) -> Qu
 
 def _rejected(token: AppToken, now: datetime) -> str:
     if token.awaits_first_use:
-        return "It is rejected from the next request on. It hasn't been used here yet."
+        return text("It is rejected from the next request on. It hasn't been used here yet.")
     if token.last_used_at is None:
-        return "It is rejected from the next request on. It was never used."
+        return text("It is rejected from the next request on. It was never used.")
     moment = time_element(token.last_used_at, now)
     if not token.last_used_address:
         return html_text(
@@ -192,7 +191,7 @@ def _link_webhook(webhook: LinkWebhook) -> Consequence:
     sentence = html_text(
         "{name} sends to {url} and was saved by {person}, who doesn't have {permissions}. It will "
         "receive links that give access to accounts.",
-        name=webhook.name or "An unnamed webhook",
+        name=webhook.name or text("An unnamed webhook"),
         url=webhook.target_url,
         person=webhook.saved_by,
         permissions=enumeration(permission_labels(webhook.lacking)),

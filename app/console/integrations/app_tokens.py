@@ -21,9 +21,14 @@ from app.services.apps.app_tokens import (
     rotate_app_token,
 )
 from app.web.converters import one_of
-from app.web.translation import text
+from app.web.translation import lazy_text, text
 
-_LIVES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In 1 year"}
+_LIVES = {
+    "": lazy_text("Never"),
+    "30": lazy_text("In 30 days"),
+    "90": lazy_text("In 90 days"),
+    "365": lazy_text("In 1 year"),
+}
 
 blueprint = Blueprint("app_tokens", __name__, url_prefix="/apps/<key:key>/tokens")
 
@@ -32,9 +37,11 @@ class TokenForm(CreatingForm):
     """A new token; without chosen permissions it has all of its app's."""
 
     names = {"expiresAt": "life"}  # noqa: RUF012
-    name = StringField("Name")
-    life = SelectField("Expires", choices=[SelectChoice(*life) for life in _LIVES.items()])
-    permissions = PermissionsField("Scope")
+    name = StringField(lazy_text("Name"))
+    life = SelectField(
+        lazy_text("Expires"), choices=[SelectChoice(*life) for life in _LIVES.items()]
+    )
+    permissions = PermissionsField(lazy_text("Scope"))
 
 
 @blueprint.route("/new", methods=["GET", "POST"])
@@ -73,14 +80,13 @@ def _create(key: int, form: TokenForm) -> Created:
         expires_at=now() + timedelta(days=days) if days else None,
         permissions=form.permissions.chosen or None,
     )
-    return created_token(
-        "The token was created.", create_app_token(ports(), actor(), key, options)
-    )
+    new = create_app_token(ports(), actor(), key, options)
+    return created_token(text("The token was created."), new)
 
 
 def _rotate(token_id: int, overlap: timedelta) -> Created:
     new = rotate_app_token(ports(), actor(), token_id, overlap)
-    return created_token("The token was rotated.", new)
+    return created_token(text("The token was rotated."), new)
 
 
 def _chips(app: App, form: TokenForm) -> list[Chip]:

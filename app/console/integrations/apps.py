@@ -37,6 +37,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.pages import Page, PageRequest
+from app.domain.values.text import translatable
 from app.services.apps.app_changes import (
     AppChange,
     NewApp,
@@ -54,9 +55,13 @@ from app.services.authorization.register import may
 from app.services.metadata.app_metadata import show_app_with_metadata
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
-from app.web.translation import text
+from app.web.translation import lazy_text, text, texts
 
-_NAMES = {"q": "Name", "status": "Status", "kind": "Type"}
+_NAMES = {
+    "q": translatable("Name"),
+    "status": translatable("Status"),
+    "kind": translatable("Type"),
+}
 _WORDS: Mapping[str, Mapping[str, str]] = {"status": STATUS, "kind": KINDS, "sort": SORTS}
 _CONVERTERS = {"status": one_of(STATUS), "kind": one_of(KINDS)}
 _STATUS = {"active": True, "inactive": False}
@@ -64,7 +69,12 @@ _KINDS = {"made": AppType.LOCAL, "installed": AppType.THIRDPARTY}
 _SORTS = {"newest": (AppSortField.CREATION_DATE, True)}
 _ORDERS = {"newest": ListOrder.NEWEST_FIRST}
 
-OVERLAPS = {"0": "Immediately", "1": "In 1 hour", "24": "In 1 day", "168": "In 1 week"}
+OVERLAPS = {
+    "0": translatable("Immediately"),
+    "1": translatable("In 1 hour"),
+    "24": translatable("In 1 day"),
+    "168": translatable("In 1 week"),
+}
 """When a rotated token can expire, by hours."""
 
 DEFAULT_OVERLAP = "24"
@@ -83,8 +93,8 @@ blueprint = PageGroup(
 class AppForm(ConsoleForm):
     """A new app, or its new name."""
 
-    name = StringField("Name", validators=[InputRequired("Enter a name.")])
-    identifier = StringField("Identifier")
+    name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
+    identifier = StringField(lazy_text("Identifier"))
     permissions = PermissionsField()
 
 
@@ -97,6 +107,7 @@ def index() -> BaseResponse:
     """List the apps with their tokens and webhooks, and installations in progress or failed."""
     chosen = _chosen()
     found = _found(chosen, requested_page())
+    words = {name: texts(labels) for name, labels in _WORDS.items()}
     can_manage = may(actor(), create_app)
     ids = [app.id for app in found.items]
     return page(
@@ -110,10 +121,10 @@ def index() -> BaseResponse:
         ),
         turns=turns(found, _ORDERS.get(chosen.get("sort", ""), ListOrder.OTHER)),
         params=chosen,
-        filters=active_filters(_NAMES, _CONVERTERS, _WORDS),
-        status=STATUS,
-        kinds=KINDS,
-        sorts=SORTS,
+        filters=active_filters(texts(_NAMES), _CONVERTERS, words),
+        status=words["status"],
+        kinds=words["kind"],
+        sorts=words["sort"],
     )
 
 
@@ -180,7 +191,7 @@ def save_permissions(key: int) -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return show_app_page(key, form=form)
-    labels = ", ".join(permission_labels(app.permissions)) or "none"
+    labels = ", ".join(permission_labels(app.permissions)) or text("none")
     saved = text("Permissions of {app}: {labels}.", app=app.name, labels=labels)
     return done(saved, "console.apps.show", key=key)
 
@@ -300,7 +311,7 @@ def show_app_page(
         form=form or AppForm(formdata=None, name=app.name, identifier=app.identifier),
         chips=chips(actor(), app.permissions if chosen is None else chosen, for_app=True),
         question_name=question_name,
-        overlaps=OVERLAPS,
+        overlaps=texts(OVERLAPS),
         default_overlap=DEFAULT_OVERLAP,
         secret=make_secret(token, secret) if token and secret else None,
         is_secret_gone=secret == "",

@@ -13,12 +13,13 @@ from app.domain.apps.installations import Installation, JobStatus
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
+from app.domain.values.text import translatable
 from app.services.apps.summaries import AppSummary
 from app.web.translation import text
 
-STATUS = {"active": "Active", "inactive": "Inactive"}
-KINDS = {"made": "Custom", "installed": "Installed"}
-SORTS = {"": "Name", "newest": "Newest first"}
+STATUS = {"active": translatable("Active"), "inactive": translatable("Inactive")}
+KINDS = {"made": translatable("Custom"), "installed": translatable("Installed")}
+SORTS = {"": translatable("Name"), "newest": translatable("Newest first")}
 
 COLUMNS: Columns[App] = {
     "id": lambda app: to_global_id("App", app.id),
@@ -115,12 +116,12 @@ def make_apps_page(
 
 def app_status(app: App) -> Pill:
     """Return whether the app is active."""
-    return Pill("ok", "Active") if app.is_active else Pill("off", "Inactive")
+    return Pill("ok", text("Active")) if app.is_active else Pill("off", text("Inactive"))
 
 
 def permission_labels(permissions: Iterable[Permission]) -> list[str]:
     """Return the labels of ``permissions`` in alphabetical order."""
-    return sorted(permission.label for permission in permissions)
+    return sorted(text(permission.label) for permission in permissions)
 
 
 def _row(app: App, summary: AppSummary | None) -> AppRow:
@@ -135,7 +136,7 @@ def _row(app: App, summary: AppSummary | None) -> AppRow:
 
 
 def _kind(app: App) -> str:
-    kind = KINDS["made"] if app.type is AppType.LOCAL else KINDS["installed"]
+    kind = text(KINDS["made"] if app.type is AppType.LOCAL else KINDS["installed"])
     if not app.version:
         return kind
     return text("{kind} · {version}", kind=kind, version=app.version)
@@ -143,7 +144,7 @@ def _kind(app: App) -> str:
 
 def _permissions(permissions: frozenset[Permission]) -> str:
     if not permissions:
-        return "None"
+        return text("None")
     labels = permission_labels(permissions)
     named = ", ".join(labels[:_LABELS])
     if len(labels) <= _LABELS:
@@ -157,14 +158,14 @@ def _figures(summary: AppSummary) -> AppFigures:
         token=text("…{last_four}", last_four=summary.last_four) if summary.tokens else "",
         more_tokens=text("+{count}", count=others) if others > 0 else "",
         last_used_at=summary.last_used_at,
-        unused="Not used here yet" if summary.unused_imports else "Never",
+        unused=text("Not used here yet") if summary.unused_imports else text("Never"),
         webhooks=_webhooks(summary),
     )
 
 
 def _webhooks(summary: AppSummary) -> Pill:
     if not summary.webhooks:
-        return Pill("off", "None")
+        return Pill("off", text("None"))
     if summary.failing:
         words = text(
             "{failing:,} of {webhooks:,} failing",
@@ -179,7 +180,7 @@ def _notice(installation: Installation, now: datetime) -> InstallationNotice:
     name = installation.app_name
     if installation.status is JobStatus.FAILED:
         title = text("{name} could not be installed.", name=name)
-        reason = installation.message or "The app gave no reason."
+        reason = text(installation.message) or text("The app gave no reason.")
         detail = text("{reason} No app was created.", reason=reason)
         return InstallationNotice(
             installation.id, name, is_failed=True, title=title, detail=detail

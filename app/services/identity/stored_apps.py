@@ -62,7 +62,8 @@ def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
     session.execute(select(AppRecord.id).where(AppRecord.id == app_id).with_for_update())
     app = stored_app(session, app_id, field)
     if not is_manageable(actor, app.permissions):
-        raise Refused(_out_of_scope("it has permissions that you don't have", field))
+        message = "You can't manage this app: it has permissions that you don't have."
+        raise Refused(Problem("OUT_OF_SCOPE_APP", message, field))
     return app
 
 
@@ -73,7 +74,8 @@ def refuse_apps(actor: Actor, field: str) -> None:
     Contract, "Staff and permissions": apps with MANAGE_APPS get this code.
     """
     if actor.is_app:
-        raise Refused(_out_of_scope("managing apps is for people", field))
+        message = "You can't manage this app: managing apps is for people."
+        raise Refused(Problem("OUT_OF_SCOPE_APP", message, field))
 
 
 @part
@@ -124,12 +126,6 @@ def store_token(
     session.add(stored)
     session.flush()
     return NewAppToken(to_token(stored), secret)
-
-
-def _out_of_scope(why: str, field: str) -> Problem:
-    return Problem(
-        "OUT_OF_SCOPE_APP", "You can't manage this app: {why}.", field, values={"why": why}
-    )
 
 
 def _plain(value: object) -> object:
