@@ -136,6 +136,7 @@ RULES = (
     "domain/single_sign_on/provider_tokens.py",
     "domain/urls/redirects.py",
     "domain/values/text_rules.py",
+    "domain/values/uploads.py",
     "services/accounts/account_securing.py",
     "services/accounts/authenticator_apps.py",
     "services/accounts/avatars.py",

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from flask import request
 from flask_wtf import FlaskForm
 from typing_extensions import override
 from wtforms import Field, StringField
@@ -12,6 +13,7 @@ from app.console.time_zone import local, time_zone
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.ranges import parse_moment
+from app.domain.values.uploads import NO_FILE, Upload
 from app.web.translation import problem_text, text
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
@@ -54,6 +56,17 @@ def field_attributes(
     if described:
         attributes["aria-describedby"] = " ".join(described)
     return {**attributes, **(more or {})}
+
+
+def uploaded_image(max_size: int) -> Upload:
+    """Return the file that was sent in the field ``image``; refuse a form without a file.
+
+    One byte more than ``max_size`` shows that it is too large; no more is read.
+    """
+    sent = request.files.get("image")
+    if sent is None or not sent.filename:
+        raise Refused(NO_FILE)
+    return Upload(sent.filename, sent.content_type or "", sent.stream.read(max_size + 1))
 
 
 class ConsoleForm(FlaskForm):  # type: ignore[misc]

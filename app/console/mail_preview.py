@@ -6,6 +6,7 @@ from flask import request
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 
+from app.console.forms import uploaded_image
 from app.console.framed_emails import framed_email, with_frame
 from app.console.mail_preview_page import make_preview_page
 from app.console.navigation import Entry, PageGroup
@@ -15,7 +16,6 @@ from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.mails.logo import MAX_FILE_SIZE
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused
-from app.domain.values.uploads import Upload
 from app.services.console.setup import sends_mail
 from app.services.shop.logo import delete_logo, update_logo
 from app.services.shop.mail_preview import preview_mail, send_test_mail
@@ -73,13 +73,8 @@ def send_test() -> BaseResponse:
 @blueprint.post("/logo")
 def save_logo() -> BaseResponse:
     """Show another logo in emails; what is no image, or too large, is refused with the reason."""
-    sent = request.files.get("image")
-    if sent is None or not sent.filename:
-        return _page(text("Choose a file."))
-    # One byte more than is allowed shows that it is too large; no more is read.
-    data = sent.stream.read(MAX_FILE_SIZE + 1)
     try:
-        update_logo(ports(), actor(), Upload(sent.filename, sent.content_type or "", data))
+        update_logo(ports(), actor(), uploaded_image(MAX_FILE_SIZE))
     except Refused as refused:
         return _page(" ".join(problem_text(one) for one in refused.problems))
     return done(text("Logo saved. New emails show it."), "console.mail_preview.index")

@@ -5,7 +5,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import EmailField, PasswordField, SelectField, StringField
 from wtforms.validators import InputRequired
 
-from app.console.forms import ConsoleForm
+from app.console.forms import ConsoleForm, uploaded_image
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, full_url, go, page, refused_page
 from app.console.people.account_page import make_account_page
@@ -16,7 +16,6 @@ from app.domain.accounts.time_zones import time_zones
 from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
-from app.domain.values.uploads import Upload
 from app.services.accounts.account_details import Details, set_time_zone, update_account
 from app.services.accounts.avatars import delete_avatar, update_avatar
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
@@ -146,13 +145,8 @@ def save_language() -> BaseResponse:
 @blueprint.post("/picture")
 def save_picture() -> BaseResponse:
     """Show another picture; what is none, or too large, is refused with the reason."""
-    sent = request.files.get("image")
-    if sent is None or not sent.filename:
-        return _refused_picture(text("Choose a file."))
-    # One byte more than is allowed shows that it is too large; no more is read.
-    data = sent.stream.read(MAX_FILE_SIZE + 1)
     try:
-        update_avatar(ports(), actor(), Upload(sent.filename, sent.content_type or "", data))
+        update_avatar(ports(), actor(), uploaded_image(MAX_FILE_SIZE))
     except Refused as refused:
         return _refused_picture(" ".join(problem_text(one) for one in refused.problems))
     return done(text("Picture saved."), "console.account.index")

@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass, field
 
+from app.domain.values.errors import Problem
+
+NO_FILE = Problem("REQUIRED", "Choose a file.", "image")
+
 
 @dataclass(frozen=True, slots=True)
 class Upload:
