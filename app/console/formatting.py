@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from app.console.time_zone import local, zone_label
 from app.domain.authorization.permissions import Permission
+from app.domain.sign_in.devices import UNKNOWN
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
 from app.services.shop.sign_in_counts import BoundedCount
@@ -168,6 +169,14 @@ def setting_text(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(permission_label(str(one)) for one in value)
     return str(value)
+
+
+def device_words(device: str) -> str:
+    """Return a device that the domain described, in the language of the page."""
+    if device == UNKNOWN:
+        return text("Unknown device")
+    browser, on, system = device.partition(" on ")
+    return text("{browser} on {system}", browser=browser, system=system) if on else device
 
 
 def global_id(key: int, type_name: str) -> str:

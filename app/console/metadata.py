@@ -9,6 +9,7 @@ from app.console.session import actor, ports
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.metadata import MetadataChange
+from app.domain.values.text import translatable
 from app.services.metadata.app_metadata import change_app_metadata
 from app.services.metadata.user_metadata import change_user_metadata
 from app.services.people.user_sessions import show_person
@@ -20,25 +21,25 @@ blueprint = PageGroup("metadata", __name__, url_prefix="/metadata")
 @blueprint.post("/people/<key:key>/save")
 def save_of_person(key: int) -> BaseResponse:
     """Set a key of a person's metadata."""
-    return _change_person(key, _saving(), "Saved {key}.")
+    return _change_person(key, _saving(), translatable("Saved {key}."))
 
 
 @blueprint.post("/people/<key:key>/delete")
 def delete_of_person(key: int) -> BaseResponse:
     """Delete a key of a person's metadata."""
-    return _change_person(key, _deleting(), "Deleted {key}.")
+    return _change_person(key, _deleting(), translatable("Deleted {key}."))
 
 
 @blueprint.post("/apps/<key:key>/save")
 def save_of_app(key: int) -> BaseResponse:
     """Set a key of an app's metadata."""
-    return _change_app(key, _saving(), "Saved {key}.")
+    return _change_app(key, _saving(), translatable("Saved {key}."))
 
 
 @blueprint.post("/apps/<key:key>/delete")
 def delete_of_app(key: int) -> BaseResponse:
     """Delete a key of an app's metadata."""
-    return _change_app(key, _deleting(), "Deleted {key}.")
+    return _change_app(key, _deleting(), translatable("Deleted {key}."))
 
 
 def _saving() -> MetadataChange:

@@ -6,25 +6,33 @@ from dataclasses import dataclass
 from app.console.formatting import html_text
 from app.console.parts import Consequence, Question
 from app.domain.values.metadata import MAX_KEY_LENGTH, MAX_VALUE_LENGTH, Metadata, StoredMetadata
-from app.web.translation import text
+from app.domain.values.text import translatable
+from app.web.translation import text, texts
 
 ADD, EDIT, DELETE = "add-metadata", "edit-metadata", "delete-metadata"
 """The values of ``ask`` that open a dialog of the card."""
 
-SCOPES = {"public": "Public", "private": "Private"}
+SCOPES = {"public": translatable("Public"), "private": translatable("Private")}
 _SHORT = 100
 _FEW_LINES = 4
 """A value up to these fits into its cell, also on a phone."""
 
-_READERS = (
-    "Everyone who can see this {noun} can read public keys. Private keys are for people and apps "
-    "that manage it."
-)
+_READERS = {
+    "account": translatable(
+        "Everyone who can see this account can read public keys. Private keys are for people and "
+        "apps that manage it."
+    ),
+    "app": translatable(
+        "Everyone who can see this app can read public keys. Private keys are for people and apps "
+        "that manage it."
+    ),
+}
+"""Who can read the keys, by the noun of their subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whose metadata it is: ``endpoint`` is the page, ``noun`` what it's called in a sentence."""
+    """Whose metadata it is: ``endpoint`` is the page, ``noun`` is account or app."""
 
     id: int
     name: str
@@ -98,15 +106,15 @@ def make_metadata_card(
         ),
         can_change,
         _dialog(subject, by_scope, asked) if can_change else None,
-        text(_READERS, noun=subject.noun),
-        SCOPES,
+        text(_READERS[subject.noun]),
+        texts(SCOPES),
     )
 
 
 def _row(scope: str, key: str, value: str) -> MetadataRow:
     return MetadataRow(
         scope,
-        SCOPES[scope],
+        text(SCOPES[scope]),
         key,
         value,
         text("Edit {key} \N{HORIZONTAL ELLIPSIS}", key=key),
@@ -131,7 +139,7 @@ def _dialog(
 def _adding(subject: Subject) -> MetadataDialog:
     question = Question(
         title=text("Add metadata to {name}", name=subject.name),
-        action="Save metadata",
+        action=text("Save metadata"),
         endpoint=subject.save_endpoint,
         arguments={"key": subject.id},
         is_harmless=True,
@@ -142,7 +150,7 @@ def _adding(subject: Subject) -> MetadataDialog:
 def _editing(subject: Subject, scope: str, key: str, value: str) -> MetadataDialog:
     question = Question(
         title=text("Edit {key}", key=key),
-        action="Save metadata",
+        action=text("Save metadata"),
         endpoint=subject.save_endpoint,
         arguments={"key": subject.id},
         hidden=(("scope", scope), ("name", key)),
@@ -155,13 +163,13 @@ def _deleting(subject: Subject, scope: str, key: str) -> MetadataDialog:
     lost = html_text("The value of {key} is deleted. This can't be undone.", key=key)
     question = Question(
         title=text("Delete {key}?", key=key),
-        action="Delete key",
+        action=text("Delete key"),
         endpoint=subject.delete_endpoint,
         arguments={"key": subject.id},
         hidden=(("scope", scope), ("name", key)),
         consequences=(
             Consequence("bad", lost),
-            Consequence("warn", "Apps and storefronts that use this key no longer find it."),
+            Consequence("warn", text("Apps and storefronts that use this key no longer find it.")),
         ),
     )
     return MetadataDialog(question)

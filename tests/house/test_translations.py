@@ -40,6 +40,7 @@ NOT_READ = {
     "Latchkey",
     "Ctrl",
     "Esc",
+    "User",  # a type of the API
     "Northlight ID",  # the sample shop's provider
 }
 """Markup, headers and names, which are the same in every language."""

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from babel.numbers import format_decimal
+
 from app.console.exports import Columns
 from app.console.lists import RowCount
 from app.console.parts import Pill, Question
@@ -23,10 +25,11 @@ from app.domain.accounts.addresses import Address, postal_lines
 from app.domain.accounts.users import User
 from app.domain.commerce.orders import OrderStatus, OrderSummary
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import translatable
 from app.services.people.user_sessions import Person
-from app.web.translation import text
+from app.web.translation import page_language, text
 
-SORTS = {"email": "Email", "name": "Last name"}
+SORTS = {"email": translatable("Email"), "name": translatable("Last name")}
 """The sort orders of the list besides newest first."""
 
 COLUMNS: Columns[User] = {
@@ -42,10 +45,10 @@ COLUMNS: Columns[User] = {
 """The columns of the list as a file."""
 
 _ORDER_STATUSES = {
-    OrderStatus.UNCONFIRMED: "Unconfirmed",
-    OrderStatus.UNFULFILLED: "Unfulfilled",
-    OrderStatus.FULFILLED: "Fulfilled",
-    OrderStatus.CANCELED: "Canceled",
+    OrderStatus.UNCONFIRMED: translatable("Unconfirmed"),
+    OrderStatus.UNFULFILLED: translatable("Unfulfilled"),
+    OrderStatus.FULFILLED: translatable("Fulfilled"),
+    OrderStatus.CANCELED: translatable("Canceled"),
 }
 
 _SHOWN_ADDRESSES = 5
@@ -150,13 +153,13 @@ def make_customer_page(
     user = person.user
     pills = [status_pill(user)]
     if not user.is_confirmed:
-        pills.append(Pill("warn", "Email not confirmed"))
+        pills.append(Pill("warn", text("Email not confirmed")))
     can_act = viewer.can_edit and viewer.is_manageable
     return CustomerPage(
         name=name_of(user),
         email=email_below_name(user),
         pills=tuple(pills),
-        email_status="Confirmed" if user.is_confirmed else "Not confirmed",
+        email_status=text("Confirmed") if user.is_confirmed else text("Not confirmed"),
         can_edit=viewer.can_edit,
         can_end_sessions=can_act,
         sessions=sessions_table(person),
@@ -171,7 +174,7 @@ def make_customer_page(
 
 def _status(user: User) -> Pill:
     if user.is_active and not user.is_confirmed:
-        return Pill("", "Not confirmed")
+        return Pill("", text("Not confirmed"))
     return status_pill(user)
 
 
@@ -180,7 +183,13 @@ def _addresses(addresses: Sequence[Address]) -> AddressList:
     is_more = len(ordered) > _SHOWN_ADDRESSES
     return AddressList(
         rows=tuple(map(_address, ordered[:_SHOWN_ADDRESSES])),
-        note=text("Only {count} addresses are shown.", count=_SHOWN_ADDRESSES) if is_more else "",
+        note=text(
+            "Only {count} address is shown.",
+            "Only {count} addresses are shown.",
+            count=_SHOWN_ADDRESSES,
+        )
+        if is_more
+        else "",
     )
 
 
@@ -191,8 +200,8 @@ def _is_no_default(address: Address) -> bool:
 def _address(address: Address) -> AddressRow:
     name = text("{first} {last}", first=address.first_name, last=address.last_name).strip()
     pills = (
-        Pill("info", "Default shipping") if address.is_default_shipping_address else None,
-        Pill("info", "Default billing") if address.is_default_billing_address else None,
+        Pill("info", text("Default shipping")) if address.is_default_shipping_address else None,
+        Pill("info", text("Default billing")) if address.is_default_billing_address else None,
     )
     return AddressRow(
         recipient=", ".join(filter(None, (name, address.company_name))),
@@ -204,10 +213,12 @@ def _address(address: Address) -> AddressRow:
 def _order(order: OrderSummary) -> OrderRow:
     return OrderRow(
         number=text("#{number}", number=order.number),
-        status=_ORDER_STATUSES[order.status],
-        payment=Pill("ok", "Paid") if order.is_paid else Pill("", "Not paid"),
+        status=text(_ORDER_STATUSES[order.status]),
+        payment=Pill("ok", text("Paid")) if order.is_paid else Pill("", text("Not paid")),
         placed_at=order.created_at,
         total=text(
-            "{amount} {currency}", amount=order.total.amount, currency=order.total.currency
+            "{amount} {currency}",
+            amount=format_decimal(order.total.amount, "0.00", page_language()),
+            currency=order.total.currency,
         ),
     )

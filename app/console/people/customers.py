@@ -18,8 +18,8 @@ from app.console.people.customer_pages import (
 from app.console.people.directory import (
     CONVERTERS,
     NAMES,
-    WORDS,
     PersonForm,
+    filter_words,
     form_of,
     people_order,
     requested_people,
@@ -44,7 +44,7 @@ from app.services.operations.mail_log import list_mails
 from app.services.people.customers import delete_customer, update_customer
 from app.services.people.directory import list_customers, show_user
 from app.services.people.user_sessions import Person
-from app.web.translation import text
+from app.web.translation import text, texts
 
 _SORTS = {
     "newest": (UserSort.CREATED_AT, True),
@@ -77,11 +77,11 @@ def index() -> BaseResponse:
         "customers/index.html",
         rows=[customer_row(user) for user in found.items],
         summary=COUNT.of(found.counts),
-        statuses=STATUSES,
-        sorts=SORTS,
+        statuses=texts(STATUSES),
+        sorts=texts(SORTS),
         turns=turns(found, people_order(filter_)),
         params=query_params(*NAMES, "sort"),
-        filters=active_filters(NAMES, CONVERTERS, WORDS),
+        filters=active_filters(texts(NAMES), CONVERTERS, filter_words()),
     )
 
 

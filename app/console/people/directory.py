@@ -9,16 +9,15 @@ from app.console.forms import ConsoleForm
 from app.console.lists import ListOrder
 from app.console.people.person_page import STATUSES
 from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
+from app.domain.values.text import translatable
 from app.domain.values.unset import ABSENT, Absent
 from app.services.people.user_details import Details
 from app.services.people.user_sessions import Person
 from app.web.converters import one_of
+from app.web.translation import lazy_text, texts
 
-NAMES = {"q": "Name or email", "status": "Status"}
+NAMES = {"q": translatable("Name or email"), "status": translatable("Status")}
 """What both lists are narrowed by."""
-
-WORDS = {"status": STATUSES}
-"""What the values of those are called."""
 
 CONVERTERS: Mapping[str, Callable[[str], object]] = {"status": one_of(STATUSES)}
 """The filters whose values can be invalid."""
@@ -29,11 +28,11 @@ _STATUS = {"active": True, "inactive": False}
 class PersonForm(ConsoleForm):
     """The details of an account."""
 
-    first_name = StringField("First name")
-    last_name = StringField("Last name")
-    email = EmailField("Email")
-    external_reference = StringField("External reference")
-    note = TextAreaField("Note")
+    first_name = StringField(lazy_text("First name"))
+    last_name = StringField(lazy_text("Last name"))
+    email = EmailField(lazy_text("Email"))
+    external_reference = StringField(lazy_text("External reference"))
+    note = TextAreaField(lazy_text("Note"))
 
     @property
     def details(self) -> Details:
@@ -85,6 +84,11 @@ def requested_people(
         sort=None if search else sort,
         descending=descending and not search,
     )
+
+
+def filter_words() -> dict[str, dict[str, str]]:
+    """Return what the values of those filters are called."""
+    return {"status": texts(STATUSES)}
 
 
 def people_order(filter_: UserFilter) -> ListOrder:

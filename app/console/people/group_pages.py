@@ -16,9 +16,10 @@ from app.domain.authorization.grants import is_manageable, manage_problem
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import translatable
 from app.web.translation import problem_text, text
 
-SORTS = {"members": "Most members"}
+SORTS = {"members": translatable("Most members")}
 """The sort orders of the list besides by name."""
 
 _LABELS = 4
@@ -156,7 +157,7 @@ def group_choice(
 
 def _note(locked: Sequence[str]) -> str:
     if not locked:
-        return "Members get the group's permissions immediately."
+        return text("Members get the group's permissions immediately.")
     return html_text(
         "You can't change who is in {groups}: it has permissions you don't have.",
         "You can't change who is in {groups}: they have permissions you don't have.",
@@ -178,16 +179,16 @@ def _member(user: User) -> Member:
 
 def _member_count(members: int) -> str:
     if not members:
-        return "No members"
+        return text("No members")
     return text("{count:,} member", "{count:,} members", count=members)
 
 
 def _labels(permissions: Collection[Permission]) -> list[str]:
-    return sorted(permission.label for permission in permissions)
+    return sorted(text(permission.label) for permission in permissions)
 
 
 def _all(permissions: Collection[Permission]) -> str:
-    return ", ".join(_labels(permissions)) or "No permissions"
+    return ", ".join(_labels(permissions)) or text("No permissions")
 
 
 def _some(permissions: Collection[Permission]) -> str:
@@ -222,8 +223,8 @@ def _deletion(group: PermissionGroup) -> Question:
         arguments={"key": group.id},
         consequences=(
             *loses,
-            Consequence("warn", "This can't be undone."),
-            Consequence("ok", "No account is removed and no one is signed out."),
+            Consequence("warn", text("This can't be undone.")),
+            Consequence("ok", text("No account is removed and no one is signed out.")),
         ),
-        action="Delete group",
+        action=text("Delete group"),
     )

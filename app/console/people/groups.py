@@ -21,6 +21,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
+from app.domain.values.text import translatable
 from app.services.people.directory import find_user, list_staff
 from app.services.people.group_changes import GroupChanges, delete_group, update_group
 from app.services.people.group_lists import (
@@ -30,9 +31,9 @@ from app.services.people.group_lists import (
     list_groups,
     show_group,
 )
-from app.web.translation import text
+from app.web.translation import lazy_text, text, texts
 
-_NAMES = {"q": "Name"}
+_NAMES = {"q": translatable("Name")}
 _MISSING = Refused(Problem("NOT_FOUND", "This group doesn't exist. It may have been deleted."))
 
 blueprint = PageGroup(
@@ -51,8 +52,8 @@ class GroupForm(ConsoleForm):
         "addPermissions": "permissions",
         "removePermissions": "permissions",
     }
-    name = StringField("Name", validators=[InputRequired("Enter a name.")])
-    permissions = PermissionsField("Permissions")
+    name = StringField(lazy_text("Name"), validators=[InputRequired(lazy_text("Enter a name."))])
+    permissions = PermissionsField()
 
 
 class NewGroupForm(GroupForm, CreatingForm):
@@ -63,7 +64,9 @@ class MemberForm(ConsoleForm):
     """A user to add to a group."""
 
     names = {"addUsers": "email"}  # noqa: RUF012
-    email = EmailField("Email", validators=[InputRequired("Enter an email.")])
+    email = EmailField(
+        lazy_text("Email"), validators=[InputRequired(lazy_text("Enter an email."))]
+    )
 
 
 @blueprint.get("/")
@@ -76,8 +79,8 @@ def index() -> BaseResponse:
         summary=COUNT.of(found.counts),
         turns=turns(found),
         params=query_params(*_NAMES, "sort"),
-        tags=tags(_NAMES),
-        sorts=SORTS,
+        tags=tags(texts(_NAMES)),
+        sorts=texts(SORTS),
     )
 
 
@@ -180,7 +183,7 @@ def group_names(chosen: int | None) -> dict[str, str]:
     names = {str(group.id): group.name for group in every_group()}
     if chosen is not None and str(chosen) not in names:
         group = show_group(ports(), actor(), to_global_id("Group", chosen))
-        names[str(chosen)] = "Deleted group" if group is None else group.name
+        names[str(chosen)] = text("Deleted group") if group is None else group.name
     return names
 
 

@@ -16,7 +16,7 @@ from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.services.people.invitations import create_invitation_link, resend_invitation
 from app.services.people.staff import NewStaff, create_staff
-from app.web.translation import text
+from app.web.translation import lazy_text, text
 
 blueprint = PageGroup(
     "invitations",
@@ -29,9 +29,11 @@ blueprint = PageGroup(
 class InvitationForm(CreatingForm):
     """The person to invite."""
 
-    email = EmailField("Email", validators=[InputRequired("Enter an email.")])
-    first_name = StringField("First name")
-    last_name = StringField("Last name")
+    email = EmailField(
+        lazy_text("Email"), validators=[InputRequired(lazy_text("Enter an email."))]
+    )
+    first_name = StringField(lazy_text("First name"))
+    last_name = StringField(lazy_text("Last name"))
 
 
 @blueprint.route("/", methods=["GET", "POST"])
@@ -59,7 +61,9 @@ def resend(key: int) -> BaseResponse:
     except Refused as refused:
         return not_done(refused, "console.staff.show", key=key)
     return done(
-        "Invitation sent again. Earlier links stopped working.", "console.staff.show", key=key
+        text("Invitation sent again. Earlier links stopped working."),
+        "console.staff.show",
+        key=key,
     )
 
 
@@ -87,5 +91,5 @@ def _invite(form: InvitationForm, groups: tuple[str, ...]) -> Created:
 
 def _link(key: int) -> Created:
     link = create_invitation_link(ports(), actor(), key, set_password_url())
-    message = "Invitation link created. Earlier links stopped working."
+    message = text("Invitation link created. Earlier links stopped working.")
     return Created(message, "console.staff.show", {"key": key}, link)

@@ -11,10 +11,9 @@ from http import HTTPStatus
 from flask import Blueprint, request, session
 from werkzeug.wrappers import Response as BaseResponse
 
-from app.console.formatting import exact
+from app.console.formatting import device_words, exact
 from app.console.page_layout import go, page
 from app.console.people.passwords import keep_link
-from app.console.people.person_page import device_words
 from app.console.session import nobody, ports
 from app.domain.mails.mail import MailKind
 from app.domain.values.errors import Refused

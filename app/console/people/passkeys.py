@@ -6,11 +6,11 @@ from wtforms import HiddenField, StringField
 from wtforms.validators import InputRequired
 
 from app.console.creations import Created, CreatingForm, create_once
+from app.console.formatting import device_words
 from app.console.forms import ConsoleForm
 from app.console.navigation import PageGroup
 from app.console.page_layout import done, go, not_done, page, refused_page
 from app.console.people.passkeys_page import ask_delete, kind_of
-from app.console.people.person_page import device_words
 from app.console.session import actor, ports, prove_now
 from app.domain.values.errors import Refused
 from app.services.accounts.passkeys import (

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.console.formatting import device_words
 from app.console.parts import Consequence, Question
-from app.console.people.person_page import device_words
 from app.domain.authorization.actor import Actor
 from app.domain.urls.web_urls import parse_web_url
 from app.services.accounts.passkeys import MAX_PASSKEYS, OwnPasskey

@@ -17,6 +17,7 @@ from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in
 from app.domain.values.pages import Page
 from app.services.people.directory import list_staff
 from app.services.people.group_lists import list_groups
+from app.web.translation import text
 
 COLUMNS = 6
 """Columns that fit on a page."""
@@ -76,7 +77,7 @@ def make_rows(columns: Sequence[Column], held: Collection[Permission]) -> tuple[
     return tuple(
         Row(
             name=permission.value,
-            label=permission.label,
+            label=text(permission.label),
             can_grant=permission in held,
             cells=tuple(Cell(column.name, permission in column.permissions) for column in columns),
         )

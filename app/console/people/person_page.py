@@ -6,20 +6,20 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from app.console.formatting import html_text
+from app.console.formatting import device_words, html_text
 from app.console.metadata_card import MetadataCard, Subject, make_metadata_card
 from app.console.parts import Consequence, Pill, Question
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.passwords.imported_hashes import ImportedPasswordState
-from app.domain.sign_in.devices import UNKNOWN, SignedIn
+from app.domain.sign_in.devices import SignedIn
 from app.domain.values.metadata import StoredMetadata
 from app.domain.values.text import translatable
 from app.services.people.user_sessions import Person
 from app.services.second_factors.stored_factors import FactorCounts
 from app.web.translation import text
 
-STATUSES = {"active": "Active", "inactive": "Deactivated"}
+STATUSES = {"active": translatable("Active"), "inactive": translatable("Deactivated")}
 """Whether accounts are active, as lists are filtered by it."""
 
 
@@ -74,13 +74,13 @@ _METHODS = {
     SessionOrigin.NONE: translatable("Unknown"),
 }
 _IMPORTED_PASSWORDS = {
-    ImportedPasswordState.IMPORTED: "Works. The next sign-in replaces its hash.",
-    ImportedPasswordState.REPLACED: "Replaced at sign-in",
-    ImportedPasswordState.CHANGED: "Changed since the import",
-    ImportedPasswordState.MUST_RESET: "Couldn't be imported. Must be reset.",
-    ImportedPasswordState.NONE: "None",
+    ImportedPasswordState.IMPORTED: translatable("Works. The next sign-in replaces its hash."),
+    ImportedPasswordState.REPLACED: translatable("Replaced at sign-in"),
+    ImportedPasswordState.CHANGED: translatable("Changed since the import"),
+    ImportedPasswordState.MUST_RESET: translatable("Couldn't be imported. Must be reset."),
+    ImportedPasswordState.NONE: translatable("None"),
 }
-_NO_ACCESS = (
+_NO_ACCESS = translatable(
     "This person has permissions you don't have. Only someone with all of them can do this."
 )
 _BOLD = Markup("<b>{}</b>")
@@ -97,18 +97,19 @@ def email_below_name(user: User) -> str:
 
 
 def status_pill(user: User) -> Pill:
-    return Pill("ok", "Active") if user.is_active else Pill("off", "Deactivated")
+    state = "active" if user.is_active else "inactive"
+    return Pill("ok" if user.is_active else "off", text(STATUSES[state]))
 
 
 def factor_words(factors: FactorCounts) -> str:
     """Return an account's second factors in a few words; empty if it has none."""
     words = []
     if factors.passkeys == 1:
-        words.append("Passkey")
+        words.append(text("Passkey"))
     elif factors.passkeys:
-        words.append(text("{count:,} passkeys", count=factors.passkeys))
+        words.append(text("{count:,} passkey", "{count:,} passkeys", count=factors.passkeys))
     if factors.has_authenticator_app:
-        words.append("app" if words else "Authenticator app")
+        words.append(text("app") if words else text("Authenticator app"))
     return ", ".join(words)
 
 
@@ -119,19 +120,11 @@ def origin_facts(person: Person) -> OriginFacts | None:
         return None
     words = _IMPORTED_PASSWORDS[origin.password]
     if origin.password is ImportedPasswordState.REPLACED and origin.replaced_at is None:
-        words = "Works"
+        words = translatable("Works")
     is_replaced = origin.password is ImportedPasswordState.REPLACED
     return OriginFacts(
-        origin.source, origin.imported_at, words, origin.replaced_at if is_replaced else None
+        origin.source, origin.imported_at, text(words), origin.replaced_at if is_replaced else None
     )
-
-
-def device_words(device: str) -> str:
-    """Return a device that the domain described, in the language of the page."""
-    if device == UNKNOWN:
-        return text("Unknown device")
-    browser, on, system = device.partition(" on ")
-    return text("{browser} on {system}", browser=browser, system=system) if on else device
 
 
 def session_rows(sessions: Sequence[SignedIn]) -> tuple[SessionRow, ...]:
@@ -181,17 +174,17 @@ def account_actions(
     """Return what the viewer can do with the account."""
     user = person.user
     if not is_manageable:
-        return AccountActions(_NO_ACCESS, _NO_ACCESS)
+        return AccountActions(text(_NO_ACCESS), text(_NO_ACCESS))
     link_note = (
-        "The link lets them choose a password. It is sent only to them."
+        text("The link lets them choose a password. It is sent only to them.")
         if user.is_active
-        else "Activate the account to send a password reset link."
+        else text("Activate the account to send a password reset link.")
     )
     if is_self:
-        note = "You can't deactivate or remove your own account. Ask another staff manager."
+        note = text("You can't deactivate or remove your own account. Ask another staff manager.")
         return AccountActions(link_note, note, can_send_link=user.is_active)
     if user.is_superuser:
-        note = "Only a server administrator can deactivate or remove a superuser."
+        note = text("Only a server administrator can deactivate or remove a superuser.")
         return AccountActions(link_note, note, can_send_link=user.is_active)
     return AccountActions(
         link_note=link_note,
@@ -205,9 +198,9 @@ def account_actions(
 
 def _deactivation(person: Person) -> str:
     if not person.user.is_active:
-        return "This account is deactivated and can't sign in."
+        return text("This account is deactivated and can't sign in.")
     if not person.session_count:
-        return "Deactivating blocks sign-in. No data is deleted."
+        return text("Deactivating blocks sign-in. No data is deleted.")
     return text(
         "Deactivating ends {count:,} session and blocks sign-in. No data is deleted.",
         "Deactivating ends {count:,} sessions and blocks sign-in. No data is deleted.",
@@ -264,8 +257,8 @@ def _deactivate(person: Person) -> Question:
         arguments={"key": person.user.id},
         consequences=(
             *ended_sessions(person.session_count),
-            Consequence("bad", "Sign-in is blocked, with a password and with SSO."),
-            Consequence("ok", "No data is deleted. You can activate the account again."),
+            Consequence("bad", text("Sign-in is blocked, with a password and with SSO.")),
+            Consequence("ok", text("No data is deleted. You can activate the account again.")),
         ),
         action=text("Deactivate {name}", name=name),
     )
@@ -283,9 +276,9 @@ def _remove(person: Person) -> Question:
             count=len(user.groups),
         )
     kept = (
-        "The audit log keeps their activity."
+        text("The audit log keeps their activity.")
         if user.is_staff
-        else "Their orders are kept. The audit log records who removed the account."
+        else text("Their orders are kept. The audit log records who removed the account.")
     )
     return Question(
         title=text("Remove {name}?", name=name),
@@ -318,8 +311,8 @@ def _reset_factors(person: Person) -> Question:
             *ended_sessions(person.session_count),
             Consequence("warn", kept),
         ),
-        action="Reset second factors",
-        detail="Check first that they asked for it themselves, for example by phone.",
+        action=text("Reset second factors"),
+        detail=text("Check first that they asked for it themselves, for example by phone."),
     )
 
 
@@ -331,10 +324,10 @@ def _sign_out(person: Person) -> Question:
         arguments={"key": person.user.id},
         consequences=(
             *ended_sessions(person.session_count),
-            Consequence("warn", "Unsaved work on those devices is lost."),
+            Consequence("warn", text("Unsaved work on those devices is lost.")),
             Consequence("ok", html_text("{name} can sign in again right away.", name=name)),
         ),
-        action="End all sessions",
+        action=text("End all sessions"),
     )
 
 
@@ -347,10 +340,10 @@ def _link(person: Person) -> Question:
         arguments={"key": person.user.id},
         consequences=(
             Consequence("ok", mailed),
-            Consequence("ok", "The current password works until then."),
-            Consequence("warn", "Choosing a new password ends all their sessions."),
+            Consequence("ok", text("The current password works until then.")),
+            Consequence("warn", text("Choosing a new password ends all their sessions.")),
         ),
-        action="Send password reset link",
+        action=text("Send password reset link"),
         is_harmless=True,
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from app.console.formatting import amount
+from app.console.formatting import amount, device_words
 from app.console.parts import Pill, enumeration
 from app.console.sign_in_words import method_words, reason_words, result_pill
 from app.domain.accounts.users import User
@@ -13,15 +13,16 @@ from app.domain.authorization.permissions import Permission
 from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.sign_in.sign_in_events import SignInEvent
+from app.domain.values.text import translatable
 from app.ports.throttle import BlockedIp
 from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis, SignInState
 from app.web.translation import text
 
 _NONE = "\N{EN DASH}"
 _MODES = {
-    PasswordLoginMode.ENABLED: "Mode: everyone.",
-    PasswordLoginMode.CUSTOMERS_ONLY: "Mode: customers only.",
-    PasswordLoginMode.DISABLED: "Mode: disabled.",
+    PasswordLoginMode.ENABLED: translatable("Mode: everyone."),
+    PasswordLoginMode.CUSTOMERS_ONLY: translatable("Mode: customers only."),
+    PasswordLoginMode.DISABLED: translatable("Mode: disabled."),
 }
 
 
@@ -92,16 +93,16 @@ def _answer(failed: Sequence[Check], warned: Sequence[Check]) -> str:
         return text("No. {reason}", reason=failed[0].reason)
     if warned:
         return text("Yes. {limit}", limit=warned[0].reason)
-    return "Yes."
+    return text("Yes.")
 
 
 def _block_checks(blocks: Blocks | None, actor: Actor, now: datetime) -> Iterator[Check]:
     if blocks is None:
         yield Check(
             "bad",
-            "Login throttle unavailable",
-            "Blocks can't be read.",
-            reason="Password sign-ins are refused until the login throttle responds.",
+            text("Login throttle unavailable"),
+            text("Blocks can't be read."),
+            reason=text("Password sign-ins are refused until the login throttle responds."),
         )
         return
     for block in blocks.addresses:
@@ -111,12 +112,13 @@ def _block_checks(blocks: Blocks | None, actor: Actor, now: datetime) -> Iterato
 
 
 def _blocked_account(until: datetime, now: datetime) -> Check:
-    detail = "Too many incorrect current passwords. Unblocks in {count} min."
+    minutes = _minutes(until.timestamp(), now)
+    detail = text("Too many incorrect current passwords. Unblocks in {count} min.", count=minutes)
     return Check(
         "warn",
-        "Password changes blocked",
-        text(detail, count=_minutes(until.timestamp(), now)),
-        reason="Password changes are blocked.",
+        text("Password changes blocked"),
+        detail,
+        reason=text("Password changes are blocked."),
         unblocks_account=True,
     )
 
@@ -131,11 +133,12 @@ def _blocked_address(block: BlockedIp, actor: Actor, now: datetime) -> Check:
         count=block.failures,
     )
     can_unblock = actor.holds(Permission.MANAGE_STAFF)
-    hint = "{detail} To unblock it, ask someone with Manage staff."
     return Check(
         "bad",
-        "IP address blocked",
-        detail if can_unblock else text(hint, detail=detail),
+        text("IP address blocked"),
+        detail
+        if can_unblock
+        else text("{detail} To unblock it, ask someone with Manage staff.", detail=detail),
         reason=text(
             "The customer's IP address is blocked for {minutes} more min.", minutes=minutes
         ),
@@ -149,19 +152,28 @@ def _minutes(until: float, now: datetime) -> str:
 
 def _activity(user: User) -> Check:
     if user.is_active:
-        return Check("ok", "Account active")
-    detail = "Activate the account to allow sign-ins."
-    return Check("bad", "Account inactive", detail, reason="The account is inactive.")
+        return Check("ok", text("Account active"))
+    return Check(
+        "bad",
+        text("Account inactive"),
+        text("Activate the account to allow sign-ins."),
+        reason=text("The account is inactive."),
+    )
 
 
 def _confirmation(user: User, state: SignInState) -> Check:
     if user.is_confirmed:
-        return Check("ok", "Email confirmed")
+        return Check("ok", text("Email confirmed"))
     if state.needs_confirmation:
-        detail = "A password reset link also confirms the email."
-        reason = "The email isn't confirmed."
-        return Check("bad", "Email not confirmed", detail, reason=reason)
-    return Check("ok", "Email not confirmed", "This shop doesn't require confirmed emails.")
+        return Check(
+            "bad",
+            text("Email not confirmed"),
+            text("A password reset link also confirms the email."),
+            reason=text("The email isn't confirmed."),
+        )
+    return Check(
+        "ok", text("Email not confirmed"), text("This shop doesn't require confirmed emails.")
+    )
 
 
 def _method(diagnosis: SignInDiagnosis) -> Check:
@@ -172,35 +184,41 @@ def _method(diagnosis: SignInDiagnosis) -> Check:
             "ok", text("Signs in with a password or with {providers}", providers=providers)
         )
     if state.has_password:
-        return Check("ok", "Signs in with a password", "No linked SSO account.")
+        return Check("ok", text("Signs in with a password"), text("No linked SSO account."))
     if providers:
-        return Check("ok", text("Signs in with {providers}", providers=providers), "No password.")
-    detail = "Send a password reset link."
+        return Check(
+            "ok", text("Signs in with {providers}", providers=providers), text("No password.")
+        )
+    detail = text("Send a password reset link.")
     if origin is not None and origin.password is ImportedPasswordState.MUST_RESET:
-        detail = "The password couldn't be imported. Send a password reset link."
+        detail = text("The password couldn't be imported. Send a password reset link.")
     return Check(
         "bad",
-        "No password set and no linked SSO account",
+        text("No password set and no linked SSO account"),
         detail,
-        reason="The account has no password and no linked SSO account.",
+        reason=text("The account has no password and no linked SSO account."),
     )
 
 
 def _mode(state: SignInState) -> Check:
-    mode = _MODES[state.mode]
+    mode = text(_MODES[state.mode])
     if state.mode is not PasswordLoginMode.DISABLED:
-        return Check("ok", "Password login is on for customers", mode)
+        return Check("ok", text("Password login is on for customers"), mode)
     if state.providers:
-        return Check("ok", "Password login is off", text("{mode} SSO works.", mode=mode))
-    reason = "Password login is off, and the account has no linked SSO account."
-    return Check("bad", "Password login is off", mode, reason=reason)
+        return Check("ok", text("Password login is off"), text("{mode} SSO works.", mode=mode))
+    reason = text("Password login is off, and the account has no linked SSO account.")
+    return Check("bad", text("Password login is off"), mode, reason=reason)
 
 
 def _storefront(state: SignInState) -> Check:
     if state.is_storefront_open:
-        return Check("ok", "Storefront open")
-    detail = "Only staff and apps can use the API."
-    return Check("bad", "Storefront closed", detail, reason="The storefront is closed.")
+        return Check("ok", text("Storefront open"))
+    return Check(
+        "bad",
+        text("Storefront closed"),
+        text("Only staff and apps can use the API."),
+        reason=text("The storefront is closed."),
+    )
 
 
 def _row(event: SignInEvent) -> AttemptRow:
@@ -209,6 +227,6 @@ def _row(event: SignInEvent) -> AttemptRow:
         reason=reason_words(event),
         method=method_words(event),
         ip_address=event.address or _NONE,
-        device=event.device,
+        device=device_words(event.device),
         at=event.at,
     )

@@ -12,8 +12,8 @@ from app.console.people import groups, invitations, permission_matrix
 from app.console.people.directory import (
     CONVERTERS,
     NAMES,
-    WORDS,
     PersonForm,
+    filter_words,
     form_of,
     people_order,
     requested_people,
@@ -36,14 +36,15 @@ from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import translatable
 from app.services.console.sign_in_methods import sign_in_methods_of_staff
 from app.services.people.directory import list_staff
 from app.services.people.staff import StaffChanges, update_staff
 from app.services.people.user_sessions import Person, show_person
 from app.web.converters import row_key
-from app.web.translation import text
+from app.web.translation import text, texts
 
-_NAMES = {**NAMES, "group": "Group", "by": "Signs in with"}
+_NAMES = {**NAMES, "group": translatable("Group"), "by": translatable("Signs in with")}
 _CONVERTERS = {**CONVERTERS, "group": row_key, "by": SignInMethod}
 _SORTS = {
     "oldest": (UserSort.CREATED_AT, False),
@@ -74,7 +75,7 @@ def index() -> BaseResponse:
     filter_ = _filter()
     found = list_staff(ports(), actor(), requested_page(), filter_)
     methods = sign_in_methods_of_staff(ports(), actor(), [user.id for user in found.items])
-    names = group_names(filter_.group_id)
+    names, by = group_names(filter_.group_id), texts(SIGN_IN_METHODS)
     return page(
         "staff/index.html",
         rows=[staff_row(user, methods.get(user.id), actor().user_id) for user in found.items],
@@ -82,12 +83,12 @@ def index() -> BaseResponse:
         turns=turns(found, people_order(filter_)),
         params=query_params(*_NAMES, "sort"),
         filters=active_filters(
-            _NAMES, _CONVERTERS, {**WORDS, "by": SIGN_IN_METHODS, "group": names}
+            texts(_NAMES), _CONVERTERS, {**filter_words(), "by": by, "group": names}
         ),
-        statuses=STATUSES,
+        statuses=texts(STATUSES),
         groups=names,
-        methods=SIGN_IN_METHODS,
-        sorts=SORTS,
+        methods=by,
+        sorts=texts(SORTS),
     )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from app.console.exports import Columns
-from app.console.formatting import html_text
+from app.console.formatting import amount, html_text
 from app.console.lists import RowCount
 from app.console.parts import Pill, Question
 from app.console.people.group_pages import GroupChoice
@@ -30,19 +30,24 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import translatable
 from app.services.console.sign_in_methods import SignInMethods
 from app.services.people.user_sessions import Person
 from app.web.translation import text
 
-SORTS = {"newest": "Newest first", "email": "Email", "name": "Last name"}
+SORTS = {
+    "newest": translatable("Newest first"),
+    "email": translatable("Email"),
+    "name": translatable("Last name"),
+}
 """The sort orders of the list besides oldest first."""
 
 SIGN_IN_METHODS: Mapping[str, str] = {
-    SignInMethod.PASSWORD: "Password only",
-    SignInMethod.SINGLE_SIGN_ON: "SSO only",
-    SignInMethod.BOTH: "Password and SSO",
-    SignInMethod.NEITHER: "No sign-in method",
-    SignInMethod.NO_SIGN_ON: "No SSO identity",
+    SignInMethod.PASSWORD: translatable("Password only"),
+    SignInMethod.SINGLE_SIGN_ON: translatable("SSO only"),
+    SignInMethod.BOTH: translatable("Password and SSO"),
+    SignInMethod.NEITHER: translatable("No sign-in method"),
+    SignInMethod.NO_SIGN_ON: translatable("No SSO identity"),
 }
 """Sign-in methods, as the list is filtered by them."""
 
@@ -134,7 +139,7 @@ def staff_row(user: User, methods: SignInMethods | None, viewer_id: int | None) 
         also=also,
         second_factor=factor_words(methods.factors) if methods else "",
         last_active_at=(methods and methods.last_used_at) or user.last_login,
-        sessions=text("{count:,}", count=methods.sessions if methods else 0),
+        sessions=amount(methods.sessions if methods else 0),
     )
 
 
@@ -159,10 +164,10 @@ def make_staff_page(
         can_edit=can_edit,
         groups_legend=text("Groups of {name}", name=name_of(user)),
         groups=groups,
-        permissions_title="Your permissions" if is_viewer else "Permissions",
+        permissions_title=text("Your permissions") if is_viewer else text("Permissions"),
         permissions=_held(user),
         sign_in_method=_method(user, methods),
-        second_factor=factor_words(person.factors) or "None",
+        second_factor=factor_words(person.factors) or text("None"),
         can_reset_factors=can_edit and not is_viewer and person.factors.is_active,
         sessions=sessions_table(person),
         origin=origin_facts(person),
@@ -179,20 +184,20 @@ def _is_invited(user: User, methods: SignInMethods | None) -> bool:
 
 def _groups(user: User) -> str:
     names = ", ".join(group.name for group in user.groups)
-    return names or ("Superuser" if user.is_superuser else "None")
+    return names or (text("Superuser") if user.is_superuser else text("None"))
 
 
 def _method_pill(user: User, methods: SignInMethods | None) -> tuple[Pill, str]:
     if not user.is_active:
-        return Pill("off", "Deactivated"), ""
+        return Pill("off", text("Deactivated")), ""
     if methods and methods.providers:
-        also = "and password" if methods.has_password else ""
+        also = text("and password") if methods.has_password else ""
         return Pill("ok", ", ".join(methods.providers)), also
     if methods and methods.has_password:
-        return Pill("", "Password only"), ""
+        return Pill("", text("Password only")), ""
     if user.last_login:
-        return Pill("warn", "No sign-in method"), ""
-    return Pill("info", "Invited"), ""
+        return Pill("warn", text("No sign-in method")), ""
+    return Pill("info", text("Invited")), ""
 
 
 def _method(user: User, methods: SignInMethods | None) -> str:
@@ -202,21 +207,22 @@ def _method(user: User, methods: SignInMethods | None) -> str:
             return text("{providers} or password", providers=providers)
         return providers
     if methods and methods.has_password:
-        return "Password only"
-    return "No sign-in method" if user.last_login else "Invited"
+        return text("Password only")
+    return text("No sign-in method") if user.last_login else text("Invited")
 
 
 def _pills(user: User, *, is_viewer: bool) -> tuple[Pill, ...]:
     pills = [status_pill(user)]
     if is_viewer:
-        pills.append(Pill("info", "You"))
+        pills.append(Pill("info", text("You")))
     if user.is_superuser:
-        pills.append(Pill("", "Superuser"))
+        pills.append(Pill("", text("Superuser")))
     return tuple(pills)
 
 
 def _beyond(user: User, actor: Actor) -> str:
-    labels = [permission.label for permission in in_order(user.permissions - actor.permissions)]
+    beyond = in_order(user.permissions - actor.permissions)
+    labels = [text(permission.label) for permission in beyond]
     return html_text(
         "{name} has a permission you don't have: {permissions}. Only someone with all of "
         "{name}'s permissions can edit this account.",
@@ -230,7 +236,7 @@ def _beyond(user: User, actor: Actor) -> str:
 
 def _held(user: User) -> tuple[HeldPermission, ...]:
     return tuple(
-        HeldPermission(held.value, held.label, _granted_by(user, held))
+        HeldPermission(held.value, text(held.label), _granted_by(user, held))
         for held in in_order(user.permissions)
     )
 
@@ -239,4 +245,4 @@ def _granted_by(user: User, permission: Permission) -> str:
     groups: Sequence[str] = [
         group.name for group in user.groups if permission in group.permissions
     ]
-    return ", ".join(groups) or "Granted directly"
+    return ", ".join(groups) or text("Granted directly")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from app.console.formatting import device_words
 from app.console.lists import RowCount
 from app.console.parts import Pill
 from app.console.sign_in_words import method_words, reason_words, result_pill
@@ -115,7 +116,7 @@ def _row(event: SignInEvent, permissions: frozenset[Permission]) -> SignInRow:
         method=method_words(event),
         place=text("Console") if event.in_console else "",
         ip_address=event.address or _NONE,
-        device=event.device,
+        device=device_words(event.device),
         at=event.at,
         first_at=event.first_at if event.first_at != event.at else None,
     )

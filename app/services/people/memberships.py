@@ -132,22 +132,10 @@ def _key(value: str, type_name: str) -> int | None:
 
 def _missing(type_name: str, ids: list[str], field: str) -> Problem:
     names = tuple(id_[:80] for id_ in ids)
-    message = "No {lower} {names}."
+    values = {"names": ", ".join(names[:5])}
     if type_name == "Group":
-        return Problem(
-            "NOT_FOUND",
-            message,
-            field,
-            groups=names,
-            values={"lower": type_name.lower(), "names": ", ".join(names[:5])},
-        )
-    return Problem(
-        "NOT_FOUND",
-        message,
-        field,
-        users=names,
-        values={"lower": type_name.lower(), "names": ", ".join(names[:5])},
-    )
+        return Problem("NOT_FOUND", "No group {names}.", field, groups=names, values=values)
+    return Problem("NOT_FOUND", "No user {names}.", field, users=names, values=values)
 
 
 def _names(users: Iterable[User]) -> tuple[str, ...]:
