@@ -1,6 +1,7 @@
 """Addresses of the internet protocol, every spelling of one reduced to the same value."""
 
 import ipaddress
+from functools import lru_cache
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -12,6 +13,7 @@ _SITES = ipaddress.ip_network("fec0::/10")
 """What was private in IPv6 until RFC 3879, and is still routed within sites."""
 
 
+@lru_cache(maxsize=4096)  # each request parses its client's and the proxies' again
 def parse_address(text: str) -> Address | None:
     """Parse an IP address, or return ``None``.
 

@@ -92,8 +92,10 @@ class Exchange:
             return [CLOSED] * len(entries)
         outcomes = []
         changed = False
-        context = _with_limited_hasher(context)
-        for plan in self._plan(entries):
+        plans = self._plan(entries)
+        if any(isinstance(plan, Plan) and plan.operation.is_mutation for plan in plans):
+            context = _with_limited_hasher(context)  # queries hash no passwords
+        for plan in plans:
             if isinstance(plan, Outcome):
                 note_operation((), plan)
                 outcomes.append(plan)
