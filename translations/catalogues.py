@@ -12,6 +12,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, SIGNED_OUT_TAGS
 from translations.extraction import (
     Sentence,
@@ -68,6 +69,8 @@ def template(*, whole: bool) -> Catalog:
             made.add(sentence.key, locations=[(f"app/{name}", 0)])
     for permission in Permission if whole else ():
         made.add(permission.label, locations=[("app/domain/authorization/permissions.py", 0)])
+    for event in EventType if whole else ():
+        made.add(event.label, locations=[("app/domain/events/event.py", 0)])
     for path in files((LISTED_PAGES,), ""):
         for sentence in listed_pages(path):  # the sign-in page names the one it leads to
             made.add(sentence.key, locations=[(path.relative_to(ROOT).as_posix(), 0)])

@@ -129,18 +129,18 @@ def tally(count: BoundedCount) -> str:
 def milliseconds(took: float) -> str:
     """Format a duration on one line: ``84 ms``, ``1.9 s``."""
     return (
-        f"{_decimal(took)}\N{NO-BREAK SPACE}ms"
+        f"{decimal(took)}\N{NO-BREAK SPACE}ms"
         if took < _SECOND
-        else f"{_decimal(took / _SECOND, 1)}\N{NO-BREAK SPACE}s"
+        else f"{decimal(took / _SECOND, 1)}\N{NO-BREAK SPACE}s"
     )
 
 
 def percent(share: float, digits: int = 0) -> str:
     """Format a share between 0 and 1 on one line: ``78 %``, ``77.8 %``."""
-    return f"{_decimal(100 * share, digits)}\N{NO-BREAK SPACE}%"
+    return f"{decimal(100 * share, digits)}\N{NO-BREAK SPACE}%"
 
 
-def _decimal(number: float, digits: int = 0) -> str:
+def decimal(number: float, digits: int = 0) -> str:
     """Return a number with exactly so many digits after the separator of the page's language."""
     rounded = Decimal(f"{number:.{digits}f}")
     return format_decimal(rounded, "0" if not digits else f"0.{'0' * digits}", page_language())

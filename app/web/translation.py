@@ -14,7 +14,9 @@ from markupsafe import Markup
 from typing_extensions import override
 
 from app.domain.values.errors import Problem, placed
+from app.domain.values.failures import find_sentence
 from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
+from app.domain.values.text import Phrase, Phrases
 
 _RIGHT_TO_LEFT = ("ar",)
 Key = TypeVar("Key")
@@ -76,11 +78,18 @@ class _Number(int):
 
 
 def localized(values: Mapping[str, object]) -> dict[str, object]:
-    """Return the values of a sentence so that their numbers are written as in its language."""
-    return {
-        name: _Number(value) if isinstance(value, int) and not isinstance(value, bool) else value
-        for name, value in values.items()
-    }
+    """Return the values of a sentence with their numbers and phrases as its language has them."""
+    return {name: _localized(value) for name, value in values.items()}
+
+
+def _localized(value: object) -> object:
+    if isinstance(value, Phrase):
+        return reason_text(value)
+    if isinstance(value, Phrases):
+        return text(value.joint).join(map(reason_text, value.items))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _Number(value)
+    return value
 
 
 def translated(singular: str, plural: str, values: Mapping[str, object]) -> str:
@@ -106,6 +115,15 @@ def lazy_text(sentence: str) -> LazyString:
 def problem_text(problem: Problem) -> str:
     """Return what is wrong, in the language of the request."""
     return placed(problem, text(problem.template, problem.plural, **problem.values))
+
+
+def reason_text(reason: str) -> str:
+    """Return why something failed, as it was stored in English, in the language of the request.
+
+    What isn't a sentence of ours, like an endpoint's own words, stays as it is.
+    """
+    sentence, values = find_sentence(reason)
+    return text(sentence, **{name: reason_text(value) for name, value in values.items()})
 
 
 def _chosen() -> str:

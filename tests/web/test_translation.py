@@ -6,6 +6,7 @@ from flask.testing import FlaskClient
 from markupsafe import Markup
 
 from app.domain.values.errors import Problem
+from app.domain.values.text import Phrase, Phrases
 from app.web.translation import (
     browser_language,
     lazy_text,
@@ -13,6 +14,7 @@ from app.web.translation import (
     page_language,
     person_language,
     problem_text,
+    reason_text,
     text,
     use_language,
 )
@@ -69,6 +71,38 @@ def test_number_chooses_the_plural_of_the_language(
         problem = Problem("X", MINUTES, values={"count": count}, plural=MANY_MINUTES)
         assert problem_text(problem) == sentence
         assert problem.message.startswith("Too many attempts.")
+
+
+@pytest.mark.parametrize(
+    ("reason", "german"),
+    [
+        ("The app is inactive.", "Die App ist inaktiv."),
+        ("Can't connect to 10.1.2.3:8080.", "Keine Verbindung zu 10.1.2.3:8080 möglich."),
+        (
+            "There is no payload: The key set answered with HTTP 500.",
+            "Es gibt keine Nutzdaten: Der Schlüsselsatz hat mit HTTP 500 geantwortet.",
+        ),
+        ("quota {0} exceeded", "quota {0} exceeded"),
+        ("", ""),
+    ],
+)
+def test_stored_reason_is_shown_in_the_language(app: Flask, reason: str, german: str) -> None:
+    with app.test_request_context():
+        use_language("en")
+        assert reason_text(reason) == reason
+        use_language("de")
+        assert reason_text(reason) == german
+
+
+def test_values_that_are_phrases_are_translated_too(app: Flask) -> None:
+    template = "There is no {what} to preview yet. Create one first."
+    phrases = Phrases(["order", "cart", "order"], joint=" or ")
+    problem = Problem("NOT_FOUND", template, values={"what": phrases})
+    assert problem.message == "There is no order or cart to preview yet. Create one first."
+    with app.test_request_context():
+        use_language("de")
+        assert "(Bestellung oder Warenkorb)" in problem_text(problem)
+        assert text("{name} ({app})", name=Phrase("The app"), app="The app") == "Die App (The app)"
 
 
 def test_sentence_outside_a_request_is_english(app: Flask) -> None:

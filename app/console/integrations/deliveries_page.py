@@ -8,6 +8,7 @@ from app.console.exports import Columns
 from app.console.formatting import exact
 from app.console.integrations.delivery_attempts import (
     can_be_sent,
+    response_words,
     status_words,
     title_of,
     was_answered,
@@ -18,18 +19,19 @@ from app.domain.deliveries.causes import response_detail, status_line
 from app.domain.deliveries.deliveries import SCHEDULE, DeliveryStatus, ReplayResult
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
+from app.domain.values.text import translatable
 from app.services.deliveries.bulk_resend import MAX_MATCHING, ResendImpact
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.replays import Resent
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.names import WebhookName
-from app.web.translation import text
+from app.web.translation import reason_text, text
 
 SINCE = {
-    "1": "Last hour",
-    "24": "Last 24 hours",
-    "72": "Last 3 days",
-    "336": "Last 14 days",
+    "1": translatable("Last hour"),
+    "24": translatable("Last 24 hours"),
+    "72": translatable("Last 3 days"),
+    "336": translatable("Last 14 days"),
 }
 """How far back a replay looks: hours as forms send them, and their words."""
 
@@ -62,7 +64,7 @@ COUNT = RowCount(
     some="{matching} of {total} deliveries",
 )
 
-_UNNAMED = "Unnamed webhook"
+_UNNAMED = translatable("Unnamed webhook")
 _NO_NUMBER = "\N{EN DASH}"
 
 
@@ -123,20 +125,24 @@ class Selection:
     resend: str
 
 
+_SAME_ID = translatable(
+    "Each is sent again with its original message ID, so that the app can recognize duplicates."
+)
 _REPLAYS = {
-    "replay-missing": Replay(
+    "replay-missing": (
         "missing",
-        "Replay missed events?",
-        "Events this webhook should have received but didn't, because it was disabled or not "
-        "subscribed yet.",
-        "Replay missed events",
+        translatable("Replay missed events?"),
+        translatable(
+            "Events this webhook should have received but didn't, because it was disabled or not "
+            "subscribed yet."
+        ),
+        translatable("Replay missed events"),
     ),
-    "replay-failed": Replay(
+    "replay-failed": (
         "failed",
-        "Resend failed deliveries?",
-        "Each is sent again with its original message ID, so that the app can recognize "
-        "duplicates.",
-        "Resend failed deliveries",
+        translatable("Resend failed deliveries?"),
+        _SAME_ID,
+        translatable("Resend failed deliveries"),
     ),
 }
 
@@ -159,17 +165,26 @@ def make_deliveries_page(
     return DeliveriesPage(
         rows=rows,
         summary=COUNT.of(counts),
-        caption="Deliveries, oldest first" if oldest_first else "Deliveries, newest first",
+        caption=text("Deliveries, oldest first")
+        if oldest_first
+        else text("Deliveries, newest first"),
         webhooks={
             str(webhook.id): text(
-                "{name} ({app})", name=webhook.name or _UNNAMED, app=webhook.app_name
+                "{name} ({app})", name=webhook.name or text(_UNNAMED), app=webhook.app_name
             )
             for webhook in webhooks
         },
-        replay=_REPLAYS.get(question_name),
+        replay=_replay(question_name),
         question=question,
         latest=_latest(rows),
     )
+
+
+def _replay(question: str) -> Replay | None:
+    if question not in _REPLAYS:
+        return None
+    what, *words = _REPLAYS[question]
+    return Replay(what, *map(text, words))
 
 
 def make_selection(counts: Counts, *, is_all: bool, is_valid: bool = True) -> Selection:
@@ -181,15 +196,15 @@ def make_selection(counts: Counts, *, is_all: bool, is_valid: bool = True) -> Se
     if not is_valid or number < 2:  # noqa: PLR2004 - one is all of it
         return Selection(is_all=False, sentence="", select="", resend="")
     is_filtered = number != counts.total
-    sentence = "All {number:,} deliveries are selected."
-    select = "Select all {number:,} deliveries"
+    sentence = text("All {number:,} deliveries are selected.", number=number)
+    select = text("Select all {number:,} deliveries", number=number)
     if is_filtered:
-        sentence = "All {number:,} matching deliveries are selected."
-        select = "Select all {number:,} matching deliveries"
+        sentence = text("All {number:,} matching deliveries are selected.", number=number)
+        select = text("Select all {number:,} matching deliveries", number=number)
     return Selection(
         is_all=is_all,
-        sentence=text(sentence, number=number) if is_all else "",
-        select=text(select, number=number),
+        sentence=sentence if is_all else "",
+        select=select,
         resend=text("Resend {number:,} deliveries …", number=number),
     )
 
@@ -203,7 +218,7 @@ def resend_problem(impact: ResendImpact) -> str:
         )
     if impact.due:
         return ""
-    return _left_out(impact.disabled) if impact.disabled else COUNT.no_match
+    return _left_out(impact.disabled) if impact.disabled else text(COUNT.no_match)
 
 
 def resend_question(impact: ResendImpact, filters: Mapping[str, str]) -> Question:
@@ -221,8 +236,7 @@ def resend_question(impact: ResendImpact, filters: Mapping[str, str]) -> Questio
 def _consequences(impact: ResendImpact) -> Iterator[Consequence]:
     yield Consequence(
         "ok",
-        "Each is sent again with its original message ID, so that the app can recognize "
-        "duplicates.",
+        text(_SAME_ID),
     )
     if impact.delivered:
         yield Consequence(
@@ -248,7 +262,7 @@ def _left_out(deliveries: int) -> str:
 def replay_result(replayed: ReplayResult, *, missing: bool) -> str:
     """Return what a replay of missed events, or else of failed deliveries, came to."""
     if not (replayed.missing if missing else replayed.failed):
-        return "No missed events." if missing else "No failed deliveries."
+        return text("No missed events.") if missing else text("No failed deliveries.")
     if missing:
         return text(
             "Sending {count:,} missed event.",
@@ -270,13 +284,14 @@ def resend_result(resent: Resent) -> tuple[tuple[str, str], ...]:
     left_out = _left_out(resent.disabled)
     messages = (("ok", sent, resent.due), ("bad", left_out, resent.disabled))
     outcomes = tuple((state, message) for state, message, count in messages if count)
-    return outcomes or (("bad", "The selected deliveries can't be resent: they have no payload."),)
+    no_payload = text("The selected deliveries can't be resent: they have no payload.")
+    return outcomes or (("bad", no_payload),)
 
 
 def _latest(rows: Sequence[DeliveryRow]) -> str:
     """Return what a screen reader says when the list has changed."""
     if not rows:
-        return "No deliveries"
+        return text("No deliveries")
     latest = max(rows, key=lambda row: row.id)
     return text("Latest delivery: {title}, {status}", title=latest.title, status=latest.status)
 
@@ -284,11 +299,12 @@ def _latest(rows: Sequence[DeliveryRow]) -> str:
 def delivery_row(line: DeliveryLine, names: Mapping[str, ObjectName]) -> DeliveryRow:
     """Return the row of a delivery; ``names`` are those of objects."""
     title = title_of(line, names)
+    event = text(line.event.label)
     state, status = status_words(line)
     return DeliveryRow(
         id=line.id,
         title=title,
-        event="" if title == line.event.label else line.event.label,
+        event="" if title == event else event,
         checkbox_label=text(
             "Select {title} to {receiver}, {moment}",
             title=title,
@@ -299,7 +315,7 @@ def delivery_row(line: DeliveryLine, names: Mapping[str, ObjectName]) -> Deliver
         status=status,
         result=_result(line),
         detail=_detail(line),
-        webhook=line.webhook_name or _UNNAMED,
+        webhook=line.webhook_name or text(_UNNAMED),
         app=line.app_name,
         attempts=_attempts(line),
         made_at=line.created_at,
@@ -311,13 +327,16 @@ def _result(line: DeliveryLine) -> str:
     """Return the last response's status, or why there was none."""
     if line.response_status is not None:
         return status_line(line.response_status)
-    return line.last_response or line.given_up or _NO_NUMBER
+    return reason_text(line.last_response or line.given_up) or _NO_NUMBER
 
 
 def _cause(line: DeliveryLine) -> str:
-    """Return why a delivery isn't delivered, in one line."""
-    parts = (_result(line), _detail(line))
-    return ": ".join(part for part in parts if part and part != _NO_NUMBER)
+    """Return why a delivery isn't delivered, in one line; English in every language's file."""
+    reasons = [line.last_response, line.given_up]
+    if line.response_status is not None:
+        detail = response_detail(line.response_status, line.last_response)
+        reasons = [status_line(line.response_status), detail or line.given_up]
+    return ": ".join(filter(None, reasons))
 
 
 def _detail(line: DeliveryLine) -> str:
@@ -325,8 +344,8 @@ def _detail(line: DeliveryLine) -> str:
     if line.status is DeliveryStatus.SUCCESS:
         return ""
     status = line.response_status
-    detail = "" if status is None else response_detail(status, line.last_response)
-    return detail or (line.given_up if was_answered(line) else "")
+    detail = "" if status is None else response_words(status, line.last_response)
+    return detail or (reason_text(line.given_up) if was_answered(line) else "")
 
 
 def _attempts(line: DeliveryLine) -> str:

@@ -3,14 +3,15 @@
 import shlex
 from collections.abc import Mapping
 
-from app.domain.deliveries.causes import failure_cause, status_line
+from app.console.formatting import decimal
+from app.domain.deliveries.causes import NOT_STORED, response_detail, status_line
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.events import EVENTS
 from app.domain.values.ids import parse_global_id
 from app.services.deliveries.details import DeliveryDetails, ShownAttempt
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
-from app.web.translation import text
+from app.web.translation import reason_text, text
 
 _KILO = 1024
 _SHORT_NUMBER = 8
@@ -19,14 +20,14 @@ _SHORT_NUMBER = 8
 def status_words(line: DeliveryLine) -> tuple[str, str]:
     """Return the state of a delivery: its pill's colour, and the word in it."""
     if line.status is DeliveryStatus.SUCCESS:
-        return "ok", "Delivered"
+        return "ok", text("Delivered")
     if line.status is DeliveryStatus.FAILED:
-        return "bad", "Failed"
+        return "bad", text("Failed")
     if not can_be_sent(line):
-        return "warn", "Not sending"
+        return "warn", text("Not sending")
     if line.attempts:
-        return "warn", "Retrying"
-    return "info", "Resending" if was_answered(line) else "Waiting"
+        return "warn", text("Retrying")
+    return "info", text("Resending") if was_answered(line) else text("Waiting")
 
 
 def can_be_sent(line: DeliveryLine) -> bool:
@@ -49,7 +50,7 @@ def title_of(line: DeliveryLine, names: Mapping[str, ObjectName]) -> str:
     if subject == "Checkout":
         return _cart_title(line, named)
     if named is None:
-        return line.event.label
+        return text(line.event.label)
     if subject == "Order":
         return text("Order #{number}", number=named.name)
     return text("{name} (deleted)", name=named.name) if named.is_deleted else named.name
@@ -59,21 +60,35 @@ def _cart_title(line: DeliveryLine, named: ObjectName | None) -> str:
     if named is not None:
         return text("Cart of {email}", email=named.name)
     if not line.object_id:
-        return "Deleted cart"
+        return text("Deleted cart")
     _, token = parse_global_id(line.object_id) or ("", line.object_id)
     return text("Cart {number}", number=token[:_SHORT_NUMBER])
 
 
 def answer_words(status: int | None) -> str:
     """Return a response's status: ``503 Service Unavailable``."""
-    return "No response" if status is None else status_line(status)
+    return text("No response") if status is None else status_line(status)
 
 
 def cause_of(line: DeliveryLine) -> str:
     """Return why the last attempt failed; empty if it succeeded or there was none."""
     if line.status is DeliveryStatus.SUCCESS or not was_answered(line):
         return ""
-    return failure_cause(line.response_status, line.last_response)
+    return failure_text(line.response_status, line.last_response)
+
+
+def failure_text(status: int | None, response: str) -> str:
+    """Return why an attempt failed, as ``failure_cause`` does, in the language of the request."""
+    if status is None:
+        return reason_text(response.strip()) or text("No response")
+    detail = response_words(status, response)
+    return f"{status_line(status)}: {detail}" if detail else status_line(status)
+
+
+def response_words(status: int, response: str) -> str:
+    """Return ``response_detail``; a response that isn't stored says so in the page's language."""
+    detail = response_detail(status, response)
+    return text(NOT_STORED) if detail == NOT_STORED else detail
 
 
 def size_of(body: str) -> str:
@@ -81,7 +96,7 @@ def size_of(body: str) -> str:
     size = len(body.encode())
     if size < _KILO:
         return text("{count} byte", "{count} bytes", count=size)
-    return text("{size:.1f} kB", size=size / _KILO)
+    return text("{size} kB", size=decimal(size / _KILO, 1))
 
 
 def curl_of(found: DeliveryDetails, chosen: ShownAttempt | None) -> str:

@@ -12,24 +12,27 @@ from app.console.integrations.delivery_attempts import (
     can_be_sent,
     cause_of,
     curl_of,
+    failure_text,
     size_of,
     status_words,
     title_of,
 )
-from app.domain.deliveries.causes import failure_cause
+from app.domain.deliveries.causes import NOT_STORED
 from app.domain.deliveries.deliveries import RETENTION, SCHEDULE, Attempt, DeliveryStatus
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import translatable
 from app.services.deliveries.details import SHOWN_ATTEMPTS, DeliveryDetails, ShownAttempt, Signed
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
-from app.web.translation import text
+from app.web.translation import reason_text, text
 
 _MAX_VALUE = 96
-_TIMING = "{moment} · {duration}"
+_TIMING = translatable("{moment} · {duration}")
+_SHOWN_TIMING = translatable("{moment} · {duration} · shown")
 _SIGNATURES = {
-    Signed.VERIFIED: ("ok", "Signature valid"),
-    Signed.KEY_GONE: ("", "Key replaced since"),
-    Signed.WRONG: ("bad", "Signature invalid"),
+    Signed.VERIFIED: ("ok", translatable("Signature valid")),
+    Signed.KEY_GONE: ("", translatable("Key replaced since")),
+    Signed.WRONG: ("bad", translatable("Signature invalid")),
 }
 
 _SOON = timedelta(minutes=1)
@@ -131,8 +134,8 @@ def make_delivery_page(
     return DeliveryPage(
         line=line,
         title=title_of(line, names),
-        event=line.event.label,
-        webhook=line.webhook_name or "Unnamed webhook",
+        event=text(line.event.label),
+        webhook=line.webhook_name or text("Unnamed webhook"),
         api_id=to_global_id("EventDelivery", line.id),
         state=state,
         status=status,
@@ -140,7 +143,7 @@ def make_delivery_page(
         resend=_resend(line),
         enables=not line.is_webhook_active,
         signature_state=signature_state,
-        signature=signature,
+        signature=text(signature),
         request_headers=() if chosen is None else _headers(chosen.attempt.request_headers),
         payload=found.payload,
         size=size_of(found.payload),
@@ -170,9 +173,9 @@ def _is_pending(line: DeliveryLine) -> bool:
 def _banner(line: DeliveryLine, now: datetime) -> Banner | None:
     cause = cause_of(line)
     if line.status is DeliveryStatus.FAILED:
-        return Banner("bad", cause or "Not delivered", _ending(line, cause))
+        return Banner("bad", cause or text("Not delivered"), _ending(line, cause))
     if _is_pending(line) and not can_be_sent(line):
-        return Banner("warn", cause or "Not sent", _obstacle(line))
+        return Banner("warn", cause or text("Not sent"), _obstacle(line))
     if _is_pending(line) and cause and line.next_attempt_at:
         return Banner("warn", cause, _next_attempt(line.next_attempt_at, now))
     return None
@@ -183,20 +186,20 @@ def _obstacle(line: DeliveryLine) -> str:
         return text(
             "{app} is inactive. Activate the app to send this delivery.", app=line.app_name
         )
-    return "The webhook is disabled. Enable it to send this delivery."
+    return text("The webhook is disabled. Enable it to send this delivery.")
 
 
 def _resend(line: DeliveryLine) -> str:
     """Return the label of the button that resends; empty while the app is inactive."""
     if not line.is_app_active:
         return ""
-    return "Resend now" if line.is_webhook_active else "Enable and resend"
+    return text("Resend now") if line.is_webhook_active else text("Enable and resend")
 
 
 def _ending(line: DeliveryLine, cause: str) -> str:
     if line.given_up:
-        template = "Not delivered. {reason}" if cause else "{reason}"
-        return text(template, reason=line.given_up)
+        reason = reason_text(line.given_up)
+        return text("Not delivered. {reason}", reason=reason) if cause else reason
     return text(
         "Not delivered after {count} attempt.",
         "Not delivered after {count} attempts.",
@@ -207,12 +210,14 @@ def _ending(line: DeliveryLine, cause: str) -> str:
 def _next_moment(line: DeliveryLine, now: datetime) -> str:
     if not _is_pending(line) or not can_be_sent(line) or line.next_attempt_at is None:
         return ""
-    return "due now" if line.next_attempt_at <= now else time_element(line.next_attempt_at, now)
+    if line.next_attempt_at <= now:
+        return text("due now")
+    return time_element(line.next_attempt_at, now)
 
 
 def _next_attempt(moment: datetime, now: datetime) -> str:
     if moment <= now:
-        return "The next attempt is due now."
+        return text("The next attempt is due now.")
     return html_text("Next attempt {moment}.", moment=time_element(moment, now))
 
 
@@ -223,15 +228,15 @@ def _headers(values: Mapping[str, object]) -> tuple[Header, ...]:
 def _header(name: str, value: str) -> Header:
     if len(value) <= _MAX_VALUE:
         return Header(name, value)
-    length = text("{count:,} characters", count=len(value))
+    length = text("{count:,} character", "{count:,} characters", count=len(value))
     return Header(name, f"{value[: _MAX_VALUE - 1]}…", length)
 
 
 def _not_sent(line: DeliveryLine) -> str:
     """Return why there is no attempt."""
     if _is_pending(line) and can_be_sent(line):
-        return "A worker sends it within seconds."
-    return "No attempt was made."
+        return text("A worker sends it within seconds.")
+    return text("No attempt was made.")
 
 
 def _response(shown: ShownAttempt, now: datetime) -> Response:
@@ -243,10 +248,14 @@ def _response(shown: ShownAttempt, now: datetime) -> Response:
         result=answer_words(attempt.response_status),
         timing=_timing(attempt, now),
         headers=_headers(attempt.response_headers),
-        error="" if has_answer else failure_cause(None, attempt.response),
-        body=attempt.response if has_answer else "",
+        error="" if has_answer else failure_text(None, attempt.response),
+        body=_body(attempt) if has_answer else "",
         size=size_of(attempt.response) if has_answer else "",
     )
+
+
+def _body(attempt: Attempt) -> str:
+    return text(NOT_STORED) if attempt.response == NOT_STORED else attempt.response
 
 
 def _row(shown: ShownAttempt, chosen: ShownAttempt | None, now: datetime) -> AttemptRow:
@@ -255,9 +264,7 @@ def _row(shown: ShownAttempt, chosen: ShownAttempt | None, now: datetime) -> Att
         id=shown.attempt.id,
         state="ok" if shown.attempt.status is DeliveryStatus.SUCCESS else "bad",
         result=answer_words(shown.attempt.response_status),
-        timing=_timing(
-            shown.attempt, now, "{moment} · {duration} · shown" if is_shown else _TIMING
-        ),
+        timing=_timing(shown.attempt, now, _SHOWN_TIMING if is_shown else _TIMING),
         is_shown=is_shown,
     )
 

@@ -11,11 +11,29 @@ from app.domain.apps.apps import App
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Problem
 from app.domain.values.line_diff import diff_lines
+from app.domain.values.text import translatable
 from app.services.deliveries.details import DeliveryDetails
 from app.services.deliveries.dry_runs import DryRun
 from app.web.translation import problem_text, text
 
-_SUBJECTS = {"User": "Person", "Group": "Permission group", "Checkout": "Cart"}
+_SUBJECTS = {
+    "App": translatable("App"),
+    "Checkout": translatable("Cart"),
+    "Group": translatable("Permission group"),
+    "Order": translatable("Order"),
+    "Product": translatable("Product"),
+    "User": translatable("Person"),
+}
+_LATEST = {
+    "App": translatable("Name, number, email or ID. Leave empty for the latest app."),
+    "Checkout": translatable("Name, number, email or ID. Leave empty for the latest cart."),
+    "Group": translatable(
+        "Name, number, email or ID. Leave empty for the latest permission group."
+    ),
+    "Order": translatable("Name, number, email or ID. Leave empty for the latest order."),
+    "Product": translatable("Name, number, email or ID. Leave empty for the latest product."),
+    "User": translatable("Name, number, email or ID. Leave empty for the latest person."),
+}
 _QUERY = """subscription {{
   event {{
     ... on {kind} {{
@@ -24,6 +42,8 @@ _QUERY = """subscription {{
   }}
 }}
 """
+_COMMAND = "flask webhook dry-run --query query.graphql"
+_OBJECT_OPTION = "--object-id ID"
 _KINDS = {"-": "del", "+": "ins", " ": ""}
 
 
@@ -170,38 +190,35 @@ def is_default_query(query: str) -> bool:
 
 
 def _event_option(event: EventType, *, is_chosen: bool) -> EventOption:
-    subject = _SUBJECTS.get(EVENTS[event].subject, EVENTS[event].subject)
+    subject = EVENTS[event].subject
     return EventOption(
         value=event.value,
-        label=event.label,
+        label=text(event.label),
         is_chosen=is_chosen,
         query=indented_query(event),
         hint=_event_hint(event),
-        subject=subject,
-        object_hint=text(
-            "Name, number, email or ID. Leave empty for the latest {subject}.",
-            subject=subject.lower(),
-        ),
+        subject=text(_SUBJECTS[subject]),
+        object_hint=text(_LATEST[subject]),
     )
 
 
 def _save(draft: Draft) -> str:
     if draft.webhook_id is not None:
-        return "Use in webhook"
-    return "Back to webhook" if draft.fields else "Save as webhook"
+        return text("Use in webhook")
+    return text("Back to webhook") if draft.fields else text("Save as webhook")
 
 
 def _event_hint(event: EventType) -> str:
     kind = EVENTS[event]
     return text(
         "{description} Requires {permission}.",
-        description=kind.description,
-        permission=kind.permission.label,
+        description=text(kind.description),
+        permission=text(kind.permission.label),
     )
 
 
 def _payload(ran: DryRun) -> Payload:
-    return Payload(ran.event.label, size_of(ran.payload), ran.payload)
+    return Payload(text(ran.event.label), size_of(ran.payload), ran.payload)
 
 
 def _problem(problem: Problem) -> ProblemLine:
@@ -221,18 +238,17 @@ def _comparison(ran: DryRun | None, last: DeliveryDetails | None) -> Comparison 
         return None
     before, after = (pretty_json(body).splitlines() for body in (last.payload, ran.payload))
     lines = tuple(
-        Difference(_KINDS[line.mark], text("{mark} {line}", mark=line.mark, line=line.text))
+        Difference(_KINDS[line.mark], f"{line.mark} {line.text}")
         for line in diff_lines(before, after)
     )
     differs = any(line.kind for line in lines)
     summary = (
-        "Lines with - are only in the last delivery, lines with + only in this payload."
+        text("Lines with - are only in the last delivery, lines with + only in this payload.")
         if differs
-        else "No differences."
+        else text("No differences.")
     )
     return Comparison(last.line.id, last.line.created_at, summary, lines)
 
 
 def _command(object_id: str) -> str:
-    command = "flask webhook dry-run --query query.graphql"
-    return text("{command} --object-id ID", command=command) if object_id else command
+    return f"{_COMMAND} {_OBJECT_OPTION}" if object_id else _COMMAND

@@ -7,17 +7,18 @@ from itertools import groupby
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, Event, EventType, default_query
+from app.domain.values.text import translatable
 from app.web.translation import text
 
 NOUNS = {
-    "ACCOUNT": "Accounts",
-    "APP": "Apps",
-    "ORDER": "Orders",
-    "CUSTOMER": "Customers",
-    "PRODUCT": "Products",
-    "CHECKOUT": "Checkouts",
-    "PERMISSION_GROUP": "Permission groups",
-    "STAFF": "Staff",
+    "ACCOUNT": translatable("Accounts"),
+    "APP": translatable("Apps"),
+    "ORDER": translatable("Orders"),
+    "CUSTOMER": translatable("Customers"),
+    "PRODUCT": translatable("Products"),
+    "CHECKOUT": translatable("Checkouts"),
+    "PERMISSION_GROUP": translatable("Permission groups"),
+    "STAFF": translatable("Staff"),
 }
 """What events are about, by how their names begin."""
 
@@ -66,7 +67,7 @@ def _group(
     selected = sum(entry.is_chosen for entry in listed)
     is_missing = owner is not None and permission not in owner.permissions
     return Group(
-        noun=noun,
+        noun=text(noun),
         needs=_needs(permission, owner if is_missing else None),
         is_missing=is_missing,
         selected=text("{count} selected", count=selected),
@@ -78,19 +79,19 @@ def _group(
 
 def _needs(permission: Permission, lacking: App | None) -> str:
     if lacking is None:
-        return text("Requires {permission}.", permission=permission.label)
+        return text("Requires {permission}.", permission=text(permission.label))
     return text(
         "Requires {permission}, which {app} doesn't have.",
-        permission=permission.label,
+        permission=text(permission.label),
         app=lacking.name,
     )
 
 
 def _entry(name: EventType, kind: type[Event], chosen: Collection[str]) -> Entry:
     return Entry(
-        id=text("event-{name}", name=name.value.lower().replace("_", "-")),
+        id=f"event-{name.value.lower().replace('_', '-')}",
         name=name.value,
-        description=kind.description,
+        description=text(kind.description),
         query=default_query(kind),
         is_chosen=name.value in chosen,
     )

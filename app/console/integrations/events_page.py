@@ -12,6 +12,8 @@ from app.domain.values.pages import Page
 from app.services.webhooks.lists import Subscriber
 from app.web.translation import text
 
+_TRIGGER = "flask webhook trigger --webhook-id"
+
 
 @dataclass(frozen=True, slots=True)
 class ListedEvent:
@@ -101,7 +103,7 @@ def make_events_page(
     found = sum(len(group.events) for group in groups)
     return EventsPage(
         groups=groups,
-        summary=text("{count} of {total} events", count=found, total=len(EVENTS)),
+        summary=text("{matching} of {total} events", matching=found, total=len(EVENTS)),
         shown=_shown(shown, webhooks, payload, problem, sample),
     )
 
@@ -110,14 +112,14 @@ def _groups(shown: EventType, search: str) -> Iterator[EventGroup]:
     listed = (name for name in EVENTS if search in _searched(name))
     for noun, names in groupby(listed, _noun):
         events = tuple(
-            ListedEvent(name, name.label, EVENTS[name].description, name is shown)
+            ListedEvent(name, text(name.label), text(EVENTS[name].description), name is shown)
             for name in names
         )
-        yield EventGroup(noun, events)
+        yield EventGroup(text(noun), events)
 
 
 def _searched(name: EventType) -> str:
-    return f"{name.value} {name.label} {EVENTS[name].description}".lower()
+    return f"{name.value} {text(name.label)} {text(EVENTS[name].description)}".lower()
 
 
 def _noun(name: EventType) -> str:
@@ -138,9 +140,9 @@ def _shown(
     recipients = tuple(webhook for webhook in subscribed if webhook.can_be_sent)
     return ShownEvent(
         name=name,
-        label=name.label,
-        description=kind.description,
-        permission=kind.permission.label,
+        label=text(name.label),
+        description=text(kind.description),
+        permission=text(kind.permission.label),
         permission_code=kind.permission.value,
         query=default_query(kind),
         subscribers=_subscribers(webhooks),
@@ -168,15 +170,17 @@ def _not_sent(webhooks: Page[Subscriber] | None, recipients: Sequence[Subscribed
     if webhooks is None or recipients:
         return ""
     if not webhooks.items:
-        return "To send a sample, create a webhook that subscribes to this event."
-    return "To send a sample, enable a webhook that subscribes to this event and activate its app."
+        return text("To send a sample, create a webhook that subscribes to this event.")
+    return text(
+        "To send a sample, enable a webhook that subscribes to this event and activate its app."
+    )
 
 
 def _command(name: EventType, recipients: Sequence[SubscribedWebhook]) -> str:
     if not recipients:
         return ""
     webhook = to_global_id("Webhook", recipients[0].id)
-    return text("flask webhook trigger --webhook-id {webhook}", webhook=webhook)
+    return f"{_TRIGGER} {webhook}"
 
 
 def _subscribers(webhooks: Page[Subscriber] | None) -> str:
@@ -184,7 +188,11 @@ def _subscribers(webhooks: Page[Subscriber] | None) -> str:
         return ""
     count = len(webhooks.items)
     if webhooks.has_next:
-        return text("More than {count} webhooks subscribe", count=count)
+        return text(
+            "More than {count} webhook subscribes",
+            "More than {count} webhooks subscribe",
+            count=count,
+        )
     if not count:
-        return "No webhook subscribes"
+        return text("No webhook subscribes")
     return text("{count} webhook subscribes", "{count} webhooks subscribe", count=count)

@@ -33,8 +33,8 @@ def missing_permissions(
     if not found:
         return None
     lacking = frozenset(map(Permission, found))
-    labels = enumeration([permission.label for permission in in_order(lacking)])
-    missed = [EventType(name).label for names in found.values() for name in names]
+    labels = enumeration([text(permission.label) for permission in in_order(lacking)])
+    missed = [text(EventType(name).label) for names in found.values() for name in names]
     is_any = EventType.ANY_EVENTS in events
     can_grant = grantable_problem(lacking) is None and all(map(actor.holds, lacking))
     return MissingPermissions(
@@ -49,9 +49,9 @@ def missing_permissions(
 
 def _detail(labels: str, lacking: frozenset[Permission], *, can_grant: bool, is_any: bool) -> str:
     if is_any:
-        return "The app has no permission that an event requires."
+        return text("The app has no permission that an event requires.")
     if grantable_problem(lacking) is not None:
-        return "No app can receive events about apps."
+        return text("No app can receive events about apps.")
     if can_grant:
         return text("The app needs the permission {permissions}.", permissions=labels)
     return text(

@@ -10,6 +10,8 @@ from app.domain.values.ids import to_global_id
 from app.services.deliveries.dry_runs import trigger_webhook
 from app.web.translation import text
 
+_TRUE = "true"
+
 
 def send_sample(webhook: int, event: EventType | None, named: str) -> BaseResponse:
     """Send the webhook the event about the object that ``named`` names, or the newest.
@@ -21,9 +23,9 @@ def send_sample(webhook: int, event: EventType | None, named: str) -> BaseRespon
     if event is not None and event in EVENTS:
         object_id = object_named(ports(), actor(), event, named)
     sent = trigger_webhook(ports(), actor(), to_global_id("Webhook", webhook), object_id, event)
-    return done("Sending sample event.", "console.deliveries.show", key=sent.id)
+    return done(text("Sending sample event."), "console.deliveries.show", key=sent.id)
 
 
 def sample_header() -> str:
     """Return the header that marks sample events."""
-    return text("{name}: true", name=ports().configuration.header_names.sample_header)
+    return f"{ports().configuration.header_names.sample_header}: {_TRUE}"

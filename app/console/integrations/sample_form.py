@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.events import EVENTS, EventType
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ def make_sample_form(subscribed: Sequence[EventType], dialog: WebhookDialog) -> 
     """Return the form for the events that a webhook subscribes to."""
     choices = tuple(EVENTS) if EventType.ANY_EVENTS in subscribed else subscribed
     events = tuple(
-        SampleChoice(event.value, event.label, event.value == dialog.event) for event in choices
+        SampleChoice(event.value, text(event.label), event.value == dialog.event)
+        for event in choices
     )
     return SampleForm(events, dialog.object, dialog.problem)

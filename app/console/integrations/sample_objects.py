@@ -8,6 +8,7 @@ from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import parse_global_id, to_global_id
 from app.domain.values.pages import PageRequest
+from app.domain.values.text import translatable
 from app.ports import Ports
 from app.services.commerce.catalogue import ProductFilter, list_products
 from app.services.commerce.order_lists import OrderFilter, list_orders
@@ -45,14 +46,14 @@ def object_named(ports: Ports, actor: Actor, event: EventType, named: str) -> st
         one for one in found if name in {one.title.lstrip("#").casefold(), one.detail.casefold()}
     ]
     if not found:
-        message = (
+        message = translatable(
             "Nothing that this event is about matches “{named}”. Enter a number, name, email or "
             "ID, or leave the field empty for the newest."
         )
         raise Refused(Problem("NOT_FOUND", message, "objectId", values={"named": named}))
     matches = exact or found
     if len(matches) > 1:
-        message = "“{named}” matches {names}. Enter the full name, or an ID."
+        message = translatable("“{named}” matches {names}. Enter the full name, or an ID.")
         names = enumeration([one.title for one in matches])
         raise Refused(
             Problem("INVALID", message, "objectId", values={"named": named, "names": names})

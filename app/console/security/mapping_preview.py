@@ -10,7 +10,7 @@ from app.console.parts import Fact
 from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, MappingPreview
 from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.values.text import translatable
-from app.web.translation import text
+from app.web.translation import reason_text, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def make_preview_card(found: MappingPreview) -> PreviewCard:
 
 def _result(found: MappingPreview) -> tuple[str, str, str]:
     if found.outcome is MappedTo.NOBODY:
-        return "bad", text("Sign-in would be refused."), text(found.reason)
+        return "bad", text("Sign-in would be refused."), reason_text(found.reason)
     account = found.email
     if found.name:
         account = text("{email} ({name})", email=found.email, name=found.name)

@@ -3,8 +3,15 @@
 import json
 from http import HTTPStatus
 
+from app.domain.values.text import translatable
+
 MAX_DETAIL = 160
 """Characters of a response's own words that are shown."""
+
+NOT_STORED = translatable(
+    "(not stored: this event carries a link that gives access to an account)"
+)
+"""What is stored instead of a response to an event with a link."""
 
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
 _MEMBERS = ("error", "message", "detail", "error_description", "title", "errors")
@@ -27,7 +34,7 @@ def failure_cause(status: int | None, response: str) -> str:
     ``response`` is the response's body; without a ``status`` it is the network error itself.
     """
     if status is None:
-        return response.strip() or "No response"
+        return response.strip() or translatable("No response")
     detail = response_detail(status, response)
     return f"{status_line(status)}: {detail}" if detail else status_line(status)
 

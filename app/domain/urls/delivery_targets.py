@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from app.domain.urls.web_urls import parse_web_url
 from app.domain.values.errors import Problem
 from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
+from app.domain.values.text import Phrase
 
 ALLOW_HINT = (
     "To allow it, a server administrator can add its network to OUTGOING_ALLOWED_NETWORKS."
@@ -37,7 +38,7 @@ def target_problem(
         "INVALID",
         "{host} is in a private network. {allow_hint}",
         field,
-        values={"host": target.host[:80], "allow_hint": ALLOW_HINT},
+        values={"host": target.host[:80], "allow_hint": Phrase(ALLOW_HINT)},
     )
 
 

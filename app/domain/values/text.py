@@ -5,6 +5,9 @@ sentence by its English text (``app.web.translation``). So a sentence is never p
 pieces; a number chooses between whole sentences.
 """
 
+from collections.abc import Iterable
+from typing import Self
+
 
 def text(singular: str, plural: str = "", /, **values: object) -> str:
     """Return a sentence with its values.
@@ -15,6 +18,26 @@ def text(singular: str, plural: str = "", /, **values: object) -> str:
     """
     sentence = singular if not plural or values["count"] == 1 else plural
     return sentence.format_map(values) if values else sentence
+
+
+class Phrase(str):
+    """A value in a sentence that is a sentence or a name itself: pages translate it, too."""
+
+    __slots__ = ()
+
+
+class Phrases(str):
+    """Several such values, with ``joint`` between them: "order or customer"."""
+
+    __slots__ = ("items", "joint")
+    items: tuple[str, ...]
+    joint: str
+
+    def __new__(cls, items: Iterable[str], joint: str = ", ") -> Self:
+        found = tuple(dict.fromkeys(items))
+        made = super().__new__(cls, joint.join(found))
+        made.items, made.joint = found, joint
+        return made
 
 
 def translatable(sentence: str) -> str:

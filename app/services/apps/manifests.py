@@ -12,6 +12,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.urls.delivery_targets import target_problem
 from app.domain.urls.web_urls import is_web_url
 from app.domain.values.errors import Problem, Refused, refuse_any
+from app.domain.values.text import Phrase
 from app.domain.values.version import SCHEMA_VERSION
 from app.models import AppRecord
 from app.ports import Ports
@@ -63,7 +64,9 @@ def load_manifest(ports: Ports, manifest_url: str) -> Manifest:
         document = json_members(ports.http.send(request), "The address of the manifest")
     except CallFailed as failed:
         code = _CODES.get(failed.fault, "MANIFEST_URL_CANT_CONNECT")
-        raise Refused(Problem(code, str(failed), "manifestUrl")) from None
+        raise Refused(
+            Problem(code, "{failed}", "manifestUrl", values={"failed": Phrase(failed)})
+        ) from None
     manifest = read_manifest(document, names.vendor)
     problems = [
         *_target_problems(ports, manifest),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from app.domain.deliveries.causes import NOT_STORED
 from app.domain.deliveries.deliveries import (
     MAX_HEADERS_SIZE,
     MAX_RESPONSE_SIZE,
@@ -22,7 +23,6 @@ from app.services.webhooks.payloads import problem_of
 _PRIVATE = frozenset(("set-cookie", "authorization", "proxy-authorization", "cookie"))
 _KEPT = HttpResponse(202, body=b"Not sent: temporary endpoint, read through the API.")
 """What a temporary endpoint answers: its deliveries wait until they are read."""
-_LINK_ANSWER = "(not stored: this event carries a link that gives access to an account)"
 
 
 @part
@@ -96,7 +96,7 @@ def _redacted(
     if response is None:
         return {}, ""
     if holds_secret(delivery.event):
-        return {}, _LINK_ANSWER
+        return {}, NOT_STORED
     redact = endpoint.redactor
     body = response.body.decode("utf-8", "replace")
     is_cut = len(response.body) >= MAX_RESPONSE_SIZE

@@ -11,6 +11,7 @@ from app.domain.events import Event, EventType
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
+from app.domain.values.text import Phrase, Phrases, translatable
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import Webhook
 from app.models import DeliveryRecord, WebhookRecord
@@ -123,8 +124,8 @@ def _only(kinds: Kinds, event: EventType) -> Kinds:
     chosen = [kind for kind in kinds if kind.type is event]
     if not chosen:
         message = "The query doesn't subscribe to {event}, but to {subscribed}."
-        subscribed = ", ".join(kind.type.label for kind in kinds)
-        values = {"event": event.label, "subscribed": subscribed}
+        subscribed = Phrases(kind.type.label for kind in kinds)
+        values = {"event": Phrase(event.label), "subscribed": subscribed}
         raise Refused(Problem("MISSING_EVENT", message, "event", values=values))
     return chosen
 
@@ -153,9 +154,12 @@ def _run(
     try:
         payload = make_payload(ports, reader, query, occurrence)
     except PermissionDenied as denied:
-        raise Refused(Problem("MISSING_PERMISSION", str(denied))) from None
+        message = "{denied}"
+        values = {"denied": Phrase(denied)}
+        raise Refused(Problem("MISSING_PERMISSION", message, values=values)) from None
     if payload.problem:
-        raise Refused(Problem("GRAPHQL_ERROR", payload.problem, "query"))
+        values = {"problem": Phrase(payload.problem)}
+        raise Refused(Problem("GRAPHQL_ERROR", "{problem}", "query", values=values))
     return DryRun(event.type, event.subject_id, payload.text)
 
 
@@ -180,7 +184,7 @@ def _sample(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> 
         if event is not None:
             return event
     if object_id is None:
-        what = " or ".join(dict.fromkeys(_described(kind) for kind in kinds))
+        what = Phrases((_described(kind) for kind in kinds), joint=translatable(" or "))
         message = "There is no {what} to preview yet. Create one first."
         raise Refused(Problem("NOT_FOUND", message, "objectId", values={"what": what}))
     message = "Object not found, or not an object of this event."
@@ -189,10 +193,14 @@ def _sample(ports: Ports, actor: Actor, kinds: Kinds, object_id: str | None) -> 
 
 def _described(kind: type[Event]) -> str:
     if kind.subject == "User":
-        return "member of the staff" if kind.of_staff else "customer"
-    return {"Group": "permission group", "Checkout": "cart"}.get(
-        kind.subject, kind.subject.lower()
-    )
+        return translatable("member of the staff") if kind.of_staff else translatable("customer")
+    return {
+        "App": translatable("app"),
+        "Checkout": translatable("cart"),
+        "Group": translatable("permission group"),
+        "Order": translatable("order"),
+        "Product": translatable("product"),
+    }[kind.subject]
 
 
 def _webhook(ports: Ports, key: int) -> Webhook:

@@ -14,6 +14,7 @@ from app.domain.events import EVENTS
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import key_of
 from app.domain.values.progress import OnProgress
+from app.domain.values.text import Phrase
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
@@ -85,7 +86,7 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
                 "INVALID",
                 "There is no payload: {given_up}",
                 "id",
-                values={"given_up": now.given_up},
+                values={"given_up": Phrase(now.given_up)},
             )
         )
     with ports.database.transaction() as session:

@@ -10,7 +10,7 @@ from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.text import text
+from app.domain.values.text import Phrase, text
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
@@ -36,7 +36,9 @@ def discover_provider(
     try:
         document = ports.identity_provider.discover(issuer)
     except CallFailed as failed:
-        raise Refused(Problem("INVALID", str(failed), "issuer")) from failed
+        raise Refused(
+            Problem("INVALID", "{failed}", "issuer", values={"failed": Phrase(failed)})
+        ) from failed
     settings, problems = read_description(document, issuer)
     refuse_any(*problems)
     return save_provider(ports, actor, slug, ProviderUpdate(settings, asks_first=asks_first))
@@ -95,7 +97,7 @@ def _tried(name: str, look: Callable[[], Finding]) -> Finding:
         return look()
     except CallFailed as failed:
         remedy = "Check {name} and that this machine can reach it."
-        return _found(name, State.FAILED, "{failed}", remedy, name=name, failed=failed)
+        return _found(name, State.FAILED, "{failed}", remedy, name=name, failed=Phrase(failed))
 
 
 def _modes(provider: Provider) -> Finding:

@@ -1,0 +1,85 @@
+"""Why calls and deliveries failed: sentences that are stored in English, for pages to translate.
+
+A reason is written down when something fails, long before a person reads it in their language.
+So a page looks up which sentence it is, with which values; ``tests/domain`` holds them complete.
+"""
+
+import re
+from collections.abc import Mapping
+
+from app.domain.values.text import translatable
+
+SENTENCES = (
+    translatable("{host} didn't respond within {seconds} seconds."),
+    translatable("{host} sent an invalid HTTP response."),
+    translatable("{host} closed the connection without a response."),
+    translatable("The proxy set by OUTGOING_PROXY didn't connect to {host}."),
+    translatable("{host} doesn't have a trusted certificate."),
+    translatable("Can't connect to {host}."),
+    translatable("{host} is in a private network. {allow_hint}"),
+    translatable("The response is larger than {size} bytes."),
+    translatable("Use at most {count} characters."),
+    translatable("{endpoint} answered with HTTP {status}."),
+    translatable("{endpoint} didn't return a JSON object."),
+    translatable("{endpoint} sent an invalid OAuth 2.0 response."),
+    translatable("{endpoint} returned no bearer token."),
+    translatable("Too many requests are waiting for {url}."),
+    translatable("{url} failed several times recently."),
+    translatable("{url} is being fetched."),
+    translatable("The provider's response couldn't be used. {reason}"),
+    translatable("A fault of ours kept the payload from being made. Request id: {id}"),
+    translatable("A fault of ours kept the delivery from being made. Request id: {id}"),
+    translatable("The app no longer has {permission}."),
+    translatable("There is no payload: {given_up}"),
+    translatable("To access this path, you need one of the following permissions: {permissions}"),
+)
+"""Those with values: a value of a URL or a number has no spaces, the others can be sentences."""
+
+WHOLE = (
+    translatable("This is no address."),
+    translatable("Use a full URL: https://id.example.com/keys"),
+    translatable("The response is compressed, which isn't supported."),
+    translatable("The key set has no key that can verify a signature."),
+    translatable("The key set"),
+    translatable("The user-info endpoint"),
+    translatable("The token endpoint"),
+    translatable("The provider's configuration"),
+    translatable("The address of the manifest"),
+    translatable("The app"),
+    translatable("The webhook is disabled."),
+    translatable("The app is inactive."),
+    translatable("The webhook's secret was encrypted with another SECRET_KEY. Set a new secret."),
+    translatable(
+        "The payload was encrypted with another SECRET_KEY. The link must be requested again."
+    ),
+    translatable("The event was sealed under another SECRET_KEY."),
+    translatable(
+        "Not sent: this link gives access to an account with permissions that the app, or the "
+        "person who saved the webhook, doesn't have."
+    ),
+    translatable("The endpoint returned 410 Gone."),
+    translatable("The endpoint failed for 5 days without a successful delivery."),
+)
+"""Those without values, and names of endpoints in the others."""
+
+_WITH_SPACES = frozenset({"allow_hint", "endpoint", "given_up", "permissions", "reason"})
+
+
+def find_sentence(reason: str) -> tuple[str, Mapping[str, str]]:
+    """Return the sentence that ``reason`` is, and its values; an unknown one is its own."""
+    for sentence, pattern in _PATTERNS:
+        found = pattern.fullmatch(reason)
+        if found is not None:
+            return sentence, found.groupdict()
+    return reason, {}
+
+
+def _pattern(sentence: str) -> re.Pattern[str]:
+    parts = re.split(r"\{(\w+)\}", sentence)
+    for place, name in enumerate(parts):
+        any_text = r".+" if name in _WITH_SPACES else r"\S+"
+        parts[place] = f"(?P<{name}>{any_text})" if place % 2 else re.escape(name)
+    return re.compile("".join(parts), re.DOTALL)
+
+
+_PATTERNS = tuple((sentence, _pattern(sentence)) for sentence in SENTENCES)
