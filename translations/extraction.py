@@ -17,7 +17,7 @@ _LOOKED_UP = (*MARKS, "Problem", "RowCount", "Entry")
 
 _TEMPLATE_OPTIONS = {"trimmed": "true"}
 _TEMPLATE_KEYWORDS = {"_": None, "gettext": None, "ngettext": (1, 2), "text": None}
-_RULE = re.compile(r"\A[A-Z{].* .*[.?]\Z", re.DOTALL)
+_RULE = re.compile(r"\A[A-Z{<].* .*[.?]\Z", re.DOTALL)
 _WORDS = re.compile(r"[A-Z][a-z']+|[A-Za-z']+ [A-Za-z']+")
 """What a person would read as words, unlike a key or a class."""
 

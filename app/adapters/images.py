@@ -85,8 +85,11 @@ def _require_size(width: int, height: int) -> None:
     if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
         most = MAX_PIXELS // 1_000_000
         raise InvalidImage(
-            f"The image is {width} by {height} pixels. Use an image of at most "
-            f"{most} million pixels."
+            "The image is {width} by {height} pixels. Use an image of at most {most} million "
+            "pixels.",
+            width=width,
+            height=height,
+            most=most,
         )
 
 

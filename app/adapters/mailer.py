@@ -14,6 +14,12 @@ from app.adapters.private_files import make_private_file
 from app.adapters.tls import TrustedAuthorities
 from app.domain.mails.logo import CONTENT_ID, Logo
 from app.domain.mails.mail import RenderedMail
+from app.domain.mails.mail_errors import (
+    CHECK_SETTINGS,
+    RECIPIENT_REJECTED,
+    RESPONDED,
+    UNREACHABLE,
+)
 from app.domain.mails.mail_log import readable_answer
 from app.domain.urls.web_urls import ascii_host
 from app.ports.mail import MailUndeliverable
@@ -55,13 +61,11 @@ class SmtpMailer:
                 server.send_message(_message(rendered, self._sender_address))
         except smtplib.SMTPRecipientsRefused as error:
             [(code, answer)] = error.recipients.values()
-            reason = (
-                f"The mail server rejected the recipient with {self._with_answer(code, answer)}."
-            )
+            reason = RECIPIENT_REJECTED.format(answer=self._with_answer(code, answer))
             raise MailUndeliverable(reason, permanent=code >= _PERMANENT) from error
         except smtplib.SMTPDataError as error:
             answered = self._with_answer(error.smtp_code, error.smtp_error)
-            reason = f"The mail server responded with {answered}."
+            reason = RESPONDED.format(answer=answered)
             raise MailUndeliverable(reason, permanent=error.smtp_code >= _PERMANENT) from error
         except smtplib.SMTPResponseException as error:
             raise MailUndeliverable(self._sender_refused(error)) from error
@@ -142,11 +146,11 @@ class FileMailer:
 
 
 def _check_settings(answer: str) -> str:
-    return f"The mail server responded with {answer}. Check MAIL_URL."
+    return CHECK_SETTINGS.format(answer=answer)
 
 
 def _unreachable(error: Exception) -> str:
-    return f"Can't connect to the mail server ({type(error).__name__})."
+    return UNREACHABLE.format(answer=type(error).__name__)
 
 
 def _message(rendered: RenderedMail, sender_address: str) -> EmailMessage:

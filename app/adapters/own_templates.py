@@ -39,6 +39,7 @@ _TOO_MANY = "Use at most {limit} values and conditions."
 _TOO_DEEP = "Conditions or parentheses are nested too deeply."
 _REASON_LENGTH = 160
 _MAX_NUMBER = 1_000
+_CONDITION, _LOOP = "{% if … %}", "{% for … %}"
 _LOOP_VALUES = ("first", "last", "index")
 
 
@@ -150,7 +151,7 @@ def _render_part(
     except (TemplateError, ArithmeticError, TypeError, ValueError, LookupError) as error:
         reason = f"{type(error).__name__}: {error}"[:_REASON_LENGTH]
         problem = Problem(
-            "INVALID", "Can't be rendered: {reason}", part.value, values={"reason": reason}
+            "INVALID", "Can't be rendered: {reason}.", part.value, values={"reason": reason}
         )
         raise OwnTemplateBroken(problem) from None
 
@@ -183,7 +184,8 @@ def _read(kind: MailKind, part: TemplatePart, source: str) -> tuple[Node, ...]:
         return _Reader(kind).read(environment.parse(source).body, 0)
     except TemplateSyntaxError as error:
         reason = (error.message or "Syntax error").rstrip(".")[:_REASON_LENGTH]
-        raise _Refused(error.lineno, "{reason}.", reason=reason) from None
+        message = "Jinja can't read this: {reason}."
+        raise _Refused(error.lineno, message, reason=reason) from None
     except ValueError:
         raise _Refused(1, "A number is too long.") from None
     except (RecursionError, MemoryError):
@@ -231,8 +233,8 @@ class _Reader:
         name = self._expression(node, depth)
         value = self._values.get(name)
         if value is not None and value.type is ValueType.LIST:
-            message = "{name} is a list: use {% for … %} or the filter join."
-            raise _Refused(node.lineno, message.replace("{name}", name))
+            message = "{name} is a list: use {loop} or the filter join."
+            raise _Refused(node.lineno, message, name=name, loop=_LOOP)
         is_link = value is not None and value.type is ValueType.LINK
         return Value(name, node.lineno, is_link=is_link)
 
@@ -345,8 +347,9 @@ def _refusal(node: nodes.Node) -> _Refused:
     for type_, message in _WORDS.items():
         if isinstance(node, type_):
             return _Refused(node.lineno, message)
-    message = "Only values, {% if … %} and {% for … %} are possible here, not {name}."
-    return _Refused(node.lineno, message.replace("{name}", type(node).__name__.lower()))
+    message = "Only values, {condition} and {loop} are possible here, not {name}."
+    name = type(node).__name__.lower()
+    return _Refused(node.lineno, message, condition=_CONDITION, loop=_LOOP, name=name)
 
 
 def _constant(node: nodes.Const) -> None:

@@ -125,7 +125,7 @@ def _url_problem(url: str) -> Problem | None:
     """Refuse what isn't an https URL; the folder's owner decides to which hosts links lead."""
     address = parse_web_url(url)
     if address is None or address.scheme != "https":
-        return Problem("INVALID", "Use a full URL: https://shop.example.com/help")
+        return Problem("INVALID", "Use a full URL, such as https://shop.example.com/help.")
     return None
 
 

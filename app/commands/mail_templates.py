@@ -18,6 +18,7 @@ from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.errors import Problem, Refused
 from app.services.shop.mail_templates import (
     TemplateEntry,
+    described,
     list_templates,
     reset_template,
     save_template,
@@ -70,7 +71,12 @@ _COLUMNS = (
     Column[TemplateEntry]("version", "Version", lambda entry: entry.version or None),
     Column[TemplateEntry]("savedAt", "Saved", lambda entry: entry.saved_at),
     Column[TemplateEntry]("savedBy", "By", lambda entry: entry.saved_by or None),
-    Column[TemplateEntry]("fault", "Can't be used", lambda entry: entry.fault or None, short=True),
+    Column[TemplateEntry](
+        "fault",
+        "Can't be used",
+        lambda entry: described(entry.fault) if entry.fault else None,
+        short=True,
+    ),
 )
 _SOURCES = (
     Column[_Shown]("kind", "Email", lambda shown: _word(shown.kind), short=True),

@@ -1,5 +1,6 @@
 """Emails in a frame of a page, without scripts or anything from elsewhere."""
 
+import re
 from base64 import b64encode
 
 from flask import make_response
@@ -13,6 +14,15 @@ _FRAMED = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'"
 )
+_DARK_RULE = re.compile(r"@media\s*\(\s*prefers-color-scheme\s*:\s*dark\s*\)")
+_SCHEMES = re.compile(r"(color-scheme(?:\"\s+content=\"|\s*:\s*))light dark")
+
+
+def with_appearance(html: str, *, is_dark: bool) -> str:
+    """Return the HTML as a mail program with that appearance shows it, whatever the browser's."""
+    rule = "@media all" if is_dark else "@media not all"
+    scheme = "dark" if is_dark else "light"
+    return _SCHEMES.sub(rf"\g<1>{scheme}", _DARK_RULE.sub(rule, html))
 
 
 def with_frame(response: BaseResponse) -> BaseResponse:

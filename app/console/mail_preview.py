@@ -1,13 +1,11 @@
 """Email preview: each email as it is sent, with sample values; the logo; a test to oneself."""
 
-import re
-
 from flask import request
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.forms import uploaded_image
-from app.console.framed_emails import framed_email, with_frame
+from app.console.framed_emails import framed_email, with_appearance, with_frame
 from app.console.mail_preview_page import make_preview_page
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, not_done, page, refused_page
@@ -35,9 +33,7 @@ blueprint = PageGroup(
     url_prefix="/settings/email-preview",
 )
 
-_DARK = "dark"
-_DARK_RULE = re.compile(r"@media\s*\(\s*prefers-color-scheme\s*:\s*dark\s*\)")
-_SCHEMES = re.compile(r"(color-scheme(?:\"\s+content=\"|\s*:\s*))light dark")
+_DARK, _LIGHT = "dark", "light"
 
 
 @blueprint.get("/")
@@ -51,7 +47,7 @@ def framed() -> BaseResponse:
     """Show the email's HTML, for the frame."""
     kind, language, appearance = _chosen(request.args)
     mail = preview_mail(ports(), actor(), kind, language)
-    return framed_email(_with_appearance(mail.html, appearance), mail.logo)
+    return framed_email(with_appearance(mail.html, is_dark=appearance == _DARK), mail.logo)
 
 
 @blueprint.post("/test")
@@ -110,11 +106,5 @@ def _chosen(given: MultiDict[str, str]) -> tuple[MailKind, str, str]:
     if not language:
         usual = show_settings(ports(), actor()).default_language.partition("_")[0]
         language = usual if usual in SHIPPED_LANGUAGES else next(iter(SHIPPED_LANGUAGES))
-    appearance = _DARK if given.get("appearance") == _DARK else "light"
+    appearance = _DARK if given.get("appearance") == _DARK else _LIGHT
     return kind, language, appearance
-
-
-def _with_appearance(html: str, appearance: str) -> str:
-    """Return the HTML as a mail program with that appearance shows it, whatever the browser's."""
-    rule = "@media all" if appearance == _DARK else "@media not all"
-    return _SCHEMES.sub(rf"\g<1>{appearance}", _DARK_RULE.sub(rule, html))

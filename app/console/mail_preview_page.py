@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.mails.logo import MAX_FILE_SIZE, MAX_HEIGHT, MAX_WIDTH, logo_path
-from app.domain.mails.mail import MailKind, RenderedMail
-from app.domain.mails.mail_log import kind_label
+from app.domain.mails.mail import KIND_LABELS, MailKind, RenderedMail
 from app.domain.shop.settings import ShopSettings
-from app.web.translation import text
+from app.web.translation import text, texts
 
 _MEBIBYTE = 1024 * 1024
 
@@ -39,7 +38,7 @@ def make_preview_page(
         sender = text("{name} <{email}>", name=sender, email=mail.sender_address)
     return PreviewPage(
         place={"kind": kind.value, "language": language, "appearance": appearance},
-        kinds={one.value: kind_label(one) for one in MailKind},
+        kinds=texts(KIND_LABELS),
         languages=SHIPPED_LANGUAGES,
         appearances={"light": text("Light"), "dark": text("Dark")},
         sender=sender,

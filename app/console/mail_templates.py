@@ -13,6 +13,7 @@ from app.console.mail_templates_page import (
     bad_lines,
     make_template_list,
     make_template_page,
+    template_title,
     with_lines,
 )
 from app.console.navigation import Entry, Heading, PageGroup
@@ -32,9 +33,8 @@ from app.services.shop.mail_templates import (
     reset_template,
     save_template,
     show_template,
-    template_name,
 )
-from app.web.translation import problem_text, text
+from app.web.translation import lazy_text, problem_text, text
 
 blueprint = PageGroup(
     "mail_templates",
@@ -55,9 +55,9 @@ class TemplateForm(ConsoleForm):
 
     language = HiddenField(default="")
     based_on = IntegerField(default=0)
-    subject = StringField("Subject", render_kw={"maxlength": MAX_SUBJECT})
-    html = TextAreaField("HTML")
-    text = TextAreaField("Text")
+    subject = StringField(lazy_text("Subject line"), render_kw={"maxlength": MAX_SUBJECT})
+    html = TextAreaField(lazy_text("HTML"))
+    text = TextAreaField(lazy_text("Text"))
 
     def template(self) -> OwnTemplate:
         """Return the sources with the line ends that are stored."""
@@ -149,7 +149,7 @@ def save(kind: str) -> BaseResponse:
     message = text(
         "Saved version {version} of “{name}”. New emails use it.",
         version=version,
-        name=template_name(of, language),
+        name=template_title(of, language),
     )
     return done(message, "console.mail_templates.edit", kind=kind, language=language or None)
 
@@ -161,7 +161,7 @@ def reset(kind: str) -> BaseResponse:
     reset_template(ports(), actor(), of, language)
     message = text(
         "The default is used for “{name}” again. Your versions are kept.",
-        name=template_name(of, language),
+        name=template_title(of, language),
     )
     return done(message, "console.mail_templates.edit", kind=kind, language=language or None)
 

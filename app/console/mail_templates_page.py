@@ -6,18 +6,25 @@ from datetime import datetime
 
 from app.console.parts import Pill
 from app.domain.mails.languages import SHIPPED_LANGUAGES
-from app.domain.mails.mail import MailKind
-from app.domain.mails.mail_log import kind_label
-from app.domain.mails.own_templates import FILTERS, VALUES, FolderFault, TemplateValue, ValueType
+from app.domain.mails.mail import KIND_LABELS, MailKind
+from app.domain.mails.own_templates import (
+    CONDITION,
+    FILTERS,
+    VALUES,
+    FolderFault,
+    TemplateValue,
+    ValueType,
+)
 from app.domain.values.errors import Problem
+from app.domain.values.text import translatable
 from app.services.shop.mail_templates import TemplateDetails, TemplateEntry
-from app.web.translation import problem_text, text
+from app.web.translation import problem_text, text, texts
 
-ALL_LANGUAGES = "All languages"
-_DEFAULT = Pill("off", "Default")
-_OWN = Pill("ok", "Custom")
-_FOLDER = Pill("info", "Folder")
-_BROKEN = Pill("bad", "Can't be used")
+_ALL_LANGUAGES = translatable("All languages")
+_DEFAULT = Pill("off", translatable("Default"))
+_OWN = Pill("ok", translatable("Custom"))
+_FOLDER = Pill("info", translatable("Folder"))
+_BROKEN = Pill("bad", translatable("Can't be used"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,7 @@ class TemplatePage:
     languages: tuple[LanguageChoice, ...]
     values: tuple[DocumentedValue, ...]
     filters: Mapping[str, str]
+    condition: str
     has_lists: bool
     versions: tuple[VersionRow, ...]
     shown_version: int
@@ -94,7 +102,7 @@ def make_template_list(
     for entry in entries:
         uses[entry.kind].append(_use(entry))
     rows = tuple(
-        TemplateRow(kind.value, kind_label(kind.value), tuple(found) or (_default_use(),))
+        TemplateRow(kind.value, text(KIND_LABELS[kind]), tuple(found) or (_default_use(),))
         for kind, found in uses.items()
     )
     unknown = [
@@ -118,19 +126,21 @@ def make_template_page(
     """
     in_use = {entry.language_code: entry for entry in entries if entry.kind is kind}
     current = in_use.get(language)
-    choices = {"": ALL_LANGUAGES, **SHIPPED_LANGUAGES}
+    choices = {"": text(_ALL_LANGUAGES), **SHIPPED_LANGUAGES}
+    fault = details.fault or (current.fault if current else None)
     return TemplatePage(
         kind=kind.value,
-        label=kind_label(kind.value),
+        label=text(KIND_LABELS[kind]),
         language=language,
-        state=_DEFAULT if current is None else _use(current).state,
-        fault=details.fault or (current.fault if current else ""),
+        state=_shown(_DEFAULT) if current is None else _use(current).state,
+        fault=_described(fault),
         languages=tuple(
             LanguageChoice(label, address(code), code == language, code in in_use)
             for code, label in choices.items()
         ),
         values=tuple(_documented(value) for value in VALUES[kind].values()),
-        filters=FILTERS,
+        filters=texts(FILTERS),
+        condition=CONDITION,
         has_lists=any(value.type is ValueType.LIST for value in VALUES[kind].values()),
         versions=tuple(
             VersionRow(
@@ -149,6 +159,14 @@ def make_template_page(
     )
 
 
+def template_title(kind: MailKind, language: str) -> str:
+    """Return what a template is called, in the language of the page."""
+    label = text(KIND_LABELS[kind])
+    if not language:
+        return label
+    return text("{name} ({language})", name=label, language=SHIPPED_LANGUAGES[language])
+
+
 def with_lines(problem: Problem) -> Problem:
     """Return ``problem`` with its line in front, for a source of many lines."""
     if not problem.lines or problem.field == "subject":
@@ -165,16 +183,36 @@ def bad_lines(problems: Iterable[Problem]) -> dict[str, set[int]]:
 
 
 def _default_use() -> TemplateUse:
-    return TemplateUse("", "", _DEFAULT)
+    return TemplateUse("", "", _shown(_DEFAULT))
 
 
 def _use(entry: TemplateEntry) -> TemplateUse:
     state = _BROKEN if entry.fault else _OWN if entry.version else _FOLDER
-    language = SHIPPED_LANGUAGES.get(entry.language_code, ALL_LANGUAGES)
     return TemplateUse(
-        language, entry.language_code, state, entry.saved_at, entry.saved_by, entry.fault
+        SHIPPED_LANGUAGES.get(entry.language_code) or text(_ALL_LANGUAGES),
+        entry.language_code,
+        _shown(state),
+        entry.saved_at,
+        entry.saved_by,
+        _described(entry.fault),
+    )
+
+
+def _shown(state: Pill) -> Pill:
+    return Pill(state.state, text(state.words))
+
+
+def _described(problem: Problem | None) -> str:
+    """Return what is wrong with a template, with its part and line."""
+    if problem is None or problem.field is None:
+        return "" if problem is None else problem_text(problem)
+    return text(
+        "{part}, line {line}: {problem}",
+        part=problem.field,
+        line=problem.lines[0] if problem.lines else 1,
+        problem=problem_text(problem),
     )
 
 
 def _documented(value: TemplateValue) -> DocumentedValue:
-    return DocumentedValue(value.code, value.meaning, value.type is ValueType.LINK)
+    return DocumentedValue(value.code, text(value.meaning), value.type is ValueType.LINK)

@@ -4,9 +4,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from app.domain.values.errors import Problem
+
 
 class InvalidImage(Exception):
-    """The file is not a usable image; the message says why."""
+    """The file is not a usable image; ``problem`` says why."""
+
+    def __init__(self, message: str, **values: object) -> None:
+        self.problem = Problem("INVALID", message, "image", values=values)
+        super().__init__(self.problem.message)
 
 
 @dataclass(frozen=True, slots=True)

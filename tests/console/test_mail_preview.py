@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from app.adapters.mailer import SmtpMailer
-from app.console.mail_preview import _with_appearance
+from app.console.framed_emails import with_appearance
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.languages import SHIPPED_LANGUAGES
@@ -82,11 +82,11 @@ def test_appearance_is_that_of_the_url_whatever_the_browsers_is() -> None:
         '<html style="color-scheme: light dark;"><meta name="color-scheme" content="light dark">'
         "<style>@media (prefers-color-scheme: dark) { p { color: red } }</style>"
     )
-    assert _with_appearance(html, "dark") == (
+    assert with_appearance(html, is_dark=True) == (
         '<html style="color-scheme: dark;"><meta name="color-scheme" content="dark">'
         "<style>@media all { p { color: red } }</style>"
     )
-    assert _with_appearance(html, "light") == (
+    assert with_appearance(html, is_dark=False) == (
         '<html style="color-scheme: light;"><meta name="color-scheme" content="light">'
         "<style>@media not all { p { color: red } }</style>"
     )
@@ -195,8 +195,10 @@ def test_refused_test_says_what_the_mail_server_answered(shop: Ports, manager: i
         posting = replace(shop, mailer=SmtpMailer(f"smtp://{host}", "noreply@example.com"))
         with pytest.raises(Refused) as refused:
             send_test_mail(posting, actor_of(shop, manager), MailKind.PASSWORD_RESET, "EN")
-    [problem] = refused.value.problems
-    assert "550: 5.7.1 Not from here" in str(problem.values)
+    assert [problem.message for problem in refused.value.problems] == [
+        "The test email wasn't sent.",
+        "The mail server rejected the recipient with 550: 5.7.1 Not from here.",
+    ]
     assert trail(shop, "mail.test") == []
 
 

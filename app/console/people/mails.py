@@ -17,7 +17,6 @@ from app.console.page_layout import done, not_done, page, set_password_url
 from app.console.people.mails_page import (
     COLUMNS,
     COUNT,
-    KINDS,
     STATUSES,
     MailRow,
     make_mail_page,
@@ -25,17 +24,25 @@ from app.console.people.mails_page import (
     resent_message,
 )
 from app.console.session import actor, ports
-from app.domain.mails.mail import MailKind
+from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.mails.mail_log import MAX_TEXT_LENGTH, MailFilter, MailStatus
 from app.domain.values.errors import Refused
 from app.domain.values.pages import PageRequest
+from app.domain.values.text import translatable
 from app.services.operations.mail_log import list_mails, show_mail
 from app.services.operations.mail_resends import resend_mail
 from app.web.converters import day, one_of
+from app.web.translation import texts
 
-_NAMES = {"q": "Search", "result": "Result", "kind": "Email", "from": "From", "to": "To"}
-_WORDS = {"result": STATUSES, "kind": KINDS}
-_CONVERTERS = {"result": one_of(STATUSES), "kind": one_of(KINDS), "from": day, "to": day}
+_NAMES = {
+    "q": translatable("Search"),
+    "result": translatable("Result"),
+    "kind": translatable("Email"),
+    "from": translatable("From"),
+    "to": translatable("To"),
+}
+_WORDS = {"result": STATUSES, "kind": KIND_LABELS}
+_CONVERTERS = {"result": one_of(STATUSES), "kind": one_of(KIND_LABELS), "from": day, "to": day}
 
 _NEWEST = 5
 
@@ -57,14 +64,15 @@ blueprint = PageGroup(
 def index() -> BaseResponse:
     """List emails, newest first, with the filters of the URL."""
     found = list_mails(ports(), actor(), requested_page(), _filter())
+    words = {name: texts(labels) for name, labels in _WORDS.items()}
     return page(
         "mails/index.html",
         rows=make_mail_rows(found.items, actor().permissions),
         summary=COUNT.of(found.counts),
         turns=turns(found, ListOrder.NEWEST_FIRST),
         params=query_params(*_NAMES),
-        filters=active_filters(_NAMES, _CONVERTERS, _WORDS),
-        words=_WORDS,
+        filters=active_filters(texts(_NAMES), _CONVERTERS, words),
+        words=words,
         kept_days=ports().configuration.mail_log_days,
         is_sent=ports().configuration.sends_mail,
         longest=MAX_TEXT_LENGTH,
@@ -109,7 +117,7 @@ def _filter() -> MailFilter:
     values = query_params("q", "result", "kind")
     days = requested_days()
     return MailFilter(
-        kind=MailKind(values["kind"]) if values.get("kind") in KINDS else None,
+        kind=MailKind(values["kind"]) if values.get("kind") in KIND_LABELS else None,
         status=MailStatus(values["result"]) if values.get("result") in STATUSES else None,
         since=days.gte,
         until=days.lte,

@@ -8,20 +8,20 @@ from app.console.exports import Columns
 from app.console.lists import RowCount
 from app.console.parts import Pill
 from app.domain.authorization.permissions import Permission
-from app.domain.mails.mail import MailKind
+from app.domain.mails.mail_errors import error_problem
 from app.domain.mails.mail_log import MailEntry, MailStatus, kind_label
+from app.domain.values.text import translatable
 from app.services.operations.mail_resends import resend_problem
 from app.web.translation import problem_text, text
 
 STATUSES: Mapping[str, str] = {
-    MailStatus.QUEUED: "Queued",
-    MailStatus.WAITING: "Waiting for app",
-    MailStatus.SENT: "Sent",
-    MailStatus.SENT_BY_APP: "Sent by app",
-    MailStatus.DEFERRED: "Deferred",
-    MailStatus.FAILED: "Failed",
+    MailStatus.QUEUED: translatable("Queued"),
+    MailStatus.WAITING: translatable("Waiting for app"),
+    MailStatus.SENT: translatable("Sent"),
+    MailStatus.SENT_BY_APP: translatable("Sent by app"),
+    MailStatus.DEFERRED: translatable("Deferred"),
+    MailStatus.FAILED: translatable("Failed"),
 }
-KINDS: Mapping[str, str] = {kind.value: kind_label(kind) for kind in MailKind}
 
 COUNT = RowCount(
     none="No emails",
@@ -57,14 +57,21 @@ _PAGES = {
     True: ("console.staff.show", Permission.MANAGE_STAFF),
     False: ("console.customers.show", Permission.MANAGE_USERS),
 }
-_WAITING = "It's tried again automatically. If the cause is gone, you can retry it now."
-_QUEUED = "It's sent within seconds while the background worker is running."
-_APP_WAITS = (
+_WAITS, _NEXT = translatable("Waits until"), translatable("Next attempt")
+_APP_ACCEPTED = translatable("Accepted by the app")
+_ACCEPTED = translatable("Accepted by the mail server")
+_WAITING = translatable(
+    "It's tried again automatically. If the cause is gone, you can retry it now."
+)
+_QUEUED = translatable("It's sent within seconds while the background worker is running.")
+_APP_WAITS = translatable(
     "An app is to send this email. It's sent without the app 30 minutes after it was queued, or "
     "as soon as no app can send it."
 )
-_ANEW = "A new link is sent to the account's current email. Earlier links stop working."
-_NEEDED = "To send this email again, you need the permission “{permission}”."
+_ANEW = translatable(
+    "A new link is sent to the account's current email. Earlier links stop working."
+)
+_NEEDED = translatable("To send this email again, you need the permission “{permission}”.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +122,15 @@ def make_mail_rows(
 def make_mail_page(mail: MailEntry, permissions: frozenset[Permission]) -> MailPage:
     """Return the page of one email for a reader with ``permissions``."""
     note, action = _resend(mail, permissions)
+    row = _row(mail, permissions)
     return MailPage(
-        row=_row(mail, permissions),
-        title=text("{kind} to {recipient}", kind=kind_label(mail.kind), recipient=mail.recipient),
+        row=row,
+        title=text("{kind} to {recipient}", kind=row.kind, recipient=row.recipient),
         attempts=mail.attempts,
         attempted_at=mail.attempted_at,
-        next_label="Waits until" if mail.status is MailStatus.WAITING else "Next attempt",
+        next_label=text(_WAITS if mail.status is MailStatus.WAITING else _NEXT),
         next_attempt_at=mail.next_attempt_at,
-        sent_label="Accepted by the app" if mail.sent_by else "Accepted by the mail server",
+        sent_label=text(_APP_ACCEPTED if mail.sent_by else _ACCEPTED),
         sent_at=mail.sent_at,
         resend_note=note,
         action=action,
@@ -140,14 +148,14 @@ def _row(mail: MailEntry, permissions: frozenset[Permission]) -> MailRow:
     endpoint, key = _account_page(mail, permissions)
     return MailRow(
         id=mail.id,
-        kind=kind_label(mail.kind),
+        kind=text(kind_label(mail.kind)),
         recipient=mail.recipient,
         name=_name(mail),
         endpoint=endpoint,
         key=key,
-        result=Pill(_STATES[mail.status], STATUSES[mail.status]),
+        result=Pill(_STATES[mail.status], text(STATUSES[mail.status])),
         app=mail.sent_by or mail.waits_for or "",
-        error=mail.error,
+        error=problem_text(error_problem(mail.error)) if mail.error else "",
         at=mail.created_at,
     )
 
@@ -166,15 +174,15 @@ def _name(mail: MailEntry) -> str:
 def _resend(mail: MailEntry, permissions: frozenset[Permission]) -> tuple[str, str]:
     """Return what sending it again does, or why it can't be, and the button's label."""
     if mail.status is MailStatus.QUEUED:
-        return _QUEUED, ""
+        return text(_QUEUED), ""
     if mail.status is MailStatus.WAITING:
-        return _APP_WAITS, "Send without the app"
+        return text(_APP_WAITS), text("Send without the app")
     if mail.status is MailStatus.DEFERRED:
-        return _WAITING, "Retry now"
+        return text(_WAITING), text("Retry now")
     problem = resend_problem(mail)
     if problem is not None:
         return problem_text(problem), ""
     permission = _PAGES[bool(mail.is_staff)][1]
     if permission not in permissions:
-        return text(_NEEDED, permission=permission.label), ""
-    return _ANEW, "Resend"
+        return text(_NEEDED, permission=text(permission.label)), ""
+    return text(_ANEW), text("Resend")

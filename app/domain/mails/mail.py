@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from app.domain.mails.logo import Logo
+from app.domain.values.text import translatable
 
 
 class MailKind(StrEnum):
@@ -61,6 +62,30 @@ class MailKind(StrEnum):
 
     ``since`` is the first of the failures without a success between them, "" for none.
     """
+
+
+KIND_LABELS: Mapping[str, str] = {
+    MailKind.PASSWORD_RESET: translatable("Password reset"),
+    MailKind.ACCOUNT_CONFIRMATION: translatable("Account confirmation"),
+    MailKind.ACCOUNT_EXISTS: translatable("Account exists"),
+    MailKind.EMAIL_CHANGE_REQUEST: translatable("Email change request"),
+    MailKind.ACCOUNT_DELETION_REQUEST: translatable("Account deletion request"),
+    MailKind.STAFF_INVITATION: translatable("Staff invitation"),
+    MailKind.CUSTOMER_INVITATION: translatable("Customer invitation"),
+    MailKind.PASSWORD_CHANGED: translatable("Password changed"),
+    MailKind.EMAIL_CHANGED: translatable("Email changed"),
+    MailKind.SECOND_FACTOR_ADDED: translatable("Second factor added"),
+    MailKind.SECOND_FACTOR_REMOVED: translatable("Second factor removed"),
+    MailKind.SECOND_FACTORS_RESET: translatable("Second factors reset"),
+    MailKind.RECOVERY_CODES_REPLACED: translatable("Recovery codes replaced"),
+    MailKind.RECOVERY_CODE_USED: translatable("Recovery code used"),
+    MailKind.PASSKEY_COPIED: translatable("Passkey copied"),
+    MailKind.INCORRECT_CODES: translatable("Incorrect codes"),
+    MailKind.NEW_DEVICE: translatable("New device"),
+    MailKind.ACCOUNT_SECURED: translatable("Account secured"),
+    MailKind.WEBHOOK_DISABLED: translatable("Webhook disabled"),
+}
+"""What an email of each kind is called."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from app.domain.mails.mail import MailKind
+from app.domain.mails.mail import KIND_LABELS, MailKind
 
 MAX_TEXT_LENGTH = 100
 """Characters of a text that emails are searched for."""
@@ -92,7 +92,7 @@ class MailFilter:
 
 def kind_label(kind: str) -> str:
     """Return what an email of that kind is called: "Password reset"."""
-    return kind.replace("_", " ").capitalize()
+    return KIND_LABELS.get(kind) or kind.replace("_", " ").capitalize()
 
 
 def readable_answer(answer: bytes | str, password: str = "") -> str:

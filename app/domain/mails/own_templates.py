@@ -34,6 +34,9 @@ FILTERS: Mapping[str, str] = {
 }
 """The filters that a template can use, each with what it does."""
 
+CONDITION = "{% if recipient %}…{% else %}…{% endif %}"
+"""A condition as the editor explains it."""
+
 UrlRule = Callable[[str], Problem | None]
 """Says why a template can't have a URL; its problem's field is replaced."""
 
@@ -169,7 +172,11 @@ _SPECIAL: Mapping[MailKind, tuple[TemplateValue, ...]] = {
         TemplateValue("webhook", "The webhook's name.", "Orders"),
         TemplateValue("app", "The app's name.", "Parcel Post"),
         TemplateValue("target", "The endpoint URL.", "https://parcel.example.com/orders"),
-        TemplateValue("reason", "Why it was disabled.", "It has only failed for 5 days."),
+        TemplateValue(
+            "reason",
+            "Why it was disabled.",
+            "The endpoint failed for 5 days without a successful delivery.",
+        ),
         _WHEN,
         TemplateValue(
             "since", "The first of the failures.", "February 25, 2026", can_be_empty=True

@@ -40,7 +40,7 @@ def update_avatar(ports: Ports, actor: Actor, image: Upload) -> User:
     try:
         squares = ports.images.crop_squares(image.data, SIZES)
     except InvalidImage as reason:
-        raise Refused(Problem("INVALID", str(reason), "image")) from None
+        raise Refused(reason.problem) from None
     name = ports.randomness.token(NAME_LENGTH)
     with ports.database.transaction() as session:
         user = _own(session, actor)

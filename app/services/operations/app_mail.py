@@ -10,6 +10,7 @@ from sqlalchemy.orm import aliased
 
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.mails.mail_errors import SUPERSEDED
 from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
 from app.domain.webhooks.temporary_endpoints import TEMPORARY_URL
 from app.models import (
@@ -25,7 +26,6 @@ from app.ports import Ports
 from app.services.authorization.register import internal, part
 
 _AT_ONCE = 500
-_SUPERSEDED = "A newer link replaced the one in this email."
 _mail = OutboxMailRecord
 
 _WAITS = (
@@ -53,7 +53,7 @@ def settle_app_mail(ports: Ports, actor: Actor) -> int:
     sent = ended | {"sent_at": now, "sent_by": app_name(DeliveryStatus.SUCCESS)}
     return (
         _settle(ports, sent, _deliveries(DeliveryStatus.SUCCESS).exists())
-        + _settle(ports, ended | {"last_error": _SUPERSEDED}, _has_newer())
+        + _settle(ports, ended | {"last_error": SUPERSEDED}, _has_newer())
         + _settle(ports, {"awaited_event_id": None, "next_attempt_at": now}, _is_ours(shop))
     )
 

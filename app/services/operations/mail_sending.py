@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 from app.domain.authorization.actor import Actor
 from app.domain.keys.encryption_purposes import OUTBOX_MAIL
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
+from app.domain.mails.mail_errors import INTERNAL, OTHER_KEY
 from app.domain.values.retries import MAIL_DELAYS, delay_before
 from app.models import OutboxMailRecord
 from app.ports import Ports
@@ -68,7 +69,7 @@ def send_due_mail(ports: Ports, actor: Actor) -> int:
         try:
             sent += _send(ports, mail, lease)
         except Exception as fault:  # noqa: BLE001 - raised at the end; the other mails go on
-            error = f"Internal error: {type(fault).__name__}. See the log for details."
+            error = INTERNAL.format(answer=type(fault).__name__)
             _note(ports, mail, lease, error=error, permanent=False)
             faults.append(fault)
     if faults:
@@ -116,7 +117,7 @@ def _send(ports: Ports, claimed: _Claimed, lease: str) -> bool:
     except MailUndeliverable as undeliverable:
         error, permanent = str(undeliverable), undeliverable.permanent
     except DecryptionError:
-        error, permanent = "Its content was encrypted with another SECRET_KEY.", True
+        error, permanent = OTHER_KEY, True
     _note(ports, claimed, lease, error=error, permanent=permanent)
     return not error
 

@@ -38,7 +38,7 @@ def update_logo(ports: Ports, actor: Actor, image: Upload) -> ShopSettings:
     try:
         drawn = ports.images.fit(image.data, MAX_WIDTH, MAX_HEIGHT)
     except InvalidImage as reason:
-        raise Refused(Problem("INVALID", str(reason), "image")) from None
+        raise Refused(reason.problem) from None
     name = ports.randomness.token(NAME_LENGTH)
     logo = LogoRecord(name=name, width=drawn.width, height=drawn.height, data=drawn.data)
     return _replace(ports, actor, logo)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
+from app.domain.mails.mail_errors import error_problem
 from app.domain.mails.samples import sample_mail
 from app.domain.values.errors import Problem, Refused
 from app.models import UserRecord
@@ -17,6 +18,7 @@ from app.services.shop.mail_templates import render_mail
 from app.services.sign_in.reauthentication import own_id
 
 _ID_LENGTH = 16
+_NOT_SENT = Problem("INVALID", "The test email wasn't sent.", "kind")
 
 
 @requires_person(Permission.MANAGE_SETTINGS)
@@ -37,9 +39,7 @@ def send_test_mail(ports: Ports, actor: Actor, kind: MailKind, language_code: st
     try:
         ports.mailer.send(test)
     except MailUndeliverable as error:
-        message = "The test email wasn't sent. {reason}"
-        values = {"reason": str(error)}
-        raise Refused(Problem("INVALID", message, "kind", values=values)) from None
+        raise Refused(_NOT_SENT, error_problem(str(error), "kind")) from None
     with ports.database.transaction() as session:
         after = {"kind": kind.value, "language": language_code}
         change = Change("mail.test", "User", own_id(actor), rendered.recipient, after=after)

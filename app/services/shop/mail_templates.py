@@ -52,7 +52,7 @@ class TemplateVersion:
 class TemplateEntry:
     """A template in use for ``kind`` and a language, "" for all; ``version`` 0 if in the folder.
 
-    ``fault`` is why ours is sent instead, "" if it isn't.
+    ``fault`` is why ours is sent instead, ``None`` if it isn't.
     """
 
     kind: MailKind
@@ -60,7 +60,7 @@ class TemplateEntry:
     version: int
     saved_at: datetime | None
     saved_by: str
-    fault: str
+    fault: Problem | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class TemplateDetails:
     version: int
     template: OwnTemplate
     versions: tuple[TemplateVersion, ...]
-    fault: str
+    fault: Problem | None
 
 
 @requires_person(Permission.MANAGE_SETTINGS)
@@ -82,14 +82,14 @@ def list_templates(ports: Ports, actor: Actor) -> tuple[TemplateEntry, ...]:
             .where(_template.is_current)
             .order_by(_template.kind, _template.language_code)
         ).all()
-        entries = [_entry(row) for row in stored if row.kind in {*MailKind}]
+        entries = [_entry(ports, row) for row in stored if row.kind in {*MailKind}]
     seen = {(entry.kind, entry.language_code) for entry in entries}
     faults = {(fault.kind, fault.language_code): fault for fault in ports.own_templates.faults()}
     for kind, language in ports.own_templates.listed():
         if (kind, language) not in seen:
             fault = faults.get((kind, language))
-            message = fault.problem.message if fault else ""
-            entries.append(TemplateEntry(kind, language, 0, None, "", message))
+            problem = fault.problem if fault else None
+            entries.append(TemplateEntry(kind, language, 0, None, "", problem))
     return tuple(entries)
 
 
@@ -111,14 +111,14 @@ def show_template(
         chosen = [row for row in rows if (row.version == version if version else row.is_current)]
         if chosen:
             row = chosen[0]
-            return TemplateDetails(row.version, _sources(row), versions, row.fault)
+            return TemplateDetails(row.version, _sources(row), versions, _fault(ports, row))
     if version:
         return None
-    fault = ""
+    fault = None
     try:
         template = _default(ports, kind, language)
     except OwnTemplateBroken as broken:
-        template, fault = None, _described(broken.problem)
+        template, fault = None, broken.problem
     if template is None:
         template = ports.email_templates.starter(kind, language)
     return TemplateDetails(0, template, versions, fault)
@@ -242,7 +242,7 @@ def render_mail(ports: Ports, mail: Mail) -> RenderedMail:
         rendered = ports.email_templates.render(mail, shop, logo, template)
     except OwnTemplateBroken as broken:
         if own is not None and not own[2]:
-            _note(ports, own[0], _described(broken.problem))
+            _note(ports, own[0], described(broken.problem))
         return ports.email_templates.render(mail, shop, logo)
     if own is not None and own[2]:
         _note(ports, own[0], "")
@@ -271,7 +271,7 @@ def broken_templates(ports: Ports) -> tuple[tuple[str, str], ...]:
             continue
         problems = ports.own_templates.check(MailKind(kind), template, _url_rule(ports))
         if problems:
-            broken.append((template_name(MailKind(kind), language), _described(problems[0])))
+            broken.append((template_name(MailKind(kind), language), described(problems[0])))
     return tuple(broken)
 
 
@@ -287,14 +287,19 @@ def _default(ports: Ports, kind: MailKind, language: str) -> OwnTemplate | None:
     return ports.own_templates.find(kind, language)
 
 
-def _described(problem: Problem) -> str:
+@part
+def described(problem: Problem) -> str:
+    """Return what is wrong with a template, with its part and line: "html, line 3: …"."""
+    if problem.field is None:
+        return problem.message
     line = problem.lines[0] if problem.lines else 1
-    return f"{problem.field}, line {line}: {problem.message}"[:_FAULT_LENGTH]
+    return f"{problem.field}, line {line}: {problem.message}"
 
 
 def _note(ports: Ports, template_id: int, fault: str) -> None:
+    noted = update(_template).where(_template.id == template_id)
     with ports.database.transaction() as session:
-        session.execute(update(_template).where(_template.id == template_id).values(fault=fault))
+        session.execute(noted.values(fault=fault[:_FAULT_LENGTH]))
 
 
 def _url_rule(ports: Ports) -> UrlRule:
@@ -343,10 +348,23 @@ def _sources(row: MailTemplateRecord) -> OwnTemplate:
     return OwnTemplate(row.subject, row.html, row.text)
 
 
-def _entry(row: MailTemplateRecord) -> TemplateEntry:
+def _entry(ports: Ports, row: MailTemplateRecord) -> TemplateEntry:
     return TemplateEntry(
-        MailKind(row.kind), row.language_code, row.version, row.saved_at, row.saved_by, row.fault
+        MailKind(row.kind),
+        row.language_code,
+        row.version,
+        row.saved_at,
+        row.saved_by,
+        _fault(ports, row),
     )
+
+
+def _fault(ports: Ports, row: MailTemplateRecord) -> Problem | None:
+    """Return why an email couldn't be rendered by the template: what is wrong with it now."""
+    if not row.fault:
+        return None
+    problems = ports.own_templates.check(MailKind(row.kind), _sources(row), _url_rule(ports))
+    return problems[0] if problems else Problem("INVALID", row.fault)
 
 
 def _record(
