@@ -197,7 +197,7 @@ def test_refused_test_says_what_the_mail_server_answered(shop: Ports, manager: i
             send_test_mail(posting, actor_of(shop, manager), MailKind.PASSWORD_RESET, "EN")
     assert [problem.message for problem in refused.value.problems] == [
         "The test email wasn't sent.",
-        "The mail server rejected the recipient with 550: 5.7.1 Not from here.",
+        "The mail server responded with 550: 5.7.1 Not from here.",
     ]
     assert trail(shop, "mail.test") == []
 
