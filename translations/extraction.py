@@ -9,7 +9,7 @@ from pathlib import Path
 from babel.messages.extract import extract_from_file
 from jinja2 import Environment, nodes
 
-MARKS = ("text", "html_text", "lazy_text", "translatable", "gettext", "say", "N_")
+MARKS = ("text", "html_text", "lazy_text", "translatable", "forms", "gettext", "say", "N_")
 """Functions of Python whose first argument is a sentence and whose second is its plural."""
 
 _LOOKED_UP = (*MARKS, "Problem", "RowCount", "Entry")
@@ -55,18 +55,16 @@ def rule_sentences(path: Path) -> Iterator[Sentence]:
     """
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    plurals: set[ast.AST | None] = set()
+    counted: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            yield from _of_call(node)
-        for singular, plural in _problem(node):
-            if _constant(plural):
-                plurals |= {singular, plural}
+            for sentence in _of_call(node):
+                yield sentence
+                counted |= {sentence.singular, sentence.plural} if sentence.plural else set()
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Constant) or node in docstrings | plurals:
-            continue
-        if isinstance(node.value, str) and _RULE.match(node.value):
-            yield Sentence(node.value, line=node.lineno)
+        words = "" if node in docstrings else _constant(node)
+        if _RULE.match(words) and words not in counted:
+            yield Sentence(words, line=getattr(node, "lineno", 0))
 
 
 def listed_pages(path: Path) -> Iterator[Sentence]:

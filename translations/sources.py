@@ -13,6 +13,7 @@ TEMPLATES = (
     "console/_charts.html",
     "console/_metadata.html",
     "console/_parts.html",
+    "console/access/*.html",
     "console/account/*.html",
     "console/apps/*.html",
     "console/audit/*.html",
@@ -51,6 +52,9 @@ TEMPLATES = (
 
 PAGES = (
     "adapters/mail_values.py",
+    "console/access.py",
+    "console/access_page.py",
+    "console/access_positions.py",
     "console/creations.py",
     "console/denied_page.py",
     "console/entered_forms.py",
@@ -172,7 +176,9 @@ RULES = (
     "domain/mails/template_tags.py",
     "domain/passwords/passwords.py",
     "domain/shop/closing.py",
+    "domain/shop/lockouts.py",
     "domain/shop/setting_table.py",
+    "domain/shop/settings.py",
     "domain/single_sign_on/discovery.py",
     "domain/single_sign_on/provider_settings.py",
     "domain/single_sign_on/provider_tokens.py",

@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
 
 from app.console.access_page import AccessPage, Viewer, make_access_page
+from app.console.access_positions import reason_text
 from app.console.forms import ConsoleForm, MomentField
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
@@ -16,26 +17,27 @@ from app.console.session import actor, caller, ports, signed_in_by
 from app.console.time_zone import time_zone_name
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
-from app.domain.shop.lockouts import AccessChange, Lockout
+from app.domain.shop.lockouts import AccessChange
 from app.domain.shop.settings import PasswordLoginMode, ShopUpdate
 from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import translatable
 from app.services.authorization.register import needs_proof
 from app.services.shop.impact import Impact, show_impact
 from app.services.shop.lockout_guard import lockout
 from app.services.shop.settings import show_settings, update_shop
-from app.web.translation import problem_text, text
+from app.web.translation import lazy_text, problem_text, text
 
 PHRASE = "NOBODY"
 """What must be typed to turn off password login."""
 
 _DONE_MODE = {
-    PasswordLoginMode.ENABLED: "Everyone can sign in with a password.",
-    PasswordLoginMode.CUSTOMERS_ONLY: "Password login is limited to customers.",
-    PasswordLoginMode.DISABLED: "Password login is off.",
+    PasswordLoginMode.ENABLED: translatable("Everyone can sign in with a password."),
+    PasswordLoginMode.CUSTOMERS_ONLY: translatable("Password login is limited to customers."),
+    PasswordLoginMode.DISABLED: translatable("Password login is off."),
 }
 _DONE_OPEN = {
-    True: "Storefront opened.",
-    False: "Storefront closed.",
+    True: translatable("Storefront opened."),
+    False: translatable("Storefront closed."),
 }
 _OPEN = {"true": True, "false": False}
 
@@ -97,8 +99,8 @@ class ClosingForm(ConsoleForm):
     """Why the storefront is closed, and when it opens by itself; both are optional."""
 
     names = {"storefrontNote": "note", "storefrontOpensAt": "opens_at"}  # noqa: RUF012
-    note = StringField("Note for staff (optional)")
-    opens_at = MomentField("Opens automatically (optional)")
+    note = StringField(lazy_text("Note for staff (optional)"))
+    opens_at = MomentField(lazy_text("Opens automatically (optional)"))
 
     @classmethod
     def of(cls, found: Impact) -> Self:
@@ -160,8 +162,8 @@ class Proposal:
         """Why it cannot be, in words; empty when it can."""
         if self.is_mode:
             mode = found.login_mode(self.mode)
-            return problem_text(mode.refusal) if mode.refusal else _reason(mode.lockout)
-        return _reason(found.storefront_traffic(allow=_OPEN[self.value]).lockout)
+            return problem_text(mode.refusal) if mode.refusal else reason_text(mode.lockout)
+        return reason_text(found.storefront_traffic(allow=_OPEN[self.value]).lockout)
 
 
 def _proposal(switch: str | None, mode: str | None, open_: str | None) -> Proposal | None:
@@ -179,8 +181,8 @@ def _change(proposal: Proposal) -> BaseResponse:
     except Refused as refused:
         return _refuse(None, [problem_text(problem) for problem in refused.problems])
     if proposal.is_mode:
-        return done(_DONE_MODE[proposal.mode], "console.access.index")
-    return done(_DONE_OPEN[_OPEN[proposal.value]], "console.access.index")
+        return done(text(_DONE_MODE[proposal.mode]), "console.access.index")
+    return done(text(_DONE_OPEN[_OPEN[proposal.value]]), "console.access.index")
 
 
 def _close(proposal: Proposal) -> BaseResponse:
@@ -194,8 +196,9 @@ def _close(proposal: Proposal) -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return _refuse(proposal, [], form)
-    message = "Note and opening time saved." if was_closed else "Storefront closed."
-    return done(message, "console.access.index")
+    if was_closed:
+        return done(text("Note and opening time saved."), "console.access.index")
+    return done(text(_DONE_OPEN[False]), "console.access.index")
 
 
 def _guard(change: AccessChange) -> None:
@@ -203,12 +206,8 @@ def _guard(change: AccessChange) -> None:
     if not actor().holds(Permission.MANAGE_SETTINGS):
         return
     judged = lockout(ports(), actor(), change)
-    if judged.is_locked_out:
-        raise Refused(Problem("LOCKOUT", _reason(judged)))
-
-
-def _reason(judged: Lockout) -> str:
-    return judged.reason.message if judged.reason else ""
+    if judged.reason is not None:
+        raise Refused(Problem("LOCKOUT", judged.reason.message))
 
 
 def _refuse(

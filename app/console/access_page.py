@@ -16,6 +16,7 @@ from app.console.formatting import exact, html_text, tally, time_element
 from app.console.parts import Consequence
 from app.domain.shop.lockouts import AccessChange
 from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.text import translatable
 from app.services.shop.impact import (
     Impact,
     LastChange,
@@ -73,9 +74,6 @@ class Viewer:
     by_sign_on: bool
 
 
-_ALREADY = "No change to review"
-_EFFECT = "Applies immediately. Numbers as of {moment}."
-_IS_OPEN = "The storefront is open."
 _TIME = Markup('<time datetime="{}">{}</time>')
 
 
@@ -101,7 +99,7 @@ def make_access_page(
         ),
         storefront_changed=_changed(found.storefront_changed, found, viewer),
         staff=tuple(_staff_member(person) for person in found.staff_by_password),
-        more=html_text("{count:,} more", count=more) if more > 0 else "",
+        more=text("{count:,} more", "{count:,} more", count=more) if more > 0 else "",
         question=None
         if proposed is None
         else _question(found, viewer, proposed, is_new=not wrong),
@@ -124,7 +122,7 @@ def _staff_member(person: PasswordStaff) -> StaffMember:
     full_name = text("{first} {last}", first=person.first_name, last=person.last_name)
     name = full_name.strip() or person.email
     if not person.sessions:
-        return StaffMember(name, "No active sessions")
+        return StaffMember(name, text("No active sessions"))
     return StaffMember(
         name, text("{count:,} active session", "{count:,} active sessions", count=person.sessions)
     )
@@ -136,16 +134,27 @@ def _question(found: Impact, viewer: Viewer, proposed: AccessChange, *, is_new: 
     if proposed.password_login_mode is not None:
         mode = found.login_mode(proposed.password_login_mode)
         if mode.is_current and is_new:
-            return Question(_ALREADY, MODES[mode.mode].already)
+            return _without_change(MODES[mode.mode].already)
         return _mode_question(mode, found.numbers, viewer, moment)
     allow = bool(proposed.allow_storefront_traffic)
     storefront = found.storefront_traffic(allow=allow)
     if allow and storefront.is_current and is_new:
-        return Question(_ALREADY, _IS_OPEN)
+        return _without_change(_IS_OPEN)
     if not allow and storefront.is_current:
-        return _CHANGED_CLOSING
-    detail = html_text(_EFFECT, moment=moment)
+        return _changed_closing()
+    detail = _effect(moment)
     return _opening(detail) if allow else _closing(storefront, detail)
+
+
+_IS_OPEN = translatable("The storefront is open.")
+
+
+def _without_change(detail: str) -> Question:
+    return Question(text("No change to review"), text(detail))
+
+
+def _effect(moment: Markup) -> str:
+    return html_text("Applies immediately. Numbers as of {moment}.", moment=moment)
 
 
 def _mode_question(
@@ -153,96 +162,102 @@ def _mode_question(
 ) -> Question:
     words = MODES[impact.mode]
     is_enabled = impact.mode is PasswordLoginMode.ENABLED
-    last = _PASSWORDS_WORK if is_enabled else _kept(numbers, viewer)
+    last = _passwords_work() if is_enabled else _kept(numbers, viewer)
     return Question(
-        title=words.question,
-        detail=html_text(_EFFECT, moment=moment),
+        title=text(words.question),
+        detail=_effect(moment),
         endpoint="console.access.set_mode",
         name="mode",
         value=impact.mode.value,
         consequences=(*mode_consequences(impact, numbers), last),
-        action=words.action,
+        action=text(words.action),
         is_harmless=is_enabled,
         needs_phrase=impact.mode is PasswordLoginMode.DISABLED,
     )
 
 
-_PASSWORDS_WORK = Consequence(
-    "ok",
-    "Everyone can sign in with a password again. Sessions that lost access get it back.",
-)
-_KEPT = (
-    Markup("<b>{staff:,} staff</b> with an SSO identity and <b>{apps} app</b> keep access."),
-    Markup("<b>{staff:,} staff</b> with an SSO identity and <b>{apps} apps</b> keep access."),
-)
-_KEPT_WITH_VIEWER = (
-    Markup(
-        "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} app</b> keep "
-        "access."
-    ),
-    Markup(
-        "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} apps</b> keep "
-        "access."
-    ),
-)
+def _passwords_work() -> Consequence:
+    again = text(
+        "Everyone can sign in with a password again. Sessions that lost access get it back."
+    )
+    return Consequence("ok", again)
 
 
 def _kept(numbers: SignInCounts, viewer: Viewer) -> Consequence:
-    one, many = _KEPT_WITH_VIEWER if viewer.by_sign_on else _KEPT
+    count, apps, staff = numbers.apps.number, tally(numbers.apps), numbers.staff_with_sign_on
+    if not viewer.by_sign_on:
+        sentence = html_text(
+            Markup(
+                "<b>{staff:,} staff</b> with an SSO identity and <b>{apps} app</b> keep access."
+            ),
+            Markup(
+                "<b>{staff:,} staff</b> with an SSO identity and <b>{apps} apps</b> keep access."
+            ),
+            count=count,
+            apps=apps,
+            staff=staff,
+        )
+        return Consequence("ok", sentence)
     sentence = html_text(
-        one,
-        many,
-        count=numbers.apps.number,
-        apps=tally(numbers.apps),
-        staff=numbers.staff_with_sign_on,
+        Markup(
+            "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} app</b> "
+            "keep access."
+        ),
+        Markup(
+            "<b>{staff:,} staff</b> with an SSO identity, including you, and <b>{apps} apps</b> "
+            "keep access."
+        ),
+        count=count,
+        apps=apps,
+        staff=staff,
     )
     return Consequence("ok", sentence)
 
 
 def _opening(detail: str) -> Question:
-    back = Consequence("ok", "Visitors and customers can reach the API again.")
+    back = Consequence("ok", text("Visitors and customers can reach the API again."))
     return Question(
-        title="Open the storefront?",
+        title=text("Open the storefront?"),
         detail=detail,
         endpoint="console.access.set_storefront",
         name="open",
         value="true",
         consequences=(back,),
-        action="Open storefront",
+        action=text("Open storefront"),
         is_harmless=True,
     )
 
 
 def _closing(impact: StorefrontImpact, detail: str) -> Question:
     return Question(
-        title="Close the storefront?",
+        title=text("Close the storefront?"),
         detail=detail,
         endpoint="console.access.set_storefront",
         name="open",
         value="false",
         consequences=tuple(_consequences_of_closing(impact)),
-        action="Close storefront",
+        action=text("Close storefront"),
         asks_closing=True,
     )
 
 
-_CHANGED_CLOSING = Question(
-    title="Change the note and opening time?",
-    detail="The storefront stays closed.",
-    endpoint="console.access.set_storefront",
-    name="open",
-    value="false",
-    action="Save",
-    is_harmless=True,
-    asks_closing=True,
-)
+def _changed_closing() -> Question:
+    return Question(
+        title=text("Change the note and opening time?"),
+        detail=text("The storefront stays closed."),
+        endpoint="console.access.set_storefront",
+        name="open",
+        value="false",
+        action=text("Save"),
+        is_harmless=True,
+        asks_closing=True,
+    )
 
 
 def _consequences_of_closing(impact: StorefrontImpact) -> Iterable[Consequence]:
     yield Consequence("bad", _visitors_rejected(impact))
-    yield Consequence(
-        "bad", "Staff can't sign in over the API. They can still sign in to this console."
-    )
+    staff = text("Staff can't sign in over the API. They can still sign in to this console.")
+    yield Consequence("bad", staff)
     passed = html_text(
         Markup(
             "Staff and apps with a valid token keep access: <b>{count:,} request</b> in the last "
@@ -259,7 +274,7 @@ def _consequences_of_closing(impact: StorefrontImpact) -> Iterable[Consequence]:
 
 def _visitors_rejected(impact: StorefrontImpact) -> str:
     if not impact.would_refuse:
-        return "Customers and visitors get a 401 error, also when they sign in."
+        return text("Customers and visitors get a 401 error, also when they sign in.")
     return html_text(
         Markup(
             "Customers and visitors get a 401 error, also when they sign in. They sent "

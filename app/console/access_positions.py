@@ -10,9 +10,11 @@ from app.console.formatting import clock_element, html_text, tally, time_element
 from app.console.parts import Consequence
 from app.domain.shop.lockouts import Lockout
 from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.text import forms, translatable
 from app.services.shop.closing import Closing
 from app.services.shop.impact import Impact, LoginModeImpact, StorefrontImpact
 from app.services.shop.sign_in_counts import SignInCounts
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +44,32 @@ class ModeWords:
 
 MODES = {
     PasswordLoginMode.ENABLED: ModeWords(
-        "Everyone",
-        "Customers and staff sign in with email and password, or with SSO.",
-        "Let everyone sign in with a password?",
-        "Let everyone sign in",
-        "Password login is set to Everyone. Choose another option to see what it changes.",
+        translatable("Everyone"),
+        translatable("Customers and staff sign in with email and password, or with SSO."),
+        translatable("Let everyone sign in with a password?"),
+        translatable("Let everyone sign in"),
+        translatable(
+            "Password login is set to Everyone. Choose another option to see what it changes."
+        ),
     ),
     PasswordLoginMode.CUSTOMERS_ONLY: ModeWords(
-        "Customers only",
-        "Staff must use SSO. Password sign-ins get customer-level access only.",
-        "Limit password login to customers?",
-        "Limit to customers",
-        "Password login is limited to customers. Choose another option to see what it changes.",
+        translatable("Customers only"),
+        translatable("Staff must use SSO. Password sign-ins get customer-level access only."),
+        translatable("Limit password login to customers?"),
+        translatable("Limit to customers"),
+        translatable(
+            "Password login is limited to customers. Choose another option to see what it changes."
+        ),
     ),
     PasswordLoginMode.DISABLED: ModeWords(
-        "Off",
-        "Signing in, refreshing, and changing or resetting a password are disabled. SSO and apps "
-        "keep working.",
-        "Turn off password login?",
-        "Turn off password login",
-        "Password login is off. Choose another option to see what it changes.",
+        translatable("Off"),
+        translatable(
+            "Signing in, refreshing, and changing or resetting a password are disabled. SSO and "
+            "apps keep working."
+        ),
+        translatable("Turn off password login?"),
+        translatable("Turn off password login"),
+        translatable("Password login is off. Choose another option to see what it changes."),
     ),
 }
 
@@ -73,8 +81,8 @@ def mode_position(
     words = MODES[impact.mode]
     return Position(
         value=impact.mode.value,
-        label=words.label,
-        sentence=words.sentence,
+        label=text(words.label),
+        sentence=text(words.sentence),
         state="ok",
         is_chosen=impact.mode is chosen,
         is_current=impact.is_current,
@@ -85,12 +93,13 @@ def mode_position(
 
 def _obstacle(impact: LoginModeImpact) -> str:
     if impact.refusal:
-        return "You signed in with a password. Sign in with SSO to restrict password login."
-    return _reason(impact.lockout)
+        return text("You signed in with a password. Sign in with SSO to restrict password login.")
+    return reason_text(impact.lockout)
 
 
-def _reason(lockout: Lockout) -> str:
-    return lockout.reason.message if lockout.reason else ""
+def reason_text(lockout: Lockout) -> str:
+    """Return why a change would lock everyone out; empty if it wouldn't."""
+    return text(lockout.reason.message) if lockout.reason else ""
 
 
 def mode_consequences(impact: LoginModeImpact, numbers: SignInCounts) -> tuple[Consequence, ...]:
@@ -106,29 +115,29 @@ def _consequences_of_limiting(
     impact: LoginModeImpact, numbers: SignInCounts
 ) -> Iterable[Consequence]:
     if impact.staff_losing_rights:
-        one, many = _STAFF_LIMITED if impact.is_current else _STAFF_WILL_BE_LIMITED
-        staff = html_text(one, many, count=impact.staff_losing_rights, all=numbers.staff_active)
+        sentence = _STAFF_LIMITED if impact.is_current else _STAFF_WILL_BE_LIMITED
+        staff = html_text(*sentence, count=impact.staff_losing_rights, all=numbers.staff_active)
         yield Consequence("warn", staff)
     else:
-        yield Consequence("ok", "All active staff can sign in with SSO.")
+        yield Consequence("ok", text("All active staff can sign in with SSO."))
     if impact.staff_sessions:
-        one, many = _SESSIONS_LIMITED if impact.is_current else _SESSIONS_WILL_BE_LIMITED
-        yield Consequence("warn", html_text(one, many, count=impact.staff_sessions))
+        sentence = _SESSIONS_LIMITED if impact.is_current else _SESSIONS_WILL_BE_LIMITED
+        yield Consequence("warn", html_text(*sentence, count=impact.staff_sessions))
 
 
-_STAFF_WILL_BE_LIMITED = (
+_STAFF_WILL_BE_LIMITED = forms(
     Markup("<b>{count:,} of {all:,} staff</b> has no SSO identity and will lose staff access."),
     Markup("<b>{count:,} of {all:,} staff</b> have no SSO identity and will lose staff access."),
 )
-_STAFF_LIMITED = (
+_STAFF_LIMITED = forms(
     Markup("<b>{count:,} of {all:,} staff</b> has no SSO identity and no staff access."),
     Markup("<b>{count:,} of {all:,} staff</b> have no SSO identity and no staff access."),
 )
-_SESSIONS_WILL_BE_LIMITED = (
+_SESSIONS_WILL_BE_LIMITED = forms(
     Markup("<b>{count:,} staff session</b> started with a password and will lose staff access."),
     Markup("<b>{count:,} staff sessions</b> started with a password and will lose staff access."),
 )
-_SESSIONS_LIMITED = (
+_SESSIONS_LIMITED = forms(
     Markup("<b>{count:,} staff session</b> started with a password and has no staff access."),
     Markup("<b>{count:,} staff sessions</b> started with a password and have no staff access."),
 )
@@ -139,43 +148,44 @@ def _consequences_of_disabling(
 ) -> Iterable[Consequence]:
     customers, sessions = impact.customers_losing_access, impact.sessions_rejected
     if customers.number:
-        one, many = _CUSTOMERS_REJECTED if impact.is_current else _CUSTOMERS_WILL_BE_REJECTED
+        sentence = _CUSTOMERS_REJECTED if impact.is_current else _CUSTOMERS_WILL_BE_REJECTED
         values = {"some": tally(customers), "all": tally(numbers.customers)}
-        yield Consequence("bad", html_text(one, many, count=customers.number, **values))
+        yield Consequence("bad", html_text(*sentence, count=customers.number, **values))
     if impact.staff_losing_rights:
-        one, many = _STAFF_REJECTED if impact.is_current else _STAFF_WILL_BE_REJECTED
-        staff = html_text(one, many, count=impact.staff_losing_rights, all=numbers.staff_active)
+        sentence = _STAFF_REJECTED if impact.is_current else _STAFF_WILL_BE_REJECTED
+        staff = html_text(*sentence, count=impact.staff_losing_rights, all=numbers.staff_active)
         yield Consequence("bad", staff)
     if sessions.number:
-        one, many = _SESSIONS_REJECTED if impact.is_current else _SESSIONS_WILL_BE_REJECTED
+        sentence = _SESSIONS_REJECTED if impact.is_current else _SESSIONS_WILL_BE_REJECTED
         yield Consequence(
-            "bad", html_text(one, many, count=sessions.number, tally=tally(sessions))
+            "bad", html_text(*sentence, count=sessions.number, tally=tally(sessions))
         )
     if not (customers.number or impact.staff_losing_rights or sessions.number):
-        yield Consequence("ok", "All accounts with a password also have an SSO identity.")
+        all_linked = text("All accounts with a password also have an SSO identity.")
+        yield Consequence("ok", all_linked)
 
 
-_CUSTOMERS_WILL_BE_REJECTED = (
+_CUSTOMERS_WILL_BE_REJECTED = forms(
     Markup("<b>{some} of {all} customers</b> has no other way to sign in."),
     Markup("<b>{some} of {all} customers</b> have no other way to sign in."),
 )
-_CUSTOMERS_REJECTED = (
+_CUSTOMERS_REJECTED = forms(
     Markup("<b>{some} of {all} customers</b> can't sign in: they have only a password."),
     Markup("<b>{some} of {all} customers</b> can't sign in: they have only a password."),
 )
-_STAFF_WILL_BE_REJECTED = (
+_STAFF_WILL_BE_REJECTED = forms(
     Markup("<b>{count:,} of {all:,} staff</b> has no other way to sign in."),
     Markup("<b>{count:,} of {all:,} staff</b> have no other way to sign in."),
 )
-_STAFF_REJECTED = (
+_STAFF_REJECTED = forms(
     Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have only a password."),
     Markup("<b>{count:,} of {all:,} staff</b> can't sign in: they have only a password."),
 )
-_SESSIONS_WILL_BE_REJECTED = (
+_SESSIONS_WILL_BE_REJECTED = forms(
     Markup("<b>{tally} session</b> will stop working until you turn passwords back on."),
     Markup("<b>{tally} sessions</b> will stop working until you turn passwords back on."),
 )
-_SESSIONS_REJECTED = (
+_SESSIONS_REJECTED = forms(
     Markup("<b>{tally} session</b> doesn't work until you turn passwords back on."),
     Markup("<b>{tally} sessions</b> don't work until you turn passwords back on."),
 )
@@ -186,10 +196,12 @@ def storefront_position(impact: StorefrontImpact, found: Impact, *, is_open: boo
     allow = impact.allow_storefront_traffic
     return Position(
         value="true" if allow else "false",
-        label="Open" if allow else "Closed",
-        sentence="Anyone can reach the API: visitors, customers, staff and apps."
+        label=text("Open") if allow else text("Closed"),
+        sentence=text("Anyone can reach the API: visitors, customers, staff and apps.")
         if allow
-        else "Only staff and apps with a valid token can reach the API. Others get a 401 error.",
+        else text(
+            "Only staff and apps with a valid token can reach the API. Others get a 401 error."
+        ),
         state="ok" if allow else "warn",
         is_chosen=allow is is_open,
         is_current=impact.is_current,
@@ -215,7 +227,7 @@ def _would_be_rejected(impact: StorefrontImpact) -> Consequence:
     return Consequence("warn" if impact.would_refuse else "ok", sentence)
 
 
-_WOULD_BE_REJECTED = (
+_WOULD_BE_REJECTED = forms(
     Markup(
         "In the last hour, <b>{count:,} request</b> from customers and visitors would have been "
         "rejected, and {passed:,} from staff and apps accepted."

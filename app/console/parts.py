@@ -6,7 +6,9 @@ Each is drawn by the macro of its name in ``templates/console/_parts.html``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.web.translation import text
+from app.web import translation
+
+enumeration = translation.enumeration
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,3 @@ class Question:
     detail: str = ""
     hidden: Sequence[tuple[str, str]] = ()
     is_harmless: bool = False
-
-
-def enumeration(items: Sequence[str]) -> str:
-    """Return ``items`` in a sentence: "a", "a and b", "a, b and c"."""
-    if len(items) < 2:  # noqa: PLR2004 - nothing to join
-        return "".join(items)
-    return text("{all_but_last} and {last}", all_but_last=", ".join(items[:-1]), last=items[-1])

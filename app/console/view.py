@@ -103,6 +103,7 @@ OPEN = frozenset(
 """The only pages without a session."""
 
 TRANSLATED = (
+    "console.access.",
     "console.account.",
     "console.audit.",
     "console.creations.",

@@ -4,9 +4,10 @@ The English sentence is the key: a sentence without a translation stays English.
 API and of the command line aren't translated.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from babel.lists import format_list
 from babel.numbers import format_decimal
 from flask import Flask, g, has_request_context, request
 from flask_babel import Babel, LazyString, get_locale, get_translations, refresh
@@ -19,6 +20,9 @@ from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
 from app.domain.values.text import Phrase, Phrases
 
 _RIGHT_TO_LEFT = ("ar",)
+_ENGLISH_LISTS = "en_001"
+"""International English, which has no comma before "and"."""
+
 Key = TypeVar("Key")
 
 
@@ -100,6 +104,12 @@ def translated(singular: str, plural: str, values: Mapping[str, object]) -> str:
     if plural:
         return str(known.ngettext(singular, plural, values["count"]))
     return str(known.gettext(singular))
+
+
+def enumeration(items: Iterable[str]) -> str:
+    """Return ``items`` in a sentence of the page's language: "a", "a and b", "a, b and c"."""
+    language = page_language()
+    return format_list(list(items), locale=_ENGLISH_LISTS if language == ENGLISH else language)
 
 
 def texts(sentences: Mapping[Key, str]) -> dict[Key, str]:

@@ -15,6 +15,11 @@ from tests.browser.test_languages import PHONE, Visitor
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
 PAGES = (
+    "access/",
+    "access/?ask=mode&mode=CUSTOMERS_ONLY",
+    "access/?ask=mode&mode=DISABLED",
+    "access/?ask=mode&mode=ENABLED",
+    "access/?ask=storefront&open=false",
     "audit/",
     "audit/?q=nothing-like-this&sort=oldest&from=never",
     "audit/1",

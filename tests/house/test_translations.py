@@ -33,6 +33,7 @@ NOT_READ = {
     '<a href="{}" rel="noreferrer">{}</a>',
     '<span class="{}">{}</span>',
     '<time datetime="{}" title="{}">{}</time>',
+    '<time datetime="{}">{}</time>',
     "; style-src 'sha256-",
     "Authorization: Bearer ",
     "flask app token create ",

@@ -9,6 +9,7 @@ from app.domain.values.errors import Problem
 from app.domain.values.text import Phrase, Phrases
 from app.web.translation import (
     browser_language,
+    enumeration,
     lazy_text,
     page_direction,
     page_language,
@@ -103,6 +104,28 @@ def test_values_that_are_phrases_are_translated_too(app: Flask) -> None:
         use_language("de")
         assert "(Bestellung oder Warenkorb)" in problem_text(problem)
         assert text("{name} ({app})", name=Phrase("The app"), app="The app") == "Die App (The app)"
+
+
+@pytest.mark.parametrize(
+    ("language", "items", "listed"),
+    [
+        ("en", [], ""),
+        ("en", ["Kim"], "Kim"),
+        ("en", ["Kim", "Ana"], "Kim and Ana"),
+        ("en", ["Kim", "Ana", "Olga"], "Kim, Ana and Olga"),
+        ("de", ["Kim", "Ana", "Olga"], "Kim, Ana und Olga"),
+        ("fr", ["Kim", "Ana", "Olga"], "Kim, Ana et Olga"),
+        ("es", ["Kim", "Ana", "Olga"], "Kim, Ana y Olga"),
+        ("pl", ["Kim", "Ana", "Olga"], "Kim, Ana i Olga"),
+        ("ar", ["أ", "ب", "ج"], "أ وب وج"),
+    ],
+)
+def test_list_is_written_as_in_the_language(
+    app: Flask, language: str, items: list[str], listed: str
+) -> None:
+    with app.test_request_context():
+        use_language(language)
+        assert enumeration(items) == listed
 
 
 def test_sentence_outside_a_request_is_english(app: Flask) -> None:

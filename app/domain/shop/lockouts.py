@@ -7,8 +7,8 @@ from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
-from app.domain.values.errors import Refused
-from app.domain.values.text import text
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.text import Phrases
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,59 @@ class LockoutReason(StrEnum):
         return _MESSAGES[self]
 
 
-_ENDS = {
-    "active": "can't while it's disabled",
-    "issuer": "changing the issuer unlinks them",
-    "client_id": "changing the client ID can unlink them",
+_SIGNED_IN = {
+    "active": Problem(
+        "INVALID",
+        "{count:,} person signed in with {name}, {staff:,} of them staff, "
+        "and can't while it's disabled. {why}",
+        "active",
+        plural="{count:,} people signed in with {name}, {staff:,} of them staff, "
+        "and can't while it's disabled. {why}",
+    ),
+    "issuer": Problem(
+        "INVALID",
+        "{count:,} person signed in with {name}, {staff:,} of them staff, "
+        "and changing the issuer unlinks them. {why}",
+        "issuer",
+        plural="{count:,} people signed in with {name}, {staff:,} of them staff, "
+        "and changing the issuer unlinks them. {why}",
+    ),
+    "client_id": Problem(
+        "INVALID",
+        "{count:,} person signed in with {name}, {staff:,} of them staff, "
+        "and changing the client ID can unlink them. {why}",
+        "client_id",
+        plural="{count:,} people signed in with {name}, {staff:,} of them staff, "
+        "and changing the client ID can unlink them. {why}",
+    ),
 }
+_MANY_SIGNED_IN = {
+    "active": Problem(
+        "INVALID",
+        "More than {most:,} people signed in with {name}, {staff:,} of them staff, "
+        "and can't while it's disabled. {why}",
+        "active",
+    ),
+    "issuer": Problem(
+        "INVALID",
+        "More than {most:,} people signed in with {name}, {staff:,} of them staff, "
+        "and changing the issuer unlinks them. {why}",
+        "issuer",
+    ),
+    "client_id": Problem(
+        "INVALID",
+        "More than {most:,} people signed in with {name}, {staff:,} of them staff, "
+        "and changing the client ID can unlink them. {why}",
+        "client_id",
+    ),
+}
+"""By the setting of a provider that changes."""
+
 _NO_WAY_BACK = (
     "No one else who can manage settings could sign in, and no app can manage settings, so this "
     "couldn't be undone."
 )
-_EASED = " You can change it while everyone can sign in with a password."
+_EASED = "You can change it while everyone can sign in with a password."
 _MESSAGES = {
     LockoutReason.NO_PROVIDER: (
         "No identity provider is active, so this couldn't be undone. Set up SSO and sign in with "
@@ -118,20 +161,19 @@ def locking_setting(before: Provider, after: Provider) -> str:
     return "client_id" if is_other_client else ""
 
 
-def locking_message(
-    setting: str, name: str, people: str, staff: int, reason: LockoutReason
-) -> str:
-    """Return why ``setting`` of a provider can't change, with its current number of ``people``."""
-    why = reason.message if setting == "active" else _NO_WAY_BACK
-    return text(
-        "{people} signed in with {name}, {staff:,} of them staff, and {end}. {why}{eased}",
-        people=people,
-        name=name,
-        staff=staff,
-        end=_ENDS[setting],
-        why=why,
-        eased="" if reason is LockoutReason.NOBODY else _EASED,
-    )
+def locking_problem(
+    setting: str, provider: Provider, people: int, staff: int, reason: LockoutReason, *, most: int
+) -> Problem:
+    """Return why ``setting`` of a provider can't change, with its number of ``people``.
+
+    They were counted up to ``most``, and one more if there are more.
+    """
+    problem = _MANY_SIGNED_IN[setting] if people > most else _SIGNED_IN[setting]
+    why = [reason.message if setting == "active" else _NO_WAY_BACK]
+    if reason is not LockoutReason.NOBODY:
+        why.append(_EASED)
+    values = {"count": people, "most": most, "name": provider.name, "staff": staff}
+    return replace(problem, values={**values, "why": Phrases(why, joint=" ")})
 
 
 def check_lockout(

@@ -43,3 +43,8 @@ class Phrases(str):
 def translatable(sentence: str) -> str:
     """Return ``sentence`` as it is: it is translated where it is shown."""
     return sentence
+
+
+def forms(singular: str, plural: str) -> tuple[str, str]:
+    """Return both forms of a sentence as they are, as ``translatable`` does."""
+    return singular, plural

@@ -14,16 +14,14 @@ from app.domain.authorization.actor import Actor, anonymous
 from app.domain.shop.lockouts import (
     AccessChange,
     Lockout,
-    LockoutReason,
     LockoutRefused,
     SettingsManagers,
     check_lockout,
-    locking_message,
+    locking_problem,
     locking_setting,
 )
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.providers import Provider
-from app.domain.values.errors import Problem
 from app.models import ShopRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import part
@@ -69,7 +67,7 @@ def prevent_lockout(
     reason = judged.unless_before(_check_lockout(who, was, AccessChange())).reason
     if reason is not None:
         raise LockoutRefused(
-            Problem("INVALID", _lockout_text(setting, before, was, reason), setting)
+            locking_problem(setting, before, was.people, was.staff, reason, most=MAX_COUNTED)
         )
 
 
@@ -91,15 +89,3 @@ def _count(
     row = session.execute(query).one()
     mode = PasswordLoginMode(row.password_login_mode)
     return _AccessState(mode, read_settings_managers(row), row.people, row.staff)
-
-
-def _lockout_text(
-    setting: str, provider: Provider, access_state: _AccessState, reason: LockoutReason
-) -> str:
-    number = (
-        f"More than {MAX_COUNTED:,}"
-        if access_state.people > MAX_COUNTED
-        else f"{access_state.people:,}"
-    )
-    people = f"{number} {'person' if access_state.people == 1 else 'people'}"
-    return locking_message(setting, provider.name, people, access_state.staff, reason)

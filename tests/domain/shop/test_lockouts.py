@@ -12,7 +12,7 @@ from app.domain.shop.lockouts import (
     LockoutReason,
     SettingsManagers,
     check_lockout,
-    locking_message,
+    locking_problem,
     locking_setting,
 )
 from app.domain.shop.settings import PasswordLoginMode
@@ -125,10 +125,23 @@ def test_locking_setting_is_recognized(
 
 @pytest.mark.parametrize("setting", ["active", "issuer", "client_id"])
 def test_refusal_names_the_people_who_would_lose_access(setting: str) -> None:
-    message = locking_message(
-        setting, "Northlight ID", "1,240 people", 3, LockoutReason.NO_IDENTITY
-    )
+    message = refusal(setting, 1240, 3, LockoutReason.NO_IDENTITY)
     assert message.startswith("1,240 people signed in with Northlight ID, 3 of them staff, and ")
-    assert "sign in with a password" in message
-    message = locking_message(setting, "Northlight ID", "1 person", 1, LockoutReason.NOBODY)
+    assert message.endswith(" You can change it while everyone can sign in with a password.")
+    message = refusal(setting, 1, 1, LockoutReason.NOBODY)
+    assert message.startswith("1 person signed in with Northlight ID, 1 of them staff, and ")
     assert "sign in with a password" not in message
+    message = refusal(setting, 10_001, 1, LockoutReason.NOBODY)
+    assert message.startswith("More than 10,000 people signed in with Northlight ID, 1 of them ")
+
+
+def refusal(setting: str, people: int, staff: int, reason: LockoutReason) -> str:
+    return locking_problem(setting, NORTHLIGHT, people, staff, reason, most=10_000).message
+
+
+def test_refusal_is_made_of_whole_sentences() -> None:
+    assert refusal("issuer", 2, 0, LockoutReason.NO_PROVIDER) == (
+        "2 people signed in with Northlight ID, 0 of them staff, and changing the issuer unlinks "
+        "them. No one else who can manage settings could sign in, and no app can manage settings, "
+        "so this couldn't be undone. You can change it while everyone can sign in with a password."
+    )
