@@ -14,7 +14,7 @@ from flask_babel import Babel, LazyString, get_locale, get_translations, refresh
 from markupsafe import Markup
 from typing_extensions import override
 
-from app.domain.values.errors import Problem, placed
+from app.domain.values.errors import Problem, Refused, placed
 from app.domain.values.failures import find_sentence
 from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
 from app.domain.values.text import Phrase, Phrases
@@ -125,6 +125,11 @@ def lazy_text(sentence: str) -> LazyString:
 def problem_text(problem: Problem) -> str:
     """Return what is wrong, in the language of the request."""
     return placed(problem, text(problem.template, problem.plural, **problem.values))
+
+
+def refused_text(refused: Refused) -> str:
+    """Return all that is wrong, in the language of the request."""
+    return "; ".join(problem_text(problem) for problem in refused.problems)
 
 
 def reason_text(reason: str) -> str:

@@ -37,6 +37,7 @@ from app.domain.deliveries.deliveries import RETENTION, DeliveryStatus
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
+from app.domain.values.text import translatable
 from app.services.deliveries.bulk_resend import resend_matching, show_resend_impact
 from app.services.deliveries.details import show_delivery_details
 from app.services.deliveries.lists import show_delivery
@@ -46,21 +47,22 @@ from app.services.deliveries.search import NO_ANSWER, DeliverySearch, search_del
 from app.services.webhooks.changes import WebhookInput, update_webhook
 from app.services.webhooks.names import WebhookName, list_webhook_names
 from app.web.converters import day, one_of, row_key
+from app.web.translation import refused_text, text, texts
 
 _NAMES = {
-    "q": "Text",
-    "webhook": "Webhook",
-    "event": "Event",
-    "status": "Status",
-    "code": "Response code",
-    "from": "From",
-    "to": "To",
-    "object": "Object ID",
+    "q": translatable("Text"),
+    "webhook": translatable("Webhook"),
+    "event": translatable("Event"),
+    "status": translatable("Status"),
+    "code": translatable("Response code"),
+    "from": translatable("From"),
+    "to": translatable("To"),
+    "object": translatable("Object ID"),
 }
 _STATUS = {
-    "failed": (DeliveryStatus.FAILED, "Failed"),
-    "arrived": (DeliveryStatus.SUCCESS, "Delivered"),
-    "waiting": (DeliveryStatus.PENDING, "Waiting"),
+    "failed": (DeliveryStatus.FAILED, translatable("Failed")),
+    "arrived": (DeliveryStatus.SUCCESS, translatable("Delivered")),
+    "waiting": (DeliveryStatus.PENDING, translatable("Waiting")),
 }
 
 blueprint = PageGroup(
@@ -89,8 +91,9 @@ def index() -> BaseResponse:
         search = replace(search, object_id="")
         found = search_deliveries(ports(), actor(), requested_page(), search)
     hooks = list_webhook_names(ports(), actor())
-    applied = {name: label for name, label in _NAMES.items() if name not in invalid}
-    statuses = {value: label for value, (_, label) in _STATUS.items()}
+    names = texts(_NAMES)
+    applied = {name: label for name, label in names.items() if name not in invalid}
+    statuses = {value: text(label) for value, (_, label) in _STATUS.items()}
     return page(
         "deliveries/index.html",
         deliveries=make_deliveries_page(
@@ -110,10 +113,10 @@ def index() -> BaseResponse:
         tags=tags(applied, {"webhook": _called(hooks), "status": statuses}),
         events={event: event for event in EVENTS},
         statuses=statuses,
-        sorts={"oldest": "Oldest first"},
-        since=SINCE,
+        sorts={"oldest": text("Oldest first")},
+        since=texts(SINCE),
         default_since=DEFAULT_SINCE,
-        invalid=invalid_filter_messages(_NAMES, invalid),
+        invalid=invalid_filter_messages(names, invalid),
         kept_days=RETENTION.days,
     )
 
@@ -147,9 +150,9 @@ def redeliver(key: int) -> BaseResponse:
             _enable_webhook(key)
         retry_delivery(ports(), actor(), to_global_id("EventDelivery", key))
     except Refused as refused:
-        flash(str(refused), "bad")
+        flash(refused_text(refused), "bad")
         return go("console.deliveries.show", key=key)
-    return done("Resending now.", "console.deliveries.show", key=key)
+    return done(text("Resending now."), "console.deliveries.show", key=key)
 
 
 def _enable_webhook(delivery_id: int) -> None:
@@ -165,12 +168,12 @@ def redeliver_chosen() -> BaseResponse:
     """Resend the selected deliveries."""
     keys = request.form.getlist("id", type=row_key)
     if not keys:
-        flash("Select a delivery.", "warn")
+        flash(text("Select a delivery."), "warn")
         return go("console.deliveries.index", **query_params(*_NAMES, "sort"))
     try:
         resent = retry_deliveries(ports(), actor(), keys)
     except Refused as refused:
-        flash(str(refused), "bad")
+        flash(refused_text(refused), "bad")
         return go("console.deliveries.index", **query_params(*_NAMES, "sort"))
     for state, message in resend_result(resent):
         flash(message, state)
@@ -182,12 +185,12 @@ def redeliver_matching() -> BaseResponse:
     """Resend all deliveries that match the query string."""
     back = query_params(*_NAMES, "sort")
     if invalid_filters(_CONVERTERS):
-        flash("Some filters aren't valid. No deliveries were resent.", "bad")
+        flash(text("Some filters aren't valid. No deliveries were resent."), "bad")
         return go("console.deliveries.index", **back)
     try:
         resent = resend_matching(ports(), actor(), _search())
     except Refused as refused:
-        flash(str(refused), "bad")
+        flash(refused_text(refused), "bad")
         return go("console.deliveries.index", **back)
     for state, message in resend_result(resent):
         flash(message, state)
@@ -208,10 +211,11 @@ def replay() -> BaseResponse:
     except Refused as refused:
         if any(problem.code == "NOT_FOUND" for problem in refused.problems):
             raise
-        flash(str(refused), "bad")
+        flash(refused_text(refused), "bad")
         return go("console.deliveries.index", webhook=hook)
     if made.has_more:
-        flash("There are more missed events. Replay again to send the next ones.", "warn")
+        message = text("There are more missed events. Replay again to send the next ones.")
+        flash(message, "warn")
     return done(replay_result(made, missing=missing), "console.deliveries.index", webhook=hook)
 
 

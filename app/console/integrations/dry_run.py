@@ -33,6 +33,7 @@ from app.services.deliveries.dry_runs import DryRun, dry_run_webhook
 from app.services.webhooks.details import show_webhook
 from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
+from app.web.translation import lazy_text
 
 _MAX_APPS = 100
 _KEPT = (
@@ -62,12 +63,13 @@ class DryRunForm(ConsoleForm):
 
     names = {"objectId": "object", "app": "app", "query": "query"}  # noqa: RUF012
     event = SelectField(
-        "Event", choices=[SelectChoice(event.value, event.label) for event in EVENTS]
+        lazy_text("Event"),
+        choices=[SelectChoice(event.value, lazy_text(event.label)) for event in EVENTS],
     )
-    app = KeyField("Run as")
-    object = StringField("Object")
-    query = TextAreaField("Subscription query")
-    webhook = KeyField("Webhook")
+    app = KeyField(lazy_text("Run as"))
+    object = StringField(lazy_text("Object"))
+    query = TextAreaField(lazy_text("Subscription query"))
+    webhook = KeyField(lazy_text("Webhook"))
 
     @property
     def event_type(self) -> EventType:

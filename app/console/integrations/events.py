@@ -17,7 +17,7 @@ from app.services.deliveries.dry_runs import dry_run_webhook
 from app.services.webhooks.lists import Subscriber, list_subscribers
 from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
-from app.web.translation import problem_text
+from app.web.translation import problem_text, reason_text
 
 blueprint = PageGroup(
     "events",
@@ -76,7 +76,7 @@ def _sample(event: EventType) -> tuple[str, str]:
     except Refused as refused:
         return "", problem_text(refused.problems[0])
     except PermissionDenied as denied:
-        return "", str(denied)
+        return "", reason_text(str(denied))
     return sample.payload, ""
 
 
