@@ -125,7 +125,7 @@ def _node(app: App, loader: AppPageLoader) -> AppNode:
 def _map_page(page: Page[Item], show: Callable[[Item], Node]) -> Page[Node]:
     return Page(
         items=tuple(map(show, page.items)),
-        cursors=page.cursors,
+        positions=page.positions,
         has_next=page.has_next,
         has_previous=page.has_previous,
         count=page.count,

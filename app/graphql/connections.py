@@ -1,23 +1,23 @@
 """Relay connections over pages: one pair of types for each node type."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.values.pages import Page, PageRequest, read_page_request
+from app.domain.values.pages import Page, PageRequest, make_cursor, read_page_request
 
 _ARGUMENTS = ("before", "after", "first", "last")
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One item of a page and its place."""
+    """One item of a page and the sort values of its row."""
 
     node: object
-    cursor: str
+    position: Sequence[object]
 
 
 def make_connection(name: str, node: str) -> type[graphene.ObjectType]:
@@ -29,6 +29,7 @@ def make_connection(name: str, node: str) -> type[graphene.ObjectType]:
             "__doc__": "An item of a list and its cursor.",
             "node": graphene.NonNull(node),
             "cursor": graphene.NonNull(graphene.String),
+            "resolve_cursor": _resolve_cursor,
         },
     )
     connection: type[graphene.ObjectType] = type(
@@ -69,7 +70,11 @@ def _resolve_page_info(page: Page[object], _info: GraphQLResolveInfo) -> Page[ob
 
 
 def _resolve_edges(page: Page[object], _info: GraphQLResolveInfo) -> list[Edge]:
-    return [Edge(node, cursor) for node, cursor in zip(page.items, page.cursors, strict=True)]
+    return list(map(Edge, page.items, page.positions))
+
+
+def _resolve_cursor(edge: Edge, _info: GraphQLResolveInfo) -> str:
+    return make_cursor(edge.position)
 
 
 def _resolve_total_count(page: Page[object], _info: GraphQLResolveInfo) -> int:

@@ -3,8 +3,9 @@
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from app.domain.values.errors import Problem, Refused
@@ -64,27 +65,33 @@ NONE_COUNTED = Counts(0, 0)
 class Page(Generic[Item_co]):
     """A page of a list.
 
-    ``count`` is how many items match, counted when it's called; ``counts`` are the bounded counts
-    of a page that was requested with them.
+    ``positions`` are the sort values of each item's row, the key last, of which cursors are made
+    for those who ask for them. ``count`` is how many items match, counted when it's called;
+    ``counts`` are the bounded counts of a page that was requested with them.
     """
 
     items: tuple[Item_co, ...]
-    cursors: tuple[str, ...]
+    positions: tuple[Sequence[object], ...]
     has_next: bool
     has_previous: bool
     count: Callable[[], int]
     counts: Counts = NONE_COUNTED
 
+    @property
+    def cursors(self) -> tuple[str, ...]:
+        """Each item's cursor."""
+        return tuple(map(make_cursor, self.positions))
+
 
 def empty_page() -> Page[Item_co]:
     """A page of a list that holds nothing."""
-    return Page(items=(), cursors=(), has_next=False, has_previous=False, count=lambda: 0)
+    return Page(items=(), positions=(), has_next=False, has_previous=False, count=lambda: 0)
 
 
 def with_items(page: Page[object], items: Iterable[Item_co]) -> Page[Item_co]:
     """Return ``page`` with its items replaced by ``items``."""
     return Page(
-        tuple(items), page.cursors, page.has_next, page.has_previous, page.count, page.counts
+        tuple(items), page.positions, page.has_next, page.has_previous, page.count, page.counts
     )
 
 
@@ -141,7 +148,16 @@ def read_page_request(
     return PageRequest(size, backwards, read_cursor(text, place) if text else ())
 
 
-def make_cursor(values: tuple[str | int, ...]) -> str:
+def make_cursor(position: Sequence[object]) -> str:
+    """Return the cursor of a row by its sort values: texts, whole numbers and moments."""
+    values = [
+        value.isoformat()
+        if isinstance(value, datetime)
+        else value
+        if isinstance(value, int)
+        else str(value)
+        for value in position
+    ]
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode()
 
 
@@ -157,7 +173,7 @@ def read_cursor(text: str, field: str) -> tuple[str | int, ...]:
         not isinstance(values, list)
         or not values
         or not all(map(_is_value, values))
-        or make_cursor(tuple(values)) != text
+        or make_cursor(values) != text
     ):
         raise Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, field))
     return tuple(values)

@@ -3,7 +3,7 @@
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.values.pages import Page
+from app.domain.values.pages import Page, make_cursor
 
 
 class PageInfo(graphene.ObjectType):
@@ -21,7 +21,7 @@ class PageInfo(graphene.ObjectType):
         return self.has_previous
 
     def resolve_start_cursor(self: Page[object], _info: GraphQLResolveInfo) -> str | None:
-        return self.cursors[0] if self.cursors else None
+        return make_cursor(self.positions[0]) if self.positions else None
 
     def resolve_end_cursor(self: Page[object], _info: GraphQLResolveInfo) -> str | None:
-        return self.cursors[-1] if self.cursors else None
+        return make_cursor(self.positions[-1]) if self.positions else None

@@ -1,5 +1,6 @@
 """Products as they are stored: read, and found a slug for."""
 
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Select, select
@@ -27,6 +28,8 @@ _FIELDS = (
 PRODUCT_COLUMNS = tuple(getattr(ProductRecord, name).label(f"product_{name}") for name in _FIELDS)
 """What ``to_product`` expects in a row."""
 
+_values_in = attrgetter(*(column.name for column in PRODUCT_COLUMNS))
+
 PRODUCTS: Select[*tuple[object, ...]] = select(*PRODUCT_COLUMNS)
 
 _NUMBERED = 10
@@ -36,7 +39,7 @@ _RANDOM_LENGTH = 8
 @part
 def to_product(row: NamedRow) -> Product:
     """The product in a row that has ``PRODUCT_COLUMNS``."""
-    return _product({name: getattr(row, f"product_{name}") for name in _FIELDS})
+    return _product(dict(zip(_FIELDS, _values_in(row), strict=True)))
 
 
 @part

@@ -28,7 +28,6 @@ from app.domain.values.pages import (
     Counts,
     Page,
     PageRequest,
-    make_cursor,
     with_items,
 )
 from app.ports import NamedRow, Ports
@@ -103,7 +102,7 @@ def read_rows(
     width = len(order.columns)
     return Page(
         items=tuple(rows),
-        cursors=tuple(_cursor(row[-width:]) for row in rows),
+        positions=tuple(row[-width:] for row in rows),
         has_next=bool(request.cursor) if request.backwards else more,
         has_previous=more if request.backwards else bool(request.cursor),
         count=lambda: _count(ports, query),
@@ -172,15 +171,3 @@ def _moment(value: str | int, request: PageRequest) -> datetime:
 
 def _foreign(request: PageRequest) -> Refused:
     return Refused(Problem("GRAPHQL_ERROR", BAD_CURSOR, request.cursor_field))
-
-
-def _cursor(values: Sequence[object]) -> str:
-    return make_cursor(
-        tuple(
-            value.isoformat() if isinstance(value, datetime) else _plain(value) for value in values
-        )
-    )
-
-
-def _plain(value: object) -> str | int:
-    return value if isinstance(value, int) else str(value)

@@ -202,7 +202,7 @@ def sign_pair(
     if audience:
         refresh["aud"] = audience
     return TokenPair(
-        access=sign_access(ports, actor, opened.token, user, opened.expires, audience, opened.amr),
+        access=sign_access(ports, actor, opened, user, audience),
         refresh=_sign(ports, refresh) if opened.can_refresh else "",
         user=with_effective_rights(user, opened.origin, opened.amr, switches, opened.grant),
     )
@@ -212,21 +212,22 @@ def sign_pair(
 def sign_access(
     ports: Ports,
     actor: Actor,
-    session: str,
+    opened: OpenedSession,
     user: User,
-    session_expires: float,
     audience: str,
-    amr: tuple[str, ...],
+    keys_version: int | None = None,
 ) -> str:
-    """An access token of a session of ``user``, as stored; it never outlives the session."""
+    """An access token of a session of ``user``, as stored; it never outlives the session.
+
+    ``keys_version`` is the key ring's, if the caller has just read it.
+    """
     now = ports.clock.timestamp()
-    expires = min(now + ports.configuration.jwt_ttl_access, session_expires)
-    claims = make_claims(
-        _subject(ports, actor, session, user, amr), TokenType.ACCESS, now=now, expires=expires
-    )
+    expires = min(now + ports.configuration.jwt_ttl_access, opened.expires)
+    subject = _subject(ports, actor, opened.token, user, opened.amr)
+    claims = make_claims(subject, TokenType.ACCESS, now=now, expires=expires)
     if audience:
         claims["aud"] = audience
-    return _sign(ports, claims)
+    return _sign(ports, claims, keys_version)
 
 
 @part
@@ -264,5 +265,5 @@ def _subject(
     )
 
 
-def _sign(ports: Ports, claims: dict[str, object]) -> str:
-    return ports.keys.sign(ring(ports).signer, claims)
+def _sign(ports: Ports, claims: dict[str, object], keys_version: int | None = None) -> str:
+    return ports.keys.sign(ring(ports, keys_version).signer, claims)

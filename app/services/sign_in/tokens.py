@@ -96,15 +96,17 @@ def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
     if rejects_password_sessions(switches.password_login_mode, found.origin):
         raise Refused(DISABLED)
     user, audience = found.user, audience_of(claims)
-    if ports.configuration.single_use_refresh_tokens:
-        successor = use_up(ports, actor, claims, user.email)
-        now = ports.clock.timestamp()
-        going_on = OpenedSession(
-            claims.session, found.origin, now, claims.exp, successor, found.grant, found.amr
-        )
+    single_use = ports.configuration.single_use_refresh_tokens
+    successor = use_up(ports, actor, claims, user.email) if single_use else ""
+    now = ports.clock.timestamp()
+    going_on = OpenedSession(
+        claims.session, found.origin, now, claims.exp, successor, found.grant, found.amr
+    )
+    if single_use:
         pair = sign_pair(ports, actor, going_on, user, switches, audience)
         return Refreshed(pair.access, pair.user, pair.refresh)
-    access = sign_access(ports, actor, claims.session, user, claims.exp, audience, found.amr)
+    version = verified.shop_state.keys_version
+    access = sign_access(ports, actor, going_on, user, audience, version)
     return Refreshed(access, effective_user(found, switches))
 
 

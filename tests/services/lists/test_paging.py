@@ -130,7 +130,7 @@ def test_total_count_is_the_same_on_every_page(ports: Ports) -> None:
 def test_empty_list_is_an_empty_page(ports: Ports) -> None:
     page = page_of(ports, PageRequest(5))
 
-    assert (page.items, page.cursors, page.has_next, page.has_previous) == ((), (), False, False)
+    assert (page.items, page.positions, page.has_next, page.has_previous) == ((), (), False, False)
     assert page.count() == 0
 
 
