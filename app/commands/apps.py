@@ -144,7 +144,7 @@ def update(
     try:
         updated = update_app(ports, OPERATOR, key, change)
     except WebhooksNotConfirmed as unconfirmed:
-        warnings = " ".join(webhook.problem for webhook in unconfirmed.webhooks)
+        warnings = " ".join(webhook.problem.message for webhook in unconfirmed.webhooks)
         confirm_action(f"{warnings} Grant the permissions?", yes=yes)
         updated = update_app(ports, OPERATOR, key, change, confirmed=True)
     output().one(updated, ALL_COLUMNS)

@@ -105,6 +105,9 @@ OPEN = frozenset(
 TRANSLATED = (
     "console.access.",
     "console.account.",
+    "console.app_installation.",
+    "console.app_tokens.",
+    "console.apps.",
     "console.audit.",
     "console.creations.",
     "console.deliveries.",
@@ -127,6 +130,8 @@ TRANSLATED = (
     "console.shop_settings.",
     "console.single_sign_on.",
     "console.throttle.",
+    "console.webhook_editing.",
+    "console.webhooks.",
 )
 """The page groups for signed-in people that are translated, besides ``OPEN``; others are English.
 

@@ -27,7 +27,7 @@ from app.domain.webhooks.webhooks import WebhookQuery
 from app.graphql.errors import locations_of
 from app.graphql.schema import schema
 from app.graphql.server.execution.validation import Invalid, read_document
-from app.graphql.server.limits import Allowance, Limits, exceeded
+from app.graphql.server.limits import SENTENCES, Allowance, Limits, exceeded
 from app.graphql.server.query_cost import Scales
 from app.graphql.subscription_runner import SubscriptionRunner
 from app.ports import Ports
@@ -63,7 +63,7 @@ class SchemaPayloads:
         scales = Scales(self._schema, fragments, {})
         error = exceeded(scales.weigh(subscription), self._limits)
         if error is not None:
-            raise _refusal("INVALID", error.message)
+            raise _limit_refusal(error)
         names = _event_types(subscription, fragments)
         events = tuple(event for name, event in _EVENTS.items() if name in names)
         if not events:
@@ -113,7 +113,8 @@ def _subscription(document: DocumentNode) -> OperationDefinitionNode:
             name = variable.variable.name.value
             raise _refusal(
                 "UNABLE_TO_PARSE",
-                f"Variable ${name} has no value: webhook queries can't use variables.",
+                "Variable ${name} has no value: webhook queries can't use variables.",
+                name=name,
             )
     return operations[0]
 
@@ -156,5 +157,11 @@ def _lines(errors: Iterable[GraphQLError]) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _refusal(code: str, message: str, *lines: int) -> Refused:
-    return Refused(Problem(code, message, "query", lines=lines))
+def _limit_refusal(error: GraphQLError) -> Refused:
+    """Return the refusal of a query that exceeds one of the limits."""
+    facts = (error.extensions or {})["limit"]
+    return _refusal("INVALID", SENTENCES[facts["name"]], **facts)
+
+
+def _refusal(code: str, message: str, *lines: int, **values: object) -> Refused:
+    return Refused(Problem(code, message, "query", lines=lines, values=values))

@@ -39,6 +39,14 @@ PAGES = (
     "mails/?result=FAILED&kind=password_reset",
     "email-templates/webhook_disabled",
     "account/security/",
+    "apps/",
+    "apps/1?ask=remove",
+    "apps/1/tokens/new",
+    "apps/connect",
+    "apps/install/",
+    "webhooks/",
+    "webhooks/1?ask=test&chart=day",
+    "webhooks/1/edit",
     "prove?act=keys.rotate",
 )
 REJECTED = "550: 5.1.1 Mailbox does not exist"

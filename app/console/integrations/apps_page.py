@@ -15,7 +15,7 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.values.text import translatable
 from app.services.apps.summaries import AppSummary
-from app.web.translation import text
+from app.web.translation import reason_text, text
 
 STATUS = {"active": translatable("Active"), "inactive": translatable("Inactive")}
 KINDS = {"made": translatable("Custom"), "installed": translatable("Installed")}
@@ -180,7 +180,7 @@ def _notice(installation: Installation, now: datetime) -> InstallationNotice:
     name = installation.app_name
     if installation.status is JobStatus.FAILED:
         title = text("{name} could not be installed.", name=name)
-        reason = text(installation.message) or text("The app gave no reason.")
+        reason = reason_text(installation.message) or text("The app gave no reason.")
         detail = text("{reason} No app was created.", reason=reason)
         return InstallationNotice(
             installation.id, name, is_failed=True, title=title, detail=detail

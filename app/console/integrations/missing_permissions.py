@@ -8,8 +8,10 @@ from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.events import EventType
+from app.domain.values.errors import Refused
 from app.domain.webhooks.subscribable_events import not_permitted
-from app.web.translation import text
+from app.services.webhooks.permission_grants import WebhooksNotConfirmed
+from app.web.translation import problem_text, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,16 @@ def missing_permissions(
         detail=_detail(labels, lacking, can_grant=can_grant, is_any=is_any),
         grant=text("Grant {permissions}", permissions=labels) if can_grant and not is_any else "",
     )
+
+
+def refusal_text(refused: Refused) -> str:
+    """Return why permissions weren't granted, as a message that stands alone."""
+    if isinstance(refused, WebhooksNotConfirmed):
+        reasons = [problem_text(webhook.problem) for webhook in refused.webhooks]
+        reasons.append(text("Save the webhook yourself or delete it first."))
+    else:
+        reasons = [problem_text(problem) for problem in refused.problems]
+    return " ".join(reasons)
 
 
 def _detail(labels: str, lacking: frozenset[Permission], *, can_grant: bool, is_any: bool) -> str:

@@ -21,26 +21,33 @@ from app.domain.deliveries.webhook_statistics import (
     all_durations,
     success_rate,
 )
+from app.domain.values.text import translatable
 from app.web.translation import text
 
-PERIODS = {ChartPeriod.DAY: "24 hours", ChartPeriod.TWO_WEEKS: "14 days"}
-_TITLES = {ChartPeriod.DAY: "Health by hour", ChartPeriod.TWO_WEEKS: "Health by day"}
+PERIODS = {
+    ChartPeriod.DAY: translatable("24 hours"),
+    ChartPeriod.TWO_WEEKS: translatable("14 days"),
+}
+_TITLES = {
+    ChartPeriod.DAY: translatable("Health by hour"),
+    ChartPeriod.TWO_WEEKS: translatable("Health by day"),
+}
 _DELIVERIES = {
-    ChartPeriod.DAY: "Deliveries by hour",
-    ChartPeriod.TWO_WEEKS: "Deliveries by day",
+    ChartPeriod.DAY: translatable("Deliveries by hour"),
+    ChartPeriod.TWO_WEEKS: translatable("Deliveries by day"),
 }
 _TIMES = {
-    ChartPeriod.DAY: "Response time by hour: {figures}.",
-    ChartPeriod.TWO_WEEKS: "Response time by day: {figures}.",
+    ChartPeriod.DAY: translatable("Response time by hour: {figures}."),
+    ChartPeriod.TWO_WEEKS: translatable("Response time by day: {figures}."),
 }
 _NOTHING = {
-    ChartPeriod.DAY: "No events were sent in the last 24 hours.",
-    ChartPeriod.TWO_WEEKS: "No events were sent in the last 14 days.",
+    ChartPeriod.DAY: translatable("No events were sent in the last 24 hours."),
+    ChartPeriod.TWO_WEEKS: translatable("No events were sent in the last 14 days."),
 }
 _KINDS = (
-    Kind("ok", "Delivered", "{number:,} delivered"),
-    Kind("bad", "Failed", "{number:,} failed"),
-    Kind("idle", "Waiting", "{number:,} waiting"),
+    Kind("ok", translatable("Delivered"), translatable("{number:,} delivered")),
+    Kind("bad", translatable("Failed"), translatable("{number:,} failed")),
+    Kind("idle", translatable("Waiting"), translatable("{number:,} waiting")),
 )
 _NONE = "\N{EN DASH}"
 _SECOND = 1000
@@ -93,17 +100,21 @@ def make_webhook_charts(spans: tuple[DeliverySpan, ...], period: ChartPeriod) ->
     """Return the charts of ``spans``, oldest first."""
     columns = [Span(span.began, (span.delivered, span.failed, span.waiting)) for span in spans]
     deliveries = make_stack_chart(
-        _DELIVERIES[period], "{label}: no deliveries", _KINDS, columns, period.step
+        text(_DELIVERIES[period]),
+        translatable("{label}: no deliveries"),
+        _KINDS,
+        columns,
+        period.step,
     )
     table = tuple(_row(span, period.step) for span in reversed(spans))
     return WebhookCharts(
-        title=_TITLES[period],
+        title=text(_TITLES[period]),
         intervals=tuple(
-            Interval(value.value, label, value is period) for value, label in PERIODS.items()
+            Interval(value.value, text(label), value is period) for value, label in PERIODS.items()
         ),
         rate=_rate(success_rate(spans)),
         deliveries=deliveries,
-        nothing=_NOTHING[period],
+        nothing=text(_NOTHING[period]),
         times=_times(spans, period),
         columns=tuple(label for label, _ in table[0].figures),
         table=table,
@@ -119,12 +130,12 @@ def _rate(share: float | None) -> str:
 
 def _row(span: DeliverySpan, step: timedelta) -> FigureRow:
     figures = (
-        ("Delivered", amount(span.delivered)),
-        ("Failed", amount(span.failed)),
-        ("Waiting", amount(span.waiting)),
-        ("Success rate", _rate(success_rate((span,))) or _NONE),
-        ("Median", _duration(span.median)),
-        ("95th percentile", _duration(span.slowest)),
+        (text("Delivered"), amount(span.delivered)),
+        (text("Failed"), amount(span.failed)),
+        (text("Waiting"), amount(span.waiting)),
+        (text("Success rate"), _rate(success_rate((span,))) or _NONE),
+        (text("Median"), _duration(span.median)),
+        (text("95th percentile"), _duration(span.slowest)),
     )
     return FigureRow(span_label(span.began, step), figures)
 

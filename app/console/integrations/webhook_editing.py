@@ -22,6 +22,7 @@ from app.console.forms import ConsoleForm, KeyField
 from app.console.integrations.missing_permissions import (
     MissingPermissions,
     missing_permissions,
+    refusal_text,
 )
 from app.console.integrations.webhook_form_page import make_webhook_form_page
 from app.console.navigation import Entry, PageGroup
@@ -44,7 +45,7 @@ from app.services.webhooks.details import show_webhook
 from app.services.webhooks.lists import list_webhooks
 from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
-from app.web.translation import problem_text, text
+from app.web.translation import lazy_text, problem_text, text
 
 _MAX_APPS = 100
 
@@ -60,19 +61,22 @@ class WebhookForm(ConsoleForm):
     """The fields of a webhook; its secret is never shown, and kept unless a new one is entered."""
 
     names = {"asyncEvents": "events", "events": "events"}  # noqa: RUF012
-    app = KeyField("App")
-    name = StringField("Name")
-    target_url = URLField("Endpoint URL", validators=[InputRequired("Enter a URL.")])
-    query = TextAreaField("Subscription query")
-    events = SelectMultipleField(
-        "Events", choices=[SelectChoice(event.value, event.label) for event in EventType]
+    app = KeyField(lazy_text("App"))
+    name = StringField(lazy_text("Name"))
+    target_url = URLField(
+        lazy_text("Endpoint URL"), validators=[InputRequired(lazy_text("Enter a URL."))]
     )
-    custom_headers = TextAreaField("Custom headers")
-    secret_key = PasswordField("Secret")
-    drops_secret = BooleanField("Remove the secret and sign with the shop's key")
-    is_active = BooleanField("Enabled", default=True)
+    query = TextAreaField(lazy_text("Subscription query"))
+    events = SelectMultipleField(
+        lazy_text("Events"),
+        choices=[SelectChoice(event.value, event.label) for event in EventType],
+    )
+    custom_headers = TextAreaField(lazy_text("Custom headers"))
+    secret_key = PasswordField(lazy_text("Secret"))
+    drops_secret = BooleanField(lazy_text("Remove the secret and sign with the shop's key"))
+    is_active = BooleanField(lazy_text("Enabled"), default=True)
     warned = HiddenField()
-    grants = BooleanField("Grant the missing permissions")
+    grants = BooleanField(lazy_text("Grant the missing permissions"))
 
 
 class NewWebhookForm(WebhookForm, CreatingForm):
@@ -126,7 +130,7 @@ def edit(key: int) -> BaseResponse:
         except Refused as refused:
             form.refuse(refused)
         else:
-            return done("Webhook saved.", "console.webhooks.show", key=key)
+            return done(text("Webhook saved."), "console.webhooks.show", key=key)
     return _page(form, hook)
 
 
@@ -147,13 +151,13 @@ def check() -> Response:
 
 def _valid(events: tuple[EventType, ...]) -> str:
     """Return what a valid query subscribes to, and whether the event of a dry run is in it."""
-    subscribed = enumeration([event.label for event in events])
+    subscribed = enumeration([text(event.label) for event in events])
     chosen = request.form.get("event", type=EventType)
     if chosen is None or chosen in events:
         return text("Valid query. Subscribes to {events}.", events=subscribed)
     return text(
         "The query doesn't subscribe to {event}, but to {events}.",
-        event=chosen.label,
+        event=text(chosen.label),
         events=subscribed,
     )
 
@@ -210,9 +214,12 @@ def _grant(app_id: int, grant: AppChange | None) -> None:
     try:
         update_app(ports(), actor(), app_id, grant)
     except Refused as refused:
-        reasons = " ".join(problem_text(problem) for problem in refused.problems)
-        message = "The webhook was saved, but the permissions weren't granted. {reasons}"
-        flash(text(message, reasons=reasons), "bad")
+        reasons = refusal_text(refused)
+        failed = text(
+            "The webhook was saved, but the permissions weren't granted. {reasons}",
+            reasons=reasons,
+        )
+        flash(failed, "bad")
 
 
 def _missing(form: WebhookForm, owner: App | None) -> MissingPermissions | None:

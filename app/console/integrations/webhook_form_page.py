@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from app.console.integrations.event_catalog import Group, catalogue
 from app.console.integrations.missing_permissions import MissingPermissions
+from app.console.parts import enumeration
 from app.domain.apps.apps import App
+from app.domain.authorization.permissions import in_order
 from app.domain.events import EventType
 from app.domain.webhooks.webhooks import Webhook
 from app.web.translation import text
-
-_ENTER_AGAIN = "Enter the secret again. It isn't kept during a dry run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +59,15 @@ def make_webhook_form_page(
     has_secret = hook is not None and hook.has_secret
     return WebhookFormPage(
         webhook_id=None if hook is None else hook.id,
-        webhook="" if hook is None else hook.name or "Unnamed webhook",
+        webhook="" if hook is None else hook.name or text("Unnamed webhook"),
         title=_title(hook),
-        save="Create webhook" if hook is None else "Save webhook",
+        save=text("Create webhook") if hook is None else text("Save webhook"),
         owner="" if owner is None else owner.name,
         apps=tuple(_option(app, owner) for app in apps),
         chooses_any_event=EventType.ANY_EVENTS.value in chosen,
         groups=catalogue(owner, chosen),
         has_secret=has_secret,
-        secret_hint=_ENTER_AGAIN if lost_secret else _secret_hint(has_secret=has_secret),
+        secret_hint=_secret_hint(has_secret=has_secret, is_lost=lost_secret),
         bad_lines=bad_lines,
         missing=missing,
         grant_label=_grant_label(missing),
@@ -76,8 +76,8 @@ def make_webhook_form_page(
 
 def _title(hook: Webhook | None) -> str:
     if hook is None:
-        return "Create webhook"
-    return text("Edit {webhook}", webhook=hook.name) if hook.name else "Edit webhook"
+        return text("Create webhook")
+    return text("Edit {webhook}", webhook=hook.name) if hook.name else text("Edit webhook")
 
 
 def _option(app: App, owner: App | None) -> AppOption:
@@ -88,10 +88,15 @@ def _option(app: App, owner: App | None) -> AppOption:
 def _grant_label(missing: MissingPermissions | None) -> str:
     if missing is None or not missing.grant:
         return ""
-    return text("{grant} and save", grant=missing.grant)
+    labels = [text(permission.label) for permission in in_order(missing.permissions)]
+    return text("Grant {permissions} and save", permissions=enumeration(labels))
 
 
-def _secret_hint(*, has_secret: bool) -> str:
+def _secret_hint(*, has_secret: bool, is_lost: bool) -> str:
+    if is_lost:
+        return text("Enter the secret again. It isn't kept during a dry run.")
     if has_secret:
-        return "Leave empty to keep the current secret. A replaced secret keeps signing for a day."
-    return "Optional. Use the app's secret, for example whsec_…"
+        return text(
+            "Leave empty to keep the current secret. A replaced secret keeps signing for a day."
+        )
+    return text("Optional. Use the app's secret, for example whsec_…")

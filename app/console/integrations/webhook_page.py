@@ -21,11 +21,12 @@ from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import NONE_COUNTED, Counts
+from app.domain.values.text import translatable
 from app.domain.webhooks.subscribable_events import not_permitted
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook
-from app.web.translation import text
+from app.web.translation import reason_text, text
 
 COLUMNS: Columns[ListedWebhook] = {
     "id": lambda hook: to_global_id("Webhook", hook.id),
@@ -51,7 +52,7 @@ COUNT = RowCount(
 )
 
 _SHOWN_EVENTS = 2
-_UNNAMED = "Unnamed webhook"
+_UNNAMED = translatable("Unnamed webhook")
 _NO_NAMES: Mapping[str, ObjectName] = {}
 _DAY = timedelta(days=1)
 
@@ -127,14 +128,16 @@ class WebhookPage:
 def webhook_health(hook: ListedWebhook) -> Pill:
     """Return how a webhook fares."""
     if hook.disabled_reason:
-        return Pill("bad", "Disabled")
+        return Pill("bad", text("Disabled"))
     if not hook.is_active:
-        return Pill("off", "Disabled")
+        return Pill("off", text("Disabled"))
     if not hook.is_app_active:
-        return Pill("off", "App inactive")
+        return Pill("off", text("App inactive"))
     if hook.failing_since is not None:
-        return Pill("bad", "Failing")
-    return Pill("ok", "Healthy") if hook.health.delivered else Pill("", "No recent events")
+        return Pill("bad", text("Failing"))
+    if hook.health.delivered:
+        return Pill("ok", text("Healthy"))
+    return Pill("", text("No recent events"))
 
 
 def make_webhooks_page(
@@ -158,7 +161,7 @@ def make_webhook_page(
     api_id = to_global_id("Webhook", hook.id)
     return WebhookPage(
         id=hook.id,
-        name=hook.name or _UNNAMED,
+        name=hook.name or text(_UNNAMED),
         app_id=hook.app_id,
         app_name=hook.app_name,
         health=webhook_health(hook),
@@ -167,12 +170,12 @@ def make_webhook_page(
         missing=missing,
         charts=charts,
         latest=tuple(delivery_row(line, names) for line in latest),
-        events=tuple(ChosenEvent(event.label, event.value) for event in hook.events),
+        events=tuple(ChosenEvent(text(event.label), event.value) for event in hook.events),
         payload=_payload(hook),
         target_url=hook.target_url,
         facts=tuple(_facts(hook, now)),
         delete_hint=_delete_hint(hook),
-        command=text("flask webhook edit {id}", id=api_id),
+        command=f"flask webhook edit {api_id}",
         question=_QUESTIONS[dialog.kind](hook) if dialog.kind in _QUESTIONS else None,
         sample=make_sample_form(hook.events, dialog) if dialog.kind == "test" else None,
     )
@@ -182,7 +185,7 @@ def _row(hook: ListedWebhook) -> WebhookRow:
     called = hook.name or text("webhook of {app}", app=hook.app_name)
     return WebhookRow(
         id=hook.id,
-        name=hook.name or _UNNAMED,
+        name=hook.name or text(_UNNAMED),
         receiver=text(
             "{app} · {url}", app=hook.app_name, url=hook.target_url.removeprefix("https://")
         ),
@@ -190,7 +193,7 @@ def _row(hook: ListedWebhook) -> WebhookRow:
         traffic=_traffic(hook.health),
         waiting=_waiting(hook.health),
         last_failure_at=hook.last_failure_at,
-        last_failure=hook.last_failure,
+        last_failure=reason_text(hook.last_failure),
         missing=_missing(hook),
         health=webhook_health(hook),
         test_label=text("Test {webhook}", webhook=called),
@@ -199,9 +202,9 @@ def _row(hook: ListedWebhook) -> WebhookRow:
 
 
 def _first_events(hook: ListedWebhook) -> tuple[str, ...]:
-    labels = tuple(event.label for event in hook.events)
+    labels = tuple(text(event.label) for event in hook.events)
     if len(labels) <= _SHOWN_EVENTS:
-        return labels or ("No events",)
+        return labels or (text("No events"),)
     return (*labels[:_SHOWN_EVENTS], text("+{count}", count=len(labels) - _SHOWN_EVENTS))
 
 
@@ -209,13 +212,13 @@ def _missing(hook: ListedWebhook) -> str:
     lacking = frozenset(map(Permission, not_permitted(hook.events, hook.app_permissions)))
     if not lacking:
         return ""
-    labels = enumeration([permission.label for permission in in_order(lacking)])
+    labels = enumeration([text(permission.label) for permission in in_order(lacking)])
     return text("Missing permission: {permissions}", permissions=labels)
 
 
 def _traffic(health: Health) -> str:
     if not health.delivered and not health.failed:
-        return "" if health.waiting else "No events"
+        return "" if health.waiting else text("No events")
     if not health.failed:
         return text("{count:,} delivered", count=health.delivered)
     if not health.delivered:
@@ -238,7 +241,7 @@ def _notice(hook: ListedWebhook, now: datetime) -> Notice | None:
         return Notice(
             "warn",
             text("{app} is inactive.", app=hook.app_name),
-            "Its webhooks don't send events until the app is activated.",
+            text("Its webhooks don't send events until the app is activated."),
         )
     if hook.is_active and hook.failing_since is not None:
         return _failing_notice(hook, hook.failing_since, now)
@@ -246,15 +249,16 @@ def _notice(hook: ListedWebhook, now: datetime) -> Notice | None:
 
 
 def _disabled_notice(hook: ListedWebhook, now: datetime) -> Notice:
-    reason = hook.disabled_reason
+    reason = reason_text(hook.disabled_reason)
+    cause = reason_text(hook.last_failure)
     if hook.disabled_at is None:
-        return Notice("bad", hook.last_failure or reason, reason, can_enable=True)
+        return Notice("bad", cause or reason, reason, can_enable=True)
     detail = html_text(
         "{reason} The webhook was disabled {moment}.",
         reason=reason,
         moment=time_element(hook.disabled_at, now),
     )
-    return Notice("bad", hook.last_failure or "Disabled after failures", detail, can_enable=True)
+    return Notice("bad", cause or text("Disabled after failures"), detail, can_enable=True)
 
 
 def _failing_notice(hook: ListedWebhook, since: datetime, now: datetime) -> Notice:
@@ -272,24 +276,26 @@ def _failing_notice(hook: ListedWebhook, since: datetime, now: datetime) -> Noti
             "on {until} if it keeps failing.",
             **moments,
         )
-    return Notice("bad", hook.last_failure or "Deliveries are failing.", detail)
+    cause = reason_text(hook.last_failure)
+    return Notice("bad", cause or text("Deliveries are failing."), detail)
 
 
 def _payload(hook: ListedWebhook) -> str:
     if hook.has_query:
-        return "Events and payload are defined by the subscription query."
+        return text("Events and payload are defined by the subscription query.")
     if hook.events:
-        return "Each event is sent with its default payload."
-    return "Add a subscription query or select events to receive."
+        return text("Each event is sent with its default payload.")
+    return text("Add a subscription query or select events to receive.")
 
 
 def _facts(hook: ListedWebhook, now: datetime) -> Iterable[Fact]:
     if hook.identifier:
-        yield Fact("Identifier", hook.identifier, is_copied=True)
-    yield Fact("Last 24 hours", _day(hook.health))
-    yield Fact("Signing", "Secret (HMAC)" if hook.has_secret else "Shop's signing key (JWS)")
-    yield Fact("Created", time_element(hook.created_at, now))
-    yield Fact("API ID", to_global_id("Webhook", hook.id), is_copied=True)
+        yield Fact(text("Identifier"), hook.identifier, is_copied=True)
+    yield Fact(text("Last 24 hours"), _day(hook.health))
+    signing = text("Secret (HMAC)") if hook.has_secret else text("Shop's signing key (JWS)")
+    yield Fact(text("Signing"), signing)
+    yield Fact(text("Created"), time_element(hook.created_at, now))
+    yield Fact(text("API ID"), to_global_id("Webhook", hook.id), is_copied=True)
 
 
 def _day(health: Health) -> str:
@@ -299,7 +305,7 @@ def _day(health: Health) -> str:
 
 def _delete_hint(hook: ListedWebhook) -> str:
     if not hook.health.waiting:
-        return "Deletes its deliveries too."
+        return text("Deletes its deliveries too.")
     return text(
         "Deletes its deliveries too, {count:,} of them waiting.", count=hook.health.waiting
     )
@@ -307,12 +313,16 @@ def _delete_hint(hook: ListedWebhook) -> str:
 
 def _test(hook: ListedWebhook) -> Question:
     return Question(
-        title=_about(hook, "Send a sample event to “{webhook}”?", "Send a sample event?"),
+        title=(
+            text("Send a sample event to “{webhook}”?", webhook=hook.name)
+            if hook.name
+            else text("Send a sample event?")
+        ),
         detail=text(
             "Sends a signed request with data of your shop to {url}. Nothing in the shop changes.",
             url=hook.target_url,
         ),
-        action="Send sample event",
+        action=text("Send sample event"),
         endpoint="console.webhooks.test",
         arguments={"key": hook.id},
         is_harmless=True,
@@ -321,8 +331,12 @@ def _test(hook: ListedWebhook) -> Question:
 
 def _pause(hook: ListedWebhook) -> Question:
     return Question(
-        title=_about(hook, "Disable “{webhook}”?", "Disable webhook?"),
-        action="Disable webhook",
+        title=(
+            text("Disable “{webhook}”?", webhook=hook.name)
+            if hook.name
+            else text("Disable webhook?")
+        ),
+        action=text("Disable webhook"),
         endpoint="console.webhooks.pause",
         arguments={"key": hook.id},
         consequences=tuple(_pause_consequences(hook)),
@@ -354,8 +368,12 @@ def _pause_consequences(hook: ListedWebhook) -> Iterable[Consequence]:
 
 def _delete(hook: ListedWebhook) -> Question:
     return Question(
-        title=_about(hook, "Delete “{webhook}”?", "Delete webhook?"),
-        action="Delete webhook",
+        title=(
+            text("Delete “{webhook}”?", webhook=hook.name)
+            if hook.name
+            else text("Delete webhook?")
+        ),
+        action=text("Delete webhook"),
         endpoint="console.webhooks.delete",
         arguments={"key": hook.id},
         consequences=(
@@ -367,13 +385,9 @@ def _delete(hook: ListedWebhook) -> Question:
                     app=hook.app_name,
                 ),
             ),
-            Consequence("ok", "The app, its tokens and its other webhooks aren't affected."),
+            Consequence("ok", text("The app, its tokens and its other webhooks aren't affected.")),
         ),
     )
-
-
-def _about(hook: ListedWebhook, named: str, unnamed: str) -> str:
-    return text(named, webhook=hook.name) if hook.name else unnamed
 
 
 _QUESTIONS = {"test": _test, "pause": _pause, "delete": _delete}

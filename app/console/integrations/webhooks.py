@@ -6,7 +6,7 @@ from flask import abort, flash, request
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.exports import export_list
-from app.console.integrations.missing_permissions import missing_permissions
+from app.console.integrations.missing_permissions import missing_permissions, refusal_text
 from app.console.integrations.sample_events import sample_header, send_sample
 from app.console.integrations.sample_form import WebhookDialog
 from app.console.integrations.webhook_charts import make_webhook_charts
@@ -33,6 +33,7 @@ from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import PageRequest
+from app.domain.values.text import translatable
 from app.domain.webhooks.webhooks import Webhook
 from app.services.apps.app_changes import AppChange, update_app
 from app.services.authorization.register import may
@@ -47,27 +48,39 @@ from app.services.webhooks.lists import (
     show_listed_webhook,
 )
 from app.web.converters import one_of, row_key
-from app.web.translation import problem_text, text
+from app.web.translation import problem_text, text, texts
 
-_NAMES = {"q": "Text", "app": "App", "event": "Event", "state": "State"}
-_STATES = {"failing": "Failing", "on": "Enabled", "off": "Disabled"}
+_NAMES = {
+    "q": translatable("Text"),
+    "app": translatable("App"),
+    "event": translatable("Event"),
+    "state": translatable("State"),
+}
+_STATES = {
+    "failing": translatable("Failing"),
+    "on": translatable("Enabled"),
+    "off": translatable("Disabled"),
+}
 _CONVERTERS: Mapping[str, Callable[[str], object]] = {
     "app": row_key,
     "event": EventType,
     "state": one_of(_STATES),
 }
 """The filters whose values can be invalid."""
-_SORTS: Mapping[str, str] = {WebhookSort.NAME: "Name", WebhookSort.APP: "App"}
+_SORTS: Mapping[str, str] = {
+    WebhookSort.NAME: translatable("Name"),
+    WebhookSort.APP: translatable("App"),
+}
 _ORDERS = {WebhookSort.NEWEST: ListOrder.NEWEST_FIRST}
 _DIALOGS = ("delete", "pause", "test")
 _LATEST = 8
 _DONE = {
-    "disabled": ("“{webhook}” disabled.", "Webhook disabled."),
+    "disabled": (translatable("“{webhook}” disabled."), translatable("Webhook disabled.")),
     "enabled": (
-        "“{webhook}” enabled. You can replay events it missed from Deliveries.",
-        "Webhook enabled. You can replay events it missed from Deliveries.",
+        translatable("“{webhook}” enabled. You can replay events it missed from Deliveries."),
+        translatable("Webhook enabled. You can replay events it missed from Deliveries."),
     ),
-    "deleted": ("“{webhook}” deleted.", "Webhook deleted."),
+    "deleted": (translatable("“{webhook}” deleted."), translatable("Webhook deleted.")),
 }
 """What a change says, of a webhook with a name and of one without."""
 
@@ -87,7 +100,9 @@ def index() -> BaseResponse:
     """List webhooks, filtered by the query string."""
     sort = request.args.get("sort", WebhookSort.NEWEST, type=WebhookSort)
     invalid = invalid_filters(_CONVERTERS)
-    applied = {name: label for name, label in _NAMES.items() if name not in invalid}
+    names, states = texts(_NAMES), texts(_STATES)
+    events = {event.value: text(event.label) for event in EventType}
+    applied = {name: label for name, label in names.items() if name not in invalid}
     found = list_webhooks(ports(), actor(), requested_page(), _filter(), sort)
     apps = {str(hook.app_id): hook.app_name for hook in found.items}
     return page(
@@ -95,11 +110,11 @@ def index() -> BaseResponse:
         webhooks=make_webhooks_page(found.items, found.counts),
         turns=turns(found, _ORDERS.get(sort, ListOrder.OTHER)),
         params=query_params(*_NAMES, "sort"),
-        tags=tags(applied, {"state": _STATES, "app": apps}),
-        invalid=invalid_filter_messages(_NAMES, invalid),
-        sorts=_SORTS,
-        states=_STATES,
-        events={event.value: event.label for event in EventType},
+        tags=tags(applied, {"state": states, "app": apps}),
+        invalid=invalid_filter_messages(names, invalid),
+        sorts=texts(_SORTS),
+        states=states,
+        events=events,
     )
 
 
@@ -166,7 +181,7 @@ def grant(key: int) -> BaseResponse:
     try:
         update_app(ports(), actor(), hook.app_id, change)
     except Refused as refused:
-        flash(str(refused), "bad")
+        flash(refusal_text(refused), "bad")
         return go("console.webhooks.show", key=key)
     granted = text("Permissions of {app} saved.", app=hook.app_name)
     return done(granted, "console.webhooks.show", key=key)
@@ -213,4 +228,4 @@ def _change(key: int, values: WebhookInput) -> Webhook:
 
 def _done_text(what: str, hook: Webhook) -> str:
     named, unnamed = _DONE[what]
-    return text(named, webhook=hook.name) if hook.name else unnamed
+    return text(named, webhook=hook.name) if hook.name else text(unnamed)

@@ -1,4 +1,4 @@
-"""Why calls and deliveries failed: sentences that are stored in English, for pages to translate.
+"""Why calls, deliveries and installations failed: sentences stored in English, for pages.
 
 A reason is written down when something fails, long before a person reads it in their language.
 So a page looks up which sentence it is, with which values; ``tests/domain`` holds them complete.
@@ -31,6 +31,10 @@ SENTENCES = (
     translatable("A fault of ours kept the delivery from being made. Request id: {id}"),
     translatable("The app no longer has {permission}."),
     translatable("There is no payload: {given_up}"),
+    translatable("The app couldn't be given its token: {reason}"),
+    translatable("The app rejected its token: HTTP {status}."),
+    translatable("The app rejected its token: HTTP {status}. It answered: {answer}"),
+    translatable("manifestUrl: {reason}"),
     translatable("To access this path, you need one of the following permissions: {permissions}"),
 )
 """Those with values: a value of a URL or a number has no spaces, the others can be sentences."""
@@ -62,7 +66,7 @@ WHOLE = (
 )
 """Those without values, and names of endpoints in the others."""
 
-_WITH_SPACES = frozenset({"allow_hint", "endpoint", "given_up", "permissions", "reason"})
+_WITH_SPACES = frozenset({"allow_hint", "answer", "endpoint", "given_up", "permissions", "reason"})
 
 
 def find_sentence(reason: str) -> tuple[str, Mapping[str, str]]:

@@ -69,11 +69,12 @@ class Allowance:
     def error(self, cost: ReadingCost) -> GraphQLError | None:
         """Return the error of a document that takes more than is left, or ``None`` if it fits."""
         if cost.tokens > self.tokens:
-            text = f"The request contains more than {self.tokens_max} tokens"
-            return limit_error("tokens", text, self.tokens_max)
+            most = self.tokens_max
+            message = f"The request contains more than {most} tokens; the limit is {most}."
+            return limit_error("tokens", message, most)
         if cost.comparisons > self.comparisons:
-            text = "The request repeats its fields too often"
-            return limit_error("comparisons", text, COMPARISONS)
+            message = f"The request repeats its fields too often; the limit is {COMPARISONS}."
+            return limit_error("comparisons", message, COMPARISONS)
         return None
 
 
@@ -101,23 +102,25 @@ class Load:
         )
 
 
-_MESSAGES = {
-    "depth": "An operation nests {actual} levels deep",
-    "aliases": "An operation uses {actual} aliases",
-    "cost": "The request asks for about {actual} values",
-    "page_size": "The request asks for pages of {actual} items",
-    "mutations": "The request contains {actual} mutations",
+SENTENCES = {
+    "depth": "An operation nests {actual} levels deep; the limit is {limit}.",
+    "aliases": "An operation uses {actual} aliases; the limit is {limit}.",
+    "cost": "The request asks for about {actual} values; the limit is {limit}.",
+    "page_size": "The request asks for pages of {actual} items; the limit is {limit}.",
+    "mutations": "The request contains {actual} mutations; the limit is {limit}.",
 }
+"""What is said of each limit that an operation exceeds."""
 
 
 def exceeded(load: Load, limits: Limits) -> GraphQLError | None:
     """Return an error naming the first of ``limits`` that ``load`` exceeds, with both figures."""
     if _fits(load, limits):
         return None
-    for name, message in _MESSAGES.items():
+    for name, sentence in SENTENCES.items():
         actual, limit = getattr(load, name), getattr(limits, name)
         if actual > limit:
-            return limit_error(name, message.format(actual=actual), limit, actual)
+            message = sentence.format(actual=actual, limit=limit)
+            return limit_error(name, message, limit, actual)
     return None
 
 
@@ -135,4 +138,4 @@ def _fits(load: Load, limits: Limits) -> bool:
 def limit_error(name: str, message: str, limit: int, actual: int | None = None) -> GraphQLError:
     """Return the error of one limit; ``actual`` is left out if counting stopped early."""
     facts = {"name": name, "limit": limit} | ({} if actual is None else {"actual": actual})
-    return GraphQLError(f"{message}; the limit is {limit}.", extensions={"limit": facts})
+    return GraphQLError(message, extensions={"limit": facts})

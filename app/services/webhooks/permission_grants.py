@@ -35,12 +35,18 @@ class LinkWebhook:
     lacking: tuple[Permission, ...]
 
     @property
-    def problem(self) -> str:
+    def problem(self) -> Problem:
         """Why the grant must be confirmed."""
-        return (
-            f"Webhook {self.name or self.target_url!r} was saved by {self.saved_by}, who doesn't "
-            f"have {', '.join(self.lacking)}. It would receive links that give access to accounts."
+        message = (
+            "Webhook {name} was saved by {person}, who doesn't have {lacking}. It would receive "
+            "links that give access to accounts."
         )
+        values = {
+            "name": repr(self.name or self.target_url),
+            "person": self.saved_by,
+            "lacking": ", ".join(self.lacking),
+        }
+        return Problem("OUT_OF_SCOPE_PERMISSION", message, "permissions", values=values)
 
 
 class WebhooksNotConfirmed(Refused):
@@ -48,7 +54,7 @@ class WebhooksNotConfirmed(Refused):
 
     def __init__(self, webhooks: Sequence[LinkWebhook]) -> None:
         lacking = in_order(frozenset().union(*(webhook.lacking for webhook in webhooks)))
-        problems = " ".join(webhook.problem for webhook in webhooks)
+        problems = " ".join(webhook.problem.message for webhook in webhooks)
         message = "{problems} Save the webhook yourself or delete it first."
         names = tuple(permission.value for permission in lacking)
         super().__init__(

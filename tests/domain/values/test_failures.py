@@ -14,6 +14,7 @@ FAILING = (
     "adapters/http.py",
     "adapters/identity_provider.py",
     "ports/http.py",
+    "services/apps/handshakes.py",
     "services/deliveries/attempt_results.py",
     "services/deliveries/fanout.py",
     "services/deliveries/sending.py",

@@ -142,4 +142,5 @@ def _name_limit(error: GraphQLError) -> GraphQLError:
 
 
 def _too_deep() -> GraphQLError:
-    return limit_error("depth", f"The request nests more than {DEEPEST} levels deep", DEEPEST)
+    message = f"The request nests more than {DEEPEST} levels deep; the limit is {DEEPEST}."
+    return limit_error("depth", message, DEEPEST)
