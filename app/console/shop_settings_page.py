@@ -24,7 +24,7 @@ from app.domain.shop.setting_table import Setting, SettingGroup, SettingKind, se
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.text import translatable
 from app.domain.values.version import VERSION
-from app.web.translation import text
+from app.web.translation import enumeration, text
 
 _FIELDS: Mapping[SettingKind, type[Field]] = {
     SettingKind.LINE: StringField,
@@ -221,7 +221,7 @@ def _hint(setting: Setting, apps: LinkApps) -> str:
     names = apps[_KINDS[setting.name]]
     if not names:
         return text("No active app gets these links.")
-    return text("Gets these links: {apps}.", apps=", ".join(names))
+    return text("Gets these links: {apps}.", apps=enumeration(names))
 
 
 def _not_sent() -> str:
@@ -242,7 +242,7 @@ def _without_app(form: ConsoleForm, apps: LinkApps) -> str:
         return ""
     return text(
         "This shop sends these emails, because no active app gets their links: {emails}.",
-        emails=", ".join(labels),
+        emails=enumeration(labels),
     )
 
 

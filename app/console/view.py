@@ -123,6 +123,7 @@ TRANSLATED = (
     "console.preferences.",
     "console.provider_checks.",
     "console.provider_editing.",
+    "console.saved_filters.",
     "console.second_factor_rule.",
     "console.second_factors.",
     "console.sign_in.",

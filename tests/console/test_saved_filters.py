@@ -5,9 +5,11 @@ import re
 
 import pytest
 from flask import url_for
+from sqlalchemy import update
 
 from app.console.filter_chips import EDIT, LISTS, SAVE, filter_query, make_filter_chips
 from app.domain.authorization.permissions import Permission
+from app.models import UserRecord
 from app.ports import Ports
 from app.services.console.saved_filters import SavedFilter
 from tests.builders.people import make_user
@@ -122,6 +124,19 @@ def test_refused_name_is_asked_for_again(staff_console: StaffConsole, shop: Port
     assert "You already have a filter with this name." in page.text
     assert "Only you see this filter." in page.text
     assert console.send("/console/saved-filters/nonsense/save", form, seen_at=LIST).status == 404
+
+
+def test_person_reads_in_their_language_what_became_of_a_filter(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(*MAY)
+    with shop.database.transaction() as session:
+        session.execute(update(UserRecord).values(language_code="DE"))
+    saved, form = "/console/saved-filters/audit/save", {"name": "Heute", "query": "since=24h"}
+    page = console.follow(console.send(saved, form, seen_at="/console/audit/"))
+    assert "Filter Heute gespeichert." in page.text
+    page = console.follow(console.send(saved, form, seen_at="/console/audit/"))
+    assert "Sie haben bereits einen Filter mit diesem Namen." in page.text
 
 
 @pytest.mark.parametrize("list_name", LISTS)

@@ -55,7 +55,7 @@ from app.services.authorization.register import may
 from app.services.metadata.app_metadata import show_app_with_metadata
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed
 from app.web.converters import one_of, row_key
-from app.web.translation import lazy_text, text, texts
+from app.web.translation import enumeration, lazy_text, text, texts
 
 _NAMES = {
     "q": translatable("Name"),
@@ -191,7 +191,7 @@ def save_permissions(key: int) -> BaseResponse:
     except Refused as refused:
         form.refuse(refused)
         return show_app_page(key, form=form)
-    labels = ", ".join(permission_labels(app.permissions)) or text("none")
+    labels = enumeration(permission_labels(app.permissions)) or text("none")
     saved = text("Permissions of {app}: {labels}.", app=app.name, labels=labels)
     return done(saved, "console.apps.show", key=key)
 

@@ -42,7 +42,7 @@ from app.services.people.directory import list_staff
 from app.services.people.staff import StaffChanges, update_staff
 from app.services.people.user_sessions import Person, show_person
 from app.web.converters import row_key
-from app.web.translation import text, texts
+from app.web.translation import enumeration, text, texts
 
 _NAMES = {**NAMES, "group": translatable("Group"), "by": translatable("Signs in with")}
 _CONVERTERS = {**CONVERTERS, "group": row_key, "by": SignInMethod}
@@ -137,7 +137,7 @@ def save_groups(key: int) -> BaseResponse:
         return not_done(refused, "console.staff.show", key=key)
     message = text("{name} isn't in any group now.", name=name_of(user))
     if user.groups:
-        names = ", ".join(group.name for group in user.groups)
+        names = enumeration(group.name for group in user.groups)
         message = text("Groups of {name}: {groups}.", name=name_of(user), groups=names)
     return done(message, "console.staff.show", key=key)
 

@@ -50,7 +50,32 @@ def reason_of(rejected: TokenRejected) -> str:
     """Return why a provider's token was rejected, for the person who configures the provider."""
     if isinstance(rejected, ProviderTokenRejected):
         return rejected.reason
-    return f"A token from the provider can't be trusted: {rejected.fault.message.rstrip('.')}."
+    return _UNTRUSTED[rejected.fault]
+
+
+_UNTRUSTED = {
+    TokenFault.EXPIRED: "A token from the provider can't be trusted: Signature has expired.",
+    TokenFault.SIGNATURE: (
+        "A token from the provider can't be trusted: Signature verification failed."
+    ),
+    TokenFault.ALGORITHM: (
+        "A token from the provider can't be trusted: The specified alg value is not allowed."
+    ),
+    TokenFault.IMMATURE: (
+        "A token from the provider can't be trusted: The token is not yet valid."
+    ),
+    TokenFault.UNDECODABLE: (
+        "A token from the provider can't be trusted: Invalid token. It cannot be decoded."
+    ),
+    TokenFault.INVALID: (
+        "A token from the provider can't be trusted: Invalid token. Create new one by using "
+        "tokenCreate mutation."
+    ),
+    TokenFault.PROVIDER: (
+        "A token from the provider can't be trusted: The identity provider that issued this token "
+        "isn't responding."
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ WHOLE = (
     translatable("Use a full URL: https://id.example.com/keys"),
     translatable("The response is compressed, which isn't supported."),
     translatable("The key set has no key that can verify a signature."),
+    translatable("No identity provider issues this kind of token."),
+    translatable("The provider doesn't accept this token."),
     translatable("The key set"),
     translatable("The user-info endpoint"),
     translatable("The token endpoint"),

@@ -10,7 +10,7 @@ from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.text import Phrase, text
+from app.domain.values.text import Phrase, Phrases, text, translatable
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
@@ -128,7 +128,7 @@ def _issuer(ports: Ports, provider: Provider) -> Finding:
 
 def _keys(ports: Ports, provider: Provider) -> Finding:
     keys = ports.identity_provider.fetch_keys(provider.json_web_key_set_url)
-    names = ", ".join(key.kid or "without an ID" for key in keys)
+    names = Phrases(key.kid or translatable("without an ID") for key in keys)
     message = "1 usable key: {names}." if len(keys) == 1 else "{number} usable keys: {names}."
     return _found("json_web_key_set_url", State.FINE, message, number=len(keys), names=names)
 

@@ -14,9 +14,10 @@ from app.domain.single_sign_on.provider_tokens import (
     read_access_token,
     read_id_token,
     read_logout_token,
+    reason_of,
 )
 from app.domain.single_sign_on.providers import Provider
-from app.domain.values.errors import TokenFault
+from app.domain.values.errors import TokenFault, TokenRejected
 
 NOW = 1_800_000_000.0
 ISSUER, CLIENT, API = "https://id.example", "shop", "https://shop.example/api"
@@ -304,3 +305,12 @@ def test_token_that_is_signed_or_ours_is_not_opaque(token: str) -> None:
 )
 def test_fragment_of_a_signed_token_is_not_opaque(token: str) -> None:
     assert not is_opaque(token)
+
+
+@pytest.mark.parametrize("fault", TokenFault)
+def test_reason_names_what_is_wrong_with_the_token(fault: TokenFault) -> None:
+    fails = f"A token from the provider can't be trusted: {fault.message.rstrip('.')}."
+    assert reason_of(TokenRejected(fault)) == fails
+    assert (
+        reason_of(ProviderTokenRejected("This is no access token.")) == "This is no access token."
+    )
