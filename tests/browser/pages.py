@@ -29,11 +29,13 @@ BEFORE_SIGNING_IN = ("sign-in", "forgotten", "new-password")
 """What is shown to whoever is not signed in, below ``/console/``."""
 
 
-def page_addresses(app: Flask, keys: Mapping[str, int] = NO_KEYS) -> Iterator[str]:
-    """An address for each rule below ``/console/`` that answers GET."""
+def page_addresses(
+    app: Flask, keys: Mapping[str, int] = NO_KEYS, groups: tuple[str, ...] = ("console.",)
+) -> Iterator[str]:
+    """An address for each rule below ``/console/`` that answers GET, of these page groups."""
     for rule in app.url_map.iter_rules():
         of_the_console = rule.rule.startswith("/console/") and rule.endpoint not in LEAD_AWAY
-        if of_the_console and "GET" in (rule.methods or ()):
+        if rule.endpoint.startswith(groups) and of_the_console and "GET" in (rule.methods or ()):
             yield address_of(app, rule, keys)
 
 

@@ -65,6 +65,8 @@ TOO_WIDE = """() => document.documentElement.scrollWidth > document.documentElem
 class Examined:
     """A browser that goes from page to page and writes down what is wrong with each."""
 
+    width = WIDTHS[0]
+
     def __init__(self, context: BrowserContext, shop: RunningShop) -> None:
         self.faults: list[str] = []
         self.looked = 0
@@ -89,7 +91,7 @@ class Examined:
     def look_at(self, address: str, *, status: int = 200) -> None:
         """Write down what is wrong with the page at ``address``."""
         page = self._page
-        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        page.set_viewport_size({"width": self.width, "height": 900})
         answer = page.goto(address)
         if answer is None or answer.status != status:
             self.faults.append(f"{address}: is not the page: {answer}")
@@ -98,7 +100,7 @@ class Examined:
     def look_at_answers(self, url: str) -> None:
         """Write down what is wrong with pages that answer a form."""
         page = self._page
-        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        page.set_viewport_size({"width": self.width, "height": 900})
         page.goto(f"{url}/console/dry-run/")
         page.get_by_role("textbox", name="Subscription query").press("Control+Enter")
         page.get_by_role("region", name="Payload as JSON").wait_for()
@@ -153,7 +155,7 @@ class Examined:
         path = page.url.partition("/console")[2]
         self.faults += [f"{path}: {fault}" for fault in found]
         self.looked += 1
-        page.set_viewport_size({"width": WIDTHS[0], "height": 900})
+        page.set_viewport_size({"width": self.width, "height": 900})
 
     def _measured(self, page: Page) -> Iterator[str]:
         headings = page.locator("h1").count()

@@ -1,0 +1,101 @@
+"""Sentences of the catalogues in the browser: said in a language, and English ones left over."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from babel.messages.catalog import Message
+from playwright.sync_api import Page
+
+from app.domain.values.languages import ENGLISH
+from translations.catalogues import PLACES, forms_of, read
+
+SHOWN = """() => {
+  const found = new Set(document.body.innerText.split("\\n"));
+  for (const part of document.title.split(" · ")) found.add(part);
+  const exempt = "code, pre, kbd, script, style, textarea, input, [lang], [translate=no]";
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    if (!texts.currentNode.parentElement.closest(exempt)) found.add(texts.currentNode.data);
+  }
+  for (const name of ["aria-label", "title", "placeholder", "alt", "data-label"]) {
+    for (const one of document.body.querySelectorAll(`[${name}]`)) {
+      found.add(one.getAttribute(name));
+    }
+  }
+  return [...found].map((text) => text.replace(/\\s+/g, " ").trim()).filter(Boolean);
+}"""
+"""Everything on the page that is read or read out, opened or not, except code."""
+
+_TAG = re.compile(r"</?\w+[^>]*>")
+_WORD = re.compile(r"[A-Za-z]{2,}")
+_NEVER = r"(?!)"
+_MANY = 4
+"""Words from which on a sentence is looked for inside of longer texts, too."""
+
+
+class Words:
+    """What the console says in a language."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        self._catalogue = None if language == ENGLISH else read(language)
+
+    def say(self, english: str, **values: object) -> str:
+        """Return a sentence with its values; one that the catalogue doesn't have is an error."""
+        said = english
+        if self._catalogue is not None:
+            message = self._catalogue.get(english)
+            assert message is not None, f"not a sentence of the console: {english}"
+            said = forms_of(message)[0]
+        return said % values if "%(" in english else said.format_map(values)
+
+
+class EnglishLeft:
+    """English sentences with a translation, looked for in the texts of pages."""
+
+    def __init__(self, language: str) -> None:
+        self._seen: set[str] = set()
+        self._exact: set[str] = set()
+        patterns, long = [], []
+        for english in _translated(read(language)):
+            plain = _TAG.sub("", english)
+            words = len(_WORD.findall(PLACES.sub(" ", plain)))
+            if not PLACES.search(plain):
+                self._exact.add(plain)
+            if words >= (_MANY if plain in self._exact else 2):
+                (long if plain in self._exact else patterns).append(_pattern(plain))
+        self._long = re.compile("|".join(long) or _NEVER)
+        self._with_values = re.compile("|".join(patterns) or _NEVER)
+
+    def on(self, page: Page) -> list[str]:
+        """Return the English texts of a page, each once for all pages."""
+        return list(self.among(page.evaluate(SHOWN)))
+
+    def among(self, texts: Iterable[str]) -> Iterator[str]:
+        """Yield the texts that are English, or contain a longer English sentence."""
+        for text in set(texts) - self._seen:
+            self._seen.add(text)
+            if text in self._exact or self._long.search(text) or self._with_values.fullmatch(text):
+                yield text
+
+
+def _translated(catalogue: Iterable[Message]) -> Iterator[str]:
+    """Yield the English forms whose translation is another text."""
+    for message in catalogue:
+        english = (message.id,) if isinstance(message.id, str) else message.id
+        if message.id and not {*english} & {*forms_of(message)}:
+            yield from (" ".join(form.split()) for form in english)
+
+
+def _pattern(sentence: str) -> str:
+    """Return what matches a sentence with any values."""
+    return r"\b" + ".+".join(map(re.escape, _fixed(sentence)))
+
+
+def _fixed(sentence: str) -> list[str]:
+    """Return a sentence's texts between its values."""
+    end, parts = 0, []
+    for place in PLACES.finditer(sentence):
+        parts.append(sentence[end : place.start()])
+        end = place.end()
+    return [*parts, sentence[end:]]

@@ -1,0 +1,145 @@
+"""Every translated page of the console, in every language: accessible, on a phone, not English."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+from sqlalchemy import select, update
+from typing_extensions import override
+
+from app.console.view import TRANSLATED
+from app.domain.authorization.actor import SessionOrigin
+from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.languages import CONSOLE_TAGS, ENGLISH
+from app.models import UserRecord
+from app.ports import Ports
+from tests.browser.console import ADMIN, RunningShop
+from tests.browser.demo import STAFF, customer_key
+from tests.browser.languages import EnglishLeft, Words
+from tests.browser.pages import page_addresses
+from tests.browser.test_accessibility import ALL_RULES, FINDINGS, REFUSED, TOO_WIDE, Examined
+from tests.builders.second_factor_rule import add_unusable_passkey
+from tests.builders.second_factors import make_authenticator_app, make_recovery_codes
+from tests.builders.shop import set_mode
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+PHONE = 320
+SECURITY = "/console/account/security/"
+MORE = (
+    "/console/audit/?q=nothing-like-this&sort=oldest",
+    "/console/sign-ins/?result=FAILED&since=24h",
+    "/console/prove?act=keys.rotate",
+)
+"""Empty and filtered lists, and what no link leads to."""
+
+RULES = ALL_RULES | {"rules": {"color-contrast": {"enabled": False}}}
+"""All rules but the one about colors, which are the same in every language."""
+
+
+class Translated(Examined):
+    """A phone that goes from page to page, and writes down what is wrong in its language."""
+
+    width = PHONE
+
+    def __init__(self, browser: Browser, shop: RunningShop, language: str) -> None:
+        super().__init__(browser.new_context(reduced_motion="reduce"), shop)
+        self.words = Words(language)
+        self._url = shop.url
+        self._left = EnglishLeft(language)
+
+    def open(self, path: str, *, status: int = 200) -> None:
+        self.look_at(f"{self._url}{path}", status=status)
+
+    def press(self, english: str) -> None:
+        """Press a button, and look at what comes."""
+        name = self.words.say(english)
+        self._page.get_by_role("button", name=name, exact=True).first.click()
+        self._page.wait_for_load_state()
+        self._look()
+
+    @override
+    def _look(self) -> None:
+        page = self._page
+        found = [f"English: {text}" for text in self._left.on(page)]
+        if page.locator("html").get_attribute("lang") != self.words.language:
+            found = ["is in another language"]
+        too_wide = page.evaluate(TOO_WIDE)
+        found += [too_wide] if too_wide else []
+        if "ask=" not in page.url:
+            page.evaluate(self._axe)
+            found += page.evaluate(FINDINGS, RULES)
+        path = page.url.removeprefix(self._url)
+        self.faults += [f"{path}: {fault}" for fault in [*found, *self._watch.take()]]
+        self.looked += 1
+
+
+@pytest.fixture(params=[tag for tag in CONSOLE_TAGS if tag != ENGLISH])
+def translated(
+    request: pytest.FixtureRequest, browser: Browser, demo_shop: RunningShop
+) -> Iterator[Translated]:
+    with demo_shop.ports.database.transaction() as session:
+        session.execute(update(UserRecord).values(language_code=request.param.upper()))
+    walk = Translated(browser, demo_shop, request.param)
+    yield walk
+    walk.context.close()
+    assert not walk.faults, "\n".join(walk.faults)
+
+
+def test_translated_pages_are_in_the_person_s_language(
+    translated: Translated, demo_shop: RunningShop
+) -> None:
+    demo_shop.sign_in(translated.context, ADMIN, SessionOrigin.OIDC)
+    translated.open(SECURITY)
+    translated.press("Set up authenticator app")
+    translated.press("Cancel")
+    add_factors(demo_shop.ports)
+    keys = {"customers": customer_key(demo_shop.ports)}
+    addresses = [*page_addresses(demo_shop.app, keys, TRANSLATED), *MORE]
+    translated.walk(f"{demo_shop.url}{address}" for address in addresses)
+    assert translated.looked > 25
+
+
+def test_refused_forms_and_errors_are_in_the_person_s_language(
+    translated: Translated, demo_shop: RunningShop
+) -> None:
+    demo_shop.sign_in(translated.context, ADMIN, SessionOrigin.OIDC)
+    for path, button in REFUSED.items():
+        if is_translated(demo_shop, path):
+            translated.open(f"/console/{path}")
+            translated.press(button)
+    translated.open("/console/nowhere", status=404)
+    demo_shop.sign_in(translated.context, STAFF)
+    translated.open("/console/keys/", status=403)
+    set_mode(demo_shop.ports, PasswordLoginMode.CUSTOMERS_ONLY)
+    translated.open("/console/account/", status=403)
+    set_mode(demo_shop.ports, PasswordLoginMode.DISABLED)
+    translated.open("/console/account/", status=403)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sign out",
+        "Signed in as ada@example.com. Nothing has changed yet.",
+        "Ada Okafor: Enter a name for the passkey.",
+        "You need the permission Manage staff.",
+        "Passkey added. 3 other sessions stay signed in.",
+    ],
+)
+def test_english_sentence_is_found(text: str) -> None:
+    assert list(EnglishLeft("de").among([text, "Abmelden", "Name", "Ada Okafor"])) == [text]
+
+
+def add_factors(ports: Ports) -> None:
+    """Give the administrator a passkey, an authenticator app and recovery codes."""
+    with ports.database.reading() as session:
+        admin = session.scalars(select(UserRecord.id).filter_by(email=ADMIN)).one()
+    add_unusable_passkey(ports, admin)
+    make_authenticator_app(ports, admin)
+    make_recovery_codes(ports, admin)
+
+
+def is_translated(shop: RunningShop, path: str) -> bool:
+    endpoint, _ = shop.app.url_map.bind("localhost").match(f"/console/{path}")
+    return endpoint.startswith(TRANSLATED)
