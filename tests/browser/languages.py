@@ -51,19 +51,25 @@ class Words:
 
 
 class EnglishLeft:
-    """English sentences with a translation, looked for in the texts of pages."""
+    """English sentences with a translation, looked for in the texts of pages.
+
+    A sentence that is also a translation, as "Active" in French, isn't looked for.
+    """
 
     def __init__(self, language: str) -> None:
         self._seen: set[str] = set()
         self._exact: set[str] = set()
         patterns, long = [], []
-        for english in _translated(read(language)):
+        catalogue = read(language)
+        said = {form.lower() for message in catalogue if message.id for form in forms_of(message)}
+        for english in _translated(catalogue):
             plain = _TAG.sub("", english)
             words = len(_WORD.findall(PLACES.sub(" ", plain)))
             if not PLACES.search(plain):
                 self._exact.add(plain)
             if words >= (_MANY if plain in self._exact else 2):
                 (long if plain in self._exact else patterns).append(_pattern(plain))
+        self._exact = {text for text in self._exact if text.lower() not in said}
         self._long = re.compile("|".join(long) or _NEVER)
         self._with_values = re.compile("|".join(patterns) or _NEVER)
 
