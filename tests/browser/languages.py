@@ -10,12 +10,13 @@ from app.domain.values.languages import ENGLISH
 from translations.catalogues import PLACES, forms_of, read
 
 SHOWN = """() => {
-  const found = new Set(document.body.innerText.split("\\n"));
-  for (const part of document.title.split(" · ")) found.add(part);
-  const exempt = "code, pre, kbd, script, style, textarea, input, [lang], [translate=no]";
+  const found = new Set(document.title.split(" · "));
+  const exempt = "code, pre, kbd, script, style, textarea, body [lang]";
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
-    if (!texts.currentNode.parentElement.closest(exempt)) found.add(texts.currentNode.data);
+    const { data, parentElement } = texts.currentNode;
+    if (!data.trim() || parentElement.closest(exempt)) continue;
+    found.add(data).add(parentElement.textContent);
   }
   for (const name of ["aria-label", "title", "placeholder", "alt", "data-label"]) {
     for (const one of document.body.querySelectorAll(`[${name}]`)) {
@@ -24,7 +25,10 @@ SHOWN = """() => {
   }
   return [...found].map((text) => text.replace(/\\s+/g, " ").trim()).filter(Boolean);
 }"""
-"""Everything on the page that is read or read out, opened or not, except code."""
+"""Everything on the page that is read or read out, opened or not, except code and other languages.
+
+A sentence with marks in it is the whole text around them.
+"""
 
 _TAG = re.compile(r"</?\w+[^>]*>")
 _WORD = re.compile(r"[A-Za-z]{2,}")
