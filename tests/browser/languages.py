@@ -51,6 +51,8 @@ class Words:
             message = self._catalogue.get(english)
             assert message is not None, f"not a sentence of the console: {english}"
             said = forms_of(message)[0]
+        if not values:
+            return said
         return said % values if "%(" in english else said.format_map(values)
 
 
@@ -63,7 +65,8 @@ class EnglishLeft:
     def __init__(self, language: str) -> None:
         self._seen: set[str] = set()
         self._exact: set[str] = set()
-        patterns, long = [], []
+        patterns: list[str] = []
+        long: list[str] = []
         catalogue = read(language)
         said = {form.lower() for message in catalogue if message.id for form in forms_of(message)}
         for english in _translated(catalogue):

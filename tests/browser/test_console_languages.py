@@ -142,4 +142,4 @@ def add_factors(ports: Ports) -> None:
 
 def is_translated(shop: RunningShop, path: str) -> bool:
     endpoint, _ = shop.app.url_map.bind("localhost").match(f"/console/{path}")
-    return endpoint.startswith(TRANSLATED)
+    return str(endpoint).startswith(TRANSLATED)

@@ -27,7 +27,7 @@ class Visitor:
         self.page = page
         self.shop = shop
         self.language = language
-        self.say = Words(language).say
+        self.say = self.word = Words(language).say
         self._left = EnglishLeft(language)
 
     def open(self, path: str) -> None:
