@@ -10,6 +10,7 @@ from app.domain.authorization.actor import SessionOrigin
 from app.domain.values.languages import CONSOLE_TAGS, ENGLISH
 from app.models import MailTemplateRecord, UserRecord
 from tests.browser.console import ADMIN, RunningShop
+from tests.browser.demo import customer_key
 from tests.browser.test_languages import PHONE, Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
@@ -34,6 +35,19 @@ PAGES = (
     "settings/",
     "settings/?ask=second-factor&factor=REQUIRED&grace=14",
     "settings/?ask=second-factor&factor=REQUIRED&grace=many",
+    "staff/",
+    "staff/?status=gone&by=password&group=2",
+    "staff/1",
+    "staff/2?ask=deactivate",
+    "staff/3?ask=remove",
+    "staff/invite/",
+    "staff/groups/",
+    "staff/groups/new",
+    "staff/groups/3?ask=delete",
+    "staff/matrix/",
+    "staff/matrix/?by=people",
+    "customers/",
+    "customers/?q=nothing-like-this",
     "mails/",
     "mails/?q=nothing-like-this",
     "mails/?result=FAILED&kind=password_reset",
@@ -69,7 +83,8 @@ def staff(
 
 
 def test_security_pages_are_in_the_person_s_language(staff: Visitor) -> None:
-    for path in PAGES:
+    customer = f"customers/{customer_key(staff.shop.ports)}"
+    for path in (*PAGES, customer, f"{customer}?ask=link", f"{customer}?ask=add-metadata"):
         staff.open(path)
     staff.open("inspector/")
     staff.page.get_by_label(staff.word("Token"), exact=True).fill("eyJ.broken")

@@ -45,7 +45,7 @@ def test_members_are_counted(members: int, summary: str) -> None:
     assert page.summary == summary
     assert page.members_summary == summary
     assert page.has_members is bool(members)
-    assert page.members[0].remove_label == "Remove Ada <i>"
+    assert page.members[0].remove_label == "Remove Ada <i> from the group"
 
 
 def test_group_beyond_the_viewer_cannot_be_deleted() -> None:

@@ -173,7 +173,7 @@ def _member(user: User) -> Member:
         name=name,
         email=email_below_name(user),
         is_active=user.is_active,
-        remove_label=text("Remove {name}", name=name),
+        remove_label=text("Remove {name} from the group", name=name),
     )
 
 
