@@ -19,6 +19,7 @@ from translations.extraction import (
     listed_pages,
     page_sentences,
     rule_sentences,
+    searched_words,
     template_sentences,
 )
 from translations.sources import (
@@ -73,6 +74,8 @@ def template(*, whole: bool) -> Catalog:
         made.add(event.label, locations=[("app/domain/events/event.py", 0)])
     for path in files((LISTED_PAGES,), ""):
         for sentence in listed_pages(path):  # the sign-in page names the one it leads to
+            made.add(sentence.key, locations=[(path.relative_to(ROOT).as_posix(), 0)])
+        for sentence in searched_words(path) if whole else ():
             made.add(sentence.key, locations=[(path.relative_to(ROOT).as_posix(), 0)])
     return made
 

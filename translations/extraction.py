@@ -74,6 +74,13 @@ def listed_pages(path: Path) -> Iterator[Sentence]:
             yield Sentence(_constant(node.args[0]), line=node.lineno)
 
 
+def searched_words(path: Path) -> Iterator[Sentence]:
+    """Yield the other words by which a module's pages are found."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Entry" and node.args[2:]:
+            yield Sentence(_constant(node.args[2]), line=node.lineno)
+
+
 def template_sentences(path: Path) -> Iterator[Sentence]:
     """Yield the marked sentences of a template."""
     found = extract_from_file(

@@ -8,6 +8,7 @@ from app.console.page_layout import done, page
 from app.console.session import actor, ports
 from app.services.console.home import show_overview
 from app.services.console.setup import dismiss_setup
+from app.web.translation import text
 
 blueprint = PageGroup(
     "home",
@@ -20,7 +21,7 @@ blueprint = PageGroup(
 def dismiss() -> BaseResponse:
     """Hide the setup checklist for everyone."""
     dismiss_setup(ports(), actor())
-    return done("Setup checklist dismissed for everyone.", "console.home.index")
+    return done(text("Setup checklist dismissed for everyone."), "console.home.index")
 
 
 @blueprint.get("/")

@@ -8,7 +8,14 @@ from markupsafe import Markup
 
 from app.console.access_positions import closing_text, rejected_requests
 from app.console.charts import Bars, Spark, spark, stacked
-from app.console.formatting import amount, html_text, milliseconds, percent, time_element
+from app.console.formatting import (
+    amount,
+    html_text,
+    milliseconds,
+    percent,
+    time_element,
+    written,
+)
 from app.console.home_charts import make_requests_chart
 from app.console.home_people import AttentionItem, people_items
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
@@ -18,14 +25,19 @@ from app.console.time_zone import local
 from app.domain.audit.entries import AuditEntry
 from app.domain.deliveries.daily_statistics import DeliveryDay
 from app.domain.shop.settings import PasswordLoginMode
+from app.domain.values.text import translatable
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
 from app.services.webhooks.failing_webhooks import FailingWebhook
+from app.web.translation import reason_text, text
 
 _LABELLED_HOURS = (0, 6, 12, 18)
 _NO_NUMBER = "\N{EN DASH}"
-_UNNAMED = "Unnamed webhook"
-_ANYONE = "Anyone can reach the API."
-_ONLY_STAFF = "Only staff and apps can reach the API."
+_UNNAMED = translatable("Unnamed webhook")
+_ANYONE = translatable("Anyone can reach the API.")
+_ONLY_STAFF = translatable("Only staff and apps can reach the API.")
+_OFF_MEANS = translatable(
+    "Signing in, refreshing, and changing or resetting a password are disabled."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +76,7 @@ class Change:
     """An entry of the audit log in words."""
 
     actor: str
-    action: str
-    subject: str
+    sentence: str
     at: datetime
 
 
@@ -113,15 +124,15 @@ def make_home_page(seen: Overview) -> HomePage:
 
 def _summary(items: int) -> str:
     if not items:
-        return "All clear."
+        return text("All clear.")
     return html_text("{count} item needs attention.", "{count} items need attention.", count=items)
 
 
 def _webhook_item(webhook: FailingWebhook, now: datetime) -> AttentionItem:
-    values = {"name": webhook.name or _UNNAMED, "app": webhook.app_name}
+    values = {"name": webhook.name or text(_UNNAMED), "app": webhook.app_name}
     if webhook.is_disabled:
         title = html_text("Webhook “{name}” ({app}) is disabled.", **values)
-        detail = webhook.disabled_reason
+        detail = reason_text(webhook.disabled_reason)
     else:
         title = html_text("Webhook “{name}” ({app}) is failing.", **values)
         detail = _failure(webhook, now)
@@ -131,8 +142,8 @@ def _webhook_item(webhook: FailingWebhook, now: datetime) -> AttentionItem:
         detail,
         "console.webhooks.show",
         {"key": webhook.id},
-        "View webhook",
-        html_text("View webhook {name}", name=webhook.name or _UNNAMED),
+        text("View webhook"),
+        html_text("View webhook {name}", name=webhook.name or text(_UNNAMED)),
     )
 
 
@@ -155,18 +166,22 @@ def _switch_items(seen: Overview, *, can_change: bool) -> Iterable[AttentionItem
     switches = seen.switches
     if seen.closing is not None:
         item = AttentionItem(
-            "warn", "The storefront is closed.", closing_text(seen.closing, seen.at) or _ONLY_STAFF
+            "warn",
+            text("The storefront is closed."),
+            closing_text(seen.closing, seen.at) or text(_ONLY_STAFF),
         )
         question = {"ask": "storefront", "open": "true"}
-        yield _with_action(item, question, "Open storefront …") if can_change else item
+        action = text("Open storefront …")
+        yield _with_action(item, question, action) if can_change else item
     if switches.password_login_mode is PasswordLoginMode.DISABLED:
         item = AttentionItem(
             "bad",
-            "Password login is off.",
-            "Signing in, refreshing, and changing or resetting a password are disabled.",
+            text("Password login is off."),
+            text(_OFF_MEANS),
         )
         question = {"ask": "mode", "mode": PasswordLoginMode.ENABLED.value}
-        yield _with_action(item, question, "Turn on password login …") if can_change else item
+        action = text("Turn on password login …")
+        yield _with_action(item, question, action) if can_change else item
 
 
 def _with_action(
@@ -184,9 +199,9 @@ def _template_items(broken: int) -> Iterable[AttentionItem]:
                 "{count} email templates can't be used.",
                 count=broken,
             ),
-            "The default is sent instead.",
+            text("The default is sent instead."),
             "console.mail_templates.index",
-            action="View templates",
+            action=text("View templates"),
         )
 
 
@@ -194,31 +209,32 @@ def _provider_item(provider: ProviderStatus) -> AttentionItem:
     return AttentionItem(
         "bad",
         html_text("{provider} doesn't respond.", provider=provider.name),
-        "People can't sign in with it right now. Passwords and apps keep working.",
+        text("People can't sign in with it right now. Passwords and apps keep working."),
     )
 
 
 _PASSWORD_LOGIN = {
     PasswordLoginMode.ENABLED: (
         "ok",
-        "Everyone",
-        "Customers and staff can sign in with a password.",
+        translatable("Everyone"),
+        translatable("Customers and staff can sign in with a password."),
     ),
     PasswordLoginMode.CUSTOMERS_ONLY: (
         "warn",
-        "Customers only",
-        "Staff sign in with SSO. Passwords give customer-level access only.",
+        translatable("Customers only"),
+        translatable("Staff sign in with SSO. Passwords give customer-level access only."),
     ),
     PasswordLoginMode.DISABLED: (
         "bad",
-        "Off",
-        "Signing in, refreshing, and changing or resetting a password are disabled.",
+        translatable("Off"),
+        _OFF_MEANS,
     ),
 }
 
 
 def _password_login(mode: PasswordLoginMode, people: PeopleCounts | None) -> StatusCard:
-    state, label, sentence = _PASSWORD_LOGIN[mode]
+    state, *words = _PASSWORD_LOGIN[mode]
+    label, sentence = map(text, words)
     if people is None or not people.staff_sessions:
         return StatusCard(state, label, (sentence,))
     sessions = html_text(
@@ -231,28 +247,30 @@ def _password_login(mode: PasswordLoginMode, people: PeopleCounts | None) -> Sta
 
 def _storefront(seen: Overview) -> StatusCard:
     if seen.closing is not None:
+        only_staff = text(_ONLY_STAFF)
         if seen.traffic is None:
-            return StatusCard("warn", "Closed", (_ONLY_STAFF,))
+            return StatusCard("warn", text("Closed"), (only_staff,))
         rejected = rejected_requests(seen.traffic.rejected)
-        return StatusCard("warn", "Closed", (_ONLY_STAFF, rejected))
+        return StatusCard("warn", text("Closed"), (only_staff, rejected))
+    anyone = text(_ANYONE)
     if seen.traffic is None or not seen.traffic.from_outside:
-        return StatusCard("ok", "Open", (_ANYONE,))
+        return StatusCard("ok", text("Open"), (anyone,))
     requests = html_text(
         "Customers and visitors sent {count:,} request in the last hour.",
         "Customers and visitors sent {count:,} requests in the last hour.",
         count=seen.traffic.from_outside,
     )
-    return StatusCard("ok", "Open", (_ANYONE, requests))
+    return StatusCard("ok", text("Open"), (anyone, requests))
 
 
 def _single_sign_on(active: list[ProviderStatus], now: datetime) -> StatusCard:
     if not active:
-        sentence = "No identity provider is active. Everyone signs in with a password."
-        return StatusCard("off", "Not set up", (sentence,))
+        sentence = text("No identity provider is active. Everyone signs in with a password.")
+        return StatusCard("off", text("Not set up"), (sentence,))
     answers = tuple(_provider_answer(provider, now) for provider in active)
     if any(provider.is_paused for provider in active):
-        return StatusCard("bad", "Unreachable", answers)
-    return StatusCard("ok", "On", answers)
+        return StatusCard("bad", text("Unreachable"), answers)
+    return StatusCard("ok", text("On"), answers)
 
 
 def _provider_answer(provider: ProviderStatus, now: datetime) -> Markup:
@@ -266,29 +284,30 @@ def _delivery_statistics(day: DeliveryDay | None) -> Iterable[Statistic]:
     if day is None:
         return
     line = spark([float(hour.made) for hour in day.hours])
-    yield Statistic("Deliveries", amount(day.made), _growth(day), line)
+    yield Statistic(text("Deliveries"), amount(day.made), _growth(day), line)
     share, before = day.first_try_share, day.first_try_share_before
     yield Statistic(
-        "Delivered on first attempt",
+        text("Delivered on first attempt"),
         _NO_NUMBER if share is None else percent(share, 1),
-        "No earlier deliveries"
+        text("No earlier deliveries")
         if before is None
         else html_text("Previous day: {share}", share=percent(before, 1)),
     )
     if day.times is None:
-        yield Statistic("Median response time", _NO_NUMBER, "No responses")
+        yield Statistic(text("Median response time"), _NO_NUMBER, text("No responses"))
         return
     slowest = html_text(
         "Slowest: {app}, {duration}",
         app=day.times.slowest.app_name,
         duration=milliseconds(1000 * day.times.slowest.duration),
     )
-    yield Statistic("Median response time", milliseconds(1000 * day.times.median), slowest)
+    median = milliseconds(1000 * day.times.median)
+    yield Statistic(text("Median response time"), median, slowest)
 
 
 def _growth(day: DeliveryDay) -> str:
     if day.growth is None:
-        return "None the previous day"
+        return text("None the previous day")
     share = percent(abs(day.growth))
     if day.growth >= 0:
         return html_text("{share} more than the previous day", share=share)
@@ -298,10 +317,10 @@ def _growth(day: DeliveryDay) -> str:
 def _traffic_statistics(traffic: TrafficCounts | None) -> Iterable[Statistic]:
     if traffic is None:
         return
-    refused = "None unauthorized"
+    refused = text("None unauthorized")
     if traffic.refused:
         refused = html_text("{number:,} unauthorized", number=traffic.refused)
-    yield Statistic("API requests", amount(traffic.requests), refused)
+    yield Statistic(text("API requests"), amount(traffic.requests), refused)
 
 
 def _chart(day: DeliveryDay) -> Chart:
@@ -316,15 +335,18 @@ def _chart(day: DeliveryDay) -> Chart:
         top=html_text("{number:,} per hour", number=bars.top),
         bars=bars if day.made else None,
         hours=tuple(
-            f"{local(day.hours[place].began):%a %H:%M}"
-            if place == 0
-            else f"{local(day.hours[place].began):%H:%M}"
+            written(local(day.hours[place].began), text("HH:mm" if place else "EEE HH:mm"))
             for place in _LABELLED_HOURS
         ),
     )
 
 
 def _changes(entries: Iterable[AuditEntry]) -> tuple[Change, ...]:
-    return tuple(
-        Change(who_did(entry), what_was_done(entry), done_to(entry), entry.at) for entry in entries
-    )
+    return tuple(Change(who_did(entry), _sentence(entry), entry.at) for entry in entries)
+
+
+def _sentence(entry: AuditEntry) -> Markup:
+    values = {"actor": who_did(entry), "action": what_was_done(entry), "subject": done_to(entry)}
+    if not values["subject"]:
+        return html_text("{actor} {action}", **values)
+    return html_text(Markup("{actor} {action} <b>{subject}</b>"), **values)

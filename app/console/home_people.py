@@ -6,17 +6,19 @@ from datetime import datetime
 
 from app.console.formatting import clock_element, html_text
 from app.domain.shop.settings import PasswordLoginMode, Switches
+from app.domain.values.text import translatable
 from app.services.console.home import PeopleCounts
+from app.web.translation import text
 
 _WITHOUT_SIGN_ON = {
-    PasswordLoginMode.ENABLED: (
+    PasswordLoginMode.ENABLED: translatable(
         "They sign in with a password only. Identities of disabled providers don't count."
     ),
-    PasswordLoginMode.CUSTOMERS_ONLY: (
+    PasswordLoginMode.CUSTOMERS_ONLY: translatable(
         "They have no staff access while password login is limited to customers. Identities of "
         "disabled providers don't count."
     ),
-    PasswordLoginMode.DISABLED: (
+    PasswordLoginMode.DISABLED: translatable(
         "They can't sign in while password login is off. Identities of disabled providers don't "
         "count."
     ),
@@ -58,10 +60,10 @@ def people_items(
                 "{count:,} staff members have no SSO identity.",
                 count=people.staff_without_sign_on,
             ),
-            _WITHOUT_SIGN_ON[switches.password_login_mode],
+            text(_WITHOUT_SIGN_ON[switches.password_login_mode]),
             "console.staff.index",
             {"status": "active", "by": "no-sso"},
-            "View staff",
+            text("View staff"),
         )
     if people.untrusted_peers:
         yield AttentionItem(
@@ -71,9 +73,9 @@ def people_items(
                 "{count:,} unknown proxies forward requests.",
                 count=people.untrusted_peers,
             ),
-            "If it's yours, trust it. Until then, everyone behind it shares one rate limit.",
+            text("If it's yours, trust it. Until then, everyone behind it shares one rate limit."),
             "console.throttle.index",
-            action="View proxies",
+            action=text("View proxies"),
         )
     if people.blocked_ips:
         yield AttentionItem(
@@ -83,16 +85,16 @@ def people_items(
                 "{count:,} IP addresses are blocked.",
                 count=people.blocked_ips,
             ),
-            "Too many failed sign-ins. Blocks expire.",
+            text("Too many failed sign-ins. Blocks expire."),
             "console.throttle.index",
-            action="View blocked IPs",
+            action=text("View blocked IPs"),
         )
 
 
 def _second_factor_item(count: int, begins: datetime, now: datetime) -> AttentionItem:
     """Return the item for staff without the second factor that is required from ``begins``."""
     is_in_force = begins <= now
-    detail = "They have customer-level access until they add one."
+    detail = text("They have customer-level access until they add one.")
     if not is_in_force:
         moment = clock_element(begins, now)
         detail = html_text("They get customer-level access {moment}.", moment=moment)
@@ -106,5 +108,5 @@ def _second_factor_item(count: int, begins: datetime, now: datetime) -> Attentio
         detail,
         "console.staff.index",
         {"status": "active"},
-        "View staff",
+        text("View staff"),
     )

@@ -9,10 +9,16 @@ from werkzeug.wrappers import Response as BaseResponse
 from app.console.navigation import Place, all_places, other_places
 from app.console.page_layout import page
 from app.console.session import actor, ports
+from app.domain.values.text import translatable
 from app.services.console.search import Hit, HitKind, search_everything
 from app.web.translation import text
 
-_PLAYGROUND = Place("Playground", "playground", "terminal", "graphql graphiql query api")
+_PLAYGROUND = Place(
+    translatable("Playground"),
+    "playground",
+    "terminal",
+    translatable("graphql graphiql query api"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +31,16 @@ class Kind:
 
 
 _KINDS = {
-    HitKind.APP: Kind("Apps", "grid", "console.apps.show"),
-    HitKind.WEBHOOK: Kind("Webhooks", "broadcast", "console.webhooks.show"),
-    HitKind.DELIVERY: Kind("Deliveries", "send", "console.deliveries.show"),
-    HitKind.STAFF: Kind("Staff", "person-badge", "console.staff.show"),
-    HitKind.CUSTOMER: Kind("Customers", "people", "console.customers.show"),
-    HitKind.GROUP: Kind("Groups", "person-badge", "console.staff.groups.show"),
-    HitKind.PROVIDER: Kind("Identity providers", "shield-lock", "console.single_sign_on.show"),
-    HitKind.ORDER: Kind("Orders", "bag", "console.customers.show"),
+    HitKind.APP: Kind(translatable("Apps"), "grid", "console.apps.show"),
+    HitKind.WEBHOOK: Kind(translatable("Webhooks"), "broadcast", "console.webhooks.show"),
+    HitKind.DELIVERY: Kind(translatable("Deliveries"), "send", "console.deliveries.show"),
+    HitKind.STAFF: Kind(translatable("Staff"), "person-badge", "console.staff.show"),
+    HitKind.CUSTOMER: Kind(translatable("Customers"), "people", "console.customers.show"),
+    HitKind.GROUP: Kind(translatable("Groups"), "person-badge", "console.staff.groups.show"),
+    HitKind.PROVIDER: Kind(
+        translatable("Identity providers"), "shield-lock", "console.single_sign_on.show"
+    ),
+    HitKind.ORDER: Kind(translatable("Orders"), "bag", "console.customers.show"),
 }
 
 blueprint = Blueprint("search", __name__, url_prefix="/search")
@@ -69,7 +77,9 @@ def index() -> BaseResponse:
 def summary(groups: Iterable[ResultGroup]) -> str:
     """Return how many results there are."""
     count = sum(len(group.results) for group in groups)
-    return text("{count:,} result", "{count:,} results", count=count) if count else "No results"
+    return (
+        text("{count:,} result", "{count:,} results", count=count) if count else text("No results")
+    )
 
 
 def hit_result(hit: Hit, icon: str, address: str) -> Result:
@@ -78,17 +88,17 @@ def hit_result(hit: Hit, icon: str, address: str) -> Result:
         return Result(text("Order #{number}", number=hit.title), hit.detail, icon, address)
     detail = hit.detail if hit.title else ""
     if not hit.is_active:
-        detail = text("{detail} · disabled", detail=detail) if detail else "Disabled"
-    return Result(hit.title or hit.detail or "Unnamed", detail, icon, address)
+        detail = text("{detail} · disabled", detail=detail) if detail else text("Disabled")
+    return Result(hit.title or hit.detail or text("Unnamed"), detail, icon, address)
 
 
 def _groups(search_text: str) -> Iterator[ResultGroup]:
-    yield ResultGroup("Pages", tuple(_places(all_places(), search_text)))
+    yield ResultGroup(text("Pages"), tuple(_places(all_places(), search_text)))
     others = (*other_places(), _PLAYGROUND)
-    yield ResultGroup("Actions", tuple(_places(others, search_text)) if search_text else ())
+    yield ResultGroup(text("Actions"), tuple(_places(others, search_text)) if search_text else ())
     hits = search_everything(ports(), actor(), search_text) if search_text else ()
     for kind, shown in _KINDS.items():
-        yield ResultGroup(shown.label, tuple(_of_kind(kind, shown, hits)))
+        yield ResultGroup(text(shown.label), tuple(_of_kind(kind, shown, hits)))
 
 
 def _of_kind(kind: HitKind, shown: Kind, hits: Sequence[Hit]) -> Iterator[Result]:
@@ -109,11 +119,12 @@ def _places(places: tuple[Place, ...], search_text: str) -> Iterator[Result]:
     """Yield the places with a word that begins with each of the words of ``search_text``."""
     beginnings = search_text.lower().split()
     for place in places:
-        known = (*_words(place.label), *_words(place.words))
+        known = {word for label in (place.label, place.words) for word in _words(label)}
         fits = all(any(word.startswith(beginning) for word in known) for beginning in beginnings)
         if fits and place.endpoint in current_app.view_functions and place.is_open_to(actor()):
-            yield Result(place.label, "", place.icon, url_for(place.endpoint))
+            yield Result(text(place.label), "", place.icon, url_for(place.endpoint))
 
 
 def _words(label: str) -> list[str]:
-    return label.lower().replace("-", " ").split()
+    """Return the words of a label, in English and in the language of the page."""
+    return f"{label} {text(label)}".lower().replace("-", " ").split()

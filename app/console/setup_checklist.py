@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.console.formatting import html_text
+from app.domain.values.text import translatable
 from app.services.console.setup import Setup
+from app.web.translation import text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,11 @@ class Checklist:
 
 
 _MAIL = {
-    True: "Mail is sent by your mail server.",
-    False: "Mail is written to a file and not sent until a server administrator connects a mail "
-    "server (MAIL_URL).",
+    True: translatable("Mail is sent by your mail server."),
+    False: translatable(
+        "Mail is written to a file and not sent until a server administrator connects a mail "
+        "server (MAIL_URL)."
+    ),
 }
 
 
@@ -41,40 +45,40 @@ def make_checklist(setup: Setup | None) -> Checklist | None:
         return None
     steps = (
         Step(
-            "Set up mail",
-            _MAIL[setup.sends_mail],
+            text("Set up mail"),
+            text(_MAIL[setup.sends_mail]),
             setup.sends_mail,
             "console.shop_settings.index",
-            "View mail settings",
+            text("View mail settings"),
             {"_anchor": "mail"},
         ),
         Step(
-            "Invite your first staff member",
-            "Give each person a sign-in and permissions of their own.",
+            text("Invite your first staff member"),
+            text("Give each person a sign-in and permissions of their own."),
             setup.has_staff,
             "console.staff.invitations.index",
-            "Invite staff",
+            text("Invite staff"),
         ),
         Step(
-            "Set up single sign-on",
-            "Let staff sign in with your identity provider.",
+            text("Set up single sign-on"),
+            text("Let staff sign in with your identity provider."),
             setup.has_sign_on,
             "console.single_sign_on.index",
-            "Set up SSO",
+            text("Set up SSO"),
         ),
         Step(
-            "Connect your first app",
-            "Create an app, or install one from its manifest.",
+            text("Connect your first app"),
+            text("Create an app, or install one from its manifest."),
             setup.has_app,
             "console.apps.connect",
-            "Create app",
+            text("Create app"),
         ),
         Step(
-            "Create your first webhook",
-            "Send events of your shop to an app.",
+            text("Create your first webhook"),
+            text("Send events of your shop to an app."),
             setup.has_webhook,
             "console.webhook_editing.new",
-            "Create webhook",
+            text("Create webhook"),
         ),
     )
     number_done = sum(step.is_done for step in steps)

@@ -1,8 +1,10 @@
 """The search box and the palette: pages, things to do, and what the shop has."""
 
 import pytest
+from sqlalchemy import update
 
 from app.domain.authorization.permissions import Permission
+from app.models import UserRecord
 from app.ports import Ports
 from tests.builders.orders import make_order
 from tests.builders.people import NOBODY, actor_of, make_group, make_user
@@ -129,3 +131,19 @@ def test_page_is_found_by_other_names(
 ) -> None:
     found = staff_console(*Permission).open(f"{SEARCH}?q={words.replace(' ', '+')}").html
     assert f'href="{address}"' in found.split("data-results")[1]
+
+
+def test_pages_are_found_by_words_of_the_person_s_language_and_in_english(
+    admin: ConsoleClient, shop: Ports
+) -> None:
+    assert 'href="/console/deliveries/"' not in found_by(admin, "nachsenden")
+    with shop.database.transaction() as session:
+        session.execute(update(UserRecord).values(language_code="DE"))
+    for word in ("nachsenden", "Zustell", "replay", "Deliver"):
+        found = found_by(admin, word)
+        assert 'href="/console/deliveries/"' in found
+        assert "<span>Zustellungen</span>" in found
+
+
+def found_by(console: ConsoleClient, text: str) -> str:
+    return console.open(f"{SEARCH}?q={text}").html.split("data-results")[1]
