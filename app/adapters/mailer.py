@@ -4,11 +4,14 @@ import smtplib
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from email.header import Header
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.policy import SMTP, SMTPUTF8
+from email.policy import EmailPolicy
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from typing_extensions import override
 
 from app.adapters.private_files import make_private_file
 from app.adapters.tls import TrustedAuthorities
@@ -24,7 +27,31 @@ from app.domain.mails.mail_log import readable_answer
 from app.domain.urls.web_urls import ascii_host
 from app.ports.mail import MailUndeliverable
 
-_SEVEN_BITS = SMTP.clone(cte_type="7bit")
+_LINE_LENGTH = 78
+_WORD_LENGTH = 60
+"""Longer words are encoded, so that they can be broken."""
+
+
+class _SubjectPolicy(EmailPolicy):
+    """Breaks a long subject after a word.
+
+    Python's policy leaves "Subject:" alone on its line if the rest fits on the next. RFC 5322,
+    2.2.3 allows it, but some programs, Python's too, then show a subject that begins with a space.
+    It also doubles a space before a word beyond ASCII at the beginning of a line.
+    """
+
+    @override
+    def fold_binary(self, name: str, value: str) -> bytes:
+        if name != "Subject":
+            return super().fold_binary(name, value)
+        words = str(value).split(" ")
+        is_plain = value.isascii() and max(map(len, words)) < _WORD_LENGTH
+        header = Header(str(value), None if is_plain else "utf-8", _LINE_LENGTH, name)
+        return f"{name}: {header.encode(linesep=self.linesep)}{self.linesep}".encode("ascii")
+
+
+_EIGHT_BITS = _SubjectPolicy(linesep="\r\n", max_line_length=_LINE_LENGTH, utf8=True)
+_SEVEN_BITS = _SubjectPolicy(linesep="\r\n", max_line_length=_LINE_LENGTH, cte_type="7bit")
 """For any mail server: not all take eight bits, and smtplib asks only where it needs SMTPUTF8."""
 
 _USUAL_AUTHORITIES = TrustedAuthorities()
@@ -157,7 +184,7 @@ def _message(rendered: RenderedMail, sender_address: str) -> EmailMessage:
     sender = _address(rendered.sender_address or sender_address, rendered.sender_name)
     recipient = _address(rendered.recipient)
     ascii_only = f"{sender.addr_spec}{recipient.addr_spec}".isascii()
-    message = EmailMessage(policy=_SEVEN_BITS if ascii_only else SMTPUTF8)
+    message = EmailMessage(policy=_SEVEN_BITS if ascii_only else _EIGHT_BITS)
     message["From"] = sender
     message["To"] = recipient
     if rendered.reply_to:

@@ -52,6 +52,31 @@ def test_mail_has_text_and_html_and_the_shops_name() -> None:
     assert html.get_content().strip() == "<p>Open it</p>"
 
 
+SENTENCE = "Reset your password at Northlight Ceramics and Glassware in Hamburg " * 2
+
+
+@pytest.mark.parametrize("recipient", ["ann@example.com", "änn@example.com"])
+@pytest.mark.parametrize(
+    "subject",
+    [
+        *(SENTENCE[:length].strip() for length in (69, 70, 77, 78, 79, 90, 130)),
+        *(f"{SENTENCE[:length].strip()}ü" for length in (60, 71, 75, 90)),
+        "x" * 75,
+        "x" * 500,
+    ],
+)
+def test_long_subject_is_broken_within_its_text(recipient: str, subject: str) -> None:
+    with smtp_server() as (mailbox, host):
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
+        mailer.send(_rendered(recipient, subject))
+
+    [message] = mailbox.messages
+    head = mailbox.contents[0].partition(b"\r\n\r\n")[0].split(b"\r\n")
+    assert message["Subject"] == subject
+    assert b"Subject:" not in [line.strip() for line in head]
+    assert all(len(line.decode()) <= 78 for line in head)
+
+
 def test_logo_is_attached_to_the_html_alone() -> None:
     logo = Logo("emblem", 2, 1, b"\x89PNG\r\n\x1a\n not drawn")
     rendered = replace(_rendered(), html='<img src="cid:logo@mail">', logo=logo)
