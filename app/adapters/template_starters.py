@@ -42,9 +42,9 @@ def _with_conditions(full: str, without: Mapping[str, str]) -> str:
     blocks = []
     for name, text in without.items():
         other = _lines(text)
-        start = _shared(lines, other)
-        least = min(len(lines), len(other)) - start
-        end = min(_shared(lines[::-1], other[::-1]), least)
+        # From the end: a break before a line belongs to it, so that blocks don't overlap.
+        end = _shared(lines[::-1], other[::-1])
+        start = min(_shared(lines, other), min(len(lines), len(other)) - end)
         start, end = _balanced(lines, other, start, end)
         if start < len(lines) - end:
             blocks.append((start, len(lines) - end, name, other[start : len(other) - end]))
