@@ -239,7 +239,7 @@ RULES = (
     "services/identity/stored_apps.py",
     "services/inspector/*.py",
     "services/keys/rotation.py",
-    "services/operations/mail_log.py",
+    "services/lists/substring_search.py",
     "services/operations/mail_resends.py",
     "services/people/account_blocks.py",
     "services/people/customers.py",

@@ -8,15 +8,13 @@ from sqlalchemy.orm import Session
 from app.domain.audit.entries import MAX_SEARCHED, MAX_TEXT_LENGTH, AuditEntry, AuditFilter
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
-from app.domain.values.text_rules import is_storable
 from app.models import AuditRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires_person
 from app.services.lists.paging import Order, read_page
 from app.services.lists.records import record_from
-from app.services.lists.substring_search import contains_text
+from app.services.lists.substring_search import can_match, contains_text
 
 _COLUMNS = (
     AuditRecord.id,
@@ -48,19 +46,8 @@ def list_entries(
 
     A text is looked for in the newest 10,000 entries that the other filters leave.
     """
-    if len(filter_.text) > MAX_TEXT_LENGTH:
-        message = "Use at most {max_text_length} characters."
-        raise Refused(
-            Problem("INVALID", message, "text", values={"max_text_length": MAX_TEXT_LENGTH})
-        )
-    words = (
-        filter_.action,
-        filter_.actor_kind,
-        filter_.subject_type,
-        filter_.subject_id,
-        filter_.text,
-    )
-    if not is_storable("".join(words)):
+    words = (filter_.action, filter_.actor_kind, filter_.subject_type, filter_.subject_id)
+    if not can_match(filter_.text, MAX_TEXT_LENGTH, "text", *words):
         return empty_page()  # no entry can hold that
     order = Order(_BY_TIME, descending=not filter_.oldest_first)
     with ports.database.reading() as session:

@@ -7,6 +7,8 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ColumnOperators
 
+from app.domain.values.errors import Problem, Refused
+from app.domain.values.text_rules import is_storable
 from app.services.authorization.register import part
 
 _ESCAPE = "/"
@@ -30,6 +32,18 @@ def _compile_default(element: _ContainsText, compiler: SQLCompiler, **named: Any
     # Its LIKE knows no case, and is thrice as quick without a call of lower() for every row.
     column, pattern = element.clauses
     return compiler.process(column.like(pattern, escape=_ESCAPE), **named)
+
+
+@part
+def can_match(text: str, max_length: int, field: str, *values: str) -> bool:
+    """Return whether a list can have what is searched for: ``text`` and the filter's ``values``.
+
+    Refuses INVALID on ``field`` for a text longer than ``max_length``.
+    """
+    if len(text) > max_length:
+        message = "Use at most {max_text_length} characters."
+        raise Refused(Problem("INVALID", message, field, values={"max_text_length": max_length}))
+    return is_storable("".join((text, *values)))
 
 
 @part

@@ -17,15 +17,13 @@ from app.domain.mails.mail_log import (
     MailFilter,
     MailStatus,
 )
-from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
-from app.domain.values.text_rules import is_storable
 from app.models import OutboxMailRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires_person
 from app.services.lists.paging import Order, Query, read_page
 from app.services.lists.records import record_from
-from app.services.lists.substring_search import contains_text
+from app.services.lists.substring_search import can_match, contains_text
 from app.services.operations.app_mail import app_name
 
 _mail = OutboxMailRecord
@@ -75,12 +73,7 @@ def list_mails(
 
     A text is searched for in the newest 10,000 emails that the other filters leave.
     """
-    if len(filter_.text) > MAX_TEXT_LENGTH:
-        message = "Use at most {max_text_length} characters."
-        raise Refused(
-            Problem("INVALID", message, "search", values={"max_text_length": MAX_TEXT_LENGTH})
-        )
-    if not is_storable(filter_.text):
+    if not can_match(filter_.text, MAX_TEXT_LENGTH, "search"):
         return empty_page()  # no email can hold that
     query = _visible(actor, _conditions(filter_), filter_.text.strip())
     whole = _visible(actor, ())

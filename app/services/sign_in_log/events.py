@@ -21,15 +21,13 @@ from app.domain.sign_in.sign_in_events import (
     SignInReason,
     SignInResult,
 )
-from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
-from app.domain.values.text_rules import is_storable
 from app.models import SignInEventRecord, UserRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, requires_person
 from app.services.lists.paging import Order, read_page
 from app.services.lists.records import record_from
-from app.services.lists.substring_search import contains_text
+from app.services.lists.substring_search import can_match, contains_text
 
 _event = SignInEventRecord
 COLUMNS = (
@@ -65,12 +63,7 @@ def list_sign_ins(
 
     A text is searched for in the newest 10,000 entries that the other filters leave.
     """
-    if len(filter_.text) > MAX_TEXT_LENGTH:
-        message = "Use at most {max_text_length} characters."
-        raise Refused(
-            Problem("INVALID", message, "search", values={"max_text_length": MAX_TEXT_LENGTH})
-        )
-    if not is_storable(filter_.text + filter_.address):
+    if not can_match(filter_.text, MAX_TEXT_LENGTH, "search", filter_.address):
         return empty_page()  # no entry can hold that
     query: Select[*tuple[object, ...]] = select(*COLUMNS)
     query = narrow(ports, actor, query, filter_)
