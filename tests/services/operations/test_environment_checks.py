@@ -2,19 +2,25 @@
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from redis import Redis
+from sqlalchemy import update
 
 from app.adapters.clock import SystemClock
 from app.adapters.mailer import SmtpMailer
+from app.adapters.template_folder import JinjaOwnTemplates
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.mails.mail import MailKind
+from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.check_results import Finding, State
-from app.models import ForwardingRecord
+from app.models import ForwardingRecord, MailTemplateRecord
 from app.ports import Ports
 from app.services.operations.health_checks import run_checks
 from app.services.operations.worker_heartbeat import read_worker_status, record_heartbeat
+from app.services.shop.mail_templates import save_template
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
@@ -112,6 +118,29 @@ def test_production_without_mail_server_is_a_warning(at: Later) -> None:
     configuration = replace(at().configuration, development=False)
     [finding] = found(replace(at(), configuration=configuration), "mail")
     assert (finding.state, finding.remedy) == (State.WARNING, "Set MAIL_URL to a mail server.")
+
+
+def test_broken_email_templates_are_reported(at: Later, tmp_path: Path) -> None:
+    assert found(at(), "email templates") == []
+    template = OwnTemplate("Hello", '<a href="{{ link }}">Open</a>', "{{ link }}")
+    save_template(at(), OPERATOR, MailKind.PASSWORD_RESET, "DE", template, based_on=0)
+    (tmp_path / "staff_invitation.txt").write_text("Welcome\n{{ link }}")
+    (tmp_path / "staff_invitation.html").write_text("<p>Hi</p>\n<script>")
+    (tmp_path / "invitation.txt").write_text("Welcome")
+    with_folder = replace(at(), own_templates=JinjaOwnTemplates(str(tmp_path)))
+    unknown, broken = found(with_folder, "email templates")
+    assert {unknown.state, broken.state} == {State.WARNING}
+    assert unknown.message.startswith(f"{tmp_path}/invitation.txt: No email has this name.")
+    assert broken.message.startswith(f"{tmp_path}/staff_invitation.html:2: ")
+    assert broken.remedy == "Fix the file. Until then, the default is sent."
+    with at().database.transaction() as session:
+        session.execute(update(MailTemplateRecord).values(html="<p>{{ gone }}</p>"))
+    [stored] = found(at(), "email templates")
+    assert stored.state is State.WARNING
+    assert stored.message == (
+        "Password reset (Deutsch): html, line 1: There is no value gone in this email."
+    )
+    assert "Email templates" in stored.remedy
 
 
 def test_redis_with_eviction_is_reported(at: Later, redis_url: str) -> None:
