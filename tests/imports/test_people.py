@@ -258,7 +258,8 @@ def test_platform_at_another_address_goes_on_by_its_name(
 ) -> None:
     platform.add("account_user", id=70, email="a@example.com")
     first = import_platform(target, platform)
-    moved = PlatformDatabase(platform.url + "&port=5432" if "?" in platform.url else platform.url)
+    url = platform.url + "&port=5432" if "?" in platform.url else platform.url
+    moved = PlatformDatabase(url, platform.connection)
     with target.database.transaction() as session:
         session.scalars(select(ImportRecord)).one().source = "postgresql://old.example/shop"
 
