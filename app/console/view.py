@@ -105,6 +105,7 @@ OPEN = frozenset(
 TRANSLATED = (
     "console.access.",
     "console.account.",
+    "console.account_actions.",
     "console.app_installation.",
     "console.app_tokens.",
     "console.apps.",

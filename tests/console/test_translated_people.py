@@ -19,7 +19,7 @@ from app.ports import Ports
 from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis
 from app.services.people.user_sessions import Person
 from app.web.translation import use_language
-from tests.builders.people import make_group
+from tests.builders.people import make_group, make_staff
 from tests.console.conftest import StaffConsole
 from tests.console.example_people import ADA, NOW
 from tests.console.staff_client import ConsoleClient
@@ -65,6 +65,18 @@ def test_refused_member_is_named_in_german(console: ConsoleClient, shop: Ports) 
     here = f"{GROUPS}{make_group(shop, 'Support', ORDERS)}"
     unknown = console.send(f"{here}/members", {"email": "who@example.com"}, seen_at=here)
     assert "Kein Konto hat die E-Mail-Adresse who@example.com" in unknown.text
+
+
+def test_actions_and_their_refusals_are_german(console: ConsoleClient, shop: Ports) -> None:
+    tom = make_staff(shop, "tom@example.com")
+    here = f"/console/staff/{tom}"
+    done = console.send(f"/console/people/{tom}/deactivate", seen_at=here)
+    assert "tom@example.com wurde deaktiviert" in console.follow(done).text
+    with shop.database.reading() as session:
+        own = session.query(UserRecord.id).filter_by(email="staff@example.com").scalar()
+    refused = console.send(f"/console/people/{own}/remove", seen_at=here)
+    shown = console.follow(refused).text
+    assert "Sie können Ihr eigenes Konto nicht löschen. Es wurde nichts geändert." in shown
 
 
 def test_filters_of_lists_are_german(console: ConsoleClient) -> None:
