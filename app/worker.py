@@ -1,13 +1,16 @@
 """EDGE: background work, in a process next to the server or on other machines."""
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, Lock, Thread, current_thread
 
 import structlog
 
 from app.domain.authorization.actor import WORKER, Actor
+from app.domain.deliveries.deliveries import Batch
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable
@@ -17,11 +20,15 @@ from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import send_deliveries
 from app.services.operations.cleanup import clean_up
 from app.services.operations.mail_sending import send_due_mail
+from app.services.operations.waiting_work import find_waiting_work
 from app.services.operations.worker_heartbeat import record_heartbeat
 from app.services.shop.settings import open_storefront_on_time
 
 _POLL_SECONDS = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""
+
+_LOOK_SECONDS = 0.2
+"""Seconds between looks for work that another process has left."""
 
 _MAX_QUEUED = 100
 """Batches that wait at most: what waits here holds a lease, which ends."""
@@ -31,7 +38,10 @@ _MAX_PAUSE = 15.0
 
 _HELD_UP_SECONDS = 2.0
 """Seconds after which a round is held up by somebody else: twice what one takes at most that is
-not, waiting for a batch included."""
+not."""
+
+_WAITING = math.inf
+"""Instead of when its round began: a thread that waits for work is never held up."""
 
 _log = structlog.get_logger(__name__)
 
@@ -40,15 +50,23 @@ _log = structlog.get_logger(__name__)
 class Task:
     """Repeated work: a use case that returns how much it did, and seconds between rounds.
 
-    A round that did something is repeated immediately. ``threads`` run at the same time; for
-    held-up ones others start, up to ``max_threads``.
+    A round that did something is repeated immediately, and the next round of the task ``wakes``
+    begins. With ``on_demand`` the next round begins when ``find_waiting_work`` names the task, and
+    ``interval`` is only the pause after a fault.
+
+    ``threads`` run at the same time; for held-up ones others start, up to ``max_threads``. With
+    ``take``, ``work`` also gets the batch that this returns. One thread at a time waits in it and
+    the others for their turn, so that an idle worker wakes up for one of them.
     """
 
     name: str
-    work: Callable[[Ports, Actor], int]
+    work: Callable[..., int]
     interval: float
     threads: int = 1
     max_threads: int = 0
+    on_demand: bool = False
+    wakes: str = ""
+    take: Callable[[Ports], Batch | None] | None = None
 
 
 def _housekeeping(ports: Ports, actor: Actor) -> int:
@@ -79,19 +97,26 @@ def _dispatch(ports: Ports, actor: Actor) -> int:
     return len(batches)
 
 
-def _deliver(ports: Ports, actor: Actor) -> int:
-    batch = ports.queue.take(_POLL_SECONDS)
-    return 0 if batch is None else send_deliveries(ports, actor, batch)
+def _take_batch(ports: Ports) -> Batch | None:
+    return ports.queue.take(_POLL_SECONDS)
 
 
 TASKS = (
     Task("heartbeat", record_heartbeat, 15.0),
-    Task("events", fan_out_events, 0.2),
-    Task("dispatch", _dispatch, 0.2),
-    Task("deliveries", _deliver, 0.0, threads=16, max_threads=128),
-    Task("mail", send_due_mail, 1.0),
-    *(Task(f"installations {number}", install_next_app, 1.0) for number in range(1, 4)),
-    Task("storefront", open_storefront_on_time, 1.0),
+    Task("events", fan_out_events, 0.2, on_demand=True, wakes="dispatch"),
+    Task("dispatch", _dispatch, 0.2, on_demand=True),
+    Task(
+        "deliveries",
+        send_deliveries,
+        0.0,
+        threads=16,
+        max_threads=128,
+        wakes="dispatch",
+        take=_take_batch,
+    ),
+    Task("mail", send_due_mail, 1.0, on_demand=True),
+    Task("installations", install_next_app, 1.0, max_threads=3, on_demand=True),
+    Task("storefront", open_storefront_on_time, 1.0, on_demand=True),
     Task("housekeeping", _housekeeping, 300.0),
 )
 
@@ -101,7 +126,12 @@ def run(ports: Ports, stop: Event, tasks: tuple[Task, ...] = TASKS) -> None:
 
     Returns when the running rounds have ended.
     """
-    pools = [_TaskThreads(ports, stop, task) for task in tasks]
+    wakes = {task.name: Event() for task in tasks}
+    if any(task.on_demand for task in tasks):
+        look = Task("look", partial(_wake_tasks, wakes), _LOOK_SECONDS)
+        wakes[look.name] = Event()
+        tasks = (look, *tasks)
+    pools = [_TaskThreads(ports, stop, task, wakes) for task in tasks]
     _log.info("worker.started")
     for pool in pools:
         pool.start_threads()
@@ -113,6 +143,14 @@ def run(ports: Ports, stop: Event, tasks: tuple[Task, ...] = TASKS) -> None:
     _log.info("worker.stopped")
 
 
+def _wake_tasks(wakes: Mapping[str, Event], ports: Ports, actor: Actor) -> int:
+    """Begin the tasks that have something to do: one thread looks for all of them."""
+    for name in find_waiting_work(ports, actor):
+        if name in wakes:
+            wakes[name].set()
+    return 0
+
+
 class _TaskThreads:
     """The threads of a duty.
 
@@ -120,11 +158,14 @@ class _TaskThreads:
     while the other deliveries still find ``duty.threads`` of them.
     """
 
-    def __init__(self, ports: Ports, stop: Event, task: Task) -> None:
+    def __init__(self, ports: Ports, stop: Event, task: Task, wakes: Mapping[str, Event]) -> None:
         self._ports = ports
         self._stop = stop
         self._duty = task
+        self._wake = wakes[task.name]
+        self._next = wakes.get(task.wakes)
         self._lock = Lock()
+        self._turn = Lock()
         self._rounds: dict[Thread, float] = {}
 
     def start_threads(self) -> None:
@@ -139,7 +180,10 @@ class _TaskThreads:
 
     def join(self) -> None:
         for thread in tuple(self._rounds):
-            thread.join()
+            while thread.is_alive():
+                # Again and again: it can be just about to wait.
+                self._wake.set()
+                thread.join(_POLL_SECONDS)
 
     def _busy(self) -> int:
         """How many threads are not held up."""
@@ -156,7 +200,7 @@ class _TaskThreads:
         pause = max(task.interval, _AFTER_FAULT)
         while self._continues():
             try:
-                done = task.work(self._ports, WORKER)
+                done = self._round()
             except DatabaseUnavailable:
                 self._stop.wait(pause)
                 pause = min(2 * pause, max(task.interval, _MAX_PAUSE))
@@ -169,8 +213,28 @@ class _TaskThreads:
                 self._stop.wait(max(task.interval, _AFTER_FAULT))
                 continue
             pause = max(task.interval, _AFTER_FAULT)
+            if done and self._next is not None:
+                self._next.set()
             if not done:
-                self._stop.wait(task.interval)
+                self._wait_for_next()
+
+    def _wait_for_next(self) -> None:
+        task = self._duty
+        self._rounds[current_thread()] = _WAITING
+        # Cleared before the round, so that what arrives meanwhile begins another one.
+        if self._wake.wait(None if task.on_demand else task.interval):
+            self._wake.clear()
+
+    def _round(self) -> int:
+        task = self._duty
+        if task.take is None:
+            return task.work(self._ports, WORKER)
+        with self._turn:
+            batch = None if self._stop.is_set() else task.take(self._ports)
+        if batch is None:
+            return 0
+        self._rounds[current_thread()] = time.monotonic()
+        return task.work(self._ports, WORKER, batch)
 
     def _continues(self) -> bool:
         """Begin another round, unless the work has ended or others have taken this one's place."""
@@ -178,7 +242,7 @@ class _TaskThreads:
         with self._lock:
             if self._stop.is_set():
                 return False
-            self._rounds[thread] = time.monotonic()
+            self._rounds[thread] = _WAITING if self._duty.take else time.monotonic()
             if self._busy() <= self._duty.threads:
                 return True
             del self._rounds[thread]

@@ -11,12 +11,14 @@ import pytest
 from typing_extensions import override
 
 from app.domain.authorization.actor import Actor
+from app.domain.deliveries.deliveries import Batch
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable
 from app.services.outbox.publisher import add_mail
 from app.worker import TASKS, Task, run
+from tests.fixtures.statements import recorded_statements
 
 _PATIENCE = 20.0
 
@@ -128,6 +130,97 @@ def test_number_of_threads_is_limited(ports: Ports) -> None:
         assert beginning.acquire(timeout=_PATIENCE)
         assert not beginning.acquire(timeout=3.0), "a third round began"
         released.set()
+
+
+def test_work_that_one_task_leaves_begins_another_immediately(ports: Ports) -> None:
+    begun = [Event(), Event()]
+    order = []
+
+    def make(_ports: Ports, _actor: Actor) -> int:
+        order.append("first")
+        return int(order.count("first") == 2)
+
+    def follow(_ports: Ports, _actor: Actor) -> int:
+        order.append("second")
+        begun[order.count("second") - 1].set()
+        return 0
+
+    # The second waits for the first one's work: its interval is longer than the test.
+    first = Task("first", make, 0.3, wakes="second")
+    with _running(ports, first, Task("second", follow, 600.0)):
+        assert begun[0].wait(_PATIENCE)
+        assert begun[1].wait(_PATIENCE)
+
+    assert order.index("second", order.index("second") + 1) > order.index("first", 1)
+
+
+def test_task_on_demand_begins_when_there_is_work(ports: Ports) -> None:
+    rounds: list[int] = []
+    again = Event()
+
+    def work(_ports: Ports, _actor: Actor) -> int:
+        rounds.append(1)
+        if len(rounds) > 1:
+            again.set()
+        return 0
+
+    with _running(ports, Task("mail", work, 0.01, on_demand=True)):
+        assert not again.wait(1.0), "a round began without work"
+        with ports.database.transaction() as session:
+            add_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com"))
+        assert again.wait(_PATIENCE)
+
+
+def test_idle_worker_looks_for_all_tasks_at_once(ports: Ports) -> None:
+    demanded = tuple(task for task in TASKS if task.on_demand)
+    with _running(ports, *demanded):
+        time.sleep(1.0)  # the first rounds
+        with recorded_statements() as statements:
+            time.sleep(2.0)
+
+    assert 1 <= len(statements) <= 2.0 / 0.2 + 1, statements
+
+
+def test_threads_wait_for_batches_one_at_a_time(ports: Ports) -> None:
+    batches = iter([Batch("one", 1, (1,)), Batch("two", 2, (2,))])
+    waiting: list[Thread] = []
+    at_once: list[int] = []
+    under_way = Barrier(2)
+    done = Semaphore(0)
+
+    def take(_ports: Ports) -> Batch | None:
+        waiting.append(current_thread())
+        at_once.append(len(waiting))
+        time.sleep(0.05)
+        waiting.remove(current_thread())
+        return next(batches, None)
+
+    def work(_ports: Ports, _actor: Actor, _batch: Batch) -> int:
+        under_way.wait(_PATIENCE)  # until the other batch is under way, too
+        done.release()
+        return 1
+
+    with _running(ports, Task("deliveries", work, 0.0, threads=4, take=take)):
+        for _ in range(2):
+            assert done.acquire(timeout=_PATIENCE)
+
+    assert set(at_once) == {1}
+
+
+def test_threads_that_wait_are_not_replaced(ports: Ports) -> None:
+    def take(_ports: Ports) -> Batch | None:
+        time.sleep(0.05)
+        return None
+
+    before = active_count()
+    task = Task("deliveries", _unexpected, 0.0, threads=2, max_threads=8, take=take)
+    with _running(ports, task):
+        time.sleep(3.0)  # longer than a round that is held up
+        assert active_count() == before + 3
+
+
+def _unexpected(_ports: Ports, _actor: Actor, _batch: Batch) -> int:
+    raise AssertionError("there was no batch")
 
 
 def test_worker_backs_off_while_the_database_is_away(

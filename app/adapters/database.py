@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Dialect, Engine, Select, make_url
+from sqlalchemy import BindParameter, Dialect, Engine, Select, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
@@ -32,13 +32,15 @@ _CONNECTIONS = Configuration().database_connections
 class _Compiled:
     """A statement as the driver takes it.
 
-    ``constants`` are the values that the statement itself holds; ``names`` is the order of
-    positional parameters, ``None`` where the driver takes them by name. ``row`` names the values
-    of a row after the statement's columns.
+    ``constants`` are the values that the statement itself holds; ``converters`` turn values into
+    what the driver takes, by the type of their parameter; ``names`` is the order of positional
+    parameters, ``None`` where the driver takes them by name. ``row`` names the values of a row
+    after the statement's columns.
     """
 
     text: str
     constants: Mapping[str, object]
+    converters: Mapping[str, Callable[[Any], object]]
     names: tuple[str, ...] | None
     row: Callable[[Sequence[object]], NamedRow]
 
@@ -46,6 +48,8 @@ class _Compiled:
         self, parameters: Mapping[str, object]
     ) -> Sequence[object] | Mapping[str, object]:
         values = {**self.constants, **parameters}
+        for name, convert in self.converters.items():
+            values[name] = convert(values[name])
         return values if self.names is None else tuple(values[name] for name in self.names)
 
 
@@ -212,11 +216,22 @@ class SqlDatabase:
                 for name, value in expanded.parameters.items()
                 if name not in given_later
             },
+            converters={
+                name: convert
+                for name in given_later
+                if (convert := _converter(compiled.binds[name], self._dialect)) is not None
+            },
             names=None if expanded.positiontup is None else tuple(expanded.positiontup),
             row=_naming(statement),
         )
         _compiled[key] = (statement, made)
         return made
+
+
+def _converter(
+    parameter: BindParameter[object], dialect: Dialect
+) -> Callable[[Any], object] | None:
+    return parameter.type.dialect_impl(dialect).bind_processor(dialect)
 
 
 def _naming(statement: Select[*tuple[object, ...]]) -> Callable[[Sequence[object]], NamedRow]:

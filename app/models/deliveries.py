@@ -27,6 +27,13 @@ class DeliveryRecord(Record):
             where="next_attempt_at IS NOT NULL",
         ),
         partial_index(
+            "ix_deliveries_webhook_due",
+            "webhook_id",
+            "next_attempt_at",
+            "id",
+            where="next_attempt_at IS NOT NULL",
+        ),
+        partial_index(
             "ix_deliveries_leased",
             "lease_until",
             where="lease_until IS NOT NULL",

@@ -31,8 +31,8 @@ class Database(Protocol):
         """The raw rows of one statement, for the hot path.
 
         ``statement`` must be a module's constant with named ``bindparam``s: it is compiled once.
-        Its columns are labelled, no two alike. Values come as the driver gives them (SQLite's
-        booleans are 0 and 1).
+        Its columns are labelled, no two alike. A ``bindparam`` with a type takes its values; those
+        of a row come as the driver gives them (SQLite's booleans are 0 and 1).
         """
 
     @property

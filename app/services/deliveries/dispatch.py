@@ -5,14 +5,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.deliveries.deliveries import Batch
 from app.models import DeliveryRecord, WebhookRecord
+from app.models.record import UtcDateTime
 from app.ports import Ports
-from app.services.authorization.register import internal
+from app.services.authorization.register import internal, part
 
 BATCH_SIZE = 16
 """Deliveries to one endpoint that one lease covers: they are made one after the other."""
@@ -29,8 +30,68 @@ MAX_FAILING_BATCHES = 8
 LEASE = timedelta(seconds=60)
 """Twice as long as a batch takes at most, or waits for a thread unless there is a queue."""
 
-_MAX_DUE = 500
+_MAX_ENDPOINTS = 64
+"""Endpoints that one round leases batches for: others can write in between."""
+
 _LEASE_NAME = 16
+_NOW = bindparam("now", type_=UtcDateTime)
+_LAST_END = bindparam("last_lease", type_=UtcDateTime)
+"""No lease ends later: one that does is from before the clock was put back."""
+
+_delivery = DeliveryRecord
+IS_DUE = (
+    _delivery.next_attempt_at <= _NOW,
+    or_(
+        _delivery.lease_until.is_(None),
+        _delivery.lease_until <= _NOW,
+        _delivery.lease_until > _LAST_END,
+    ),
+)
+"""The deliveries that can be leased, with ``moments`` as parameters."""
+
+_ANY_DUE = select(_delivery.id.label("id")).where(*IS_DUE).limit(1)
+_RUNNING = (
+    select(_delivery.webhook_id, _delivery.lease)
+    .where(_delivery.lease_until > _NOW, _delivery.lease_until <= _LAST_END)
+    .distinct()
+)
+_FAILING = select(WebhookRecord.id).where(
+    WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True)
+)
+
+# Asked for each webhook: from the deliveries that are due, all of an endpoint with a long queue
+# would have to be read to find those of the others.
+_since = (
+    select(_delivery.next_attempt_at)
+    .where(_delivery.webhook_id == WebhookRecord.id, *IS_DUE)
+    .order_by(_delivery.next_attempt_at)
+    .limit(1)
+    .scalar_subquery()
+)
+_asked = (
+    select(WebhookRecord.id, _since.label("since"))
+    .where(WebhookRecord.id.not_in(bindparam("full", expanding=True)))
+    .subquery()
+)
+_WAITING = (
+    select(_asked.c.id)
+    .where(_asked.c.since.is_not(None))
+    .order_by(_asked.c.since, _asked.c.id)
+    .limit(_MAX_ENDPOINTS)
+)
+_oldest = (
+    select(_delivery.id)
+    .where(_delivery.webhook_id == bindparam("webhook"), *IS_DUE)
+    .order_by(_delivery.next_attempt_at, _delivery.id)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True)
+)
+_LEASE_OLDEST = (
+    update(_delivery)
+    .where(_delivery.id.in_(_oldest))
+    .values(lease=bindparam("new_lease"), lease_until=bindparam("ends"))
+    .returning(_delivery.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +133,27 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     ``MAX_FAILING_BATCHES``: endpoints that hang don't delay others.
     """
     now = ports.shared_clock.now()
-    with ports.database.reading() as session:
-        # A look that locks nothing: most rounds find nothing, and disturb nobody.
-        if session.scalar(select(DeliveryRecord.id).where(*_due(now)).limit(1)) is None:
-            return ()
+    at = moments(now)
+    # A look that locks nothing: many rounds find nothing, and disturb nobody.
+    if not ports.database.read(_ANY_DUE, at):
+        return ()
+    batches = []
     with ports.database.transaction() as session:
-        capacity = _capacity(session, now)
-        batches = [
-            Batch(ports.randomness.token(_LEASE_NAME), webhook, deliveries)
-            for webhook, deliveries in _choose_batches(session, capacity, now)
-        ]
-        for batch in batches:
-            session.execute(
-                update(DeliveryRecord)
-                .where(DeliveryRecord.id.in_(batch.deliveries))
-                .values(lease=batch.lease, lease_until=now + LEASE)
-            )
+        capacity = _capacity(session, at)
+        for webhook in _choose_endpoints(session, capacity, at):
+            most = 1 if webhook in capacity.failing else BATCH_SIZE
+            lease = ports.randomness.token(_LEASE_NAME)
+            values = {"webhook": webhook, "most": most, "new_lease": lease, "ends": now + LEASE}
+            deliveries = session.connection().scalars(_LEASE_OLDEST, {**at, **values}).all()
+            if deliveries:
+                batches.append(Batch(lease, webhook, tuple(sorted(deliveries))))
     return tuple(batches)
+
+
+@part
+def moments(now: datetime) -> dict[str, datetime]:
+    """Return the parameters of ``IS_DUE`` at ``now``."""
+    return {"now": now, "last_lease": now + 2 * LEASE}
 
 
 @internal
@@ -102,54 +167,26 @@ def release_batch(ports: Ports, actor: Actor, batch: Batch) -> None:
         )
 
 
-def _due(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    until = DeliveryRecord.lease_until
-    # No lease ends so late: it is from before the clock was put back.
-    free = or_(until.is_(None), until <= now, until > now + 2 * LEASE)
-    return (DeliveryRecord.next_attempt_at <= now, free)
-
-
-def _choose_batches(
-    session: Session, capacity: _Capacity, now: datetime
-) -> list[tuple[int, tuple[int, ...]]]:
-    """Return the batches for each endpoint that has capacity."""
-    due = session.execute(
-        select(DeliveryRecord.id, DeliveryRecord.webhook_id)
-        .where(*_due(now), DeliveryRecord.webhook_id.not_in(capacity.full))
-        .order_by(DeliveryRecord.next_attempt_at, DeliveryRecord.id)
-        .limit(_MAX_DUE)
-        .with_for_update(skip_locked=True)
-    ).all()
-    by_webhook: dict[int, list[int]] = {}
-    for delivery, webhook in due:
-        by_webhook.setdefault(webhook, []).append(delivery)
-    healthy = {*by_webhook, *capacity.running}.difference(capacity.failing)
+def _choose_endpoints(
+    session: Session, capacity: _Capacity, at: Mapping[str, datetime]
+) -> list[int]:
+    """Return the endpoint of each batch that can begin, those that have waited longest first."""
+    waiting = session.scalars(_WAITING, {**at, "full": capacity.full}).all()
+    healthy = {*waiting, *capacity.running}.difference(capacity.failing)
     capacity = replace(capacity, sharing=max(1, len(healthy)))
-    shares = []
+    chosen = []
     failing_left = capacity.failing_left
-    for webhook, waiting in by_webhook.items():
-        if webhook in capacity.failing:
-            if failing_left:
-                shares.append((webhook, tuple(waiting[:1])))
-                failing_left -= 1
-            continue
-        parts = [
-            waiting[place : place + BATCH_SIZE] for place in range(0, len(waiting), BATCH_SIZE)
-        ]
-        shares += [(webhook, tuple(part)) for part in parts[: capacity.of(webhook)]]
-    return shares
+    for webhook in waiting:
+        if webhook not in capacity.failing:
+            chosen += [webhook] * capacity.of(webhook)
+        elif failing_left:
+            chosen.append(webhook)
+            failing_left -= 1
+    return chosen
 
 
-def _capacity(session: Session, now: datetime) -> _Capacity:
+def _capacity(session: Session, at: Mapping[str, datetime]) -> _Capacity:
     # Counted here: asked to group by webhook, SQLite would go through every delivery of old.
-    rows = session.execute(
-        select(DeliveryRecord.webhook_id, DeliveryRecord.lease)
-        .where(DeliveryRecord.lease_until > now, DeliveryRecord.lease_until <= now + 2 * LEASE)
-        .distinct()
-    )
-    failing = select(WebhookRecord.id).where(
-        WebhookRecord.failing_since.is_not(None), WebhookRecord.is_active.is_(True)
-    )
-    running = Counter(row.webhook_id for row in rows)
-    suspects = frozenset(session.scalars(failing))
+    running = Counter(row.webhook_id for row in session.execute(_RUNNING, at))
+    suspects = frozenset(session.scalars(_FAILING))
     return _Capacity(running, suspects, max(1, len(running.keys() - suspects)))

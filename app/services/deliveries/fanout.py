@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -13,6 +13,7 @@ from app.domain.events import EVENTS, Event, EventType, LinkRequested
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.retries import FAULT_DELAYS, delay_before
 from app.models import OutboxEventRecord
+from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal, part
@@ -28,6 +29,26 @@ BATCH_SIZE = 50
 
 LEASE = timedelta(minutes=2)
 """Longer than a batch takes; what a killed worker had taken is free again afterwards."""
+
+_NOW = bindparam("now", type_=UtcDateTime)
+_LAST_END = bindparam("last_event_lease", type_=UtcDateTime)
+"""No lease ends later: one that does is from before the clock was put back."""
+
+_until = OutboxEventRecord.lease_until
+IS_OPEN = (
+    OutboxEventRecord.closed_at.is_(None),
+    or_(_until.is_(None), _until <= _NOW, _until > _LAST_END),
+)
+"""The events that can be fanned out, with ``moments`` as parameters."""
+
+_ANY_OPEN = select(OutboxEventRecord.id.label("id")).where(*IS_OPEN).limit(1)
+_OLDEST = (
+    select(OutboxEventRecord)
+    .where(*IS_OPEN)
+    .order_by(OutboxEventRecord.id)
+    .limit(BATCH_SIZE)
+    .with_for_update(skip_locked=True)
+)
 
 _FAULTS = "payloads could not be made"
 _KNOWN = frozenset(kind.value for kind in EVENTS)
@@ -92,18 +113,11 @@ def _claim(
 ) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[Subscriber, ...]]]:
     """Lease open events; return them with their subscribers by event name."""
     now = ports.shared_clock.now()
-    with ports.database.reading() as session:
-        # A look that locks nothing: most rounds find nothing, and disturb nobody.
-        if session.scalar(select(OutboxEventRecord.id).where(*_open(now)).limit(1)) is None:
-            return (), {}
+    # A look that locks nothing: many rounds find nothing, and disturb nobody.
+    if not ports.database.read(_ANY_OPEN, moments(now)):
+        return (), {}
     with ports.database.transaction() as session:
-        notes = session.scalars(
-            select(OutboxEventRecord)
-            .where(*_open(now))
-            .order_by(OutboxEventRecord.id)
-            .limit(BATCH_SIZE)
-            .with_for_update(skip_locked=True)
-        ).all()
+        notes = session.scalars(_OLDEST, moments(now)).all()
         session.execute(
             update(OutboxEventRecord)
             .where(OutboxEventRecord.id.in_([note.id for note in notes]))
@@ -117,11 +131,10 @@ def _claim(
     return notes, {kind.value: subscribed for kind, subscribed in found.items()}
 
 
-def _open(now: datetime) -> tuple[ColumnElement[bool], ...]:
-    until = OutboxEventRecord.lease_until
-    # No lease ends so late: it is from before the clock was put back.
-    free = or_(until.is_(None), until <= now, until > now + 2 * LEASE)
-    return (OutboxEventRecord.closed_at.is_(None), free)
+@part
+def moments(now: datetime) -> dict[str, datetime]:
+    """Return the parameters of ``IS_OPEN`` at ``now``."""
+    return {"now": now, "last_event_lease": now + 2 * LEASE}
 
 
 @part

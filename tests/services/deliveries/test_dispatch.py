@@ -2,7 +2,12 @@
 
 from app.domain.authorization.actor import WORKER
 from app.ports import Ports
-from app.services.deliveries.dispatch import BATCH_SIZE, MAX_LEASES, lease_due_deliveries
+from app.services.deliveries.dispatch import (
+    BATCH_SIZE,
+    MAX_BATCHES,
+    MAX_LEASES,
+    lease_due_deliveries,
+)
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
@@ -26,7 +31,8 @@ def test_many_endpoints_of_one_app_do_not_delay_others(
 
     batches = [batch.webhook_id for batch in lease_due_deliveries(ports, WORKER)]
 
-    assert {hook: batches.count(hook) for hook in hooks} == dict.fromkeys(hooks, 2)
+    share = MAX_BATCHES // len(hooks)
+    assert {hook: batches.count(hook) for hook in hooks} == dict.fromkeys(hooks, share)
     assert lease_due_deliveries(ports, WORKER) == ()
 
 
@@ -57,3 +63,37 @@ def test_dispatch_ignores_delivered_rows(sqlite_url: str, clock: FakeClock) -> N
     ports.database.close()
     assert any("ix_deliveries_leased" in line for line in steps), steps
     assert not any(line.startswith("SCAN deliveries") for line in steps), steps
+
+
+def test_endpoint_with_a_long_queue_does_not_keep_others_waiting(
+    sqlite_url: str, clock: FakeClock
+) -> None:
+    ports = fake_ports(sqlite_url, clock)
+    busy, other = _webhook(ports), _webhook(ports)
+    for _ in range(MAX_LEASES * BATCH_SIZE + 1):
+        make_delivery(ports, busy)
+    lease_due_deliveries(ports, WORKER)
+    late = make_delivery(ports, other)
+
+    with recorded_statements() as statements:
+        (batch,) = lease_due_deliveries(ports, WORKER)
+
+    assert (batch.webhook_id, batch.deliveries) == (other, (late,))
+    about = [line for line in selects(statements) if "FROM webhooks" in line]
+    # Each endpoint's queue is read from its beginning, not the whole of it.
+    steps = plans(ports, about)
+    ports.database.close()
+    assert any("ix_deliveries_webhook_due (webhook_id=? AND next" in line for line in steps), steps
+
+
+def test_oldest_deliveries_are_leased_first(ports: Ports, clock: FakeClock) -> None:
+    hook = _webhook(ports)
+    keys = []
+    for _ in range(BATCH_SIZE + 1):
+        keys.append(make_delivery(ports, hook))
+        clock.pass_(seconds=1)
+
+    first, second = lease_due_deliveries(ports, WORKER)
+
+    assert first.deliveries == tuple(keys[:BATCH_SIZE])
+    assert second.deliveries == tuple(keys[BATCH_SIZE:])

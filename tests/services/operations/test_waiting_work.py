@@ -1,0 +1,158 @@
+"""One look finds everything that waits for the worker, and nothing else."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.events import ProductUpdated
+from app.domain.mails.mail import Mail, MailKind
+from app.models import (
+    AppInstallationRecord,
+    DeliveryRecord,
+    OutboxEventRecord,
+    OutboxMailRecord,
+    ResetRequestRecord,
+    ShopRecord,
+)
+from app.ports import Ports
+from app.services.deliveries.dispatch import LEASE, lease_due_deliveries
+from app.services.operations.waiting_work import find_waiting_work
+from app.services.outbox.publisher import add_event, add_mail
+from app.worker import TASKS
+from tests.builders.apps import make_app
+from tests.builders.webhooks import change_delivery, make_delivery, make_webhook
+from tests.fakes.clock import FakeClock
+from tests.fixtures.statements import recorded_statements, selects
+
+HOUR = timedelta(hours=1)
+
+
+def _event(ports: Ports) -> None:
+    with ports.database.transaction() as session:
+        add_event(ports, OPERATOR, session, ProductUpdated(1))
+
+
+def _delivery(ports: Ports) -> None:
+    app, _ = make_app(ports, "warehouse")
+    make_delivery(ports, make_webhook(ports, app))
+
+
+def _mail(ports: Ports) -> None:
+    with ports.database.transaction() as session:
+        add_mail(ports, session, Mail(MailKind.ACCOUNT_EXISTS, "ann@example.com"))
+
+
+def _mail_that_waits_for_an_app(ports: Ports) -> None:
+    _mail(ports)
+    later = ports.clock.now() + HOUR
+    with ports.database.transaction() as session:
+        session.execute(update(OutboxMailRecord).values(awaited_event_id=1, next_attempt_at=later))
+
+
+def _reset_request(ports: Ports) -> None:
+    with ports.database.transaction() as session:
+        session.add(
+            ResetRequestRecord(
+                email="ann@example.com",
+                redirect_url="http://localhost:3000/",
+                caller={"kind": "UNKNOWN"},
+                created_at=ports.clock.now(),
+            )
+        )
+
+
+def _installation(ports: Ports) -> None:
+    now = ports.clock.now()
+    with ports.database.transaction() as session:
+        session.add(
+            AppInstallationRecord(
+                app_name="Mailer",
+                manifest_url="https://app.example.com/manifest",
+                caller={},
+                created_at=now,
+                updated_at=now,
+                next_attempt_at=now,
+            )
+        )
+
+
+def _closed_storefront(ports: Ports) -> None:
+    values = {"allow_storefront_traffic": False, "storefront_opens_at": ports.clock.now()}
+    with ports.database.transaction() as session:
+        session.execute(update(ShopRecord).values(values))
+
+
+@pytest.mark.parametrize(
+    ("make", "task"),
+    [
+        (_event, "events"),
+        (_delivery, "dispatch"),
+        (_mail, "mail"),
+        (_mail_that_waits_for_an_app, "mail"),
+        (_reset_request, "mail"),
+        (_installation, "installations"),
+        (_closed_storefront, "storefront"),
+    ],
+)
+def test_what_waits_names_its_task(ports: Ports, make: Callable[[Ports], None], task: str) -> None:
+    assert find_waiting_work(ports, WORKER) == frozenset()
+
+    make(ports)
+
+    assert find_waiting_work(ports, WORKER) == {task}
+
+
+def test_what_is_not_due_yet_names_no_task(ports: Ports, clock: FakeClock) -> None:
+    for make in (_event, _delivery, _mail, _installation, _closed_storefront):
+        make(ports)
+    later = clock.now() + HOUR
+    for record in (DeliveryRecord, OutboxMailRecord, AppInstallationRecord):
+        with ports.database.transaction() as session:
+            session.execute(update(record).values(next_attempt_at=later))
+    with ports.database.transaction() as session:
+        session.execute(update(OutboxEventRecord).values(closed_at=clock.now()))
+        session.execute(update(ShopRecord).values(storefront_opens_at=later))
+
+    assert find_waiting_work(ports, WORKER) == frozenset()
+
+    clock.pass_(hours=1)
+
+    assert find_waiting_work(ports, WORKER) == {"dispatch", "mail", "installations", "storefront"}
+
+
+def test_leased_delivery_is_waiting_again_when_its_lease_ends(
+    ports: Ports, clock: FakeClock
+) -> None:
+    app, _ = make_app(ports, "warehouse")
+    key = make_delivery(ports, make_webhook(ports, app))
+    assert lease_due_deliveries(ports, WORKER)
+
+    assert find_waiting_work(ports, WORKER) == frozenset()
+
+    clock.pass_(seconds=LEASE.total_seconds())
+    assert find_waiting_work(ports, WORKER) == {"dispatch"}
+
+    # A lease from before the clock was put back by a year.
+    change_delivery(ports, key, lease_until=clock.now() + timedelta(days=365))
+    assert find_waiting_work(ports, WORKER) == {"dispatch"}
+
+
+def test_every_task_that_waits_for_work_is_looked_for(ports: Ports) -> None:
+    for make in (_event, _delivery, _mail, _installation, _closed_storefront):
+        make(ports)
+
+    on_demand = {task.name for task in TASKS if task.on_demand}
+    assert find_waiting_work(ports, WORKER) == on_demand
+
+
+def test_look_is_one_statement(ports: Ports) -> None:
+    find_waiting_work(ports, WORKER)
+
+    with recorded_statements() as statements:
+        find_waiting_work(ports, WORKER)
+
+    assert len(selects(statements)) == 1
+    assert not any("BEGIN" in line for line in statements)
