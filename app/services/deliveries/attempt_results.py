@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.deliveries.causes import failure_cause
@@ -24,6 +24,28 @@ from app.services.webhooks.disabling import disable_webhook
 GONE_REASON = "The endpoint returned 410 Gone."
 FAILING_REASON = "The endpoint failed for 5 days without a successful delivery."
 _MAX_SUMMARY_LENGTH = 256
+
+_webhook = select(WebhookRecord.target_url, WebhookRecord.failing_since).where(
+    WebhookRecord.id == bindparam("webhook")
+)
+_LOCK = _webhook.with_for_update(key_share=True)
+_LOCK_AGAINST_DELETION = _webhook.with_for_update(key_share=True, read=True)
+_INSERT_ATTEMPTS = insert(DeliveryAttemptRecord)
+_SCHEDULE = (
+    update(DeliveryRecord)
+    .where(
+        DeliveryRecord.id.in_(bindparam("deliveries", expanding=True)),
+        DeliveryRecord.lease == bindparam("held"),
+    )
+    .values(
+        status=bindparam("new_status"),
+        attempts=bindparam("new_attempts"),
+        response_status=bindparam("answered"),
+        next_attempt_at=bindparam("next"),
+        lease="",
+        lease_until=None,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +109,25 @@ def save_results(
     _measure(ports, results, next_steps)
     now = ports.shared_clock.now()
     with ports.database.transaction() as session:
+        # Before its deliveries, in the order of deletions, to avoid deadlocks. Against changes
+        # too, unless all attempts succeeded: then batches don't wait for each other.
         arrived = all(next_step.status is DeliveryStatus.SUCCESS for next_step in next_steps)
-        webhook = _held(session, batch.webhook_id, arrived=arrived)
+        lock = _LOCK_AGAINST_DELETION if arrived else _LOCK
+        webhook = session.execute(lock, {"webhook": batch.webhook_id}).one_or_none()
         if webhook is None:
             return
-        session.execute(
-            insert(DeliveryAttemptRecord),
+        session.connection().execute(
+            _INSERT_ATTEMPTS,
             [
                 _attempt(outcome, next_step)
                 for outcome, next_step in zip(results, next_steps, strict=True)
             ],
         )
         _schedule_next(session, batch.lease, results, next_steps, now)
-        if webhook.target_url == target:
-            _update_endpoint_health(ports, session, webhook, results, next_steps)
+        is_known_healthy = arrived and webhook.failing_since is None
+        if webhook.target_url == target and not is_known_healthy:
+            stored = session.get_one(WebhookRecord, batch.webhook_id)
+            _update_endpoint_health(ports, session, stored, results, next_steps)
 
 
 def _measure(
@@ -122,10 +149,9 @@ def _kind(result: AttemptResult, next_step: NextStep) -> str:
 
 
 @part
-def fail_all(ports: Ports, lease: str, reason: str) -> None:
-    """End the deliveries of a lease without an attempt: there can be none."""
-    with ports.database.transaction() as session:
-        _end(session, reason, DeliveryRecord.lease == lease)
+def fail_all(ports: Ports, batch: Batch, reason: str) -> None:
+    """End the deliveries of a batch without an attempt: there can be none."""
+    fail_each(ports, batch.lease, dict.fromkeys(batch.deliveries, reason))
 
 
 @part
@@ -158,16 +184,6 @@ def _end(session: Session, reason: str, *which: ColumnElement[bool]) -> None:
     )
 
 
-def _held(session: Session, webhook_id: int, *, arrived: bool) -> WebhookRecord | None:
-    """Lock and return the webhook until the end of the transaction.
-
-    Before its deliveries, in the order of deletions, to avoid deadlocks. Against changes too,
-    unless all attempts succeeded: then batches don't wait for each other.
-    """
-    query = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
-    return session.scalars(query.with_for_update(key_share=True, read=arrived)).one_or_none()
-
-
 def _schedule_next(
     session: Session,
     lease: str,
@@ -182,19 +198,15 @@ def _schedule_next(
         alike.setdefault(came_to, []).append(outcome.delivery.id)
     for (next_step, answered, attempts), deliveries in alike.items():
         wait = next_step.wait
-        session.execute(
-            update(DeliveryRecord)
-            .where(DeliveryRecord.id.in_(deliveries), DeliveryRecord.lease == lease)
-            .values(
-                status=next_step.status.value,
-                attempts=attempts,
-                response_status=answered,
-                next_attempt_at=None if wait is None else now + timedelta(seconds=wait),
-                lease="",
-                lease_until=None,
-            )
-            .execution_options(synchronize_session=False)
-        )
+        values = {
+            "deliveries": deliveries,
+            "held": lease,
+            "new_status": next_step.status.value,
+            "new_attempts": attempts,
+            "answered": answered,
+            "next": None if wait is None else now + timedelta(seconds=wait),
+        }
+        session.connection().execute(_SCHEDULE, values)
 
 
 def _next_step(ports: Ports, outcome: AttemptResult) -> NextStep:

@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.deliveries import GONE, Batch
 from app.domain.webhooks.subscribable_events import required_permission
 from app.models import AppRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
+from app.models.record import UtcDateTime
 from app.ports import NamedRow, Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import internal
@@ -25,15 +26,17 @@ from app.services.deliveries.attempt_results import (
 )
 from app.services.deliveries.attempts import send_attempt
 from app.services.deliveries.dispatch import LEASE, release_batch
-from app.services.deliveries.signing import Endpoint, endpoint_of
+from app.services.deliveries.signing import ENDPOINT_COLUMNS, Endpoint, endpoint_of
 from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import decrypted_payload, holds_secret
 from app.services.outbox.publisher import TRACEPARENT
 from app.services.webhooks.link_recipients import SentLink, sent_links
-from app.services.webhooks.stored_webhooks import read_saver
+from app.services.webhooks.stored_webhooks import SAVER_COLUMNS, read_saver
 
 _MAX_BATCH_TIME = timedelta(seconds=5)
 """How long a batch may take before the rest of it goes back: a slow endpoint waits its turn."""
+_LEAST_LEASE = LEASE * 3 / 4
+"""What must be left of a lease when its batch begins: longer than a batch takes."""
 _SLOW_SECONDS = 1.0
 """Seconds after which what is known so far is written down, rather than with the whole batch."""
 
@@ -56,6 +59,33 @@ _COLUMNS = (
 )
 """The fields of ``Delivery``; one without a note is a sample."""
 
+_OF_BATCH = (
+    DeliveryRecord.id.in_(bindparam("deliveries", expanding=True)),
+    DeliveryRecord.lease == bindparam("held"),
+    DeliveryRecord.lease_until > bindparam("now", type_=UtcDateTime),
+)
+_LEASED = (
+    select(
+        *_COLUMNS,
+        DeliveryRecord.lease_until,
+        WebhookRecord.is_active.label("is_enabled"),
+        AppRecord.is_active.label("app_is_active"),
+        APP_PERMISSIONS.label("app_permissions"),
+        *ENDPOINT_COLUMNS,
+        *SAVER_COLUMNS,
+    )
+    .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+    .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
+    .where(*_OF_BATCH)
+    .order_by(DeliveryRecord.id)
+)
+_EXTEND = (
+    update(DeliveryRecord)
+    .where(*_OF_BATCH)
+    .values(lease_until=bindparam("ends"))
+    .returning(DeliveryRecord.id)
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Receiver:
@@ -71,16 +101,19 @@ def send_deliveries(ports: Ports, actor: Actor, batch: Batch) -> int:
     repeats with the same ``webhook-id``. A fault of ours counts as a failed attempt, and is raised
     at the end, for the log.
     """
+    rows = _leased_rows(ports, batch)
+    if not rows:
+        return 0
+    if not (rows[0].is_enabled and rows[0].app_is_active):
+        reason = "The app is inactive." if rows[0].is_enabled else "The webhook is disabled."
+        fail_all(ports, batch, reason)
+        return 0
     try:
-        receiver = _receiver(ports, batch)
-        deliveries = _begin(ports, batch)
+        receiver = _receiver(ports, rows[0])
     except DecryptionError:
-        fail_all(ports, batch.lease, _UNREADABLE_KEY)
+        fail_all(ports, batch, _UNREADABLE_KEY)
         return 0
-    if receiver is None:
-        fail_all(ports, batch.lease, _reason_not_to_send(ports, batch))
-        return 0
-    permitted = _permitted(ports, batch, receiver, deliveries)
+    permitted = _permitted(ports, batch, receiver, _deliveries(ports, batch, rows))
     results = _send(ports, batch, receiver.endpoint, permitted)
     if len(results) < len(permitted):
         release_batch(ports, actor, batch)
@@ -112,31 +145,26 @@ def _send(
     return results
 
 
-def _receiver(ports: Ports, batch: Batch) -> _Receiver | None:
-    """Return the batch's endpoint and its app's permissions; ``None`` if disabled."""
+def _leased_rows(ports: Ports, batch: Batch) -> Sequence[NamedRow]:
+    """Return the deliveries that the lease still covers, each with its webhook and app.
+
+    Their lease lasts for as long as a batch takes: it is extended if it is older.
+    """
+    now = ports.shared_clock.now()
+    values = {"deliveries": batch.deliveries, "held": batch.lease, "now": now}
     with ports.database.reading() as session:
-        row = session.execute(
-            select(WebhookRecord, APP_PERMISSIONS.label("app_permissions"))
-            .join(AppRecord, AppRecord.id == WebhookRecord.app_id)
-            .where(
-                WebhookRecord.id == batch.webhook_id,
-                WebhookRecord.is_active.is_(True),
-                AppRecord.is_active.is_(True),
-            )
-        ).one_or_none()
-    if row is None:
-        return None
-    webhook = row.WebhookRecord
-    permissions = read_permissions(row.app_permissions)
-    permitted = read_saver(webhook).payload_permissions(permissions)
-    return _Receiver(endpoint_of(ports, webhook), permitted)
+        rows = session.execute(_LEASED, values).all()
+    if all(row.lease_until - now >= _LEAST_LEASE for row in rows):
+        return rows
+    with ports.database.transaction() as session:
+        extended = set(session.connection().scalars(_EXTEND, {**values, "ends": now + LEASE}))
+    return [row for row in rows if row.id in extended]
 
 
-def _reason_not_to_send(ports: Ports, batch: Batch) -> str:
-    query = select(WebhookRecord.is_active).where(WebhookRecord.id == batch.webhook_id)
-    with ports.database.reading() as session:
-        is_enabled = session.scalar(query)
-    return "The app is inactive." if is_enabled else "The webhook is disabled."
+def _receiver(ports: Ports, row: NamedRow) -> _Receiver:
+    """Return the endpoint in a row of ``_LEASED``, with the permissions that it has."""
+    permitted = read_saver(row).payload_permissions(read_permissions(row.app_permissions))
+    return _Receiver(endpoint_of(ports, row), permitted)
 
 
 def _permitted(
@@ -154,21 +182,8 @@ def _permitted(
     return [delivery for delivery in deliveries if delivery.id not in reasons]
 
 
-def _begin(ports: Ports, batch: Batch) -> Sequence[Delivery]:
-    """Return the deliveries that the lease still covers, and extend it for the batch."""
-    now = ports.shared_clock.now()
-    with ports.database.transaction() as session:
-        rows = session.execute(
-            update(DeliveryRecord)
-            .where(
-                DeliveryRecord.id.in_(batch.deliveries),
-                DeliveryRecord.lease == batch.lease,
-                DeliveryRecord.lease_until > now,
-            )
-            .values(lease_until=now + LEASE)
-            .returning(*_COLUMNS)
-        ).all()
-    deliveries = sorted((_delivery(row) for row in rows), key=lambda delivery: delivery.id)
+def _deliveries(ports: Ports, batch: Batch, rows: Sequence[NamedRow]) -> Sequence[Delivery]:
+    deliveries = [_delivery(row) for row in rows]
     if ports.traces.is_on:
         notes = {row.id: row.note_id for row in rows if row.note_id is not None}
         deliveries = _with_traces(ports, deliveries, notes)

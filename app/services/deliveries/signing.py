@@ -10,10 +10,19 @@ from app.domain.deliveries.signatures import Envelope, headers_of, hex_signature
 from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
 from app.domain.values.version import SCHEMA_VERSION
 from app.models import WebhookRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
 from app.services.deliveries.attempt_results import Delivery
 from app.services.keys.ring import ring
+
+ENDPOINT_COLUMNS = (
+    WebhookRecord.target_url,
+    WebhookRecord.secret,
+    WebhookRecord.old_secret,
+    WebhookRecord.old_secret_until,
+    WebhookRecord.custom_headers,
+)
+"""What ``endpoint_of`` expects in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +47,11 @@ class Endpoint:
 
 
 @part
-def endpoint_of(ports: Ports, webhook: WebhookRecord) -> Endpoint:
-    """The endpoint of a webhook; while a secret is replaced both are used, the new one first."""
+def endpoint_of(ports: Ports, webhook: WebhookRecord | NamedRow) -> Endpoint:
+    """The endpoint of a webhook, from its record or a row that has ``ENDPOINT_COLUMNS``.
+
+    While a secret is replaced both are used, the new one first.
+    """
     encrypted = [webhook.secret]
     until = webhook.old_secret_until
     if until is not None and until > ports.clock.now():
