@@ -15,7 +15,11 @@ from app.domain.values.installation_errors import DatabaseUnavailable
 from app.ports import Ports
 from app.ports.queue import QueueUnavailable
 from app.services.apps.installation_worker import install_next_app
-from app.services.deliveries.dispatch import lease_due_deliveries, release_batch
+from app.services.deliveries.dispatch import (
+    MAX_ENDPOINTS,
+    lease_due_deliveries,
+    release_batch,
+)
 from app.services.deliveries.fanout import fan_out_events
 from app.services.deliveries.sending import send_deliveries
 from app.services.operations.cleanup import clean_up
@@ -52,7 +56,8 @@ class Task:
 
     A round that did something is repeated immediately, and the next round of the task ``wakes``
     begins. With ``on_demand`` the next round begins when ``find_waiting_work`` names the task, and
-    ``interval`` is only the pause after a fault.
+    ``interval`` is only the pause after a fault. ``pause`` is how many seconds it waits at least
+    before it is woken again, so that several reasons make one round.
 
     ``threads`` run at the same time; for held-up ones others start, up to ``max_threads``. With
     ``take``, ``work`` also gets the batch that this returns. One thread at a time waits in it and
@@ -65,6 +70,7 @@ class Task:
     threads: int = 1
     max_threads: int = 0
     on_demand: bool = False
+    pause: float = 0.0
     wakes: str = ""
     take: Callable[[Ports], Batch | None] | None = None
 
@@ -94,7 +100,8 @@ def _dispatch(ports: Ports, actor: Actor) -> int:
             for lost in batches[place:]:
                 release_batch(ports, actor, lost)
             raise
-    return len(batches)
+    # What is left belongs to endpoints that have their share, unless there were too many of them.
+    return len(batches) if len(batches) >= MAX_ENDPOINTS else 0
 
 
 def _take_batch(ports: Ports) -> Batch | None:
@@ -104,12 +111,12 @@ def _take_batch(ports: Ports) -> Batch | None:
 TASKS = (
     Task("heartbeat", record_heartbeat, 15.0),
     Task("events", fan_out_events, 0.2, on_demand=True, wakes="dispatch"),
-    Task("dispatch", _dispatch, 0.2, on_demand=True),
+    Task("dispatch", _dispatch, 0.2, on_demand=True, pause=0.02),
     Task(
         "deliveries",
         send_deliveries,
         0.0,
-        threads=16,
+        threads=32,
         max_threads=128,
         wakes="dispatch",
         take=_take_batch,
@@ -221,6 +228,8 @@ class _TaskThreads:
     def _wait_for_next(self) -> None:
         task = self._duty
         self._rounds[current_thread()] = _WAITING
+        if task.pause:
+            self._stop.wait(task.pause)
         # Cleared before the round, so that what arrives meanwhile begins another one.
         if self._wake.wait(None if task.on_demand else task.interval):
             self._wake.clear()

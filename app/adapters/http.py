@@ -25,7 +25,7 @@ from app.domain.values.ip_addresses import Network
 from app.domain.values.version import VERSION
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
 
-_POOL_SIZE = 16
+_POOL_SIZE = 32
 """Connections to one address that are kept: as many as threads make deliveries."""
 
 # A body is read as it comes: a few compressed bytes could become any number of others.

@@ -21,7 +21,7 @@ BATCH_SIZE = 16
 MAX_LEASES = 4
 """Batches of one endpoint that may be under way at once, on all machines together."""
 
-MAX_BATCHES = 12
+MAX_BATCHES = 24
 """Batches under way to endpoints that do not fail yet, as far as each gets one at all."""
 
 MAX_FAILING_BATCHES = 8
@@ -30,7 +30,7 @@ MAX_FAILING_BATCHES = 8
 LEASE = timedelta(seconds=60)
 """Twice as long as a batch takes at most, or waits for a thread unless there is a queue."""
 
-_MAX_ENDPOINTS = 64
+MAX_ENDPOINTS = 64
 """Endpoints that one round leases batches for: others can write in between."""
 
 _LEASE_NAME = 16
@@ -77,7 +77,7 @@ _WAITING = (
     select(_asked.c.id)
     .where(_asked.c.since.is_not(None))
     .order_by(_asked.c.since, _asked.c.id)
-    .limit(_MAX_ENDPOINTS)
+    .limit(MAX_ENDPOINTS)
 )
 _oldest = (
     select(_delivery.id)

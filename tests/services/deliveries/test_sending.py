@@ -9,11 +9,11 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import SCHEDULE
+from app.domain.deliveries.deliveries import SCHEDULE, Batch
 from app.models import DeliveryAttemptRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import CallFailed, CallFault, HttpRequest, HttpResponse
-from app.services.deliveries.dispatch import lease_due_deliveries
+from app.services.deliveries.dispatch import BATCH_SIZE, lease_due_deliveries
 from app.services.deliveries.sending import send_deliveries
 from app.services.keys.ring import published_keys
 from tests.builders.apps import make_app
@@ -23,6 +23,7 @@ from tests.builders.webhooks import TARGET, change_delivery, make_delivery, make
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
 from tests.fixtures.ports import fake_ports
+from tests.fixtures.statements import executions
 
 
 @pytest.fixture
@@ -266,6 +267,59 @@ def test_two_workers_never_send_the_same_attempt(
     sent = [request.headers["webhook-id"] for request in http.requests]
     assert len(sent) == len(set(sent)) == 40
     other.database.close()
+
+
+def test_batch_that_waited_keeps_its_lease_while_it_is_sent(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    make_delivery(delivering, webhook)
+    (batch,) = lease_due_deliveries(delivering, WORKER)
+    clock.pass_(seconds=40)
+    taken_over: list[Batch] = []
+
+    def answer(_request: HttpRequest) -> HttpResponse:
+        clock.pass_(seconds=21)  # beyond the end of the lease as it was when the batch began
+        taken_over.extend(lease_due_deliveries(delivering, WORKER))
+        return HttpResponse(200)
+
+    http.answer = answer
+
+    assert send_deliveries(delivering, WORKER, batch) == 1
+    assert taken_over == []
+    assert lease_due_deliveries(delivering, WORKER) == ()
+
+
+def test_batch_whose_lease_another_worker_has_is_not_sent(
+    delivering: Ports, http: FakeHttp, webhook: int, clock: FakeClock
+) -> None:
+    make_delivery(delivering, webhook)
+    (late,) = lease_due_deliveries(delivering, WORKER)
+    clock.pass_(seconds=60)
+
+    assert send_deliveries(delivering, WORKER, late) == 0  # ended, although no one has it yet
+    (current,) = lease_due_deliveries(delivering, WORKER)
+    assert send_deliveries(delivering, WORKER, late) == 0
+    assert http.requests == []
+    assert send_deliveries(delivering, WORKER, current) == 1
+
+
+def test_batch_takes_one_read_and_one_transaction(
+    sqlite_url: str, http: FakeHttp, clock: FakeClock
+) -> None:
+    delivering = replace(fake_ports(sqlite_url, clock), http=http)
+    app, _ = make_app(delivering, "warehouse", Permission.MANAGE_PRODUCTS)
+    hook = make_webhook(delivering, app, secret="hush")
+    for _ in range(BATCH_SIZE):
+        make_delivery(delivering, hook)
+    (batch,) = lease_due_deliveries(delivering, WORKER)
+
+    with executions() as statements:
+        assert send_deliveries(delivering, WORKER, batch) == BATCH_SIZE
+
+    kinds = [statement.split(maxsplit=1)[0] for statement in statements]
+    delivering.database.close()
+    # One read, then: lock the webhook, insert the attempts, close the deliveries.
+    assert kinds == ["SELECT", "BEGIN", "SELECT", "INSERT", "UPDATE"], statements
 
 
 def test_killed_workers_lease_is_taken_over(
