@@ -4,12 +4,20 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.domain.values.ids import to_global_id
 from benchmarks.load_client import Target, request_bytes
 from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
 
 ME = "{ me { id email firstName lastName userPermissions { code name } } }"
-_PRODUCTS = "{ products(first: 20) { edges { node { id name slug } } pageInfo { hasNextPage } } }"
+_PAGE = "edges { node { %s } } pageInfo { hasNextPage }"
+_PRODUCTS = f"{{ products(first: 20) {{ {_PAGE % 'id name slug'} }} }}"
+_CUSTOMERS = f"{{ customers(first: 20) {{ {_PAGE % 'id email firstName lastName dateJoined'} }} }}"
+_ORDERS = f"{{ orders(first: 20) {{ {_PAGE % 'id number status created userEmail'} }} }}"
+_DELIVERIES = (
+    "query ($id: ID!) { webhook(id: $id) { eventDeliveries(first: 20)"
+    f" {{ {_PAGE % 'id createdAt status eventType'} }} }} }}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +55,17 @@ def steady(port: int, shop: BenchShop) -> list[Path]:
     """Everything that answers without hashing a password."""
     verify = "mutation ($token: String) { tokenVerify(token: $token) { isValid errors { code } } }"
     refresh = "mutation ($token: String) { tokenRefresh(refreshToken: $token) { token } }"
+    hook = {"id": to_global_id("Webhook", shop.webhook)}
     return [
         me(port, shop),
         Path("`shop { name }`, anonymous", graphql(port, "{ shop { name } }")),
         app_request(port, shop),
         Path("`products(first: 20)` with an app token", graphql(port, _PRODUCTS, shop.app_token)),
+        Path("`customers(first: 20)`", graphql(port, _CUSTOMERS, shop.reader_token)),
+        Path("`orders(first: 20)`", graphql(port, _ORDERS, shop.reader_token)),
+        Path(
+            "`eventDeliveries(first: 20)`", graphql(port, _DELIVERIES, shop.reader_token, hook)
+        ),
         Path("`tokenVerify`", graphql(port, verify, variables={"token": shop.access})),
         Path("`tokenRefresh`", graphql(port, refresh, variables={"token": shop.refresh})),
         Path("key set", request_bytes("/.well-known/jwks.json", port=port)),

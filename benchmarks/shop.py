@@ -11,12 +11,16 @@ from app.ports import Ports
 from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import make_app
-from tests.builders.people import PASSWORD, make_group, make_user, sign_in
+from tests.builders.orders import make_order
+from tests.builders.people import NOBODY, PASSWORD, make_group, make_user, sign_in
 from tests.builders.products import make_product
-from tests.builders.webhooks import make_webhook
+from tests.builders.webhooks import make_many_deliveries, make_webhook
 
 MANAGER = "manager@example.com"
 PRODUCTS = 100
+_CUSTOMERS = 100
+_ORDERS = 40
+_DELIVERIES = 100
 _CHUNK = 50_000
 _QUERY = (
     "subscription { event { issuedAt ... on ProductUpdated"
@@ -39,7 +43,23 @@ class BenchShop:
         self.access, self.refresh = pair.access, pair.refresh
         self.app, self.app_token = make_app(self.ports, "bench", Permission.MANAGE_PRODUCTS)
         self.products = [make_product(self.ports, f"Product {n}") for n in range(PRODUCTS)]
+        self.reader_token, self.webhook = _fill_lists(self.ports, self.products[0])
         _add_other_users(self.url.removeprefix("sqlite:///"), other_users)
+
+
+def _fill_lists(ports: Ports, product: int) -> tuple[str, int]:
+    """Fill the lists of customers, orders and deliveries; return the token that reads them.
+
+    The second value is the webhook that has the deliveries.
+    """
+    for number in range(_CUSTOMERS):
+        make_user(ports, f"customer{number}@example.com", password=None, first_name="Ada")
+    for _ in range(_ORDERS):
+        make_order(ports, NOBODY, product)
+    app, token = make_app(ports, "reader", Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
+    webhook = make_webhook(ports, app, EventType.STAFF_DELETED)
+    make_many_deliveries(ports, webhook, _DELIVERIES)
+    return token, webhook
 
 
 def subscribe(ports: Ports, app: int, count: int, target: str) -> None:
