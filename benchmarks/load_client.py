@@ -3,6 +3,7 @@
 import selectors
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -107,8 +108,12 @@ def run(
     connections: int = 8,
     status: int = 200,
     limit: int | None = None,
+    pause: float = 0.0,
 ) -> Outcome:
-    """Send ``request`` again and again on that many connections, that long or ``limit`` times."""
+    """Send ``request`` again and again on that many connections, that long or ``limit`` times.
+
+    Each connection waits ``pause`` seconds between an answer and its next request.
+    """
     expected = f"HTTP/1.1 {status} ".encode()
     selector = selectors.DefaultSelector()
     open_connections = [_connect(port) for _ in range(connections)]
@@ -116,18 +121,25 @@ def run(
     unexpected = 0
     started = time.perf_counter()
     deadline = started + seconds
-    for connection in open_connections:
+    waiting: deque[tuple[float, _Connection]] = deque()
+    for number, connection in enumerate(open_connections):
         selector.register(connection.socket, selectors.EVENT_READ, connection)
-        _send(connection, request)
+        waiting.append((started + pause * number / connections, connection))
     while time.perf_counter() < deadline and (limit is None or len(latencies) < limit):
-        for key, _ in selector.select(timeout=1.0):
+        while waiting and waiting[0][0] <= time.perf_counter():
+            _send(waiting.popleft()[1], request)
+        until = waiting[0][0] - time.perf_counter() if waiting else 1.0
+        for key, _ in selector.select(timeout=max(0.0, until)):
             connection = key.data
             head = _receive(connection)
             if head is None:
                 continue
             latencies.append((time.perf_counter() - connection.sent_at) * 1000)
             unexpected += not head.startswith(expected)
-            _send(connection, request)
+            if pause:
+                waiting.append((time.perf_counter() + pause, connection))
+            else:
+                _send(connection, request)
     elapsed = time.perf_counter() - started
     for connection in open_connections:
         connection.socket.close()

@@ -63,9 +63,7 @@ def steady(port: int, shop: BenchShop) -> list[Path]:
         Path("`products(first: 20)` with an app token", graphql(port, _PRODUCTS, shop.app_token)),
         Path("`customers(first: 20)`", graphql(port, _CUSTOMERS, shop.reader_token)),
         Path("`orders(first: 20)`", graphql(port, _ORDERS, shop.reader_token)),
-        Path(
-            "`eventDeliveries(first: 20)`", graphql(port, _DELIVERIES, shop.reader_token, hook)
-        ),
+        Path("`eventDeliveries(first: 20)`", graphql(port, _DELIVERIES, shop.reader_token, hook)),
         Path("`tokenVerify`", graphql(port, verify, variables={"token": shop.access})),
         Path("`tokenRefresh`", graphql(port, refresh, variables={"token": shop.refresh})),
         Path("key set", request_bytes("/.well-known/jwks.json", port=port)),

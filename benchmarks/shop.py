@@ -29,10 +29,13 @@ _QUERY = (
 
 
 class BenchShop:
-    """A migrated SQLite shop with one manager, one app, and as many other users as given."""
+    """A migrated shop with a manager, apps, products, customers, orders and deliveries.
 
-    def __init__(self, folder: Path, *, other_users: int) -> None:
-        self.url = f"sqlite:///{folder / f'bench-{other_users}.sqlite3'}"
+    On SQLite, with as many other users as given; else in the empty database at ``url``.
+    """
+
+    def __init__(self, folder: Path, *, other_users: int = 0, url: str = "") -> None:
+        self.url = url or f"sqlite:///{folder / f'bench-{other_users}.sqlite3'}"
         upgrade(self.url)
         self.ports: Ports = connect(Settings(database_url=self.url))
         group = make_group(
@@ -44,7 +47,8 @@ class BenchShop:
         self.app, self.app_token = make_app(self.ports, "bench", Permission.MANAGE_PRODUCTS)
         self.products = [make_product(self.ports, f"Product {n}") for n in range(PRODUCTS)]
         self.reader_token, self.webhook = _fill_lists(self.ports, self.products[0])
-        _add_other_users(self.url.removeprefix("sqlite:///"), other_users)
+        if other_users:
+            _add_other_users(self.url.removeprefix("sqlite:///"), other_users)
 
 
 def _fill_lists(ports: Ports, product: int) -> tuple[str, int]:
