@@ -1,9 +1,11 @@
 """Identity providers at the console: listed, shown, enabled and disabled."""
 
+from sqlalchemy import update
+
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
-from app.models import SessionRecord
+from app.models import SessionRecord, UserRecord
 from app.ports import Ports
 from app.services.identity.providers import known_providers
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
@@ -179,6 +181,28 @@ def test_issuer_change_lists_affected_users_and_keeps_recovery(
     make_provider(shop, active=False)
     save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
     assert "linked account" not in console.open(edit).text
+
+
+def test_refused_issuer_is_explained_in_the_person_s_language(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY, Permission.MANAGE_SETTINGS)
+    make_provider(shop, name="Northlight ID")
+    save_provider(shop, OPERATOR, "default", ProviderUpdate({}))
+    link_identity(shop, make_user(shop))
+    come_by_sign_on(shop)
+    set_mode(shop, PasswordLoginMode.CUSTOMERS_ONLY)
+    with shop.database.transaction() as session:
+        session.execute(update(UserRecord).values(language_code="DE"))
+    typed = {"name": "Northlight ID", "issuer": "https://b.invalid"}
+    typed |= {"json_web_key_set_url": ISSUER_THERE, "user_info_url": ISSUER_THERE}
+    assert (
+        "Aussteller: 1 Person, davon 0 aus dem Team, hat sich mit Northlight ID angemeldet; ein "
+        "anderer Aussteller hebt die Verknüpfung auf. Niemand sonst, der Einstellungen verwalten "
+        "kann, könnte sich anmelden, und keine App kann Einstellungen verwalten; deshalb ließe "
+        "sich das nicht rückgängig machen. Sie können es ändern, solange sich alle mit Passwort "
+        "anmelden können."
+    ) in console.send(f"{PAGE}edit", typed).text
 
 
 def test_switching_asks_again_who_one_is(
