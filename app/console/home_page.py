@@ -1,6 +1,6 @@
 """The first page's view model: its sentences, states and numbers, made of an overview."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,12 +18,14 @@ from app.console.formatting import (
 )
 from app.console.home_charts import make_requests_chart
 from app.console.home_people import AttentionItem, people_items
+from app.console.parts import enumeration
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.setup_checklist import Checklist, make_checklist
 from app.console.stack_charts import StackChart
 from app.console.time_zone import local
 from app.domain.audit.entries import AuditEntry
 from app.domain.deliveries.daily_statistics import DeliveryDay
+from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.text import translatable
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
@@ -105,6 +107,7 @@ def make_home_page(seen: Overview) -> HomePage:
         *_switch_items(seen, can_change=seen.traffic is not None),
         *(_provider_item(provider) for provider in active if provider.is_paused),
         *_template_items(seen.broken_templates),
+        *_sender_items(seen.mails_without_app),
         *people_items(seen.people, seen.switches, seen.at, sign_on_is_used=bool(active)),
     )
     return HomePage(
@@ -202,6 +205,25 @@ def _template_items(broken: int) -> Iterable[AttentionItem]:
             text("The default is sent instead."),
             "console.mail_templates.index",
             action=text("View templates"),
+        )
+
+
+def _sender_items(kinds: Sequence[MailKind]) -> Iterable[AttentionItem]:
+    if kinds:
+        yield AttentionItem(
+            "warn",
+            html_text(
+                "{count} kind of email has no app that can send it.",
+                "{count} kinds of email have no app that can send them.",
+                count=len(kinds),
+            ),
+            text(
+                "An active app must get the links. Until then, this shop sends: {emails}.",
+                emails=enumeration([text(KIND_LABELS[kind]) for kind in kinds]),
+            ),
+            "console.shop_settings.index",
+            {"_anchor": "mail-senders"},
+            text("Choose senders"),
         )
 
 

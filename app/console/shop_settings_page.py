@@ -19,7 +19,7 @@ from app.console.parts import Fact
 from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import MailKind
-from app.domain.mails.senders import LINK_EVENTS, MailSender, sender_setting
+from app.domain.mails.senders import LINK_EVENTS, MailSender, kinds_without_app, sender_setting
 from app.domain.shop.setting_table import Setting, SettingGroup, SettingKind, settings_in
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.text import translatable
@@ -233,11 +233,8 @@ def _not_sent() -> str:
 
 def _without_app(form: ConsoleForm, apps: LinkApps) -> str:
     """Return a warning about emails that an app is to send, and none can."""
-    labels = [
-        form[name].label.text
-        for name, kind in _KINDS.items()
-        if form[name].data in (MailSender.APP, MailSender.BOTH) and not apps[kind]
-    ]
+    senders = {kind: str(form[name].data) for name, kind in _KINDS.items()}
+    labels = [form[sender_setting(kind)].label.text for kind in kinds_without_app(senders, apps)]
     if not labels:
         return ""
     return text(

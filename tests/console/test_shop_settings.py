@@ -144,6 +144,20 @@ def test_unknown_group_is_no_page(staff_console: StaffConsole) -> None:
         assert console.send(f"{PAGE}{name}", {}, seen_at=PAGE).status == 404
 
 
+def test_home_names_emails_that_no_app_can_send(staff_console: StaffConsole, shop: Ports) -> None:
+    console = staff_console(MANAGER)
+    assert "no app that can send" not in console.open("/console/").text
+    mailing = make_mailing_shop(shop)
+    home = console.open("/console/").text
+    assert "5 kinds of email have no app that can send them." in home
+    mailing.make_listener(Permission.MANAGE_USERS)
+    home = console.open("/console/").text
+    assert "1 kind of email has no app that can send it." in home
+    assert "Until then, this shop sends: Staff invitation." in home
+    mailing.make_listener(Permission.MANAGE_STAFF)
+    assert "no app that can send" not in console.open("/console/").text
+
+
 def test_page_says_which_apps_can_send_emails(staff_console: StaffConsole, shop: Ports) -> None:
     mailing = make_mailing_shop(shop)
     console = staff_console(MANAGER)

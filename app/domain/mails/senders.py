@@ -1,6 +1,6 @@
 """Which emails with a link an app can send instead, and how long ours waits for it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from enum import StrEnum
 from types import MappingProxyType
@@ -36,6 +36,20 @@ MAX_WAIT = timedelta(minutes=30)
 
 ASKED_AGAIN = timedelta(hours=24)
 """Someone who asks again so soon didn't get the app's email: ours is sent, too."""
+
+
+def kinds_without_app(
+    senders: Mapping[MailKind, str], apps: Mapping[MailKind, Collection[str]]
+) -> tuple[MailKind, ...]:
+    """Return the kinds that an app is to send though none can: ours are sent.
+
+    ``senders`` are the settings, ``apps`` the names of the apps that can send each kind.
+    """
+    return tuple(
+        kind
+        for kind, sender in senders.items()
+        if sender in (MailSender.APP, MailSender.BOTH) and not apps[kind]
+    )
 
 
 def sender_setting(kind: MailKind) -> str:

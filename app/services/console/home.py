@@ -11,6 +11,7 @@ from app.domain.audit.entries import AuditEntry
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.daily_statistics import DeliveryDay
+from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.shop.traffic import TrafficHour, TrafficKind
 from app.domain.single_sign_on.providers import Provider
@@ -34,6 +35,7 @@ from app.services.shop.traffic import (
 )
 from app.services.sign_in.login_throttle import blocked_count
 from app.services.webhooks.failing_webhooks import FailingWebhook, list_failing_webhooks
+from app.services.webhooks.link_apps import mails_without_app, sender_columns
 
 _HOUR = timedelta(hours=1)
 _CHANGES = 5
@@ -107,7 +109,8 @@ class Overview:
     and ``webhooks`` (the failing ones) MANAGE_APPS. ``setup`` needs MANAGE_SETTINGS, and is
     ``None`` when it was dismissed. ``closing`` is ``None`` while the storefront
     is open. ``broken_templates`` are emails that are sent by our template, because the shop's
-    can't be used; it needs MANAGE_SETTINGS.
+    can't be used, ``mails_without_app`` those that an app is to send though none can; both need
+    MANAGE_SETTINGS.
     """
 
     at: datetime
@@ -121,11 +124,15 @@ class Overview:
     last_changes: tuple[AuditEntry, ...] | None
     setup: Setup | None
     broken_templates: int = 0
+    mails_without_app: tuple[MailKind, ...] = ()
 
 
 @staff_only
 def show_overview(ports: Ports, actor: Actor) -> Overview:
-    """The installation as it is right now; at most four statements, whatever the caller holds."""
+    """The installation as it is right now; at most four statements, whatever the caller holds.
+
+    One more if apps are to send emails.
+    """
     manages_staff = actor.holds(Permission.MANAGE_STAFF)
     manages_apps = actor.holds(Permission.MANAGE_APPS)
     manages_settings = actor.holds(Permission.MANAGE_SETTINGS)
@@ -151,6 +158,7 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
         broken_templates=found.template_faults + len(ports.own_templates.faults())
         if manages_settings
         else 0,
+        mails_without_app=mails_without_app(ports, found) if manages_settings else (),
     )
 
 
@@ -178,7 +186,7 @@ def _shop_columns(ports: Ports, actor: Actor) -> list[ColumnElement[Any]]:
         columns += _people_columns(ports)
     if actor.holds(Permission.MANAGE_SETTINGS):
         columns.append(requests_since(ports, _HOUR, *_NOT_STAFF).label("from_outside"))
-        columns += setup_columns()
+        columns += [*setup_columns(), *sender_columns()]
         columns.append(ShopRecord.storefront_rejections.label("rejected"))
         columns.append(template_fault_count().scalar_subquery().label("template_faults"))
     return columns

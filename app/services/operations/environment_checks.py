@@ -6,8 +6,11 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
+from app.domain.mails.mail_log import kind_label
+from app.domain.mails.senders import sender_setting
 from app.domain.values.check_results import Finding, State
-from app.models import ForwardingRecord
+from app.models import ForwardingRecord, ShopRecord
+from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.mail import MailUndeliverable
 from app.ports.throttle import ThrottleUnavailable
@@ -16,6 +19,7 @@ from app.services.identity.providers import known_providers
 from app.services.operations.worker_heartbeat import read_worker_status
 from app.services.shop.mail_templates import broken_templates
 from app.services.single_sign_on.provider_checks import check_provider
+from app.services.webhooks.link_apps import mails_without_app
 
 _ALIVE = timedelta(seconds=60)
 """Four times as long as a worker lets pass between two signs of life."""
@@ -75,6 +79,20 @@ def template_findings(ports: Ports) -> Iterator[Finding]:
     remedy = "Edit it in the console under Email templates. Until then, the default is sent."
     for name, fault_text in broken_templates(ports):
         yield Finding(subject, State.WARNING, f"{name}: {fault_text}", remedy)
+
+
+@part
+def sender_finding(ports: Ports) -> Iterator[Finding]:
+    """Yield a warning about emails that an app is to send, if no active app can."""
+    with ports.database.reading() as session:
+        shop = session.get_one(ShopRecord, SHOP_ID)
+    kinds = mails_without_app(ports, shop)
+    if kinds:
+        names = ", ".join(kind_label(kind) for kind in kinds)
+        message = f"No active app gets the links of: {names}. This shop sends these emails."
+        settings = " or ".join(sender_setting(kind).replace("_", "-") for kind in kinds)
+        remedy = f"Subscribe an app to their events, or run flask shop set {settings} OURS."
+        yield Finding("emails from apps", State.WARNING, message, remedy)
 
 
 @part

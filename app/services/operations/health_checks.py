@@ -22,6 +22,7 @@ from app.services.operations.environment_checks import (
     forwarding_findings,
     mail_finding,
     provider_findings,
+    sender_finding,
     template_findings,
     throttle_findings,
     worker_findings,
@@ -64,6 +65,7 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
     yield from worker_findings(ports)
     yield mail_finding(ports)
     yield from template_findings(ports)
+    yield from sender_finding(ports)
     providers = tuple(provider_findings(ports, actor))
     yield from providers
     broken = {finding.subject for finding in providers if finding.state is State.FAILED}

@@ -3,14 +3,22 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from sqlalchemy import ColumnElement
+
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EVENTS, EventType
 from app.domain.mails.mail import MailKind
-from app.domain.mails.senders import LINK_EVENTS
+from app.domain.mails.senders import (
+    LINK_EVENTS,
+    MailSender,
+    kinds_without_app,
+    sender_setting,
+)
 from app.domain.webhooks.permissions import may_receive_link
-from app.ports import Ports
-from app.services.authorization.register import requires
+from app.models import ShopRecord
+from app.ports import NamedRow, Ports
+from app.services.authorization.register import part, requires
 from app.services.webhooks.subscribers import Subscriber, subscribers_of
 
 _ASKS = re.compile(r"\btoken\b")
@@ -23,6 +31,25 @@ def list_link_apps(ports: Ports, actor: Actor) -> Mapping[MailKind, tuple[str, .
 
     To people without further permissions: a link of others needs those, too.
     """
+    return _link_apps(ports)
+
+
+@part
+def sender_columns() -> list[ColumnElement[str]]:
+    """Return the columns that ``mails_without_app`` reads."""
+    return [getattr(ShopRecord, sender_setting(kind)) for kind in LINK_EVENTS]
+
+
+@part
+def mails_without_app(ports: Ports, shop: NamedRow | ShopRecord) -> tuple[MailKind, ...]:
+    """Return the kinds that an app is to send though none can; no statement if we send all."""
+    senders = {kind: getattr(shop, sender_setting(kind)) for kind in LINK_EVENTS}
+    if all(sender == MailSender.OURS for sender in senders.values()):
+        return ()
+    return kinds_without_app(senders, _link_apps(ports))
+
+
+def _link_apps(ports: Ports) -> dict[MailKind, tuple[str, ...]]:
     types = {event for events in LINK_EVENTS.values() for event in events}
     with ports.database.reading() as session:
         found = subscribers_of(session, types)

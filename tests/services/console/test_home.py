@@ -11,6 +11,8 @@ from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.deliveries.daily_statistics import SlowestEndpoint
 from app.domain.deliveries.deliveries import DeliveryStatus
+from app.domain.mails.mail import MailKind
+from app.domain.mails.senders import LINK_EVENTS
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.shop.traffic import TrafficKind
 from app.domain.values.errors import PermissionDenied
@@ -18,6 +20,7 @@ from app.ports import Ports
 from app.ports.provider_cache import CachedProviderKeys
 from app.services.console.home import show_overview
 from app.services.deliveries import daily_statistics as delivery_days
+from tests.builders.app_mail import make_mailing_shop
 from tests.builders.apps import make_app
 from tests.builders.deliveries import store_attempt, store_deliveries
 from tests.builders.people import ADDRESS, NOBODY, actor_of, make_staff, make_user, sign_in
@@ -206,6 +209,20 @@ def test_overview_shows_what_the_caller_can_see(ports: Ports) -> None:
     }
     with pytest.raises(PermissionDenied):
         show_overview(ports, NOBODY)
+
+
+def test_emails_without_an_app_that_can_send_them_are_shown(ports: Ports) -> None:
+    manager = make_staff(ports, "settings@example.com", Permission.MANAGE_SETTINGS)
+    actor = actor_of(ports, manager)
+    assert show_overview(ports, actor).mails_without_app == ()
+    mailing = make_mailing_shop(ports)
+    assert show_overview(ports, actor).mails_without_app == tuple(LINK_EVENTS)
+    webhook = mailing.make_listener(Permission.MANAGE_USERS)
+    assert show_overview(ports, actor).mails_without_app == (MailKind.STAFF_INVITATION,)
+    change_webhook(ports, webhook, is_active=False)
+    assert show_overview(ports, actor).mails_without_app == tuple(LINK_EVENTS)
+    other = make_staff(ports, "apps@example.com", Permission.MANAGE_APPS)
+    assert show_overview(ports, actor_of(ports, other)).mails_without_app == ()
 
 
 def test_page_costs_at_most_four_statements(ports: Ports) -> None:

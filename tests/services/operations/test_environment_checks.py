@@ -13,6 +13,7 @@ from app.adapters.mailer import SmtpMailer
 from app.adapters.template_folder import JinjaOwnTemplates
 from app.adapters.throttle_redis import connect_redis_throttle
 from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.domain.mails.own_templates import OwnTemplate
 from app.domain.values.check_results import Finding, State
@@ -22,6 +23,7 @@ from app.services.operations.health_checks import run_checks
 from app.services.operations.worker_heartbeat import read_worker_status, record_heartbeat
 from app.services.shop.mail_templates import save_template
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.app_mail import make_mailing_shop
 from tests.builders.apps import make_app
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
@@ -141,6 +143,21 @@ def test_broken_email_templates_are_reported(at: Later, tmp_path: Path) -> None:
         "Password reset (Deutsch): html, line 1: There is no value gone in this email."
     )
     assert "Email templates" in stored.remedy
+
+
+def test_emails_that_no_app_can_send_are_reported(at: Later) -> None:
+    assert found(at(), "emails from apps") == []
+    mailing = make_mailing_shop(at())
+    mailing.make_listener(Permission.MANAGE_USERS)
+    [finding] = found(at(), "emails from apps")
+    assert finding == Finding(
+        "emails from apps",
+        State.WARNING,
+        "No active app gets the links of: Staff invitation. This shop sends these emails.",
+        "Subscribe an app to their events, or run flask shop set staff-invitation-sender OURS.",
+    )
+    mailing.make_listener(Permission.MANAGE_STAFF)
+    assert found(at(), "emails from apps") == []
 
 
 def test_redis_with_eviction_is_reported(at: Later, redis_url: str) -> None:
