@@ -1,7 +1,7 @@
 """Sentences of the catalogues in the browser: said in a language, and English ones left over."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from babel.messages.catalog import Message
 from playwright.sync_api import Page
@@ -33,6 +33,7 @@ A sentence with marks in it is the whole text around them.
 _TAG = re.compile(r"</?\w+[^>]*>")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _NEVER = r"(?!)"
+_NO_VALUES: Mapping[str, object] = {}
 _MANY = 4
 """Words from which on a sentence is looked for inside of longer texts, too."""
 
@@ -55,6 +56,10 @@ class Words:
             return said
         return said % values if "%(" in english else said.format_map(values)
 
+    def pattern(self, english: str, **values: object) -> re.Pattern[str]:
+        """Return what matches a sentence with these values, whatever its other values are."""
+        return re.compile(_pattern(self.say(english), values))
+
 
 class EnglishLeft:
     """English sentences with a translation, looked for in the texts of pages.
@@ -75,7 +80,7 @@ class EnglishLeft:
             if not PLACES.search(plain):
                 self._exact.add(plain)
             if words >= (_MANY if plain in self._exact else 2):
-                (long if plain in self._exact else patterns).append(_pattern(plain))
+                (long if plain in self._exact else patterns).append(rf"\b{_pattern(plain)}")
         self._exact = {text for text in self._exact if text.lower() not in said}
         self._long = re.compile("|".join(long) or _NEVER)
         self._with_values = re.compile("|".join(patterns) or _NEVER)
@@ -100,15 +105,12 @@ def _translated(catalogue: Iterable[Message]) -> Iterator[str]:
             yield from (" ".join(form.split()) for form in english)
 
 
-def _pattern(sentence: str) -> str:
-    """Return what matches a sentence with any values."""
-    return r"\b" + ".+".join(map(re.escape, _fixed(sentence)))
-
-
-def _fixed(sentence: str) -> list[str]:
-    """Return a sentence's texts between its values."""
-    end, parts = 0, []
+def _pattern(sentence: str, values: Mapping[str, object] = _NO_VALUES) -> str:
+    """Return what matches a sentence; values that aren't given match anything."""
+    end, found = 0, ""
     for place in PLACES.finditer(sentence):
-        parts.append(sentence[end : place.start()])
+        value = values.get(place[1] or place[2])
+        found += re.escape(sentence[end : place.start()])
+        found += ".+" if value is None else re.escape(str(value))
         end = place.end()
-    return [*parts, sentence[end:]]
+    return found + re.escape(sentence[end:])

@@ -1,4 +1,4 @@
-"""Ten jobs in the demo shop, each begun on Home: at most six clicks, without a dead end."""
+"""Ten jobs in the demo shop, in English and German, each begun on Home: at most six clicks."""
 
 import re
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from app.models import UserRecord, WebhookRecord
 from app.services.apps.installation_worker import install_next_app
 from app.services.demo.people import MANAGER, SUPPORT
 from tests.browser.console import ADMIN, PROVIDER, RunningShop, ask, work
+from tests.browser.languages import Words
 from tests.builders.outbox import mails
 from tests.builders.provider_records import link_identity, make_provider
 from tests.servers.apps import app_server
@@ -24,7 +25,9 @@ from tests.servers.provider import identity_provider
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
 MOST_CLICKS = 6
+LANGUAGES = ("en", "de")
 COUNT_PRESSES = """
+addEventListener("DOMContentLoaded", () => noteLanguage(document.documentElement.lang));
 addEventListener("pointerdown", (event) => { if (event.isTrusted) countPress(); }, true);
 addEventListener("change", (event) => {
   if (event.target instanceof HTMLSelectElement) countPress();
@@ -35,57 +38,73 @@ addEventListener("change", (event) => {
 
 @dataclass(eq=False)
 class Job:
-    """A person's work in one page of the browser, begun on Home."""
+    """A person's work in one page of the browser, begun on Home.
+
+    What the person reads is named by its English sentence, and looked for in their language.
+    """
 
     page: Page
     shop: RunningShop
+    words: Words
     presses: list[None] = field(default_factory=list)
+    languages: set[str] = field(default_factory=set)
 
     def begin(self, email: str, origin: SessionOrigin = SessionOrigin.PASSWORD) -> None:
         """Sign the person in and open Home."""
         self.shop.sign_in(self.page.context, email, origin)
         self.page.goto(f"{self.shop.url}/console/")
 
-    def link(self, name: str, within: str = "#main") -> None:
-        self.page.locator(within).get_by_role("link", name=name).first.click()
+    def link(self, english: str) -> None:
+        self.page.locator("#main").get_by_role("link", name=self.say(english)).first.click()
 
-    def go(self, name: str) -> None:
+    def go(self, english: str) -> None:
         """Follow an entry of the side column."""
+        name = self.say(english)
         self.page.get_by_role("navigation").get_by_role("link", name=name).first.click()
 
-    def press(self, name: str) -> None:
+    def press(self, english: str, **values: object) -> None:
+        name = self.say(english, **values)
         self.page.locator("#main").get_by_role("button", name=name).first.click()
 
-    def fill(self, label: str, value: str) -> None:
-        self.page.get_by_label(label, exact=True).fill(value)
+    def input(self, english: str) -> Locator:
+        return self.page.get_by_label(self.say(english), exact=True)
 
-    def confirm(self, name: str) -> None:
-        self.page.get_by_role("dialog").get_by_role("button", name=name).click()
+    def confirm(self, english: str) -> None:
+        self.page.get_by_role("dialog").get_by_role("button", name=self.say(english)).click()
 
-    def region(self, name: str) -> Locator:
-        return self.page.get_by_role("region", name=name, exact=True).first
+    def region(self, english: str) -> Locator:
+        return self.page.get_by_role("region", name=self.say(english), exact=True).first
 
-    def expect_status(self, words: str) -> None:
+    def expect_status(self, english: str, **values: object) -> None:
+        words = self.words.pattern(english, **values)
         expect(self.page.get_by_role("status").filter(has_text=words)).to_be_visible()
 
+    def say(self, english: str, **values: object) -> str:
+        return self.words.say(english, **values)
 
-@pytest.fixture
-def job(page: Page, demo_shop: RunningShop) -> Iterator[Job]:
-    """Work that is over when the test ends, in at most six clicks."""
-    job = Job(page, demo_shop)
+
+@pytest.fixture(params=LANGUAGES)
+def job(request: pytest.FixtureRequest, page: Page, demo_shop: RunningShop) -> Iterator[Job]:
+    """Work that is over when the test ends, in at most six clicks and one language."""
+    language = request.param
+    with demo_shop.ports.database.transaction() as session:
+        session.execute(update(UserRecord).values(language_code=language.upper()))
+    job = Job(page, demo_shop, Words(language))
     page.set_default_timeout(15_000)
     page.expose_function("countPress", lambda: job.presses.append(None))
+    page.expose_function("noteLanguage", lambda shown: job.languages.add(shown))  # noqa: PLW0108
     page.add_init_script(COUNT_PRESSES)
     yield job
     assert 0 < len(job.presses) <= MOST_CLICKS
+    assert job.languages == {language}
 
 
 def test_close_the_storefront(job: Job) -> None:
     job.begin(MANAGER)
     job.link("Change storefront traffic")
     storefront = job.region("Storefront traffic")
-    storefront.get_by_role("radio", name="Closed").check()
-    storefront.get_by_role("button", name="Review change").click()
+    storefront.get_by_role("radio", name=job.say("Closed")).check()
+    storefront.get_by_role("button", name=job.say("Review change")).click()
     job.confirm("Close storefront")
     job.expect_status("Storefront closed.")
     assert ask(job.shop, "{ shop { name } }") == 401
@@ -99,8 +118,8 @@ def test_limit_password_login_to_customers(job: Job) -> None:
     job.begin(ADMIN, SessionOrigin.OIDC)
     job.link("Change password login")
     login = job.region("Password login")
-    login.get_by_role("radio", name="Customers only").check()
-    login.get_by_role("button", name="Review change").click()
+    login.get_by_role("radio", name=job.say("Customers only")).check()
+    login.get_by_role("button", name=job.say("Review change")).click()
     job.confirm("Limit to customers")
     job.expect_status("Password login is limited to customers.")
 
@@ -108,10 +127,11 @@ def test_limit_password_login_to_customers(job: Job) -> None:
 def test_create_an_app_with_a_token(job: Job) -> None:
     job.begin(MANAGER)
     job.link("Create app")
-    job.fill("Name", "Label printer")
-    job.page.get_by_role("checkbox", name="Manage orders", exact=True).check()
+    job.input("Name").fill("Label printer")
+    orders = job.say("Manage orders")
+    job.page.get_by_role("checkbox", name=orders, exact=True).check()
     job.press("Create app")
-    token = job.page.get_by_label("Token", exact=True).input_value()
+    token = job.input("Token").input_value()
     assert ask(job.shop, "{ app { name } }", token) == {"app": {"name": "Label printer"}}
 
 
@@ -120,10 +140,11 @@ def test_install_an_app_from_its_manifest(job: Job) -> None:
         job.begin(MANAGER)
         job.go("Apps")
         job.link("Install")
-        job.fill("Manifest URL", app.manifest_url)
+        job.input("Manifest URL").fill(app.manifest_url)
         job.press("Continue")
-        job.press("Install An app")
-        expect(job.page.get_by_text("Installing An app").first).to_be_visible()
+        job.press("Install {app}", app="An app")
+        installing = job.say("Installing {name} …", name="An app")
+        expect(job.page.get_by_text(installing).first).to_be_visible()
         assert install_next_app(job.shop.ports, WORKER) == 1
     job.page.reload()
     expect(job.page.get_by_role("link", name="An app").first).to_be_visible()
@@ -133,23 +154,23 @@ def test_create_a_webhook_and_preview_its_payload(job: Job) -> None:
     job.begin(MANAGER)
     job.go("Webhooks")
     job.link("Create webhook")
-    job.page.get_by_label("App", exact=True).select_option("Demo warehouse")
-    job.fill("Name", "Prices")
-    job.fill("Endpoint URL", "https://prices.example.com/hooks")
-    query = job.page.get_by_role("textbox", name="Subscription query")
+    job.input("App").select_option("Demo warehouse")
+    job.input("Name").fill("Prices")
+    job.input("Endpoint URL").fill("https://prices.example.com/hooks")
+    query = job.page.get_by_role("textbox", name=job.say("Subscription query"))
     query.fill("subscription { event { ... on ProductUpdated { product { name } } } }")
     job.press("Preview payload")
     query.press("Control+Enter")
-    expect(job.page.get_by_role("region", name="Payload as JSON")).to_contain_text("product")
+    expect(job.region("Payload as JSON")).to_contain_text("product")
     job.press("Back to webhook")
     job.press("Create webhook")
-    job.expect_status("Webhook “Prices” created.")
+    job.expect_status("Webhook “{webhook}” created.", webhook="Prices")
 
 
 def test_find_a_failed_delivery_and_resend_it(job: Job) -> None:
     job.begin(MANAGER)
     job.go("Deliveries")
-    job.page.get_by_label("Status").select_option("Failed")
+    job.input("Status").select_option(job.say("Failed"))
     expect(job.page).to_have_url(re.compile("status=failed"))
     job.page.locator("#main tbody").get_by_role("link").first.click()
     job.press("Enable and resend")
@@ -160,18 +181,20 @@ def test_find_a_failed_delivery_and_resend_it(job: Job) -> None:
             session.execute(update(WebhookRecord).values(target_url=target))
         work(job.shop)
     job.page.reload()
-    expect(job.page.get_by_role("heading", level=1).locator("..")).to_contain_text("Delivered")
+    expect(job.page.get_by_role("heading", level=1).locator("..")).to_contain_text(
+        job.say("Delivered")
+    )
 
 
 def test_invite_staff_with_a_group(job: Job) -> None:
     job.begin(ADMIN)
     job.go("Staff and groups")
     job.link("Invite staff member")
-    job.fill("Email", "kim.tran@example.com")
-    job.fill("First name", "Kim")
+    job.input("Email").fill("kim.tran@example.com")
+    job.input("First name").fill("Kim")
     job.page.get_by_role("checkbox", name="Customer support").check()
     job.press("Send invitation")
-    job.expect_status("Invitation sent to kim.tran@example.com.")
+    job.expect_status("Invitation sent to {email}.", email="kim.tran@example.com")
     emails = [mail.recipient for mail in mails(job.shop.ports, MailKind.STAFF_INVITATION)]
     assert emails == ["kim.tran@example.com"]
 
@@ -182,9 +205,10 @@ def test_find_out_why_a_customer_cannot_sign_in(job: Job) -> None:
         session.execute(update(UserRecord).where(clara).values(is_active=False))
     job.begin(SUPPORT)
     job.go("Customers")
-    job.page.get_by_label("Name or email").fill("clara")
-    job.link("Clara Lindqvist")
-    expect(job.page.locator("#main")).to_contain_text("can't sign in")
+    job.input("Name or email").fill("clara")
+    job.page.locator("#main").get_by_role("link", name="Clara Lindqvist").first.click()
+    why = job.say("This account is deactivated and can't sign in.")
+    expect(job.page.locator("#main")).to_contain_text(why)
 
 
 def test_rotate_the_signing_key(job: Job) -> None:
@@ -192,7 +216,7 @@ def test_rotate_the_signing_key(job: Job) -> None:
     job.go("Signing keys")
     job.link("Rotate signing key")
     job.confirm("Rotate signing key")
-    job.expect_status("The signing key was rotated")
+    job.expect_status("The signing key was rotated. New tokens use {kid}.")
 
 
 def test_set_up_single_sign_on(job: Job, tmp_path: Path) -> None:
@@ -202,12 +226,12 @@ def test_set_up_single_sign_on(job: Job, tmp_path: Path) -> None:
         job.begin(ADMIN)
         job.go("Single sign-on")
         job.link("Add identity provider")
-        job.fill("Name", "Harbour ID")
-        job.fill("Short name", "harbour")
-        job.fill("Issuer", ready.issuer)
-        job.fill("Client ID", "shop")
-        job.fill("Client secret", ready.secret_of("shop"))
+        job.input("Name").fill("Harbour ID")
+        job.input("Short name").fill("harbour")
+        job.input("Issuer").fill(ready.issuer)
+        job.input("Client ID").fill("shop")
+        job.input("Client secret").fill(ready.secret_of("shop"))
         job.press("Add provider")
         job.link("Enable")
         job.confirm("Enable")
-        job.expect_status("Harbour ID is enabled")
+        job.expect_status("{name} is enabled.", name="Harbour ID")
