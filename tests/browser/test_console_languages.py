@@ -33,6 +33,9 @@ MORE = (
 )
 """Empty and filtered lists, and what no link leads to."""
 
+STORED = {"Default"}
+"""Texts of the database: the name of an app's first token."""
+
 RULES = ALL_RULES | {"rules": {"color-contrast": {"enabled": False}}}
 """All rules but the one about colors, which are the same in every language."""
 
@@ -61,7 +64,7 @@ class Translated(Examined):
     @override
     def _look(self) -> None:
         page = self._page
-        found = [f"English: {text}" for text in self._left.on(page)]
+        found = [f"English: {text}" for text in self._left.on(page) if text not in STORED]
         if page.locator("html").get_attribute("lang") != self.words.language:
             found = ["is in another language"]
         too_wide = page.evaluate(TOO_WIDE)
