@@ -139,7 +139,7 @@ def test_install_an_app_from_its_manifest(job: Job) -> None:
     with app_server() as app:
         job.begin(MANAGER)
         job.go("Apps")
-        job.link("Install")
+        job.link("Install from manifest")
         job.input("Manifest URL").fill(app.manifest_url)
         job.press("Continue")
         job.press("Install {app}", app="An app")
@@ -232,6 +232,6 @@ def test_set_up_single_sign_on(job: Job, tmp_path: Path) -> None:
         job.input("Client ID").fill("shop")
         job.input("Client secret").fill(ready.secret_of("shop"))
         job.press("Add provider")
-        job.link("Enable")
+        job.link("Enable …")
         job.confirm("Enable")
         job.expect_status("{name} is enabled.", name="Harbour ID")
