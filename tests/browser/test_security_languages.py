@@ -8,7 +8,7 @@ from sqlalchemy import update
 
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.values.languages import CONSOLE_TAGS, ENGLISH
-from app.models import MailTemplateRecord, UserRecord
+from app.models import AppTokenRecord, MailTemplateRecord, UserRecord
 from tests.browser.console import ADMIN, RunningShop
 from tests.browser.demo import customer_key
 from tests.browser.test_languages import PHONE, Visitor
@@ -74,6 +74,8 @@ def staff(
 ) -> Iterator[Visitor]:
     with demo_shop.ports.database.transaction() as session:
         session.execute(update(UserRecord).values(language_code=request.param.upper()))
+        # An app's first token has a name that is also a word of the console.
+        session.execute(update(AppTokenRecord).values(name="Scanner"))
     context = browser.new_context(
         viewport={"width": PHONE, "height": 800}, reduced_motion="reduce"
     )
