@@ -21,7 +21,7 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import translatable
-from app.web.translation import text
+from app.web.translation import reason_text, text
 
 ACTORS: Mapping[str, str] = {
     "user": translatable("People"),
@@ -227,8 +227,8 @@ def _differences(entry: AuditEntry) -> list[Difference]:
     return [
         Difference(
             _field(name),
-            _value(entry.before.get(name)),
-            _value(entry.after.get(name)),
+            _value(name, entry.before.get(name)),
+            _value(name, entry.after.get(name)),
         )
         for name in dict.fromkeys([*entry.before, *entry.after])
     ]
@@ -240,12 +240,17 @@ def _field(name: str) -> str:
     return text(label) if label else capitalize_first(name.replace("_", " "))
 
 
-def _value(value: object) -> str:
-    """Return a stored value in words: ``Unconfirmed``, ``Customers only``, ``on``."""
+def _value(name: str, value: object) -> str:
+    """Return a field's value in words: ``Unconfirmed``, ``Customers only``, ``on``."""
+    if name in _REASONS and isinstance(value, str):
+        return reason_text(value)
     if isinstance(value, str) and value in _WORDS:
         return capitalize_first(text(_WORDS[value]))
     return setting_text(value)
 
+
+_REASONS = ("message", "reason")
+"""Fields whose values are sentences, stored in English."""
 
 _WORDS: Mapping[str, str] = {
     OrderStatus.UNCONFIRMED: translatable("Unconfirmed"),
