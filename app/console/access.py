@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from wtforms import StringField
 
 from app.console.access_page import AccessPage, Viewer, make_access_page
-from app.console.access_positions import reason_text
+from app.console.access_positions import lockout_text
 from app.console.forms import ConsoleForm, MomentField
 from app.console.navigation import Entry, Heading, PageGroup
 from app.console.page_layout import done, go, page, refused_page
@@ -162,8 +162,8 @@ class Proposal:
         """Why it cannot be, in words; empty when it can."""
         if self.is_mode:
             mode = found.login_mode(self.mode)
-            return problem_text(mode.refusal) if mode.refusal else reason_text(mode.lockout)
-        return reason_text(found.storefront_traffic(allow=_OPEN[self.value]).lockout)
+            return problem_text(mode.refusal) if mode.refusal else lockout_text(mode.lockout)
+        return lockout_text(found.storefront_traffic(allow=_OPEN[self.value]).lockout)
 
 
 def _proposal(switch: str | None, mode: str | None, open_: str | None) -> Proposal | None:

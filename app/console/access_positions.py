@@ -94,10 +94,10 @@ def mode_position(
 def _obstacle(impact: LoginModeImpact) -> str:
     if impact.refusal:
         return text("You signed in with a password. Sign in with SSO to restrict password login.")
-    return reason_text(impact.lockout)
+    return lockout_text(impact.lockout)
 
 
-def reason_text(lockout: Lockout) -> str:
+def lockout_text(lockout: Lockout) -> str:
     """Return why a change would lock everyone out; empty if it wouldn't."""
     return text(lockout.reason.message) if lockout.reason else ""
 

@@ -18,7 +18,6 @@ from app.console.formatting import (
 )
 from app.console.home_charts import make_requests_chart
 from app.console.home_people import AttentionItem, people_items
-from app.console.parts import enumeration
 from app.console.security.audit_sentences import done_to, what_was_done, who_did
 from app.console.setup_checklist import Checklist, make_checklist
 from app.console.stack_charts import StackChart
@@ -30,7 +29,7 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.text import translatable
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
 from app.services.webhooks.failing_webhooks import FailingWebhook
-from app.web.translation import reason_text, text
+from app.web.translation import enumeration, reason_text, text
 
 _LABELLED_HOURS = (0, 6, 12, 18)
 _NO_NUMBER = "\N{EN DASH}"

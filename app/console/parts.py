@@ -6,10 +6,6 @@ Each is drawn by the macro of its name in ``templates/console/_parts.html``.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from app.web import translation
-
-enumeration = translation.enumeration
-
 
 @dataclass(frozen=True, slots=True)
 class Pill:

@@ -8,12 +8,11 @@ from wtforms import SelectMultipleField
 from wtforms.fields.choices import SelectChoice
 from wtforms.widgets import CheckboxInput, ListWidget
 
-from app.console.parts import enumeration
 from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permission_areas import AREAS
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission, in_order, known
-from app.web.translation import lazy_text, text
+from app.web.translation import enumeration, lazy_text, text
 
 NOT_HELD, NO_APP = "not_held", "no_app"
 """Why a permission can't be granted: the person doesn't have it, or no app can have it."""

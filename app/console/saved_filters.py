@@ -11,7 +11,7 @@ from app.console.navigation import PageGroup
 from app.console.session import actor, ports
 from app.domain.values.errors import Refused
 from app.services.console.saved_filters import delete_filter, rename_filter, save_filter
-from app.web.translation import problem_text, text
+from app.web.translation import refused_text, text
 
 blueprint = PageGroup("saved_filters", __name__, url_prefix="/saved-filters")
 
@@ -65,7 +65,7 @@ def _back(list_name: str, refused: Refused | None = None, ask: str = "") -> Base
     """Return to the list with its filter; after an error with the dialog ``ask``."""
     values = dict(parse_qsl(_query()))
     if refused is not None:
-        flash(" ".join(problem_text(one) for one in refused.problems), "bad")
+        flash(refused_text(refused), "bad")
         values |= {"ask": ask} if ask else {}
     address = url_for(LISTS[_known(list_name)], **values)  # type: ignore[arg-type]
     return redirect(address, HTTPStatus.SEE_OTHER)

@@ -16,7 +16,6 @@ from wtforms import (
 
 from app.console.forms import ConsoleForm
 from app.console.parts import Fact
-from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.mails.languages import SHIPPED_LANGUAGES
 from app.domain.mails.mail import MailKind
 from app.domain.mails.senders import LINK_EVENTS, MailSender, kinds_without_app, sender_setting
@@ -24,7 +23,7 @@ from app.domain.shop.setting_table import Setting, SettingGroup, SettingKind, se
 from app.domain.shop.settings import ShopSettings
 from app.domain.values.text import translatable
 from app.domain.values.version import VERSION
-from app.web.translation import enumeration, text
+from app.web.translation import enumeration, language_name, text
 
 _FIELDS: Mapping[SettingKind, type[Field]] = {
     SettingKind.LINE: StringField,
@@ -182,7 +181,7 @@ def _senders() -> list[tuple[str, str]]:
 def _languages(shop: ShopSettings) -> list[tuple[str, str]]:
     """Return the shipped languages, and the present one if the API set another."""
     chosen = shop.default_language
-    names = {chosen: LANGUAGE_NAMES[chosen], **SHIPPED_LANGUAGES}
+    names = {chosen: language_name(chosen), **SHIPPED_LANGUAGES}
     return [(code, names[code]) for code in dict.fromkeys((*SHIPPED_LANGUAGES, chosen))]
 
 

@@ -7,6 +7,7 @@ API and of the command line aren't translated.
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from babel import Locale
 from babel.lists import format_list
 from babel.numbers import format_decimal
 from flask import Flask, g, has_request_context, request
@@ -14,6 +15,7 @@ from flask_babel import Babel, LazyString, get_locale, get_translations, refresh
 from markupsafe import Markup
 from typing_extensions import override
 
+from app.domain.accounts.languages import LANGUAGE_NAMES
 from app.domain.values.errors import Problem, Refused, placed
 from app.domain.values.failures import find_sentence
 from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
@@ -110,6 +112,13 @@ def enumeration(items: Iterable[str]) -> str:
     """Return ``items`` in a sentence of the page's language: "a", "a and b", "a, b and c"."""
     language = page_language()
     return format_list(list(items), locale=_ENGLISH_LISTS if language == ENGLISH else language)
+
+
+def language_name(code: str) -> str:
+    """Return what the language of a CLDR code is called in the language of the page."""
+    if page_language() == ENGLISH or code not in LANGUAGE_NAMES:
+        return LANGUAGE_NAMES.get(code, code)
+    return Locale.parse(code).get_display_name(page_language()) or LANGUAGE_NAMES[code]
 
 
 def texts(sentences: Mapping[Key, str]) -> dict[Key, str]:

@@ -10,6 +10,7 @@ from app.domain.values.text import Phrase, Phrases
 from app.web.translation import (
     browser_language,
     enumeration,
+    language_name,
     lazy_text,
     page_direction,
     page_language,
@@ -126,6 +127,23 @@ def test_list_is_written_as_in_the_language(
     with app.test_request_context():
         use_language(language)
         assert enumeration(items) == listed
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "name"),
+    [
+        ("en", "PT_BR", "Portuguese (Brazil)"),
+        ("de", "PT_BR", "Portugiesisch (Brasilien)"),
+        ("pl", "NL", "niderlandzki"),
+        ("de", "none", "none"),
+    ],
+)
+def test_language_is_named_in_the_language_of_the_page(
+    app: Flask, language: str, code: str, name: str
+) -> None:
+    with app.test_request_context():
+        use_language(language)
+        assert language_name(code) == name
 
 
 def test_sentence_outside_a_request_is_english(app: Flask) -> None:

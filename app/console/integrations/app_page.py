@@ -10,7 +10,7 @@ from app.console.formatting import breakable, global_id, html_text, time_element
 from app.console.integrations.app_questions import AppParts
 from app.console.integrations.apps_page import app_status, permission_labels
 from app.console.metadata_card import MetadataCard, Subject, make_metadata_card
-from app.console.parts import Fact, Pill, Question, enumeration
+from app.console.parts import Fact, Pill, Question
 from app.domain.apps.apps import App, AppToken, AppType
 from app.domain.apps.extensions import Extension
 from app.domain.authorization.actor import Actor
@@ -18,7 +18,7 @@ from app.domain.authorization.grants import is_manageable
 from app.domain.authorization.permissions import Permission
 from app.domain.values.metadata import StoredMetadata
 from app.services.apps.summaries import AppWebhook
-from app.web.translation import text
+from app.web.translation import enumeration, text
 
 _EVENTS = 2
 """How many events a webhook's line names."""

@@ -6,13 +6,13 @@ from datetime import datetime
 
 from app.console.formatting import html_text, time_element
 from app.console.integrations.apps_page import permission_labels
-from app.console.parts import Consequence, Question, enumeration
+from app.console.parts import Consequence, Question
 from app.domain.apps.apps import App, AppToken
 from app.domain.apps.extensions import Extension
 from app.domain.authorization.permissions import Permission, in_order
 from app.services.apps.summaries import AppWebhook
 from app.services.webhooks.permission_grants import LinkWebhook
-from app.web.translation import text
+from app.web.translation import enumeration, text
 
 QUESTIONS = ("deactivate", "remove", "rotate", "revoke")
 """What can be asked about; the last two about a token."""

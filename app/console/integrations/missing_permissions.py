@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from app.console.parts import enumeration
 from app.domain.apps.apps import grantable_problem
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission, in_order
@@ -11,7 +10,7 @@ from app.domain.events import EventType
 from app.domain.values.errors import Refused
 from app.domain.webhooks.subscribable_events import not_permitted
 from app.services.webhooks.permission_grants import WebhooksNotConfirmed
-from app.web.translation import problem_text, text
+from app.web.translation import enumeration, problem_text, text
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from app.console.parts import enumeration
 from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS, EventType
 from app.domain.values.errors import PermissionDenied, Problem, Refused
@@ -13,7 +12,7 @@ from app.ports import Ports
 from app.services.commerce.catalogue import ProductFilter, list_products
 from app.services.commerce.order_lists import OrderFilter, list_orders
 from app.services.console.search import HitKind, search_everything
-from app.web.translation import text
+from app.web.translation import enumeration, text
 
 _MOST = 8
 _HITS = {

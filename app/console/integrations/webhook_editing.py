@@ -27,7 +27,6 @@ from app.console.integrations.missing_permissions import (
 from app.console.integrations.webhook_form_page import make_webhook_form_page
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, page, refused_page
-from app.console.parts import enumeration
 from app.console.session import actor, ports, require
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import Permission
@@ -45,7 +44,7 @@ from app.services.webhooks.details import show_webhook
 from app.services.webhooks.lists import list_webhooks
 from app.services.webhooks.queries import check_query
 from app.web.converters import row_key
-from app.web.translation import lazy_text, problem_text, text
+from app.web.translation import enumeration, lazy_text, problem_text, text
 
 _MAX_APPS = 100
 

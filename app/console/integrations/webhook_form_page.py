@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from app.console.integrations.event_catalog import Group, catalogue
 from app.console.integrations.missing_permissions import MissingPermissions
-from app.console.parts import enumeration
 from app.domain.apps.apps import App
 from app.domain.authorization.permissions import in_order
 from app.domain.events import EventType
 from app.domain.webhooks.webhooks import Webhook
-from app.web.translation import text
+from app.web.translation import enumeration, text
 
 
 @dataclass(frozen=True, slots=True)

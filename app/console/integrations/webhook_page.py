@@ -16,7 +16,7 @@ from app.console.integrations.sample_form import (
 )
 from app.console.integrations.webhook_charts import WebhookCharts
 from app.console.lists import RowCount
-from app.console.parts import Consequence, Fact, Pill, Question, enumeration
+from app.console.parts import Consequence, Fact, Pill, Question
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.deliveries.deliveries import DISABLE_AFTER, RETENTION
 from app.domain.values.ids import to_global_id
@@ -26,7 +26,7 @@ from app.domain.webhooks.subscribable_events import not_permitted
 from app.services.deliveries.object_names import ObjectName
 from app.services.deliveries.search import DeliveryLine
 from app.services.webhooks.lists import Health, ListedWebhook
-from app.web.translation import reason_text, text
+from app.web.translation import enumeration, reason_text, text
 
 COLUMNS: Columns[ListedWebhook] = {
     "id": lambda hook: to_global_id("Webhook", hook.id),

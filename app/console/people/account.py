@@ -27,7 +27,14 @@ from app.services.sign_in.own_sessions import (
     end_session,
     list_sessions,
 )
-from app.web.translation import lazy_text, person_language, problem_text, text, use_language
+from app.web.translation import (
+    language_name,
+    lazy_text,
+    person_language,
+    problem_text,
+    text,
+    use_language,
+)
 
 _LINK = "email_link"
 _NO_LANGUAGE = Problem("INVALID", "Choose a language from the list.", "languageCode")
@@ -256,7 +263,7 @@ def end_others() -> BaseResponse:
 def _language_form(chosen: str) -> LanguageForm:
     """Return the form with the languages that are shipped, and the caller's if it is another."""
     form = LanguageForm(formdata=None, language=chosen)
-    others = {} if chosen in SHIPPED_LANGUAGES else {chosen: LANGUAGE_NAMES.get(chosen, chosen)}
+    others = {} if chosen in SHIPPED_LANGUAGES else {chosen: language_name(chosen)}
     form.language.choices = [*SHIPPED_LANGUAGES.items(), *others.items()]
     return form
 

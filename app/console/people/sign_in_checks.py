@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.console.formatting import amount, device_words
-from app.console.parts import Pill, enumeration
+from app.console.parts import Pill
 from app.console.sign_in_words import method_words, reason_words, result_pill
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
@@ -16,7 +16,7 @@ from app.domain.sign_in.sign_in_events import SignInEvent
 from app.domain.values.text import translatable
 from app.ports.throttle import BlockedIp
 from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis, SignInState
-from app.web.translation import text
+from app.web.translation import enumeration, text
 
 _NONE = "\N{EN DASH}"
 _MODES = {
