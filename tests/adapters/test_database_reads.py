@@ -57,15 +57,12 @@ def test_parameters_are_never_part_of_the_statement(database: Database, text: st
     assert database.read(_JOINED, {"first_name": text})[0].emails == "a@example.com"
 
 
-def test_raw_read_is_one_statement_without_transaction(database_url: str) -> None:
-    # On a busy machine a second can pass between the reads: the connection would be checked.
-    database = connect_database(database_url, ping_after=60)
+def test_raw_read_is_one_statement_without_transaction(database: Database) -> None:
     shop_name(database)
 
     with recorded_statements() as statements:
         shop_name(database)
 
-    database.close()
     assert len(statements) == 1
     assert statements[0].startswith("SELECT")
 
