@@ -7,6 +7,7 @@ pytest_plugins = [
     "tests.fixtures.engines",
     "tests.fixtures.databases",
     "tests.fixtures.flask_app",
+    "tests.fixtures.hash_priority",
     "tests.fixtures.xdist_groups",
     "tests.fixtures.network",
     "tests.fixtures.slow_tests_first",

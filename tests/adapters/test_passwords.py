@@ -14,6 +14,7 @@ from typing_extensions import override
 from app.adapters.passwords import Argon2Hasher
 from app.ports.passwords import PasswordsBusy
 from app.web.server import THREADS
+from tests.servers.hash_priority import lower_priority
 
 CHEAP = PasswordHasher(1, 8, 1)
 LONG_ENOUGH = 30.0
@@ -83,7 +84,8 @@ def test_profile_exceeds_owasps_minimum_and_other_hashes_are_renewed() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities on Linux alone")
-def test_hashing_runs_at_a_lower_priority() -> None:
+def test_hashing_runs_at_a_lower_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.adapters.passwords._lower_priority", lower_priority)
     slow = SlowHasher()
     slow.go_on.set()
     Argon2Hasher(slow).hash("correct horse")

@@ -27,6 +27,8 @@ from tempfile import TemporaryFile
 from typing import TextIO
 
 import cli
+from app.adapters import passwords
+from tests.servers.hash_priority import keep_priority
 from tests.servers.run import ROOT
 
 _MAX_REQUEST = 64 * 1024
@@ -214,6 +216,7 @@ if __name__ == "__main__":
     gc.disable()
     for name in ("app.factory", "app.wiring", *cli.COMMANDS.values()):
         import_module(name.partition(":")[0])
+    passwords._lower_priority = keep_priority  # noqa: SLF001
     gc.freeze()  # or each command would look through what it shares with this process
     gc.enable()
     _serve(socket.socket(fileno=int(sys.argv[1])))
