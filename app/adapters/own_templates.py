@@ -26,7 +26,6 @@ from app.domain.mails.own_templates import (
     UrlRule,
     ValueType,
     links_of,
-    sample_texts,
     shown_values,
 )
 from app.domain.mails.template_contents import content_problems
@@ -54,7 +53,7 @@ def check_template(
 ) -> tuple[Problem, ...]:
     """Return what is wrong with ``template``, each with its part as field and its line.
 
-    If nothing is, it is rendered with sample values, once with all and once with the fewest.
+    If nothing is, it is rendered, once with all values and once with the fewest.
     """
     problems = [
         problem
@@ -62,8 +61,9 @@ def check_template(
         for problem in _part_problems(kind, part, template.source(part), url_rule)
     ]
     if not problems:
-        full = sample_texts(kind)
-        least = {name: "" if VALUES[kind][name].can_be_empty else full[name] for name in full}
+        texts_of = VALUES[kind].values()
+        full = {value.name: "sample" for value in texts_of}
+        least = {value.name: "" if value.can_be_empty else "sample" for value in texts_of}
         for texts in (full, least):
             try:
                 render_template(kind, template, texts, shop_name="Shop")

@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.forms import uploaded_image
 from app.console.framed_emails import framed_email, with_appearance, with_frame
-from app.console.mail_preview_page import make_preview_page
+from app.console.mail_preview_page import make_preview_page, sent_test_message
 from app.console.navigation import Entry, PageGroup
 from app.console.page_layout import done, not_done, page, refused_page
 from app.console.session import actor, ports
@@ -59,10 +59,7 @@ def send_test() -> BaseResponse:
         email = send_test_mail(ports(), actor(), kind, language)
     except Refused as refused:
         return not_done(refused, "console.mail_preview.index", **place)
-    if sends_mail(ports(), actor()):
-        message = text("Test sent to {email}.", email=email)
-    else:
-        message = text("Test to {email} written to a file on the server.", email=email)
+    message = sent_test_message(email, is_sent=sends_mail(ports(), actor()))
     return done(message, "console.mail_preview.index", **place)
 
 

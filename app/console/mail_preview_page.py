@@ -29,6 +29,13 @@ class PreviewPage:
     logo_hint: str
 
 
+def sent_test_message(email: str, *, is_sent: bool) -> str:
+    """Say where a test went."""
+    if is_sent:
+        return text("Test sent to {email}.", email=email)
+    return text("Test to {email} written to a file on the server.", email=email)
+
+
 def make_preview_page(
     mail: RenderedMail, shop: ShopSettings, kind: MailKind, language: str, appearance: str
 ) -> PreviewPage:

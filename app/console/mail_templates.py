@@ -2,13 +2,14 @@
 
 from functools import partial
 
-from flask import Response, abort, jsonify, request, url_for
+from flask import Response, abort, flash, jsonify, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 from wtforms import HiddenField, IntegerField, StringField, TextAreaField
 
 from app.console.entered_forms import Entered, entered_before, go_with_entered
 from app.console.forms import ConsoleForm
 from app.console.framed_emails import framed_email, with_frame
+from app.console.mail_preview_page import sent_test_message
 from app.console.mail_templates_page import (
     bad_lines,
     make_template_list,
@@ -25,6 +26,8 @@ from app.domain.mails.mail import MailKind, RenderedMail
 from app.domain.mails.own_templates import MAX_SUBJECT, OwnTemplate, TemplatePart
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
+from app.services.console.setup import sends_mail
+from app.services.shop.mail_preview import send_test_template
 from app.services.shop.mail_templates import (
     TemplateDetails,
     check_template,
@@ -103,8 +106,7 @@ def preview(kind: str) -> BaseResponse:
         preview_template(ports(), actor(), of, _language(form), form.template())
     except Refused as refused:
         return _refused(of, form, refused)
-    fields = [(name, value) for name, value in request.form.items() if name != "csrf_token"]
-    return go_with_entered(fields, "console.mail_templates.edit", kind=kind)
+    return go_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
 
 
 @blueprint.get("/<slug:kind>/html")
@@ -136,6 +138,18 @@ def check(kind: str, part: str) -> Response:
     return jsonify(marks=marks, message=" ".join(map(_with_line, problems)))
 
 
+@blueprint.post("/<slug:kind>/test")
+def send_test(kind: str) -> BaseResponse:
+    """Send the edited email to the caller; nothing is saved."""
+    of, form = _kind(kind), _form()
+    try:
+        email = send_test_template(ports(), actor(), of, _language(form), form.template())
+    except Refused as refused:
+        return _refused(of, form, refused)
+    flash(sent_test_message(email, is_sent=sends_mail(ports(), actor())), "ok")
+    return go_with_entered(_entered_fields(), "console.mail_templates.edit", kind=kind)
+
+
 @blueprint.post("/<slug:kind>/save")
 def save(kind: str) -> BaseResponse:
     """Save the template as a new version, which is used from now on."""
@@ -164,6 +178,10 @@ def reset(kind: str) -> BaseResponse:
         name=template_title(of, language),
     )
     return done(message, "console.mail_templates.edit", kind=kind, language=language or None)
+
+
+def _entered_fields() -> list[tuple[str, str]]:
+    return [(name, value) for name, value in request.form.items() if name != "csrf_token"]
 
 
 def _address(kind: MailKind, language: str, version: int = 0) -> str:

@@ -8,15 +8,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.mails.own_templates import sample_texts
 from app.services.shop.mail_templates import render_mail
 from tests.browser.console import RunningShop
 from tests.browser.test_accessibility import ALL_RULES, AXE, FINDINGS
+from tests.builders.mail_templates import samples
 
 pytestmark = pytest.mark.browser
 
 KIND = MailKind.PASSWORD_RESET
-MAIL = Mail(KIND, "ann@example.com", sample_texts(KIND))
+MAIL = Mail(KIND, "ann@example.com", samples(KIND))
 TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 PICTURES = os.environ.get("TEMPLATE_PICTURES", "")  # noqa: TID251

@@ -9,10 +9,12 @@ from app.adapters.template_folder import JinjaOwnTemplates
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind
-from app.domain.mails.own_templates import OwnTemplate, sample_texts
+from app.domain.mails.own_templates import OwnTemplate
 from app.models import MailTemplateRecord
 from app.ports import Ports
 from app.services.shop.mail_templates import list_templates, render_mail, save_template
+from tests.builders.audit import trail
+from tests.builders.mail_templates import samples
 from tests.console.conftest import StaffConsole
 from tests.console.staff_client import ConsoleClient, Page
 from tests.fakes.clock import FakeClock
@@ -27,7 +29,7 @@ SOURCES = {
     "text": "Hallo\r\n\r\n{{ link }}\r\n",
 }
 TEMPLATE = OwnTemplate(*(source.replace("\r\n", "\n") for source in SOURCES.values()))
-MAIL = Mail(KIND, "ann@example.com", sample_texts(KIND))
+MAIL = Mail(KIND, "ann@example.com", samples(KIND))
 FAULT = "html, line 1: There is no value gone in this email."
 
 
@@ -73,7 +75,7 @@ def test_preview_shows_the_email_before_it_is_saved(console: ConsoleClient, shop
     page = console.follow(answer)
     assert "Subject: Neues Passwort" in page.text
     assert "Save template" in page.text
-    assert sample_texts(KIND)["link"] in page.text
+    assert "/?token=sample-" in page.text
     policy = page.response.headers["Content-Security-Policy"]
     assert "frame-src 'self'" in policy
     assert list_templates(shop, OPERATOR) == ()
@@ -83,7 +85,7 @@ def test_framed_email_can_load_and_run_nothing(console: ConsoleClient) -> None:
     key = send(console, "preview").leads_to.partition("entered=")[2]
     framed = console.open(f"{EDITOR}/html?entered={key}")
     assert framed.status == 200
-    assert "Hallo ann@example.com" in framed.text
+    assert "Hallo staff@example.com" in framed.text
     headers = framed.response.headers
     assert headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'; ")
     assert "frame-ancestors 'self'" in headers["Content-Security-Policy"]
@@ -91,6 +93,35 @@ def test_framed_email_can_load_and_run_nothing(console: ConsoleClient) -> None:
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert console.open(f"{EDITOR}/html?entered=unknown").status == 404
     assert console.open(f"{EDITOR}/html").status == 404
+
+
+def test_test_of_the_edited_email_is_sent_and_nothing_saved(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MANAGER, email="hannah@example.com")
+    answer = send(console, "test")
+    assert answer.status == 303
+    page = console.follow(answer)
+    assert "Test to hannah@example.com written to a file on the server." in page.text
+    assert "Save template" in page.text
+    assert 'value="Neues Passwort"' in page.html
+    assert list_templates(shop, OPERATOR) == ()
+    [entry] = trail(shop, "mail.test")
+    assert entry.after == {"kind": KIND.value, "language": "", "template": "edited"}
+
+
+def test_test_of_a_bad_template_is_refused_with_its_line(
+    console: ConsoleClient, shop: Ports
+) -> None:
+    page = send(console, "test", html="<p>\r\n{{ gone }}</p>")
+    assert page.status == 422
+    assert "Line 2: There is no value gone in this email." in page.text
+    assert trail(shop, "mail.test") == []
+
+
+def test_tests_of_templates_are_limited(console: ConsoleClient) -> None:
+    statuses = [send(console, "test").status for _ in range(11)]
+    assert statuses == [303] * 10 + [429]
 
 
 def test_saved_template_is_sent_and_listed_as_a_version(

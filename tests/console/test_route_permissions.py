@@ -53,6 +53,7 @@ LISTS = {
         mail_preview.save_logo mail_preview.remove_logo
         mail_templates.check mail_templates.edit mail_templates.framed
         mail_templates.index mail_templates.preview mail_templates.reset mail_templates.save
+        mail_templates.send_test
         shop_settings.index shop_settings.save shop_settings.set_second_factor""",
     (PLUGINS,): """
         provider_editing.discover provider_editing.edit provider_editing.new

@@ -88,7 +88,7 @@ class ValueType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TemplateValue:
-    """A value that a template can show; ``sample`` is what a preview shows for it.
+    """A value that a template can show.
 
     A link with its token is a secret of the recipient: it is shown, and nothing else is done
     with it. ``can_be_empty`` says that some emails of that kind lack it.
@@ -96,7 +96,6 @@ class TemplateValue:
 
     name: str
     meaning: str
-    sample: str | tuple[str, ...]
     type: ValueType = ValueType.TEXT
     can_be_empty: bool = False
 
@@ -108,28 +107,20 @@ class TemplateValue:
         return f"{{{{ {self.name} }}}}"
 
 
-_LINK = TemplateValue(
-    "link",
-    "The link that the recipient opens. It works once.",
-    "https://shop.example.com/account?token=sample",
-    ValueType.LINK,
-)
-_LIFETIME = TemplateValue("lifetime", "How long the link works.", "1 hour")
-_OLD_EMAIL = TemplateValue("old_email", "The account's email before.", "ann@example.com")
-_NEW_EMAIL = TemplateValue("new_email", "The account's new email.", "ann@example.org")
-_INVITER = TemplateValue(
-    "inviter", "Who invited the recipient.", "hannah@example.com", can_be_empty=True
-)
-_WHEN = TemplateValue("when", "The time of the change.", "March 2, 2026 at 14:03 UTC")
-_FACTOR = TemplateValue("factor", "The second factor.", "Authenticator app")
+_LINK = TemplateValue("link", "The link that the recipient opens. It works once.", ValueType.LINK)
+_LIFETIME = TemplateValue("lifetime", "How long the link works.")
+_OLD_EMAIL = TemplateValue("old_email", "The account's email before.")
+_NEW_EMAIL = TemplateValue("new_email", "The account's new email.")
+_INVITER = TemplateValue("inviter", "Who invited the recipient.", can_be_empty=True)
+_WHEN = TemplateValue("when", "The time of the change.")
+_FACTOR = TemplateValue("factor", "The second factor.")
 _NOTICE = (
     _WHEN,
-    TemplateValue("device", "The browser and system.", "Firefox on Linux", can_be_empty=True),
-    TemplateValue("address", "The IP address.", "203.0.113.7", can_be_empty=True),
+    TemplateValue("device", "The browser and system.", can_be_empty=True),
+    TemplateValue("address", "The IP address.", can_be_empty=True),
     TemplateValue(
         "details",
         "A list of the time, the device and the IP address, as far as they are known.",
-        ("March 2, 2026 at 14:03 UTC", "Firefox on Linux", "203.0.113.7"),
         ValueType.LIST,
     ),
 )
@@ -137,14 +128,13 @@ _NOT_ME = TemplateValue(
     "not_me",
     "The link \u201cThis wasn't me\u201d, which secures the account. Empty if someone else made "
     "the change.",
-    "https://shop.example.com/not-me?token=sample",
     ValueType.LINK,
     can_be_empty=True,
 )
 _SECURITY = (*_NOTICE, _NOT_ME)
 _EVERYWHERE = (
-    TemplateValue("shop.name", "The shop's name.", "Northlight Ceramics"),
-    TemplateValue("recipient", "The email that this is sent to.", "ann@example.com"),
+    TemplateValue("shop.name", "The shop's name."),
+    TemplateValue("recipient", "The email that this is sent to."),
 )
 _SPECIAL: Mapping[MailKind, tuple[TemplateValue, ...]] = {
     MailKind.PASSWORD_RESET: (_LINK, _LIFETIME),
@@ -161,7 +151,7 @@ _SPECIAL: Mapping[MailKind, tuple[TemplateValue, ...]] = {
     MailKind.SECOND_FACTORS_RESET: _SECURITY,
     MailKind.RECOVERY_CODES_REPLACED: _SECURITY,
     MailKind.RECOVERY_CODE_USED: (
-        TemplateValue("left", "How many recovery codes are left.", "9"),
+        TemplateValue("left", "How many recovery codes are left."),
         *_SECURITY,
     ),
     MailKind.PASSKEY_COPIED: (_FACTOR, *_SECURITY),
@@ -169,18 +159,12 @@ _SPECIAL: Mapping[MailKind, tuple[TemplateValue, ...]] = {
     MailKind.NEW_DEVICE: _SECURITY,
     MailKind.ACCOUNT_SECURED: _NOTICE,
     MailKind.WEBHOOK_DISABLED: (
-        TemplateValue("webhook", "The webhook's name.", "Orders"),
-        TemplateValue("app", "The app's name.", "Parcel Post"),
-        TemplateValue("target", "The endpoint URL.", "https://parcel.example.com/orders"),
-        TemplateValue(
-            "reason",
-            "Why it was disabled.",
-            "The endpoint failed for 5 days without a successful delivery.",
-        ),
+        TemplateValue("webhook", "The webhook's name."),
+        TemplateValue("app", "The app's name."),
+        TemplateValue("target", "The endpoint URL."),
+        TemplateValue("reason", "Why it was disabled."),
         _WHEN,
-        TemplateValue(
-            "since", "The first of the failures.", "February 25, 2026", can_be_empty=True
-        ),
+        TemplateValue("since", "The first of the failures.", can_be_empty=True),
     ),
 }
 VALUES: Mapping[MailKind, Mapping[str, TemplateValue]] = {
@@ -206,12 +190,3 @@ def shown_values(kind: MailKind, texts: Mapping[str, str]) -> dict[str, object]:
         listed = (texts.get(name, "") for name in ("when", "device", "address"))
         shown["details"] = [text for text in listed if text]
     return shown
-
-
-def sample_texts(kind: MailKind) -> dict[str, str]:
-    """Return the values of a preview."""
-    return {
-        name: value.sample
-        for name, value in VALUES[kind].items()
-        if isinstance(value.sample, str) and "." not in name
-    }

@@ -21,21 +21,23 @@ from app.domain.mails.own_templates import (
     KEPT_VERSIONS,
     OwnTemplate,
     UrlRule,
-    sample_texts,
 )
+from app.domain.mails.samples import sample_mail
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.models import MailTemplateRecord, ShopRecord
+from app.models import MailTemplateRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.mail import OwnTemplateBroken
 from app.services.accounts.email_links import redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires_person
+from app.services.outbox.base_url import base_url_in
 from app.services.shop.logo import read_logo
 from app.services.shop.settings import settings_of
 
 _template = MailTemplateRecord
 _FAULT_LENGTH = 512
+_SAMPLE_EMAIL = "ann@example.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ def preview_template(
     ports: Ports, actor: Actor, kind: MailKind, language: str, template: OwnTemplate
 ) -> RenderedMail:
     """Return the email with sample values; refuses INVALID as ``save_template`` does."""
-    return _rendered_sample(ports, kind, language, template)
+    return render_sample(ports, actor, kind, language, template)
 
 
 def _always(
@@ -169,7 +171,7 @@ def save_template(
     use by now. Refuses INVALID and REQUIRED on ``subject``, ``html`` and ``text``, with lines, for
     what a template can't do; INVALID on ``language`` for an unknown one.
     """
-    _rendered_sample(ports, kind, language, template)
+    render_sample(ports, actor, kind, language, template)
     with ports.database.transaction() as session:
         # Two who save at the same time take turns.
         session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
@@ -306,8 +308,18 @@ def _url_rule(ports: Ports) -> UrlRule:
     return partial(redirect_refusal, ports)
 
 
-def _rendered_sample(
-    ports: Ports, kind: MailKind, language: str, template: OwnTemplate
+@part
+def sample_of(ports: Ports, actor: Actor, kind: MailKind, language: str) -> Mail:
+    """Return an email with sample values, to the caller if they have an account."""
+    with ports.database.reading() as session:
+        found = session.get(UserRecord, actor.user_id or 0)
+        email = _SAMPLE_EMAIL if found is None else found.email
+        return sample_mail(kind, email, base_url_in(ports, session), ports.clock.now(), language)
+
+
+@part
+def render_sample(
+    ports: Ports, actor: Actor, kind: MailKind, language: str, template: OwnTemplate
 ) -> RenderedMail:
     """Return the email with sample values; refuse a template that isn't good."""
     if language and language not in SHIPPED_LANGUAGES:
@@ -316,7 +328,7 @@ def _rendered_sample(
     with ports.database.reading() as session:
         shop = settings_of(session.get_one(ShopRecord, SHOP_ID))
         logo = read_logo(session, shop.logo)
-    mail = Mail(kind, sample_texts(kind)["recipient"], sample_texts(kind), language)
+    mail = sample_of(ports, actor, kind, language)
     try:
         return ports.email_templates.render(mail, shop, logo, template)
     except OwnTemplateBroken as broken:

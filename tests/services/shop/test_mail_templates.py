@@ -11,11 +11,12 @@ from app.adapters.template_folder import JinjaOwnTemplates
 from app.domain.authorization.actor import OPERATOR, Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import Mail, MailKind, RenderedMail
-from app.domain.mails.own_templates import KEPT_VERSIONS, OwnTemplate, sample_texts
+from app.domain.mails.own_templates import KEPT_VERSIONS, OwnTemplate
 from app.domain.values.errors import PermissionDenied, ProofRequired, Refused
 from app.models import MailTemplateRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
+from app.services.shop.mail_preview import send_test_template
 from app.services.shop.mail_templates import (
     broken_templates,
     described,
@@ -23,11 +24,14 @@ from app.services.shop.mail_templates import (
     preview_template,
     render_mail,
     reset_template,
+    sample_of,
     save_template,
     show_template,
 )
+from tests.builders.app_mail import MailServer
 from tests.builders.apps import make_app
 from tests.builders.audit import trail
+from tests.builders.mail_templates import samples
 from tests.builders.people import actor_of, make_staff, visit
 from tests.hostile.cpu import bound, slowest
 
@@ -192,7 +196,7 @@ def test_new_version_has_no_fault(ports: Ports) -> None:
 
 def test_preview_shows_samples_without_saving(ports: Ports) -> None:
     preview = preview_template(ports, OPERATOR, KIND, "", GOOD)
-    assert sample_texts(KIND)["link"] in preview.text
+    assert "/?token=sample-" in preview.text
     assert list_templates(ports, OPERATOR) == ()
 
 
@@ -214,6 +218,33 @@ def test_only_people_who_manage_settings_edit_templates(ports: Ports) -> None:
         with pytest.raises(PermissionDenied):
             preview_template(ports, actor, KIND, "", GOOD)
     assert save_template(ports, manager(ports), KIND, "", GOOD, based_on=0) == 1
+
+
+def test_test_is_sent_by_the_edited_template_to_the_caller_alone(ports: Ports) -> None:
+    mailer = MailServer()
+    sending = replace(ports, mailer=mailer)
+    caller = manager(ports)
+    assert send_test_template(sending, caller, KIND, "DE", GOOD) == "manager@example.com"
+    [mail] = mailer.sent
+    assert mail.recipient == "manager@example.com"
+    assert mail.subject.startswith("[Test] Nouveau mot de passe")
+    assert "Bonjour manager@example.com" in mail.html
+    assert list_templates(ports, OPERATOR) == ()
+    bad = replace(GOOD, html="<p>{{ gone }}</p>")
+    with pytest.raises(Refused, match="no value gone"):
+        send_test_template(sending, caller, KIND, "", bad)
+    _, token = make_app(ports, "Mailer", Permission.MANAGE_SETTINGS)
+    other = actor_of(ports, make_staff(ports, "other@example.com"))
+    for actor in (OPERATOR, identify(ports, visit(token)).actor, other):
+        with pytest.raises(PermissionDenied):
+            send_test_template(sending, actor, KIND, "", GOOD)
+    assert len(mailer.sent) == 1
+
+
+def test_preview_is_in_the_language_of_the_template(ports: Ports) -> None:
+    template = replace(GOOD, text="{{ lifetime }}\n\n{{ link }}\n")
+    assert preview_template(ports, OPERATOR, KIND, "DE", template).text.startswith("1 Stunde")
+    assert preview_template(ports, OPERATOR, KIND, "", template).text.startswith("1 hour")
 
 
 def test_saving_needs_a_fresh_proof(ports: Ports) -> None:
@@ -251,13 +282,13 @@ def test_editor_begins_with_our_email(ports: Ports, kind: MailKind) -> None:
     details = show_template(ports, OPERATOR, kind, "")
     assert details is not None
     assert details.version == 0
-    ours = render_mail(ports, Mail(kind, "ann@example.com", sample_texts(kind)))
+    ours = render_mail(ports, sample_of(ports, OPERATOR, kind, ""))
     own = preview_template(ports, OPERATOR, kind, "", details.template)
     assert own.subject == ours.subject
     assert own.text.split() == ours.text.split()
-    fewest = sample_texts(kind) | dict.fromkeys(EMPTY, "")
+    fewest = samples(kind) | dict.fromkeys(EMPTY, "")
     mails = [Mail(kind, "ann@example.com", fewest)]
-    mails += [replace(mails[0], values=sample_texts(kind) | {name: ""}) for name in EMPTY]
+    mails += [replace(mails[0], values=samples(kind) | {name: ""}) for name in EMPTY]
     without = [shown(render_mail(ports, mail)) for mail in mails]
     save_template(ports, OPERATOR, kind, "", details.template, based_on=0)
     assert [shown(render_mail(ports, mail)) for mail in mails] == without
