@@ -144,7 +144,7 @@ def test_permission_is_found_by_name_and_others_stay_chosen(
     search.fill("nonsense")
     expect(admin.get_by_text("No matching permissions")).to_be_visible()
     admin.get_by_role("button", name="Save permissions").click()
-    expect(admin.get_by_text("Labels: Manage orders, Manage shipping.")).to_be_visible()
+    expect(admin.get_by_text("Labels: Manage orders and Manage shipping.")).to_be_visible()
 
 
 def test_app_is_installed_from_its_manifest(admin: Page, small_shop: RunningShop) -> None:
