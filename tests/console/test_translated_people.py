@@ -23,7 +23,7 @@ from tests.builders.people import make_group, make_staff
 from tests.console.conftest import StaffConsole
 from tests.console.example_people import ADA, NOW
 from tests.console.staff_client import ConsoleClient
-from tests.console.test_customer_pages import EDITOR, ORDER
+from tests.console.test_customer_pages import EDITOR, HOME, ORDER
 from tests.console.test_sign_in_checks import BOSS, STATE
 from tests.console.test_sign_ins_page import CLARA
 
@@ -113,6 +113,16 @@ def test_amounts_have_the_separator_of_the_language(app: Flask) -> None:
         page = make_customer_page(Person(ADA), EDITOR, [ORDER])
     assert page.orders is not None
     assert page.orders[0].total == f"9,50 {ORDER.total.currency}"
+
+
+def test_countries_of_addresses_are_named_in_the_language(app: Flask) -> None:
+    swedish = replace(HOME, country="SE", city="Malmö", postal_code="21112")
+    unknown = replace(HOME, country="XY")
+    with german(app):
+        shown = make_customer_page(Person(ADA), EDITOR, addresses=[swedish, unknown])
+    assert [row.lines.rpartition(", ")[2] for row in shown.addresses.rows] == ["Schweden", "XY"]
+    english = make_customer_page(Person(ADA), EDITOR, addresses=[swedish])
+    assert english.addresses.rows[0].lines.endswith(", Sweden")
 
 
 def test_reasons_and_devices_of_sign_ins_are_german(app: Flask) -> None:

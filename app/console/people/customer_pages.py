@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from babel import Locale
 from babel.numbers import format_decimal
 
 from app.console.exports import Columns
@@ -25,6 +26,7 @@ from app.domain.accounts.addresses import Address, postal_lines
 from app.domain.accounts.users import User
 from app.domain.commerce.orders import OrderStatus, OrderSummary
 from app.domain.values.ids import to_global_id
+from app.domain.values.languages import ENGLISH
 from app.domain.values.text import translatable
 from app.services.people.user_sessions import Person
 from app.web.translation import page_language, text
@@ -205,9 +207,17 @@ def _address(address: Address) -> AddressRow:
     )
     return AddressRow(
         recipient=", ".join(filter(None, (name, address.company_name))),
-        lines=", ".join(postal_lines(address)),
+        lines=", ".join(_lines(address)),
         pills=tuple(pill for pill in pills if pill is not None),
     )
+
+
+def _lines(address: Address) -> tuple[str, ...]:
+    """Return the lines of an address, whose country is named in the language of the page."""
+    *lines, country = postal_lines(address)
+    if page_language() != ENGLISH:
+        country = Locale.parse(page_language()).territories.get(address.country, country)
+    return (*lines, country)
 
 
 def _order(order: OrderSummary) -> OrderRow:
