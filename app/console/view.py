@@ -102,49 +102,6 @@ OPEN = frozenset(
 )
 """The only pages without a session."""
 
-TRANSLATED = (
-    "console.access.",
-    "console.account.",
-    "console.account_actions.",
-    "console.app_installation.",
-    "console.app_tokens.",
-    "console.apps.",
-    "console.audit.",
-    "console.creations.",
-    "console.customers.",
-    "console.deliveries.",
-    "console.dry_run.",
-    "console.events.",
-    "console.home.",
-    "console.inspector.",
-    "console.keys.",
-    "console.mail_preview.",
-    "console.mail_templates.",
-    "console.mails.",
-    "console.metadata.",
-    "console.nowhere",
-    "console.passkeys.",
-    "console.preferences.",
-    "console.provider_checks.",
-    "console.provider_editing.",
-    "console.saved_filters.",
-    "console.search.",
-    "console.second_factor_rule.",
-    "console.second_factors.",
-    "console.shop_settings.",
-    "console.sign_in.",
-    "console.sign_ins.",
-    "console.single_sign_on.",
-    "console.staff.",
-    "console.throttle.",
-    "console.webhook_editing.",
-    "console.webhooks.",
-)
-"""The page groups for signed-in people that are translated, besides ``OPEN``; others are English.
-
-A page is in one language, so a group is added when all its texts are in the catalogues.
-"""
-
 WORTHLESS_TOO = OPEN | {
     "console.sign_in.leave",
     "console.preferences.keyboard",
@@ -244,7 +201,7 @@ def guard() -> BaseResponse | None:
     """Require a session for every page, and a CSRF token for every change."""
     endpoint = request.endpoint or ""
     use_time_zone(caller().user.time_zone if is_signed_in() else None)
-    use_language(_language_of(endpoint))
+    use_language(_language())
     if not is_signed_in():
         if endpoint not in OPEN:
             return to_sign_in()
@@ -264,15 +221,13 @@ def guard() -> BaseResponse | None:
     return lead_to_second_factor(endpoint) or answer_proof()
 
 
-def _language_of(endpoint: str) -> str:
-    """Return the language of a page: of its person, or before signing in of the browser."""
+def _language() -> str:
+    """Return the language of the page: its person's, or before signing in the browser's."""
     if not is_signed_in():
         return (
             browser_language() or shipped_tag(show_default_language(ports(), nobody())) or ENGLISH
         )
-    if endpoint in OPEN or endpoint.startswith(TRANSLATED):
-        return person_language(caller().user.language_code)
-    return ENGLISH
+    return person_language(caller().user.language_code)
 
 
 def add_headers(answer: Response) -> Response:

@@ -29,13 +29,11 @@ BEFORE_SIGNING_IN = ("sign-in", "forgotten", "new-password")
 """What is shown to whoever is not signed in, below ``/console/``."""
 
 
-def page_addresses(
-    app: Flask, keys: Mapping[str, int] = NO_KEYS, groups: tuple[str, ...] = ("console.",)
-) -> Iterator[str]:
-    """An address for each rule below ``/console/`` that answers GET, of these page groups."""
+def page_addresses(app: Flask, keys: Mapping[str, int] = NO_KEYS) -> Iterator[str]:
+    """An address for each rule below ``/console/`` that answers GET."""
     for rule in app.url_map.iter_rules():
         of_the_console = rule.rule.startswith("/console/") and rule.endpoint not in LEAD_AWAY
-        if rule.endpoint.startswith(groups) and of_the_console and "GET" in (rule.methods or ()):
+        if of_the_console and "GET" in (rule.methods or ()):
             yield address_of(app, rule, keys)
 
 

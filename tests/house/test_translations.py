@@ -25,7 +25,16 @@ from translations.extraction import (
 from translations.sources import PAGES, TEMPLATES, files
 
 TAG = re.compile(r"</?\w+[^>]*>")
-COMMANDS = (":root{", "default-src", "flask webhook ", "curl ", "--")
+COMMANDS = (
+    ":root{",
+    "default-src",
+    "frame-src",
+    "sandbox; ",
+    "@media ",
+    "flask webhook ",
+    "curl ",
+    "--",
+)
 """How styles, policies and commands begin, which are the same in every language."""
 
 NOT_READ = {
@@ -35,6 +44,9 @@ NOT_READ = {
     '<time datetime="{}" title="{}">{}</time>',
     '<time datetime="{}">{}</time>',
     "; style-src 'sha256-",
+    '<svg xmlns="http://www.w3.org/2000/svg">',
+    r"/\*# sourceMappingURL=.*?\*/",
+    r"(color-scheme(?:\"\s+content=\"|\s*:\s*))light dark",
     "Authorization: Bearer ",
     "flask app token create ",
     "flask oidc set active true",

@@ -8,7 +8,7 @@ from app.console.people.person_page import SessionRow, ended_sessions, newest_of
 from app.domain.accounts.avatars import MAX_FILE_SIZE, avatar_path
 from app.domain.accounts.users import User
 from app.domain.sign_in.devices import SignedIn
-from app.domain.values.languages import CONSOLE_TAGS, ENGLISH, shipped_tag
+from app.domain.values.languages import CONSOLE_TAGS, shipped_tag
 from app.services.console.sign_in_methods import SignInMethods
 from app.web.translation import text
 
@@ -67,10 +67,8 @@ def make_account_page(
 
 def _language_hint(code: str) -> str:
     """Return what is in this language; the console isn't translated into all of them."""
-    if shipped_tag(code, CONSOLE_TAGS) == ENGLISH:
-        return text("For your emails and the console.")
     if shipped_tag(code, CONSOLE_TAGS):
-        return text("For your emails. Parts of the console are still in English.")
+        return text("For your emails and the console.")
     if shipped_tag(code):
         return text("For your emails. The console is in English.")
     return text("Your emails are in the shop's default language, the console is in English.")
