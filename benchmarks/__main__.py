@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import servers
+from benchmarks import burst, servers
 from benchmarks.neighbours import LIMIT, BusyMachine
 from benchmarks.report import (
     ALLOWED_FALL,
@@ -27,7 +27,7 @@ from benchmarks.report import (
 TABLE = ("requests", "single_sign_on", "deliveries", "change_cost", "sizes")
 """The modules whose ``measure`` adds rows to the table."""
 
-LONG = ("console", "fanout", "imports", "lists", "memory", "tails", "timing")
+LONG = ("burst", "console", "fanout", "imports", "lists", "memory", "tails", "timing")
 """The modules with a ``main``, which only run by name."""
 
 _SLOWER, _BUSY = 1, 2
@@ -52,6 +52,13 @@ def _parser() -> argparse.ArgumentParser:
         "--record",
         action="store_true",
         help="store the table in benchmarks/recorded.json; `make docs` prints docs/speed.md",
+    )
+    parser.add_argument(
+        "--changes",
+        type=int,
+        default=burst.CHANGES,
+        metavar="N",
+        help="how many changes the burst is of; %(default)s if not given",
     )
     parser.add_argument(
         "--busy",
@@ -86,7 +93,9 @@ def main(arguments: list[str]) -> int:
         if options.check and not _holds(figures, report.exceeded):
             return _SLOWER
     for part in options.part:
-        if part in LONG:
+        if part == "burst":
+            burst.main(options.changes, busy=options.busy)
+        elif part in LONG:
             importlib.import_module(f"benchmarks.{part}").main()
     return 0
 

@@ -1,8 +1,9 @@
-"""What webhooks are sent to: a process that answers every request with 200 at once."""
+"""What webhooks are sent to: a process that answers every request with 200."""
 
 import multiprocessing
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
@@ -14,11 +15,13 @@ _LISTENERS = 128
 
 
 @contextmanager
-def receiver() -> Iterator[int]:
-    """Start a receiver on the load's core; yields its port."""
+def receiver(seconds: float = 0.0) -> Iterator[int]:
+    """Start a receiver on the load's core that answers after ``seconds``; yields its port."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=_LISTENERS)
     port: int = listener.getsockname()[1]
-    process = multiprocessing.get_context("fork").Process(target=_receive, args=(listener,))
+    process = multiprocessing.get_context("fork").Process(
+        target=_receive, args=(listener, seconds)
+    )
     process.start()
     listener.close()
     try:
@@ -28,14 +31,14 @@ def receiver() -> Iterator[int]:
         process.join()
 
 
-def _receive(listener: socket.socket) -> None:
+def _receive(listener: socket.socket, seconds: float) -> None:
     os.sched_setaffinity(0, {servers.LOAD_CORE})
     while True:
         connection, _ = listener.accept()
-        Thread(target=_answer, args=(connection,), daemon=True).start()
+        Thread(target=_answer, args=(connection, seconds), daemon=True).start()
 
 
-def _answer(connection: socket.socket) -> None:
+def _answer(connection: socket.socket, seconds: float) -> None:
     """Answer requests until the other side has had enough."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     waiting = b""
@@ -49,6 +52,7 @@ def _answer(connection: socket.socket) -> None:
                     if line.lower().startswith(b"content-length:")
                 )
                 if len(rest) >= length:
+                    time.sleep(seconds)
                     connection.sendall(_ANSWER)
                     waiting = rest[length:]
                     continue

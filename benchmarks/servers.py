@@ -16,6 +16,8 @@ from benchmarks.cpu_time import processor_seconds
 ROOT = Path(__file__).parent.parent
 SERVER_CORE = 0
 LOAD_CORE = max(os.cpu_count() or 1, 1) - 1
+ALL_CORES = f"{SERVER_CORE}-{LOAD_CORE}"
+"""All cores, as ``taskset`` is told; a server has one if not asked for more."""
 _START_SECONDS = 60
 _MEBI = 1024
 
@@ -44,7 +46,11 @@ class Server:
 
 @contextmanager
 def latchkey(
-    database_url: str, settings: Mapping[str, str] | None = None, *, with_worker: bool = False
+    database_url: str,
+    settings: Mapping[str, str] | None = None,
+    *,
+    with_worker: bool = False,
+    cores: str = str(SERVER_CORE),
 ) -> Iterator[Server]:
     """``flask serve`` with one server process, without the background worker if not asked for."""
     port = free_port()
@@ -57,7 +63,7 @@ def latchkey(
         "TRUSTED_PROXIES": "127.0.0.0/8",
         **(settings or {}),
     }
-    with _running(command, port, environment, "/.well-known/jwks.json") as server:
+    with _running(command, port, environment, "/.well-known/jwks.json", cores) as server:
         yield server
 
 
@@ -83,11 +89,15 @@ def free_port() -> int:
 
 @contextmanager
 def _running(
-    command: list[str], port: int, environment: Mapping[str, str], path: str
+    command: list[str],
+    port: int,
+    environment: Mapping[str, str],
+    path: str,
+    cores: str = str(SERVER_CORE),
 ) -> Iterator[Server]:
     started = time.perf_counter()
     process = subprocess.Popen(
-        ["taskset", "-c", str(SERVER_CORE), sys.executable, *command],
+        ["taskset", "-c", cores, sys.executable, *command],
         cwd=ROOT,
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
