@@ -13,7 +13,7 @@ from graphql import (
     OperationType,
 )
 
-from app.domain.authorization.actor import WORKER, Actor
+from app.domain.authorization.actor import Actor
 from app.domain.events import Deletion
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import PermissionDenied, Problem, Refused
@@ -25,8 +25,8 @@ from app.graphql.server.execution.validation import Invalid, read_document
 from app.graphql.server.limits import Allowance
 from app.graphql.server.operations import Operation
 from app.ports import Ports
+from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.identify import Identity, Visitor
-from app.services.shop.settings import show_settings
 
 _MOST_MESSAGES = 5
 _ENTRIES, _BYTES = 1000, 8 * 1024 * 1024
@@ -44,7 +44,7 @@ class SubscriptionRunner:
     def run(self, ports: Ports, actor: Actor, query: str, occurrence: Occurrence) -> str:
         """Return what ``query`` selects of the event, as JSON; see the port ``Payloads``."""
         operation = self._cached.get(query) or self._read(query)
-        shop = show_settings(ports, WORKER)
+        shop = load_shop_state(ports).shop
         visitor = Visitor(issuer=actor.issuer)
         context = RequestContext(
             ports, visitor, Identity(actor, shop), _deleted_object(occurrence)
