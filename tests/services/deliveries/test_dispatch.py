@@ -5,6 +5,7 @@ from app.ports import Ports
 from app.services.deliveries.dispatch import (
     BATCH_SIZE,
     MAX_BATCHES,
+    MAX_ENDPOINTS,
     MAX_LEASES,
     lease_due_deliveries,
 )
@@ -84,6 +85,23 @@ def test_endpoint_with_a_long_queue_does_not_keep_others_waiting(
     steps = plans(ports, about)
     ports.database.close()
     assert any("ix_deliveries_webhook_due (webhook_id=? AND next" in line for line in steps), steps
+
+
+def test_every_endpoint_gets_its_turn_before_any_gets_another(
+    ports: Ports, clock: FakeClock
+) -> None:
+    app, _ = make_app(ports, "warehouse")
+    hooks = [make_webhook(ports, app) for _ in range(MAX_ENDPOINTS + 6)]
+    for _ in range(BATCH_SIZE + 1):
+        make_delivery(ports, hooks[0])
+    clock.pass_(seconds=1)
+    for hook in hooks[1:]:
+        make_delivery(ports, hook)
+
+    rounds = [lease_due_deliveries(ports, WORKER) for _ in range(3)]
+
+    assert [len(batches) for batches in rounds] == [MAX_ENDPOINTS, 6, 0]
+    assert sorted(batch.webhook_id for batches in rounds for batch in batches) == sorted(hooks)
 
 
 def test_oldest_deliveries_are_leased_first(ports: Ports, clock: FakeClock) -> None:
