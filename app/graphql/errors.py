@@ -45,6 +45,7 @@ class PayloadProblem:
     permissions: list[str] | None
     groups: list[str] | None
     users: list[str] | None
+    lines: list[int] | None
 
 
 def payload_problems(refused: Refused) -> list[PayloadProblem]:
@@ -57,6 +58,7 @@ def payload_problems(refused: Refused) -> list[PayloadProblem]:
             permissions=list(problem.permissions) or None,
             groups=list(problem.groups) or None,
             users=list(problem.users) or None,
+            lines=list(problem.lines) or None,
         )
         for problem in refused.problems
     ]

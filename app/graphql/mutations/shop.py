@@ -1,16 +1,21 @@
 """Change the shop's settings."""
 
+from enum import Enum
 from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.mails.mail import MailKind
+from app.domain.mails.own_templates import OwnTemplate, TemplatePart
 from app.domain.shop.setting_table import SETTINGS, SettingKind
 from app.domain.shop.settings import ShopUpdate
 from app.domain.values.uploads import Upload
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
+from app.graphql.types.mail_templates import template_language
 from app.services.shop.logo import delete_logo, update_logo
+from app.services.shop.mail_templates import reset_template, save_template, show_template
 from app.services.shop.settings import update_shop
 
 _TYPES = {
@@ -59,8 +64,28 @@ class ShopLogoDelete(MutationPayload):
     errors = errors_of("problems.ShopError")
 
 
+class MailTemplateSave(MutationPayload):
+    """The template with its new version."""
+
+    template = graphene.Field(
+        "app.graphql.types.mail_templates.MailTemplateSources",
+        description="What is used now.",
+    )
+    errors = errors_of("mail_templates.MailTemplateError")
+
+
+class MailTemplateReset(MutationPayload):
+    """The default."""
+
+    template = graphene.Field(
+        "app.graphql.types.mail_templates.MailTemplateSources",
+        description="What is used now.",
+    )
+    errors = errors_of("mail_templates.MailTemplateError")
+
+
 class ShopMutations(graphene.ObjectType):
-    """The shop's settings and its two switches."""
+    """The shop's settings, its two switches, and its email templates."""
 
     shop_settings_update = graphene.Field(
         ShopSettingsUpdate,
@@ -86,6 +111,61 @@ class ShopMutations(graphene.ObjectType):
         description="Removes the logo from emails. Requires MANAGE_SETTINGS.",
     )
 
+    mail_template_save = graphene.Field(
+        MailTemplateSave,
+        description=(
+            "Checks an email template, saves it as a new version and uses it for new emails. "
+            "For staff with MANAGE_SETTINGS."
+        ),
+        input=graphene.Argument(
+            "app.graphql.types.mail_templates.MailTemplateInput",
+            required=True,
+            description="The template.",
+        ),
+    )
+    mail_template_reset = graphene.Field(
+        MailTemplateReset,
+        description=(
+            "Uses the default email again. Versions are kept. For staff with MANAGE_SETTINGS."
+        ),
+        kind=graphene.Argument(
+            "app.graphql.types.mail_templates.MailKindEnum",
+            required=True,
+            description="The kind of email.",
+        ),
+        language_code=graphene.Argument(
+            "app.graphql.types.languages.LanguageCodeEnum",
+            description="The template for this language; without it, the one for all.",
+        ),
+    )
+
+    @staticmethod
+    @answers(MailTemplateSave)
+    def resolve_mail_template_save(
+        _root: object, info: GraphQLResolveInfo, input: dict[str, Any]
+    ) -> MailTemplateSave:
+        context: RequestContext = info.context
+        kind, language = input["kind"], template_language(input.get("language_code"))
+        template = OwnTemplate(*(_lines(input[part.value]) for part in TemplatePart))
+        based_on = input["based_on"]
+        save_template(context.ports, context.actor, kind, language, template, based_on=based_on)
+        details = show_template(context.ports, context.actor, kind, language)
+        return MailTemplateSave(template=details)
+
+    @staticmethod
+    @answers(MailTemplateReset)
+    def resolve_mail_template_reset(
+        _root: object,
+        info: GraphQLResolveInfo,
+        kind: MailKind,
+        language_code: Enum | None = None,
+    ) -> MailTemplateReset:
+        context: RequestContext = info.context
+        language = template_language(language_code)
+        reset_template(context.ports, context.actor, kind, language)
+        details = show_template(context.ports, context.actor, kind, language)
+        return MailTemplateReset(template=details)
+
     @staticmethod
     @answers(ShopLogoUpdate)
     def resolve_shop_logo_update(
@@ -108,3 +188,7 @@ class ShopMutations(graphene.ObjectType):
         context: RequestContext = info.context
         shop = update_shop(context.ports, context.actor, ShopUpdate(**(input or {})))
         return ShopSettingsUpdate(shop=shop)
+
+
+def _lines(source: str) -> str:
+    return source.replace("\r\n", "\n")

@@ -1,24 +1,57 @@
 """Queries about the mail log."""
 
+from enum import Enum
 from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.mails.mail import MailKind
 from app.domain.mails.mail_log import MailEntry, MailFilter
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.types.lists import moments_in
+from app.graphql.types.mail_templates import template_language
 from app.graphql.types.mails import MailFilterInput
 from app.services.operations.mail_log import list_mails
+from app.services.shop.mail_templates import (
+    TemplateDetails,
+    TemplateEntry,
+    list_templates,
+    show_template,
+)
 
 MailCountableConnection = make_connection("Mail", "app.graphql.types.mails.Mail")
 
 
 class MailQueries(graphene.ObjectType):
-    """Which emails were sent."""
+    """Which emails were sent, and the templates of emails."""
+
+    mail_templates = graphene.Field(
+        graphene.NonNull(
+            graphene.List(graphene.NonNull("app.graphql.types.mail_templates.MailTemplate"))
+        ),
+        description="The email templates in use. For staff with MANAGE_SETTINGS.",
+    )
+    mail_template = graphene.Field(
+        "app.graphql.types.mail_templates.MailTemplateSources",
+        kind=graphene.Argument(
+            "app.graphql.types.mail_templates.MailKindEnum",
+            required=True,
+            description="The kind of email.",
+        ),
+        language_code=graphene.Argument(
+            "app.graphql.types.languages.LanguageCodeEnum",
+            description="The template for this language; without it, the one for all.",
+        ),
+        version=graphene.Int(description="An earlier version; without it, the one in use."),
+        description=(
+            "The sources of an email template, or of the default. Null if there is no such "
+            "version. For staff with MANAGE_SETTINGS."
+        ),
+    )
 
     mails = graphene.Field(
         MailCountableConnection,
@@ -38,6 +71,25 @@ class MailQueries(graphene.ObjectType):
         page = page_request("mails", arguments)
         filter_ = _filter(arguments.get("filter") or {})
         return list_mails(context.ports, context.actor, page, filter_)
+
+    @staticmethod
+    def resolve_mail_templates(
+        _root: object, info: GraphQLResolveInfo
+    ) -> tuple[TemplateEntry, ...]:
+        context: RequestContext = info.context
+        return list_templates(context.ports, context.actor)
+
+    @staticmethod
+    def resolve_mail_template(
+        _root: object,
+        info: GraphQLResolveInfo,
+        kind: MailKind,
+        language_code: Enum | None = None,
+        version: int | None = None,
+    ) -> TemplateDetails | None:
+        context: RequestContext = info.context
+        language = template_language(language_code)
+        return show_template(context.ports, context.actor, kind, language, version or 0)
 
 
 def _filter(given: dict[str, Any]) -> MailFilter:

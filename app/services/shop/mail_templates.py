@@ -169,7 +169,7 @@ def save_template(
 
     ``based_on`` is the version that was edited, 0 for the default: INVALID if another one is in
     use by now. Refuses INVALID and REQUIRED on ``subject``, ``html`` and ``text``, with lines, for
-    what a template can't do; INVALID on ``language`` for an unknown one.
+    what a template can't do; INVALID on ``languageCode`` for an unknown one.
     """
     render_sample(ports, actor, kind, language, template)
     with ports.database.transaction() as session:
@@ -323,7 +323,7 @@ def render_sample(
 ) -> RenderedMail:
     """Return the email with sample values; refuse a template that isn't good."""
     if language and language not in SHIPPED_LANGUAGES:
-        raise Refused(Problem("INVALID", "Unknown language.", "language"))
+        raise Refused(Problem("INVALID", "Unknown language.", "languageCode"))
     refuse_any(*ports.own_templates.check(kind, template, _url_rule(ports)))
     with ports.database.reading() as session:
         shop = settings_of(session.get_one(ShopRecord, SHOP_ID))

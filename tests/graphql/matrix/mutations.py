@@ -26,6 +26,10 @@ SETTINGS, STAFF, USERS = (
 )
 _PAGE = "http://localhost:3000/"
 _LINES = 'id: "$cart", lines: [{productId: "$product", quantity: 2}]'
+_TEMPLATE = (
+    'input: {kind: PASSWORD_RESET, subject: "Hi", text: "{{ link }}", basedOn: 0,'
+    ' html: "<p>{{ link }}</p>"}'
+)
 _PLUGIN = 'pluginId: "none.authentication.openidconnect", input: "{}"'
 
 CUSTOMERS_THEMSELVES = Rule("- + ! ! - - - -", (Caller.USER,), code="DELETE_STAFF_ACCOUNT")
@@ -139,6 +143,8 @@ METADATA = {
 }
 SHOP = {
     "shopLogoUpdate": Row(HOLDERS, "image: $$file", SETTINGS),
+    "mailTemplateSave": Row(HOLDING_PEOPLE, _TEMPLATE, SETTINGS),
+    "mailTemplateReset": Row(HOLDING_PEOPLE, "kind: PASSWORD_RESET", SETTINGS),
     "shopLogoDelete": Row(HOLDERS, "", SETTINGS),
     "shopSettingsUpdate": Row(HOLDERS, "input: {allowStorefrontTraffic: true}", SETTINGS),
     "pluginUpdate": Row(

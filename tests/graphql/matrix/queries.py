@@ -43,6 +43,8 @@ QUERIES = {
     "appExtension": Row(STAFF_AND_APPS, 'id: "$extension"'),
     "appExtensions": Row(STAFF_AND_APPS, "first: 1"),
     "webhook": Row(ANY_WEBHOOK, 'id: "$webhook"', (MANAGING_APPS,)),
+    "mailTemplates": Row(HOLDING_PEOPLE, "", (SETTINGS,)),
+    "mailTemplate": Row(HOLDING_PEOPLE, "kind: PASSWORD_RESET", (SETTINGS,)),
     "mails": Row(HOLDING_PEOPLE, "first: 1", (STAFFERS, USERS)),
     "signInEvents": Row(HOLDING_PEOPLE, "first: 1", (STAFFERS, USERS)),
     "plugin": Row(HOLDERS, 'id: "latchkey.authentication.openidconnect"', (PLUGINS,)),
