@@ -9,6 +9,7 @@ from tests.mutations.import_rules import IMPORTS
 from tests.mutations.list_rules import LISTS
 from tests.mutations.mail_design_rules import MAIL_DESIGN
 from tests.mutations.mail_log_rules import MAIL_LOG
+from tests.mutations.mail_template_rules import MAIL_TEMPLATES
 from tests.mutations.operation_rules import OPERATIONS
 from tests.mutations.passkey_rules import PASSKEYS
 from tests.mutations.second_factor_rules import SECOND_FACTORS
@@ -22,6 +23,7 @@ MUTANTS = (
     *SIGN_IN_LOG,
     *MAIL_DESIGN,
     *MAIL_LOG,
+    *MAIL_TEMPLATES,
     *APP_MAIL,
     *PASSKEYS,
     *SECOND_FACTORS,
