@@ -127,6 +127,8 @@ RULES = (
     "services/single_sign_on/pending_sign_ins.py",
     "services/single_sign_on/provider_checks.py",
     "services/single_sign_on/provider_settings.py",
+    "services/single_sign_on/sign_in.py",
+    "services/single_sign_on/token_requests.py",
     "services/webhooks/changes.py",
     "services/webhooks/limited_tokens.py",
     "services/webhooks/link_events.py",
@@ -181,5 +183,7 @@ SIGNED_OUT = (
     "app/services/sign_in/password",
     "app/services/sign_in/second_factor_answers.py",
     "app/services/single_sign_on/pending_sign_ins.py",
+    "app/services/single_sign_on/sign_in.py",
+    "app/services/single_sign_on/token_requests.py",
 )
 """How the names of files begin whose sentences are read without a session, or in emails."""

@@ -7,6 +7,8 @@ from markupsafe import Markup
 
 from app.domain.values.errors import Problem
 from app.domain.values.text import Phrase, Phrases
+from app.ports.http import CallFailed, CallFault
+from app.services.single_sign_on.token_requests import unavailable
 from app.web.translation import (
     browser_language,
     enumeration,
@@ -144,6 +146,20 @@ def test_language_is_named_in_the_language_of_the_page(
     with app.test_request_context():
         use_language(language)
         assert language_name(code) == name
+
+
+def test_sign_in_page_says_why_the_provider_failed(app: Flask) -> None:
+    failed = CallFailed(CallFault.UNREACHABLE, "Can't connect to id.example.com.")
+    (problem,) = unavailable(failed).problems
+    assert problem.message == (
+        "The identity provider gave no usable answer. Can't connect to id.example.com."
+    )
+    with app.test_request_context():
+        use_language("de")
+        assert problem_text(problem) == (
+            "Der Identitätsanbieter hat keine brauchbare Antwort gegeben. "
+            "Keine Verbindung zu id.example.com möglich."
+        )
 
 
 def test_sentence_outside_a_request_is_english(app: Flask) -> None:

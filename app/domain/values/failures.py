@@ -65,6 +65,7 @@ WHOLE = (
     ),
     translatable("The endpoint returned 410 Gone."),
     translatable("The endpoint failed for 5 days without a successful delivery."),
+    translatable("The identity provider ended the session."),
 )
 """Those without values, and names of endpoints in the others."""
 

@@ -13,6 +13,7 @@ from app.domain.single_sign_on.provider_tokens import (
 from app.domain.single_sign_on.provider_users import ExternalPerson, read_person
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
+from app.domain.values.text import Phrase
 from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, TokenResponse
@@ -51,7 +52,7 @@ def unavailable(failed: CallFailed) -> Refused:
         Problem(
             "INVALID",
             "The identity provider gave no usable answer. {failed}",
-            values={"failed": failed},
+            values={"failed": Phrase(failed)},
         )
     )
 
