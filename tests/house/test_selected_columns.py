@@ -239,6 +239,7 @@ OTHERS = {
     "link_recipients._sent_link": "decides about what other readers read",
     "app_tokens._inspection": "decides about what to_app reads",
     "extensions._extension": "reads a part of what _of_its_app reads",
+    "sending._receiver": "joins what endpoint_of and read_saver read",
     "stored_checkouts.visible_product": "decides about what to_product reads",
     "traffic.read_traffic_hour": "reads a number for each member of TrafficKind",
     "setup.read_setup": "makes no record of a dismissed checklist",
