@@ -20,6 +20,8 @@ from app.adapters.schema_revisions import SchemaRevisions, connection_to
 from app.models.record import complete_metadata
 from app.models.retired_columns import RETIRED_COLUMNS
 
+pytestmark = pytest.mark.first
+
 MIGRATIONS = "migrations"
 
 

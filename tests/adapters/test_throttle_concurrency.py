@@ -18,6 +18,8 @@ from tests.adapters.throttle_backends import (
     run_programs,
 )
 
+pytestmark = pytest.mark.first
+
 PROCESSES = get_context("spawn")
 RIVALS = 20
 

@@ -27,7 +27,7 @@ from tests.builders.images import png
 from tests.builders.mails import stored_mails
 from tests.servers.smtp import smtp_server
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.first]
 
 RECIPIENT = "maya.long-name@subdomain.of.a.department.example.com"
 WIDTHS = (600, 320)
@@ -109,6 +109,8 @@ def reader(browser: Browser) -> Iterator[Page]:
 
 def faults_of(reader: Page, mail: Received, *, with_axe: bool) -> Iterator[str]:
     reader.set_content(mail.html)
+    if with_axe:
+        reader.evaluate(AXE.read_text())
     for scheme in SCHEMES:
         reader.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         is_dark = reader.evaluate(BACKGROUND) != "rgb(255, 255, 255)"
@@ -120,7 +122,6 @@ def faults_of(reader: Page, mail: Received, *, with_axe: bool) -> Iterator[str]:
             if too_wide:
                 yield f"{scheme} at {width}: {too_wide}"
         if with_axe:
-            reader.evaluate(AXE.read_text())
             yield from (f"{scheme}: {fault}" for fault in reader.evaluate(FINDINGS, EMAIL_RULES))
 
 

@@ -8,6 +8,8 @@ import pytest
 from tests.clients.conftest import ADMIN, CUSTOMER, NEXTJS, PASSWORD, Shop, run_client
 from tests.servers.sandbox import PATIENCE
 
+pytestmark = pytest.mark.first
+
 SIGN_IN = (CUSTOMER, PASSWORD)
 NEW_CUSTOMER = "new@example.com"
 _LINK = re.compile(r"http://localhost:3000/\S+")

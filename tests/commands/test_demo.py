@@ -5,6 +5,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from app.domain.authorization.actor import OPERATOR, WORKER
 from app.domain.mails.mail import MailKind
 from app.ports import Ports
@@ -16,6 +18,8 @@ from tests.builders.people import NOBODY, make_user
 from tests.commands.real_installation import Installation, end, wait_until
 from tests.commands.shell import run, run_json
 from tests.servers.http import Reply, http_server
+
+pytestmark = pytest.mark.first
 
 
 class InterruptedRandomness:

@@ -8,6 +8,8 @@ import pytest
 
 from tests.commands.real_installation import ROOT, Installation
 
+pytestmark = pytest.mark.first
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:

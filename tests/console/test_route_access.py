@@ -34,6 +34,8 @@ from tests.console.route_requests import (
 )
 from tests.console.staff_client import ConsoleClient
 
+pytestmark = pytest.mark.first
+
 FOR_ADMINS = (200, 303, 404, 422)
 
 LOOKED_AT = {

@@ -25,6 +25,8 @@ from tests.builders.webhooks import make_webhook
 from tests.fakes.strict_http import LOOPBACK
 from tests.servers.http import HttpServer, Received, Reply, http_server
 
+pytestmark = pytest.mark.first
+
 HEALTHY = 100
 BACKLOG = BATCH_SIZE * MAX_LEASES
 """Deliveries that wait for each hostile endpoint: as many as it can get at once."""

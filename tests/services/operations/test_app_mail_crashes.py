@@ -23,6 +23,8 @@ from tests.builders.deliveries import work_off
 from tests.builders.people import NOBODY, make_user
 from tests.fakes.clock import FakeClock
 
+pytestmark = pytest.mark.first
+
 USERS = Permission.MANAGE_USERS
 MAX_STEPS = 40
 """More transactions than an email takes: a bound for the search."""
