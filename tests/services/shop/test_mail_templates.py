@@ -33,7 +33,6 @@ from tests.builders.apps import make_app
 from tests.builders.audit import trail
 from tests.builders.mail_templates import samples
 from tests.builders.people import actor_of, make_staff, visit
-from tests.hostile.cpu import bound, slowest
 
 KIND = MailKind.PASSWORD_RESET
 GOOD = OwnTemplate(
@@ -389,18 +388,3 @@ def test_stored_html_that_would_end_the_process_falls_back_to_ours(ports: Ports)
     listed = list_templates(ports, OPERATOR)[0].fault
     assert listed is not None
     assert "Nest at most 40 tags" in listed.message
-
-
-def test_whole_email_has_a_limit_after_its_styles_are_written_into_the_tags(ports: Ports) -> None:
-    style = "".join(f"--a{number}: {'b' * 40};" for number in range(100))
-    html = f"<style>p {{ {style} }}</style>{GOOD.html}" + "<p>a</p>" * 300
-    with pytest.raises(Refused, match="larger than 256 kB"):
-        save(ports, replace(GOOD, html=html))
-
-
-def test_largest_email_is_rendered_within_bounded_time(ports: Ports) -> None:
-    selectors = "* * * * * * p, :not(:not(p)) b, " * 99 + "p, b { color: red }"
-    html = f"<style>{selectors}</style>" + "<b>" * 39 + "<p>a</p>" * 650 + "</b>" * 39
-    template = replace(GOOD, html=GOOD.html + html)
-    taken = slowest(lambda: preview_template(ports, OPERATOR, KIND, "", template))
-    assert taken < bound()
