@@ -5,6 +5,7 @@ from tests.mutations.mutant import Mutant
 _CHECKED = "adapters/test_own_templates.py"
 _CONTENTS = "hostile/test_template_html.py"
 _STORED = "services/shop/test_mail_templates.py"
+_SIZE = "services/shop/test_mail_template_size.py"
 
 MAIL_TEMPLATES = (
     Mutant(
@@ -96,7 +97,7 @@ MAIL_TEMPLATES = (
         "app/adapters/email_templates.py",
         "if len(parts.html.encode()) > MAX_OUTPUT:",
         "if False:",
-        _STORED,
+        _SIZE,
     ),
     Mutant(
         "The second of two editors doesn't overwrite the first's template",
