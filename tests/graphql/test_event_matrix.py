@@ -79,7 +79,7 @@ SILENT: Mapping[str, str] = {
         tokenCreate tokenRefresh tokenVerify tokensDeactivateAll externalAuthenticationUrl
         externalObtainAccessTokens externalRefresh externalVerify externalLogout passwordChange
         accountRequestDeletion sessionEnd sessionsEndOthers shopSettingsUpdate pluginUpdate
-        shopLogoUpdate shopLogoDelete
+        shopLogoUpdate shopLogoDelete mailTemplateSave mailTemplateReset
         appTokenCreate appTokenRotate appTokenDelete appTokenVerify appFetchManifest
         appDeleteFailedInstallation webhookCreate webhookUpdate webhookDelete webhookDryRun
         webhookTrigger eventDeliveryRetry webhookReplay secondFactorVerify

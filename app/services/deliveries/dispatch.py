@@ -85,10 +85,13 @@ _oldest = (
     .order_by(_delivery.next_attempt_at, _delivery.id)
     .limit(bindparam("most"))
     .with_for_update(skip_locked=True)
+    # PostgreSQL may run a subquery again for each row, and then lease more than the limit.
+    .cte("oldest")
+    .prefix_with("MATERIALIZED", dialect="postgresql")
 )
 _LEASE_OLDEST = (
     update(_delivery)
-    .where(_delivery.id.in_(_oldest))
+    .where(_delivery.id.in_(select(_oldest.c.id)))
     .values(lease=bindparam("new_lease"), lease_until=bindparam("ends"))
     .returning(_delivery.id)
 )
