@@ -24,6 +24,12 @@ def browser_type_launch_args(
 
 
 @pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, object]) -> dict[str, object]:
+    """Colors change at once: a check of contrast never meets a button between two themes."""
+    return browser_context_args | {"reduced_motion": "reduce"}
+
+
+@pytest.fixture(scope="session")
 def base_url() -> None:
     """None: pages are opened by their whole address.
 
