@@ -85,11 +85,14 @@ def _claim(ports: Ports, lease: str) -> Sequence[_Claimed]:
         .order_by(OutboxMailRecord.next_attempt_at)
         .limit(_BATCH)
         .with_for_update(skip_locked=True)
+        # PostgreSQL may run a subquery again for each row, and then claim more than a batch.
+        .cte("due")
+        .prefix_with("MATERIALIZED", dialect="postgresql")
     )
     with ports.database.transaction() as session:
         rows = session.execute(
             update(OutboxMailRecord)
-            .where(OutboxMailRecord.id.in_(due))
+            .where(OutboxMailRecord.id.in_(select(due.c.id)))
             # A claimed mail falls due again when the lease ends, should this worker be killed.
             .values(
                 lease=lease,

@@ -1,10 +1,12 @@
 """Promised mails are sent once each, late rather than never."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, Engine, event, select
 from typing_extensions import override
 
 from app.domain.authorization.actor import OPERATOR, WORKER
@@ -72,6 +74,33 @@ def test_worker_sends_by_the_shops_own_template(posting: Ports, mailer: FakePost
 def _records(ports: Ports) -> list[OutboxMailRecord]:
     with ports.database.reading() as session:
         return list(session.scalars(select(OutboxMailRecord).order_by(OutboxMailRecord.id)))
+
+
+def test_worker_claims_a_batch_at_a_time_whatever_the_plan(
+    posting: Ports, mailer: FakePost
+) -> None:
+    """A plan that PostgreSQL chose for some tables: it looks for the batch once for each mail."""
+    for number in range(50):
+        _promise(posting, f"ann{number}@example.com")
+    with _without("hashjoin", "hashagg", "mergejoin", "material", "sort"):
+        assert send_due_mail(posting, WORKER) == 20
+    assert len(mailer.sent) == 20
+
+
+@contextmanager
+def _without(*plans: str) -> Iterator[None]:
+    """Let PostgreSQL avoid such plans in the transactions of the block."""
+
+    def begin(connection: Connection) -> None:
+        if connection.dialect.name == "postgresql":
+            for plan in plans:
+                connection.exec_driver_sql(f"SET LOCAL enable_{plan} = off")
+
+    event.listen(Engine, "begin", begin)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "begin", begin)
 
 
 def test_queued_mail_is_sent_once(posting: Ports, mailer: FakePost) -> None:
