@@ -13,7 +13,7 @@ from app.domain.shop.settings import ShopUpdate
 from app.domain.values.uploads import Upload
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
-from app.graphql.types.mail_templates import template_language
+from app.graphql.types.mail_templates import template_arguments, template_language
 from app.services.shop.logo import delete_logo, update_logo
 from app.services.shop.mail_templates import reset_template, save_template, show_template
 from app.services.shop.settings import update_shop
@@ -128,15 +128,7 @@ class ShopMutations(graphene.ObjectType):
         description=(
             "Uses the default email again. Versions are kept. For staff with MANAGE_SETTINGS."
         ),
-        kind=graphene.Argument(
-            "app.graphql.types.mail_templates.MailKindEnum",
-            required=True,
-            description="The kind of email.",
-        ),
-        language_code=graphene.Argument(
-            "app.graphql.types.languages.LanguageCodeEnum",
-            description="The template for this language; without it, the one for all.",
-        ),
+        **template_arguments(),
     )
 
     @staticmethod

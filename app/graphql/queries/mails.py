@@ -13,7 +13,7 @@ from app.graphql.connections import connection_arguments, make_connection, page_
 from app.graphql.context import RequestContext
 from app.graphql.global_ids import key_in
 from app.graphql.types.lists import moments_in
-from app.graphql.types.mail_templates import template_language
+from app.graphql.types.mail_templates import template_arguments, template_language
 from app.graphql.types.mails import MailFilterInput
 from app.services.operations.mail_log import list_mails
 from app.services.shop.mail_templates import (
@@ -37,15 +37,7 @@ class MailQueries(graphene.ObjectType):
     )
     mail_template = graphene.Field(
         "app.graphql.types.mail_templates.MailTemplateSources",
-        kind=graphene.Argument(
-            "app.graphql.types.mail_templates.MailKindEnum",
-            required=True,
-            description="The kind of email.",
-        ),
-        language_code=graphene.Argument(
-            "app.graphql.types.languages.LanguageCodeEnum",
-            description="The template for this language; without it, the one for all.",
-        ),
+        **template_arguments(),
         version=graphene.Int(description="An earlier version; without it, the one in use."),
         description=(
             "The sources of an email template, or of the default. Null if there is no such "

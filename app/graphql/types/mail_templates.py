@@ -20,6 +20,17 @@ _SAVED_BY = "Who saved it."
 _FAULT = "Why it can't be used, so that the default is sent."
 
 
+def template_arguments() -> dict[str, graphene.Argument]:
+    """Return the arguments that choose a template."""
+    return {
+        "kind": graphene.Argument(MailKindEnum, required=True, description="The kind of email."),
+        "language_code": graphene.Argument(
+            "app.graphql.types.languages.LanguageCodeEnum",
+            description="The template for this language; without it, the one for all.",
+        ),
+    }
+
+
 def template_language(code: Enum | None) -> str:
     """Return the language of an argument, "" for all."""
     return "" if code is None else str(code.value)
