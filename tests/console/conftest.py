@@ -54,6 +54,13 @@ def app(shop: Ports) -> Flask:
 
 
 @pytest.fixture
+def translated_page(app: Flask) -> Iterator[None]:
+    """Say sentences as within a request, in the language that the test uses."""
+    with app.test_request_context():
+        yield
+
+
+@pytest.fixture
 def anonymous_console(app: Flask, shop: Ports) -> ConsoleClient:
     """Somebody who is not signed in."""
     return ConsoleClient(app.test_client(), shop)

@@ -1,11 +1,9 @@
 """What deliveries, events and Home say in another language than English."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from flask import Flask
 
 from app.console.home_page import make_home_page
 from app.console.integrations.deliveries_page import COLUMNS, COUNT, delivery_row
@@ -23,17 +21,13 @@ from tests.console.test_deliveries_page import FAILED, NOW, WAITING
 from tests.console.test_delivery_page import ATTEMPT, page_of
 from tests.console.test_home_page import CALM, WEBHOOK
 
+pytestmark = pytest.mark.usefixtures("translated_page")
+
 UNANSWERED = replace(
     FAILED,
     response_status=None,
     last_response="labels.example.com doesn't have a trusted certificate.",
 )
-
-
-@pytest.fixture(autouse=True)
-def page(app: Flask) -> Iterator[None]:
-    with app.test_request_context():
-        yield
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,8 @@
 """What lists and their entries say in another language than English."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from flask import Flask
 
 from app.console.formatting import milliseconds, percent, setting_text
 from app.console.security.audit_page import COUNT, make_audit_page, make_entry_page
@@ -12,6 +10,8 @@ from app.console.stack_charts import span_label
 from app.domain.audit.entries import AuditEntry
 from app.domain.values.pages import MAX_COUNTED, Counts
 from app.web.translation import text, use_language
+
+pytestmark = pytest.mark.usefixtures("translated_page")
 
 ENTRY = AuditEntry(
     id=7,
@@ -28,12 +28,6 @@ ENTRY = AuditEntry(
     before={"is_active": True, "permissions": []},
     after={"is_active": False, "permissions": ["MANAGE_ORDERS"]},
 )
-
-
-@pytest.fixture(autouse=True)
-def page(app: Flask) -> Iterator[None]:
-    with app.test_request_context():
-        yield
 
 
 @pytest.mark.parametrize(
