@@ -23,7 +23,10 @@ class Database(Protocol):
         """
 
     def reading(self) -> AbstractContextManager[Session]:
-        """A session for reads; every statement sees what is committed when it starts."""
+        """A session for reads; every statement sees what is committed when it starts.
+
+        A worker looks here, or with ``read``, before it locks rows: most rounds find none.
+        """
 
     def read(
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]

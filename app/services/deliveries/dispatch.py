@@ -137,7 +137,6 @@ def lease_due_deliveries(ports: Ports, actor: Actor) -> tuple[Batch, ...]:
     """
     now = ports.shared_clock.now()
     at = moments(now)
-    # A look that locks nothing: many rounds find nothing, and disturb nobody.
     if not ports.database.read(_ANY_DUE, at):
         return ()
     batches = []

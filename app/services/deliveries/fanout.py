@@ -113,7 +113,6 @@ def _claim(
 ) -> tuple[Sequence[OutboxEventRecord], dict[str, tuple[Subscriber, ...]]]:
     """Lease open events; return them with their subscribers by event name."""
     now = ports.shared_clock.now()
-    # A look that locks nothing: many rounds find nothing, and disturb nobody.
     if not ports.database.read(_ANY_OPEN, moments(now)):
         return (), {}
     with ports.database.transaction() as session:

@@ -44,7 +44,6 @@ def settle_app_mail(ports: Ports, actor: Actor) -> int:
     Safe to repeat, and to run in several processes at once.
     """
     with ports.database.reading() as session:
-        # A look that locks nothing: most rounds find nothing, and disturb nobody.
         if session.scalar(select(_mail.id).where(*_WAITS).limit(1)) is None:
             return 0
         shop = session.get_one(ShopRecord, SHOP_ID)
