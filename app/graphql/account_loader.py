@@ -100,9 +100,10 @@ class AccountLoader:
         read: Callable[[Collection[User]], Mapping[int, Loaded]],
     ) -> Loaded | None:
         if user.id not in loaded:
-            # A list of one kind of users: who sees one of them sees them all.
             users = {user.id: user}
             if user.id in self._users:
-                users |= self._users
+                # Who sees one of the customers, or of the staff, sees them all.
+                same_kind = (one for one in self._users.values() if one.is_staff == user.is_staff)
+                users |= {one.id: one for one in same_kind}
             loaded |= read(tuple(users.values()))
         return loaded.get(user.id)

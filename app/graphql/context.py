@@ -8,6 +8,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.graphql.account_loader import AccountLoader
 from app.graphql.group_loader import GroupLoader
+from app.graphql.order_loader import OrderLoader
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 
@@ -33,6 +34,9 @@ class RequestContext:
         default_factory=dict, repr=False, compare=False
     )
     _group_loaders: dict[str | int, GroupLoader] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    _order_loaders: dict[str | int, OrderLoader] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -70,6 +74,14 @@ class RequestContext:
             loader = AccountLoader(self.ports, self.actor, self.proven_users, self.proven_owners)
             self._account_loaders[root] = loader
         return self._account_loaders[root]
+
+    def order_loader(self, info: GraphQLResolveInfo) -> OrderLoader:
+        """Return the order loader of the root field above ``info``."""
+        root = _root_key(info)
+        if root not in self._order_loaders:
+            accounts, groups = self.account_loader(info), self.group_loader(info)
+            self._order_loaders[root] = OrderLoader(self.ports, self.actor, accounts, groups)
+        return self._order_loaders[root]
 
 
 def _root_key(info: GraphQLResolveInfo) -> str | int:

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.orders import make_order, order_id
-from tests.builders.people import NOBODY, actor_of, make_staff, make_user, sign_in
+from tests.builders.people import NOBODY, actor_of, make_group, make_staff, make_user, sign_in
 from tests.builders.products import make_product
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
@@ -187,15 +187,50 @@ def test_invalid_list_arguments_are_refused(
     assert "errors" in api.ask(LIST, token, **variables)
 
 
-def test_page_of_orders_costs_four_statements(api: ApiClient, ports: Ports, token: str) -> None:
+def page_of(fields: str) -> str:
+    return f"{{ orders(first: 20) {{ edges {{ node {{ {fields} }} }} }} }}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "costs"),
+    [
+        # The caller's statement and the page's come first.
+        ("number status userEmail total { gross { amount } }", 2),
+        (LINES, 3),
+        ("user { email }", 3),
+        (f"{LINES} user {{ email }}", 4),
+        # Addresses of customers and of staff are read apart.
+        ("user { addresses { city } permissionGroups { users { id } } }", 6),
+    ],
+)
+@pytest.mark.parametrize("orders", [1, 20])
+def test_page_of_orders_reads_only_what_is_selected(
+    api: ApiClient, ports: Ports, fields: str, costs: int, orders: int
+) -> None:
+    staff = make_staff(ports, "root@example.com", *ALL_PERMISSIONS)
+    token = sign_in(ports, staff).access
     products = [make_product(ports, f"Bowl {number}") for number in range(3)]
-    people = [actor_of(ports, make_user(ports, f"{number}@example.com")) for number in range(4)]
-    for number in range(20):
-        make_order(ports, people[number % 4], *products)
-    query = LIST.replace("totalCount", "")
-    api.run(query, token, first=20)
+    for number in range(orders):
+        groups = [make_group(ports, f"Group {number}")]
+        buyer = make_user(ports, f"{number}@example.com", is_staff=number % 2 == 1, groups=groups)
+        make_order(ports, actor_of(ports, buyer), *products)
+    api.run(page_of(fields), token)
     with recorded_statements() as statements:
-        page = api.run(query, token, first=20)
-    assert all(len(edge["node"]["lines"]) == 3 for edge in page["edges"])
-    assert len(page["edges"]) == 20
-    assert len(selects(statements)) == 4
+        page = api.run(page_of(fields), token)
+    assert len(page["edges"]) == orders
+    for node in (edge["node"] for edge in page["edges"]):
+        assert len(node.get("lines", products)) == 3
+        assert node.get("user", {}) is not None
+    assert len(selects(statements)) == costs - (costs == 6 and orders == 1)
+
+
+def test_buyers_of_both_kinds_are_read_apart(api: ApiClient, ports: Ports) -> None:
+    """Who sees the private metadata of staff sees none of customers by that."""
+    hirer = make_staff(
+        ports, "hirer@example.com", Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS
+    )
+    for buyer in (make_user(ports, "ann@example.com"), make_staff(ports, "bob@example.com")):
+        make_order(ports, actor_of(ports, buyer))
+    query = page_of("user { email privateMetadata { key } }")
+    answer = api.ask(query, sign_in(ports, hirer).access)
+    assert [error["path"][2:4] for error in answer["errors"]] == [[1, "node"]]

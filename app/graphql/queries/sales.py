@@ -6,7 +6,7 @@ import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.commerce.checkouts import Checkout
-from app.domain.commerce.orders import Order
+from app.domain.commerce.orders import Order, OrderSummary
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext
@@ -81,10 +81,12 @@ class SaleQueries(graphene.ObjectType):
         return show_order(context.ports, context.actor, id)
 
     @staticmethod
-    def resolve_orders(_root: object, info: GraphQLResolveInfo, **arguments: Any) -> Page[Order]:
+    def resolve_orders(
+        _root: object, info: GraphQLResolveInfo, **arguments: Any
+    ) -> Page[OrderSummary]:
         context: RequestContext = info.context
         sort = arguments.get("sort_by") or {}
-        return list_orders(
+        page = list_orders(
             context.ports,
             context.actor,
             page_request("orders", arguments),
@@ -92,6 +94,8 @@ class SaleQueries(graphene.ObjectType):
             sort.get("field"),
             descending=sort.get("direction") is Direction.DESC,
         )
+        context.order_loader(info).add_orders(page.items)
+        return page
 
 
 def _order_filter(filter_: dict[str, Any]) -> OrderFilter:

@@ -46,15 +46,27 @@ class Order(graphene.ObjectType):
     created = graphene.NonNull(graphene.DateTime)
     updated_at = graphene.NonNull(graphene.DateTime)
 
-    def resolve_id(self: domain.Order, _info: GraphQLResolveInfo) -> str:
+    def resolve_id(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> str:
         return to_global_id("Order", self.id)
 
-    def resolve_user(self: domain.Order, info: GraphQLResolveInfo) -> User | None:
+    def resolve_user(self: domain.OrderSummary, info: GraphQLResolveInfo) -> User | None:
         context: RequestContext = info.context
         own = context.identity.user
-        return own if own is not None and own.id == self.user_id else self.user
+        if own is not None and own.id == self.user_id:
+            return own
+        if isinstance(self, domain.Order):
+            return self.user
+        return context.order_loader(info).buyer(self)
 
-    def resolve_created(self: domain.Order, _info: GraphQLResolveInfo) -> object:
+    def resolve_lines(
+        self: domain.OrderSummary, info: GraphQLResolveInfo
+    ) -> tuple[domain.OrderLine, ...]:
+        context: RequestContext = info.context
+        if isinstance(self, domain.Order):
+            return self.lines
+        return context.order_loader(info).lines(self)
+
+    def resolve_created(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> object:
         return self.created_at
 
 

@@ -12,7 +12,7 @@ from app.domain.accounts.avatars import avatar_path
 from app.domain.authorization.groups import PermissionGroup
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.commerce.checkouts import Checkout
-from app.domain.commerce.orders import Order
+from app.domain.commerce.orders import OrderSummary
 from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
@@ -221,11 +221,13 @@ class User(graphene.ObjectType):
 
     def resolve_orders(
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any
-    ) -> Page[Order]:
+    ) -> Page[OrderSummary]:
         context: RequestContext = info.context
         page = page_request("orders", arguments)
         key = context.existing_key("User", self.id)
-        return list_orders_of(context.ports, context.actor, key, page)
+        found = list_orders_of(context.ports, context.actor, key, page)
+        context.order_loader(info).add_orders(found.items)
+        return found
 
     def resolve_checkouts(
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any

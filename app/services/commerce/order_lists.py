@@ -1,16 +1,18 @@
 """The orders there are, for those whose they are and for those who manage them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select
+from sqlalchemy import ColumnElement, Select, select
 
 from app.domain.accounts.emails import normalize_email
+from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.orders import (
     Order,
+    OrderLine,
     OrderSortField,
     OrderStatus,
     OrderSummary,
@@ -19,12 +21,18 @@ from app.domain.commerce.orders import (
 )
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import key_of, parse_key
-from app.domain.values.pages import Page, PageRequest, empty_page, with_items
+from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.ranges import Range
-from app.models import OrderRecord
+from app.models import OrderLineRecord, OrderRecord
 from app.ports import Ports
 from app.services.authorization.register import requires, users_or
-from app.services.commerce.stored_orders import ORDERS, load_order, to_orders, to_summary
+from app.services.commerce.stored_orders import (
+    ORDERS,
+    load_buyers,
+    load_lines,
+    load_order,
+    to_summary,
+)
 from app.services.lists import paging
 from app.services.lists.range_filters import can_match, in_range, keys_of
 
@@ -65,33 +73,53 @@ def list_orders(
     sort_by: OrderSortField | None = None,
     *,
     descending: bool = False,
-) -> Page[Order]:
-    """List all orders (`orders`), the newest first unless sorted.
+) -> Page[OrderSummary]:
+    """List all orders (`orders`), the newest first unless sorted: one statement.
 
     Refuses ids that aren't an order's.
     """
     if not can_match(filter_.search) or not can_match(filter_.customer):
         return empty_page()
     order = _NEWEST_FIRST if sort_by is None else paging.Order(_COLUMNS[sort_by], descending)
-    return _page(ports, actor, ORDERS.where(*_conditions(filter_)), order, page)
+    return _page(ports, ORDERS.where(*_conditions(filter_)), order, page)
 
 
 @users_or(Permission.MANAGE_ORDERS)
-def list_orders_of(ports: Ports, actor: Actor, user_id: int, page: PageRequest) -> Page[Order]:
+def list_orders_of(
+    ports: Ports, actor: Actor, user_id: int, page: PageRequest
+) -> Page[OrderSummary]:
     """The orders of a person (`User.orders`), the newest first; others' take MANAGE_ORDERS."""
     if not sees_order(actor, user_id):
         raise PermissionDenied(Permission.MANAGE_ORDERS)
-    return _page(ports, actor, ORDERS.where(OrderRecord.user_id == user_id), _NEWEST_FIRST, page)
+    return _page(ports, ORDERS.where(OrderRecord.user_id == user_id), _NEWEST_FIRST, page)
 
 
 @requires(Permission.MANAGE_ORDERS)
 def list_newest_orders_of(
-    ports: Ports, actor: Actor, user_id: int, page: PageRequest
+    ports: Ports, _actor: Actor, user_id: int, page: PageRequest
 ) -> Page[OrderSummary]:
-    """The orders of a person without their lines, the newest first: one statement."""
-    query = ORDERS.where(OrderRecord.user_id == user_id)
+    """The orders of a person for those who manage orders, the newest first."""
+    return _page(ports, ORDERS.where(OrderRecord.user_id == user_id), _NEWEST_FIRST, page)
+
+
+@users_or(Permission.MANAGE_ORDERS)
+def lines_of_orders(
+    ports: Ports, actor: Actor, order_ids: Collection[int]
+) -> Mapping[int, tuple[OrderLine, ...]]:
+    """Return the lines of those of several orders that the caller can see, in one statement."""
+    condition: ColumnElement[bool] = OrderLineRecord.order_id.in_(order_ids)
+    if not actor.holds(Permission.MANAGE_ORDERS):
+        own = select(OrderRecord.id).where(OrderRecord.user_id == actor.user_id)
+        condition &= OrderLineRecord.order_id.in_(own)
     with ports.database.reading() as session:
-        return paging.read_page(ports, session, query, _NEWEST_FIRST, page, to_summary)
+        return load_lines(session, actor, condition)
+
+
+@users_or(Permission.MANAGE_ORDERS)
+def buyers_of_orders(ports: Ports, actor: Actor, user_ids: Collection[int]) -> Mapping[int, User]:
+    """Return those of several buyers whom the caller can see, in one statement."""
+    with ports.database.reading() as session:
+        return load_buyers(session, actor, user_ids)
 
 
 @users_or(Permission.MANAGE_ORDERS)
@@ -107,15 +135,10 @@ def show_order(ports: Ports, actor: Actor, order_id: str) -> Order | None:
 
 
 def _page(
-    ports: Ports,
-    actor: Actor,
-    query: Select[*tuple[object, ...]],
-    order: paging.Order,
-    page: PageRequest,
-) -> Page[Order]:
+    ports: Ports, query: Select[*tuple[object, ...]], order: paging.Order, page: PageRequest
+) -> Page[OrderSummary]:
     with ports.database.reading() as session:
-        found = paging.read_rows(ports, session, query, order, page)
-        return with_items(found, to_orders(session, actor, found.items))
+        return paging.read_page(ports, session, query, order, page, to_summary)
 
 
 def _conditions(filter_: OrderFilter) -> Iterator[ColumnElement[bool]]:

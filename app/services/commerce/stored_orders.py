@@ -1,8 +1,8 @@
 """Orders as they are stored: read, with their lines and whose they are."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
@@ -62,34 +62,26 @@ def to_order(row: NamedRow, lines: tuple[OrderLine, ...], user: User | None) -> 
 
 
 @part
-def to_orders(
-    session: Session, actor: Actor, rows: Sequence[Row[*tuple[object, ...]]]
-) -> tuple[Order, ...]:
-    """The orders in rows of ``ORDERS``, with lines and buyers: two statements for all of them.
+def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
+    """Return any person's order of that key, with everything that belongs to it.
 
     The caller's own person is left out: they know themselves.
     """
-    lines = _lines_of(session, actor, [row.id for row in rows])
-    users = _users(session, actor, {row.user_id for row in rows})
-    return tuple(to_order(row, lines.get(row.id, ()), users.get(row.user_id)) for row in rows)
-
-
-@part
-def load_order(session: Session, actor: Actor, order_id: int) -> Order | None:
-    """Return any person's order of that key, with everything that belongs to it."""
     row = session.execute(ORDERS.where(OrderRecord.id == order_id)).one_or_none()
     if row is None:
         return None
-    (order,) = to_orders(session, actor, [row])
-    return order
+    lines = load_lines(session, actor, OrderLineRecord.order_id == order_id)
+    buyers = load_buyers(session, actor, {row.user_id} - {None, actor.user_id})
+    return to_order(row, lines.get(order_id, ()), buyers.get(row.user_id))
 
 
-def _lines_of(
-    session: Session, actor: Actor, order_ids: Iterable[int]
+@part
+def load_lines(
+    session: Session, actor: Actor, condition: ColumnElement[bool]
 ) -> Mapping[int, tuple[OrderLine, ...]]:
+    """Return the lines that meet ``condition`` by order, in one statement."""
     found: dict[int, tuple[OrderLine, ...]] = {}
-    query = _LINES.where(OrderLineRecord.order_id.in_(list(order_ids)))
-    for row in session.execute(query):
+    for row in session.execute(_LINES.where(condition)):
         line = record_from(
             OrderLine,
             row,
@@ -100,10 +92,10 @@ def _lines_of(
     return found
 
 
-def _users(session: Session, actor: Actor, user_ids: set[int | None]) -> Mapping[int | None, User]:
-    """Return those of the users whom ``actor`` can see."""
-    others = user_ids - {None, actor.user_id}
-    if not others:
+@part
+def load_buyers(session: Session, actor: Actor, user_ids: Collection[int]) -> Mapping[int, User]:
+    """Return those of the users whom ``actor`` can see, in one statement."""
+    if not user_ids:
         return {}
-    rows = session.execute(select(*USER_COLUMNS).where(UserRecord.id.in_(others)))
+    rows = session.execute(select(*USER_COLUMNS).where(UserRecord.id.in_(user_ids)))
     return {user.id: user for user in map(read_user, rows) if sees_buyer(actor, user)}
