@@ -7,23 +7,29 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from app.domain.authorization.actor import OPERATOR, WORKER
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.actor import OPERATOR, WORKER, Actor, ActorKind
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.events import AppUpdated, EventType
+from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import to_global_id
-from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord
+from app.domain.values.pages import PageRequest
+from app.domain.webhooks.permissions import saver_of
+from app.models import AuditRecord, DeliveryRecord, OutboxEventRecord, WebhookRecord
 from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
+from app.services.deliveries.lists import DeliveryFilter, list_deliveries, show_delivery
 from app.services.deliveries.replays import replay_deliveries
 from app.services.deliveries.sending import send_deliveries
 from app.services.outbox.publisher import add_event
+from app.services.webhooks.stored_webhooks import set_saver
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
 from tests.fakes.fake_http import FakeHttp
+from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
 QUERY = "subscription { event { ...on AppUpdated { app { id name } } } }"
@@ -113,6 +119,64 @@ def test_app_reads_its_deliveries_and_every_attempt(
     assert attempts == [{"status": "FAILED", "responseStatusCode": 500, "response": "no"}]
     good = api.run(LIST, owner[1], id=to_global_id("Webhook", key), filter={"status": "SUCCESS"})
     assert good["eventDeliveries"]["edges"] == []
+
+
+@pytest.mark.parametrize("length", [1, 10])
+def test_page_of_deliveries_reads_the_webhook_once(
+    api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str, length: int
+) -> None:
+    key = make_webhook(ports, owner[0], EventType.PRODUCT_UPDATED, EventType.PRODUCT_CREATED)
+    for _ in range(length):
+        make_delivery(ports, key)
+    query = """query ($id: ID!) { webhook(id: $id) {
+      name asyncEvents { eventType } eventDeliveries(first: 10) { edges { node { id status } } }
+    } }"""
+    for credential in (owner[1], manager):
+        variables = {"id": to_global_id("Webhook", key)}
+        api.run(query, credential, **variables)
+        with recorded_statements() as statements:
+            shown = api.run(query, credential, **variables)
+        assert len(shown["eventDeliveries"]["edges"]) == length
+        assert len(shown["asyncEvents"]) == 2
+        # The caller, the webhook with its events, its deliveries.
+        assert len(selects(statements)) == 3
+
+
+def test_deliveries_are_visible_to_their_app_and_to_staff_with_manage_apps(
+    api: ApiClient, ports: Ports, owner: tuple[int, str], manager: str
+) -> None:
+    other, _ = make_app(ports, "other", Permission.MANAGE_APPS)
+    own, foreign = (make_delivery(ports, make_webhook(ports, app)) for app in (owner[0], other))
+    itself = Actor(ActorKind.APP, app_id=owner[0], permissions=ALL_PERMISSIONS)
+    hooks = {one.id: one.webhook_id for one in delivered(ports)}
+    for key, actor, is_seen in ((own, itself, True), (foreign, itself, False)):
+        page = PageRequest(10)
+        listed = list_deliveries(ports, actor, hooks[key], page, DeliveryFilter())
+        assert (len(listed.items), listed.count()) == ((1, 1) if is_seen else (0, 0))
+        assert (show_delivery(ports, actor, key) is not None) is is_seen
+        assert show_delivery(ports, OPERATOR, key) is not None
+    clerk = Actor(ActorKind.USER, user_id=1, is_staff=True)
+    for key in (own, 4711):
+        with pytest.raises(PermissionDenied):
+            show_delivery(ports, clerk, key)
+        with pytest.raises(PermissionDenied):
+            list_deliveries(ports, clerk, hooks.get(key, key), PageRequest(1), DeliveryFilter())
+
+
+def test_limited_token_sees_no_deliveries_of_webhooks_saved_with_more(
+    ports: Ports, owner: tuple[int, str]
+) -> None:
+    limit = frozenset({Permission.MANAGE_PRODUCTS})
+    narrow, wide = make_webhook(ports, owner[0]), make_webhook(ports, owner[0])
+    keys = {hook: make_delivery(ports, hook) for hook in (narrow, wide)}
+    limited = Actor(ActorKind.APP, app_id=owner[0], permissions=limit, token_limit=limit)
+    with ports.database.transaction() as session:
+        set_saver(session.get_one(WebhookRecord, narrow), saver_of(limited))
+    for hook, key in keys.items():
+        page = list_deliveries(ports, limited, hook, PageRequest(10), DeliveryFilter())
+        seen = [one.id for one in page.items], page.count(), show_delivery(ports, limited, key)
+        assert bool(seen[2]) is (hook == narrow)
+        assert seen[:2] == (([key], 1) if hook == narrow else ([], 0))
 
 
 def test_delivery_is_retried_immediately_with_the_same_id(

@@ -2,8 +2,6 @@
 
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import select
-
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
@@ -12,7 +10,7 @@ from app.models import WebhookRecord
 from app.ports import Ports
 from app.services.authorization.register import staff_and_apps
 from app.services.webhooks.limited_tokens import visible_webhook
-from app.services.webhooks.stored_webhooks import read_webhooks
+from app.services.webhooks.stored_webhooks import WEBHOOKS, to_webhook
 
 
 @staff_and_apps
@@ -24,11 +22,10 @@ def webhooks_of_apps(
     For an app its own, without any permission; for staff those of all apps with MANAGE_APPS.
     """
     _require_reach(actor.viewer, app_ids)
-    query = select(WebhookRecord).where(WebhookRecord.app_id.in_(app_ids))
+    query = WEBHOOKS.where(WebhookRecord.app_id.in_(app_ids)).order_by(WebhookRecord.id)
     with ports.database.reading() as session:
-        stored = session.scalars(query.order_by(WebhookRecord.id)).all()
-        found = read_webhooks(ports, session, stored)
-    webhooks = [visible_webhook(actor, webhook) for webhook in found]
+        rows = session.execute(query).all()
+    webhooks = [visible_webhook(actor, to_webhook(ports, *row)) for row in rows]
     return {
         app_id: tuple(webhook for webhook in webhooks if webhook.app_id == app_id)
         for app_id in app_ids
@@ -44,12 +41,12 @@ def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
     viewer = actor.viewer
     if not viewer.is_app and not viewer.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
-    query = select(WebhookRecord).where(WebhookRecord.id == webhook_id)
+    query = WEBHOOKS.where(WebhookRecord.id == webhook_id)
     if viewer.is_app:
         query = query.where(WebhookRecord.app_id == viewer.app_id)
     with ports.database.reading() as session:
-        found = read_webhooks(ports, session, session.scalars(query).all())
-    return visible_webhook(actor, found[0]) if found else None
+        row = session.execute(query).one_or_none()
+    return None if row is None else visible_webhook(actor, to_webhook(ports, *row))
 
 
 def _require_reach(actor: Actor, app_ids: Collection[int]) -> None:

@@ -1,5 +1,6 @@
 """Webhooks as they are stored: read, and written inside a transaction."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -15,6 +16,7 @@ from app.domain.values.errors import Problem, Refused
 from app.domain.webhooks.permissions import UNKNOWN_SAVER, Saver
 from app.domain.webhooks.webhooks import Webhook
 from app.models import WebhookEventRecord, WebhookRecord
+from app.models.json_arrays import json_array_text
 from app.ports import NamedRow, Ports
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import part
@@ -31,12 +33,26 @@ SAVER_COLUMNS = (
 )
 """What ``read_saver`` expects in a row."""
 
+_EVENTS = (
+    select(json_array_text(WebhookEventRecord.event))
+    .where(WebhookEventRecord.webhook_id == WebhookRecord.id)
+    .scalar_subquery()
+)
+WEBHOOKS = select(WebhookRecord, _EVENTS.label("events"))
+"""What ``to_webhook`` reads."""
+
 _LOST = Problem(
     "INVALID",
     "The secret of this webhook can't be read: it was encrypted with another "
     "SECRET_KEY. Set a new secret.",
     "secretKey",
 )
+
+
+@part
+def to_webhook(ports: Ports, stored: WebhookRecord, events: str) -> Webhook:
+    """Return the webhook of a row of ``WEBHOOKS``; its secret is read as in ``read_webhooks``."""
+    return _webhook(ports, stored, json.loads(events))
 
 
 @part
