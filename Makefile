@@ -21,7 +21,7 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run translations compiled test coverage check fix bench mutations soak cluster fuzz upgradecheck docs nextjs pictures lock \
+.PHONY: help run translations compiled test coverage check fix bench mutations soak cluster scale fuzz upgradecheck docs nextjs pictures lock \
   playground venv packages dev-packages node-packages editor-if-possible
 
 help: ## this list
@@ -64,6 +64,9 @@ mutations: dev-packages ## break each of a hundred rules in a copy; its tests mu
 
 soak: dev-packages ## the long test: hours of load, with processes killed meanwhile
 	$(BIN)/python -m benchmarks.soak $(ARGS)
+
+scale: dev-packages ## the whole deployment: a day of a shop in 72 minutes (ARGS="day --minutes 3"; needs nginx)
+	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 cluster: dev-packages ## two hosts under load, with one fault after the other (ARGS="--quick"; needs nginx)
 	$(BIN)/python -m benchmarks.cluster $(ARGS)

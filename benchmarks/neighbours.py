@@ -70,8 +70,13 @@ def _busy_seconds() -> float:
 
 def own_seconds() -> float:
     """Return the processor time of this process and its descendants, also of ended ones."""
+    return family_seconds(os.getpid())
+
+
+def family_seconds(parent: int) -> float:
+    """Return the processor time of ``parent`` and its descendants, also of ended ones."""
     ticks = 0
-    for process in family(os.getpid()):
+    for process in family(parent):
         try:
             text = Path(f"/proc/{process}/stat").read_text()
         except (FileNotFoundError, ProcessLookupError):

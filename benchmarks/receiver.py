@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.sharedctypes import Synchronized
 from threading import Thread
 
 from benchmarks import servers
@@ -15,12 +16,15 @@ _LISTENERS = 128
 
 
 @contextmanager
-def receiver(seconds: float = 0.0) -> Iterator[int]:
-    """Start a receiver on the load's core that answers after ``seconds``; yields its port."""
+def receiver(seconds: float = 0.0, answered: "Synchronized[int] | None" = None) -> Iterator[int]:
+    """Start a receiver on the load's core that answers after ``seconds``; yields its port.
+
+    It counts its answers in ``answered``.
+    """
     listener = socket.create_server(("127.0.0.1", 0), backlog=_LISTENERS)
     port: int = listener.getsockname()[1]
     process = multiprocessing.get_context("fork").Process(
-        target=_receive, args=(listener, seconds)
+        target=_receive, args=(listener, seconds, answered)
     )
     process.start()
     listener.close()
@@ -31,14 +35,18 @@ def receiver(seconds: float = 0.0) -> Iterator[int]:
         process.join()
 
 
-def _receive(listener: socket.socket, seconds: float) -> None:
+def _receive(
+    listener: socket.socket, seconds: float, answered: "Synchronized[int] | None"
+) -> None:
     os.sched_setaffinity(0, {servers.LOAD_CORE})
     while True:
         connection, _ = listener.accept()
-        Thread(target=_answer, args=(connection, seconds), daemon=True).start()
+        Thread(target=_answer, args=(connection, seconds, answered), daemon=True).start()
 
 
-def _answer(connection: socket.socket, seconds: float) -> None:
+def _answer(
+    connection: socket.socket, seconds: float, answered: "Synchronized[int] | None"
+) -> None:
     """Answer requests until the other side has had enough."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     waiting = b""
@@ -54,6 +62,9 @@ def _answer(connection: socket.socket, seconds: float) -> None:
                 if len(rest) >= length:
                     time.sleep(seconds)
                     connection.sendall(_ANSWER)
+                    if answered is not None:
+                        with answered:
+                            answered.value += 1
                     waiting = rest[length:]
                     continue
             piece = connection.recv(65536)

@@ -37,7 +37,7 @@ class Server:
     def shares(self) -> Mapping[str, float]:
         """MiB of each kind of process (PSS: of pages that several share, its part)."""
         children = [child for child in family(self.process) if child != self.process]
-        return {_kind(child): _proportional(child) / _MEBI for child in children}
+        return {_kind(child): proportional(child) for child in children}
 
     def processor(self) -> float:
         """Seconds of processor time that its processes have taken together."""
@@ -144,11 +144,12 @@ def _kind(process: int) -> str:
     return "parent" if len(family(process)) > 1 else "server"
 
 
-def _proportional(process: int) -> int:
+def proportional(process: int) -> float:
+    """Return the MiB of ``process`` as PSS: of pages that several share, its part."""
     for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
-            return int(line.split()[1])
-    return 0
+            return int(line.split()[1]) / _MEBI
+    return 0.0
 
 
 def _resident(process: int) -> int:

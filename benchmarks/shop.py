@@ -31,13 +31,23 @@ _QUERY = (
 class BenchShop:
     """A migrated shop with a manager, apps, products, customers, orders and deliveries.
 
-    On SQLite, with as many other users as given; else in the empty database at ``url``.
+    On SQLite, with as many other users as given; else in the empty database at ``url``, or in the
+    one that ``settings`` name.
     """
 
-    def __init__(self, folder: Path, *, other_users: int = 0, url: str = "") -> None:
-        self.url = url or f"sqlite:///{folder / f'bench-{other_users}.sqlite3'}"
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        other_users: int = 0,
+        url: str = "",
+        settings: Settings | None = None,
+    ) -> None:
+        url = url or f"sqlite:///{folder / f'bench-{other_users}.sqlite3'}"
+        settings = settings or Settings(database_url=url)
+        self.url = settings.database_url
         upgrade(self.url)
-        self.ports: Ports = connect(Settings(database_url=self.url))
+        self.ports: Ports = connect(settings)
         group = make_group(
             self.ports, "Managers", Permission.MANAGE_PRODUCTS, Permission.MANAGE_ORDERS
         )
