@@ -38,6 +38,12 @@ def launch(lodging: Lodging, settings: Mapping[str, str] = SETTINGS) -> Server:
     )
     if initdb.wait() != 0:
         raise RuntimeError(f"initdb ended with {initdb.returncode}.")
+    return start(lodging, settings)
+
+
+def start(lodging: Lodging, settings: Mapping[str, str] = SETTINGS) -> Server:
+    """Start the server with the data that are in the folder already."""
+    programs, data = _programs(lodging), lodging.folder / "data"
     words = [word for pair in settings.items() for word in ("-c", "=".join(pair))]
     process = lodging.start(
         programs / "bin" / "postgres", "-D", data, "-k", lodging.folder, *words

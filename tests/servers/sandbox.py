@@ -77,7 +77,7 @@ def _copy(source: Path, target: Path) -> None:
     """Libraries beside a package exist on some platforms only; what is missing is not copied."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target)
+        shutil.copytree(source, target, dirs_exist_ok=True)
     elif source.exists():
         shutil.copy2(source, target)
 
