@@ -6,93 +6,77 @@ from collections.abc import Sequence
 from typing import Any
 
 import requests
-from requests import PreparedRequest
-from requests.adapters import HTTPAdapter
-from requests_hardened.ip_filter import InvalidIPAddress
-from requests_hardened.ip_filter_adapter import IPFilterAdapter
-from typing_extensions import override
+from requests_hardened.ip_filter import InvalidIPAddress, filter_host
+from urllib3 import PoolManager
 from urllib3.exceptions import PoolError, ProtocolError, SSLError
 from urllib3.response import BaseHTTPResponse
-from urllib3.util import Timeout
+from urllib3.util import Retry, Timeout
 
+from app.adapters.http_requests import OutgoingRequest
 from app.adapters.http_timeouts import TimedPool, TimedSecurePool
 from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
+
+NO_RETRIES = Retry(0, read=False)
 
 # It warns of every private address, listed or not; what is refused, our own errors tell.
 logging.getLogger("requests_hardened.ip_filter").setLevel(logging.ERROR)
 
 
-class GuardedAdapter(IPFilterAdapter):  # type: ignore[misc] # it has no types
+class GuardedConnections:
     """Lets public addresses pass, and of the others those in ``allowed`` networks."""
 
     def __init__(
-        self,
-        *,
-        scheme: str,
-        allowed: Sequence[Network],
-        context: ssl.SSLContext,
-        pool_size: int,
+        self, *, allowed: Sequence[Network], context: ssl.SSLContext, pool_size: int
     ) -> None:
         self._allowed = tuple(allowed)
-        self._context = context
-        super().__init__(is_https_proto=scheme == "https")
-        self.init_poolmanager(pool_size * 4, pool_size)
+        self._manager = PoolManager(pool_size * 4, maxsize=pool_size, ssl_context=context)
+        pools: dict[str, Any] = {"http": TimedPool, "https": TimedSecurePool}
+        self._manager.pool_classes_by_scheme = pools
 
-    @override
-    def init_poolmanager(
-        self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any
-    ) -> None:
-        super().init_poolmanager(connections, maxsize, block=block, **pool_kwargs)
-        self.poolmanager.pool_classes_by_scheme = {"http": TimedPool, "https": TimedSecurePool}
+    def exchange(self, request: OutgoingRequest, *, timeout: Timeout) -> BaseHTTPResponse:
+        """Send ``request``; the body of the response is still to be read.
 
-    def exchange(self, request: PreparedRequest, *, timeout: Timeout) -> BaseHTTPResponse:
-        """Send without proxies, cookies and checks of the parent's types.
-
-        Raises what the parent raises without a response; the body is still to be read.
+        Raises ``requests.ConnectionError``, or its subclass ``SSLError``, without a response.
         """
-        host, pool = self.build_connection_pool_key_attributes(request, verify=True)
-        pool["ssl_context"] = self._context  # read once, for all connections
-        connections: Any = self.poolmanager.connection_from_host(**host, pool_kwargs=pool)
+        target = request.target
+        tls = {}
+        if target.scheme == "https":
+            # The certificate is checked for the name, though the connection is to an IP address.
+            tls = {"assert_hostname": target.host, "server_hostname": target.host}
+        connections = self._manager.connection_from_host(
+            self._checked_address(target.host, target.port), target.port, target.scheme, tls
+        )
         try:
-            response: BaseHTTPResponse = connections.urlopen(
-                method=request.method,
-                url=request.path_url,
+            return connections.urlopen(
+                request.method,
+                target.path,
                 body=request.body,
                 headers=request.headers,
                 redirect=False,
                 assert_same_host=False,
                 preload_content=False,
                 decode_content=False,
-                retries=self.max_retries,
+                retries=NO_RETRIES,
                 timeout=timeout,
             )
         except (OSError, PoolError, ProtocolError, SSLError) as error:
             if isinstance(getattr(error, "reason", error), SSLError):
                 raise requests.exceptions.SSLError(error) from error
             raise requests.ConnectionError(error) from error
-        return response
 
-    @override
-    def build_connection_pool_key_attributes(
-        self, request: PreparedRequest, verify: bool | str, cert: Any = None
-    ) -> Any:
+    def _checked_address(self, host: str, port: int | None) -> str:
+        """Resolve ``host``; raises ``InvalidIPAddress`` for an address that can't be called."""
         try:
-            host, pool = super().build_connection_pool_key_attributes(request, verify, cert)
+            found: str = filter_host(host, port, allow_loopback=False)
         except InvalidIPAddress as refused:
             address: Address = refused.args[0]
             if not self._lists(address):
                 raise
-            # As the parent does it, which has already named the host in the request's headers.
-            parent: Any = HTTPAdapter.build_connection_pool_key_attributes
-            host, pool = parent(self, request, verify, cert)
-            if host["scheme"] == "https":
-                pool |= {"assert_hostname": host["host"], "server_hostname": host["host"]}
-            host["host"] = f"[{address}]" if address.version == 6 else str(address)  # noqa: PLR2004 - IPv6
-            return host, pool
-        pinned = parse_address(host["host"])
+            return f"[{address}]" if address.version == 6 else str(address)  # noqa: PLR2004 - IPv6
+        pinned = parse_address(found)
         if pinned is None or not (is_public(pinned) or self._lists(pinned)):
             raise InvalidIPAddress(pinned)
-        return host, pool
+        return found
 
     def _lists(self, address: Address) -> bool:
         return any(address in network for network in self._allowed)

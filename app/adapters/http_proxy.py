@@ -12,20 +12,19 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import requests
-from requests import PreparedRequest
 from requests_hardened.ip_filter import InvalidIPAddress
 from urllib3 import ProxyManager
 from urllib3.exceptions import PoolError, ProtocolError, ProxyError, SSLError
 from urllib3.response import BaseHTTPResponse
-from urllib3.util import Retry, Timeout, make_headers
+from urllib3.util import Timeout, make_headers
 
+from app.adapters.http_guard import NO_RETRIES
+from app.adapters.http_requests import OutgoingRequest
 from app.adapters.http_timeouts import TimedPool, TimedSecurePool
 from app.domain.values.ip_addresses import Address, Network, is_public, parse_address
 
-_NO_RETRIES = Retry(0, read=False)
 
-
-class ProxyAdapter:
+class ProxyConnections:
     """Sends requests through one proxy."""
 
     def __init__(self, proxy: str, *, context: ssl.SSLContext, pool_size: int) -> None:
@@ -42,23 +41,23 @@ class ProxyAdapter:
         pools: dict[str, Any] = {"http": TimedPool, "https": TimedSecurePool}
         self._manager.pool_classes_by_scheme = pools
 
-    def exchange(self, request: PreparedRequest, *, timeout: Timeout) -> BaseHTTPResponse:
+    def exchange(self, request: OutgoingRequest, *, timeout: Timeout) -> BaseHTTPResponse:
         """Send ``request``; the body of the response is still to be read.
 
         Raises ``requests.exceptions.ProxyError`` if the proxy didn't connect, and otherwise what
-        ``GuardedAdapter.exchange`` raises.
+        ``GuardedConnections.exchange`` raises.
         """
         try:
             return self._manager.urlopen(
-                request.method or "GET",
-                request.url or "",
+                request.method,
+                request.target.url,
                 body=request.body,
                 headers=request.headers,
                 redirect=False,
                 assert_same_host=False,
                 preload_content=False,
                 decode_content=False,
-                retries=_NO_RETRIES,
+                retries=NO_RETRIES,
                 timeout=timeout,
             )
         except (OSError, PoolError, ProtocolError, ProxyError, SSLError) as error:

@@ -3,7 +3,7 @@
 import io
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from http.client import HTTPResponse
@@ -15,6 +15,9 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 _RECORD = 16 * 1024
 """Bytes that TLS sends in one piece, and so within one time limit of the socket."""
+
+_TOLERANCE = 0.05
+"""Seconds by which a limit of the socket can be longer than what is left of the call."""
 
 
 class Deadline:
@@ -57,7 +60,7 @@ class _TimedReader(io.RawIOBase):
 
     @override
     def readinto(self, buffer: Any, /) -> int | None:
-        self._connection.settimeout(_deadline.get().left())
+        _limit(self._connection)
         return self._raw.readinto(buffer)
 
     @override
@@ -80,32 +83,54 @@ class _TimedResponse(HTTPResponse):
 
 
 class _TimedConnection(HTTPConnection):
-    """A connection that keeps to the time of the call it serves."""
+    """A connection that keeps to the time of the call it serves, and sends it in one piece.
+
+    A request's headers must have been checked, and say how long its body is.
+    """
 
     response_class = _TimedResponse
+    _body = b""
+
+    @override
+    def request(
+        self,
+        method: str,
+        url: str,
+        body: Any = None,
+        headers: Any = None,
+        **options: Any,
+    ) -> None:
+        self._body = body or b""
+        super().request(method, url, None, headers, **options)
+
+    @override
+    def putheader(self, header: Any, *values: Any) -> None:
+        # Without the library's checks of each header, which take as long as the rest of sending.
+        output: Callable[[bytes], None] = self._output  # type: ignore[attr-defined]
+        output(header.encode("ascii") + b": " + ", ".join(values).encode("latin-1"))
 
     @override
     def send(self, data: Any) -> None:
-        for piece in _pieces(self.sock, data):
-            super().send(piece)
+        # The first piece is the head: its body goes with it, in one packet if they fit.
+        data, self._body = data + self._body, b""
+        for start in range(0, len(data), _RECORD):
+            if self.sock is not None:
+                _limit(self.sock)
+            super().send(data[start : start + _RECORD])
 
 
-class _TimedSecureConnection(HTTPSConnection):
+class _TimedSecureConnection(_TimedConnection, HTTPSConnection):
     """The same over TLS."""
 
-    response_class = _TimedResponse
 
-    @override
-    def send(self, data: Any) -> None:
-        for piece in _pieces(self.sock, data):
-            super().send(piece)
+def _limit(connection: socket.socket) -> None:
+    """Let ``connection`` wait for no longer than what is left of the call.
 
-
-def _pieces(connection: socket.socket | None, data: bytes) -> Iterator[bytes]:
-    for start in range(0, len(data), _RECORD):
-        if connection is not None:
-            connection.settimeout(_deadline.get().left())
-        yield data[start : start + _RECORD]
+    Each change of a limit is a system call, so a limit that is hardly longer stays.
+    """
+    left, limit = _deadline.get().left(), connection.gettimeout()
+    if limit is None or not left <= limit <= left + _TOLERANCE:
+        connection.settimeout(left)
 
 
 class TimedPool(HTTPConnectionPool):

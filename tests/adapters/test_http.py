@@ -145,6 +145,74 @@ def test_body_is_posted_unchanged(local: GuardedHttp, server: HttpServer) -> Non
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("X-Shop", "1\r\nX-Forged: 1"),
+        ("X-Shop", "1\nX-Forged: 1"),
+        ("X-Shop", "1\n"),
+        ("X-Shop", " folded"),
+        ("X-Shop\r\nX-Forged", "1"),
+        ("X-Shop\n", "1"),
+        ("X-Forged: 1\r\nX-Shop", "1"),
+        ("X-Forged: 1", "1"),
+        ("", "1"),
+    ],
+)
+def test_header_that_could_be_read_as_several_is_not_sent(
+    local: GuardedHttp, server: HttpServer, name: str, value: str
+) -> None:
+    url = server.answer("/", Reply(204))
+    assert fault_of(local, HttpRequest(url, headers={name: value})) is CallFault.ADDRESS
+    assert server.received == []
+    assert local.send(HttpRequest(url, headers={"X-Shop": "1\t; é"})).status == 204
+    assert server.received[0].headers["x-shop"] == "1\t; é"
+
+
+def test_given_header_replaces_a_default_in_any_case(
+    local: GuardedHttp, server: HttpServer
+) -> None:
+    url = server.answer("/", Reply(204))
+    given = {"accept": "application/json", "HOST": "other.example", "user-agent": "other"}
+    local.send(HttpRequest(url, "POST", {**given, "content-length": "7"}, b"body"))
+    headers = server.received[0].headers
+    assert headers["accept"] == "application/json"
+    assert headers["host"] == server.url.removeprefix("http://")
+    assert headers["user-agent"] == f"Latchkey/{VERSION}"
+    assert headers["content-length"] == "4"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 204 No Content\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    ],
+)
+def test_connection_is_kept_and_a_request_arrives_in_one_piece(
+    local: GuardedHttp, answer: bytes
+) -> None:
+    pieces: list[bytes] = []
+
+    def reply_twice(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            for _ in range(2):
+                pieces.append(connection.recv(65536))
+                connection.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        thread = threading.Thread(target=reply_twice, args=(listener,))
+        thread.start()
+        bodies = [local.send(HttpRequest(url, "POST", body=b"x" * 1000)).body for _ in range(2)]
+        thread.join()
+    assert bodies == [b"" if b"ok" not in answer else b"ok"] * 2
+    assert [piece[-1003:] for piece in pieces] == [b"\n\r\n" + b"x" * 1000] * 2
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_redirect_is_returned_and_never_followed(
     local: GuardedHttp, server: HttpServer, status: int
