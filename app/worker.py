@@ -116,7 +116,7 @@ TASKS = (
         "deliveries",
         send_deliveries,
         0.0,
-        threads=32,
+        threads=56,
         max_threads=128,
         wakes="dispatch",
         take=_take_batch,

@@ -21,7 +21,7 @@ BATCH_SIZE = 16
 MAX_LEASES = 4
 """Batches of one endpoint that may be under way at once, on all machines together."""
 
-MAX_BATCHES = 24
+MAX_BATCHES = 48
 """Batches under way to endpoints that do not fail yet, as far as each gets one at all."""
 
 MAX_FAILING_BATCHES = 8

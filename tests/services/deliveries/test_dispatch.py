@@ -25,7 +25,7 @@ def test_many_endpoints_of_one_app_do_not_delay_others(
     ports: Ports,
 ) -> None:
     app, _ = make_app(ports, "others")
-    hooks = [_webhook(ports), *(make_webhook(ports, app) for _ in range(5))]
+    hooks = [_webhook(ports), *(make_webhook(ports, app) for _ in range(15))]
     for hook in hooks:
         for _ in range(BATCH_SIZE * MAX_LEASES):
             make_delivery(ports, hook)
