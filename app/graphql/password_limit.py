@@ -1,5 +1,7 @@
 """A limit on password hashes per request, over all its aliases and batch entries."""
 
+import threading
+
 from app.domain.values.errors import TooManyRequests
 from app.ports import PasswordHasher
 
@@ -10,11 +12,18 @@ _RETRY_AFTER = 1
 
 
 class LimitedHasher:
-    """A password hasher for one request; raises ``TooManyRequests`` beyond ``MAX_HASHES``."""
+    """A password hasher that raises ``TooManyRequests`` beyond ``MAX_HASHES`` of a request.
+
+    A request is executed by one thread, which calls ``begin_request`` first.
+    """
 
     def __init__(self, hasher: PasswordHasher) -> None:
         self._hasher = hasher
-        self._left = MAX_HASHES
+        self._request = threading.local()
+
+    def begin_request(self) -> None:
+        """Start to count for the next request of this thread."""
+        self._request.left = MAX_HASHES
 
     def hash(self, password: str) -> str:
         self._count()
@@ -38,9 +47,9 @@ class LimitedHasher:
 
     def needs_rehash(self, password_hash: str) -> bool:
         # Without a hash left, an outdated one is renewed at the next sign-in.
-        return self._left > 0 and self._hasher.needs_rehash(password_hash)
+        return self._request.left > 0 and self._hasher.needs_rehash(password_hash)
 
     def _count(self) -> None:
-        if not self._left:
+        if not self._request.left:
             raise TooManyRequests(_RETRY_AFTER)
-        self._left -= 1
+        self._request.left -= 1

@@ -63,6 +63,8 @@ class Exchange:
         self, ports: Ports, schema: GraphQLSchema, limits: Limits, identify: Identify
     ) -> None:
         self._ports = ports
+        self._hasher = LimitedHasher(ports.passwords)
+        self._limited_ports = replace(ports, passwords=self._hasher)
         self._limits = limits
         self._identify = identify
         self.documents = Documents(schema, hide_suggestions=not ports.configuration.development)
@@ -92,10 +94,8 @@ class Exchange:
             return [CLOSED] * len(entries)
         outcomes = []
         changed = False
-        plans = self._plan(entries)
-        if any(isinstance(plan, Plan) and plan.operation.is_mutation for plan in plans):
-            context = _with_limited_hasher(context)  # queries hash no passwords
-        for plan in plans:
+        self._hasher.begin_request()
+        for plan in self._plan(entries):
             if isinstance(plan, Outcome):
                 note_operation((), plan)
                 outcomes.append(plan)
@@ -122,14 +122,14 @@ class Exchange:
     def _admit(self, identity: Identity, visitor: Visitor) -> RequestContext | None:
         if not admits(identity.actor, identity.switches):
             return None
-        return RequestContext(self._ports, visitor, identity)
+        return RequestContext(self._limited_ports, visitor, identity)
 
     def _renew(self, context: RequestContext) -> RequestContext | None:
         """Return the context after a mutation; what counts for the whole request is kept."""
         renewed = self._admit(self._current_identity(context), context.visitor)
         if renewed is None:
             return None
-        return replace(renewed, ports=context.ports, field_errors=context.field_errors)
+        return replace(renewed, field_errors=context.field_errors)
 
     def _current_identity(self, context: RequestContext) -> Identity:
         """Return the current identity of the request's caller.
@@ -236,11 +236,6 @@ class Exchange:
             size = len(entry.query) + len(key[-1]) + len(outcome.body)
             self.introspections.put(key, outcome, size)
         return outcome
-
-
-def _with_limited_hasher(context: RequestContext) -> RequestContext:
-    ports = replace(context.ports, passwords=LimitedHasher(context.ports.passwords))
-    return replace(context, ports=ports)
 
 
 def _unidentified(reason: DatabaseUnavailable | TooManyRequests) -> Outcome:

@@ -1,6 +1,6 @@
 """The shop's row as every request reads it, in the one statement that says who is calling."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from operator import attrgetter
@@ -32,7 +32,10 @@ class ShopState:
 
     @property
     def switches(self) -> Switches:
-        return replace(self.shop.switches, second_factor_required=self.second_factor_required)
+        shop = self.shop
+        return Switches(
+            shop.password_login_mode, shop.allow_storefront_traffic, self.second_factor_required
+        )
 
 
 @dataclass(frozen=True, slots=True)

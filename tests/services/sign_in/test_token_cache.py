@@ -53,6 +53,27 @@ def test_cached_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     assert statement.startswith("SELECT")
 
 
+def test_refresh_costs_one_statement_and_no_write(ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports)).refresh
+    refresh_token(ports, NOBODY, token=token)
+
+    with recorded_statements() as statements:
+        assert refresh_token(ports, NOBODY, token=token).access
+
+    [statement] = statements
+    assert statement.startswith("SELECT")
+
+
+def test_refresh_with_a_single_use_token_writes_its_successor(ports: Ports) -> None:
+    configuration = replace(ports.configuration, single_use_refresh_tokens=True)
+    token = sign_in(ports, make_user(ports)).refresh
+
+    with recorded_statements() as statements:
+        refresh_token(replace(ports, configuration=configuration), NOBODY, token=token)
+
+    assert [one.split()[1] for one in statements if one.startswith("UPDATE")] == ["sessions"]
+
+
 def test_app_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     _, token = make_app(ports)
     actor(ports, token)
