@@ -100,7 +100,7 @@ def _together(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def run(
+def run(  # noqa: PLR0913 - what is sent, how often, and from where
     port: int,
     request: bytes,
     *,
@@ -109,14 +109,18 @@ def run(
     status: int = 200,
     limit: int | None = None,
     pause: float = 0.0,
+    connect: Callable[[], socket.socket] | None = None,
 ) -> Outcome:
     """Send ``request`` again and again on that many connections, that long or ``limit`` times.
 
-    Each connection waits ``pause`` seconds between an answer and its next request.
+    Each connection waits ``pause`` seconds between an answer and its next request. ``connect``
+    opens a connection; by default, they go to ``port`` without TLS.
     """
     expected = f"HTTP/1.1 {status} ".encode()
     selector = selectors.DefaultSelector()
-    open_connections = [_connect(port) for _ in range(connections)]
+    open_connections = [
+        _connect(port) if connect is None else _Connection(connect()) for _ in range(connections)
+    ]
     latencies: list[float] = []
     unexpected = 0
     started = time.perf_counter()

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from benchmarks.scale.curve import MINUTES
 
-PARTS = ("day",)
+PARTS = ("day", "processes")
 """The modules with a ``main``, which takes the options and returns 1 when a goal is missed."""
 
 

@@ -9,7 +9,7 @@ from random import Random
 
 from sqlalchemy import insert
 
-from app.domain.authorization.actor import anonymous
+from app.domain.authorization.actor import Actor, anonymous
 from app.models import UserRecord
 from app.settings import Settings
 from benchmarks.shop import BenchShop, subscribe
@@ -57,9 +57,8 @@ class DayShop:
         self.chance = Random(1)  # noqa: S311 - each run has the same day
         self.sessions = Sessions(self.chance)
         keys = self._add_customers()
-        caller = anonymous(address="203.0.113.7", issuer=f"{settings.public_url}/graphql/")
         for key in keys[:SESSIONS]:
-            pair = sign_in(self.ports, key, caller=caller)
+            pair = sign_in(self.ports, key, caller=caller(settings))
             self.sessions.add(Session(pair.refresh, pair.access))
         self.emails: Iterator[str] = cycle(map(_email, range(CUSTOMERS)))
 
@@ -84,6 +83,11 @@ class DayShop:
                 ],
             )
             return list(added)
+
+
+def caller(settings: Settings) -> Actor:
+    """Return who asks for tokens that the processes with these settings accept."""
+    return anonymous(address="203.0.113.7", issuer=f"{settings.public_url}/graphql/")
 
 
 def _email(number: int) -> str:

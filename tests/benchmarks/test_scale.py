@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from benchmarks.scale import processes
 from benchmarks.scale.__main__ import PARTS, main
 from benchmarks.scale.client import Client, Refused, data_of
 from benchmarks.scale.curve import HOURS, MINUTES, PEAK, Day
@@ -24,6 +25,7 @@ from benchmarks.scale.minutes import (
     summary,
 )
 from benchmarks.scale.people import Session, Sessions
+from benchmarks.scale.processes import Measured
 from tests.servers.certificates import certificate_for
 
 PEAK_HOUR = 20
@@ -172,11 +174,17 @@ def test_growing_memory_is_missed_in_a_long_day_only() -> None:
         return [replace(GOOD, memory={**MEMORY, "web": 300.0 + 0.2 * n}) for n in range(minutes)]
 
     assert growth(growing(10)) == {}
-    # From the median of minutes 36 to 49 to that of the last 14, with 259,200 requests meanwhile.
+    # From minute 36 to minute 58, with 259,200 requests in the second half.
     assert growth(growing(72))["web"] == pytest.approx(0.2 * 22)
     assert misses(growing(72), DELIVERED) == []
     faster = [replace(GOOD, memory={**MEMORY, "worker": 100.0 + n}) for n in range(72)]
     assert misses(faster, DELIVERED) == ["the memory of worker"]
+
+
+def test_memory_of_password_hashes_is_no_growth() -> None:
+    hashing = replace(GOOD, memory={**MEMORY, "web": 346.0})
+    assert growth([*[GOOD] * 58, *[hashing] * 13, GOOD])["web"] == 0.0
+    assert growth([*[GOOD] * 58, *[hashing] * 14])["web"] == 46.0
 
 
 @pytest.mark.parametrize(
@@ -242,3 +250,33 @@ async def _ask_server(folder: Path, status: bytes, requests: list[bool]) -> list
             assert await client.ask("{ me { id } }", is_new=is_new) == {"me": None}
         client.close()
     return peers
+
+
+def rows_of(*rates: float, cores: float = 1.0) -> list[Measured]:
+    taken = {"web": cores * 0.75, "client": cores * 0.25}
+    return [
+        Measured(processes, rate, 8.0, 20.0, taken, 0.0)
+        for processes, rate in zip((1, 2, 4), rates, strict=True)
+    ]
+
+
+def test_line_of_processes_has_the_rate_of_each_and_the_time_of_a_request() -> None:
+    one = Measured(2, 1500.0, 8.0, 20.5, {"web": 1.2, "nginx": 0.3}, 0.05)
+    shown = processes.line("`me`", one)
+    assert shown == (
+        "2 web `me`: 1,500 a second, 750 a process, p50 8.0 ms, p99 20.5 ms; ms of processor time"
+        " a request: web 0.80, nginx 0.20; cores 1.50, others 0.05\n"
+    )
+    assert "MISSED: 3 other answers" in processes.line("`me`", replace(one, unexpected=3))
+
+
+def test_verdict_says_where_the_rate_no_longer_grows_and_what_the_cores_did() -> None:
+    assert processes.verdict("`me`", rows_of(500, 950, 1810), 2) == (
+        "- `me`: 1.90 times with 2, 3.62 times with 4: linear\n"
+    )
+    assert processes.verdict("`me`", rows_of(500, 950, 1000, cores=1.95), 2) == (
+        "- `me`: 1.90 times with 2, 2.00 times with 4: not linear from 4 on,"
+        " all 2 cores are busy: web 1.46, client 0.49\n"
+    )
+    idle = processes.verdict("`me`", rows_of(500, 600, 700), 2)
+    assert "not linear from 2 on, the cores aren't all busy: web 0.75, client 0.25\n" in idle
