@@ -1,10 +1,11 @@
 """The ``flask`` command's groups: a list of names; each is imported when it is used."""
 
+import gc
 import logging
 import signal
 import sys
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from threading import Event
 from typing import NoReturn
@@ -19,6 +20,7 @@ from app.commands.terminal.exit_codes import MEANINGS, Exit
 from app.commands.terminal.interruptions import exit_at_once
 from app.commands.terminal.lazy_group import LazyGroup
 from app.commands.terminal.output import write, write_errors
+from app.domain.values.installation_errors import Misconfigured
 
 COMMANDS = {
     "serve": "app.commands.serve:command",
@@ -140,8 +142,9 @@ def _write_section(
 
 
 def register(app: Flask) -> None:
-    """Give ``app`` the commands, what ``flask worker`` runs, and the ways to other instances."""
+    """Give ``app`` the commands, what some of them run, and the ways to other instances."""
     app.cli = Commands()
+    app.extensions["latchkey.load_server"] = _load_server
     app.extensions["latchkey.worker"] = _work
     app.extensions["latchkey.operations"] = _serve_operations
     app.extensions["latchkey.remote_access"] = _remote_access
@@ -194,6 +197,30 @@ def name_settings_files() -> None:
 @cache
 def _remote_access() -> object:
     return latchkey.connect_remote_access()
+
+
+def _load_server() -> Callable[[], object]:
+    """Import the application for the processes that are forked from now on.
+
+    Returns what makes the application in one of them.
+    """
+    gc.disable()
+    make = partial(_make_server, latchkey.create_app, latchkey.create_server)
+    gc.freeze()
+    gc.enable()
+    return make
+
+
+def _make_server(
+    create_app: Callable[[], Flask], create_server: Callable[[Flask], object]
+) -> object:
+    """Return the application as an RSGI target that reads requests before it takes threads."""
+    try:
+        server = create_server(create_app())
+    except Misconfigured as error:
+        sys.exit(str(error))
+    gc.freeze()
+    return server
 
 
 def _work(stop: Event) -> None:

@@ -1,6 +1,6 @@
 """settings -> ports -> app: where every server and the ``flask`` command find the application.
 
-``app`` is for any WSGI server; ``make_server`` is for granian, which ``flask serve`` starts.
+``app`` is for any WSGI server; ``flask serve`` makes the application in each of its processes.
 """
 
 import gc
@@ -33,11 +33,6 @@ def _make_app() -> Flask:
         sys.exit(str(error))
     cli.register(app)
     return app
-
-
-def make_server() -> object:
-    """Return the application as an RSGI target that reads requests before it takes threads."""
-    return latchkey.create_server(app)
 
 
 os.umask(

@@ -1,7 +1,8 @@
-"""How much memory a server process and the worker take: the figures of docs/operations/sizing.md.
+"""How much memory `flask serve` takes with a server process and the worker.
 
-Run it on an idle machine (other Python processes share pages) and in an environment with the
-packages of requirements.txt alone: with those of the tests, Redis' client imports OpenTelemetry.
+The figures of docs/operations/sizing.md, of all processes together, since they share memory. Run
+it on an idle machine (other Python processes share pages) and in an environment with the packages
+of requirements.txt alone: with those of the tests, Redis' client imports OpenTelemetry.
 """
 
 import os
@@ -20,7 +21,7 @@ from benchmarks.imports import empty_database
 from tests.servers.run import server_url, shared_directory
 
 GOAL = 220.0
-"""MiB of both after some hundred requests."""
+"""MiB of all processes after some hundred requests."""
 
 _REQUESTS = 150
 _DELIVERIES = 20
@@ -49,7 +50,7 @@ def _measure(kind: str, url: str) -> float:
             for path, body in (("/graphql/", _SHOP), ("/console/", b"")):
                 request = load_client.request_bytes(path, body, port=server.port)
                 load_client.one(server.port, request)
-        both = _report(kind, "after requests", server)
+        total = _report(kind, "after requests", server)
         with _receiver() as (target, arrived):
             options = ("--app", "Newsletter", "--name", "memory", "--query", _QUERY)
             _flask(url, "webhook", "create", "--target-url", target, *options)
@@ -58,19 +59,17 @@ def _measure(kind: str, url: str) -> float:
             for _ in range(_DELIVERIES):
                 arrived.acquire()
         _report(kind, "after webhooks", server)
-    return both
+    return total
 
 
 def _report(kind: str, when: str, server: servers.Server) -> float:
     time.sleep(_SETTLING_SECONDS)
     shares = server.shares()
-    both = shares["server"] + shares["worker"]
-    sys.stdout.write(
-        f"{kind:10} {when}: server process {shares['server']:.0f} MiB, worker "
-        f"{shares['worker']:.0f} MiB, together {both:.0f} MiB\n"
-    )
+    total = sum(shares.values())
+    each = ", ".join(f"{name} {share:.0f} MiB" for name, share in shares.items())
+    sys.stdout.write(f"{kind:10} {when}: {each}, together {total:.0f} MiB\n")
     sys.stdout.flush()
-    return both
+    return total
 
 
 def _flask(url: str, *arguments: str) -> None:

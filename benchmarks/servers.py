@@ -19,6 +19,7 @@ LOAD_CORE = max(os.cpu_count() or 1, 1) - 1
 ALL_CORES = f"{SERVER_CORE}-{LOAD_CORE}"
 """All cores, as ``taskset`` is told; a server has one if not asked for more."""
 _START_SECONDS = 60
+_SERVE = "flask serve"
 _MEBI = 1024
 
 
@@ -36,8 +37,10 @@ class Server:
 
     def shares(self) -> Mapping[str, float]:
         """MiB of each kind of process (PSS: of pages that several share, its part)."""
-        children = [child for child in family(self.process) if child != self.process]
-        return {_kind(child): proportional(child) for child in children}
+        processes = family(self.process)
+        kinds = [_SERVE if one == self.process else _kind(one) for one in processes]
+        shares = map(proportional, processes)
+        return dict(zip(kinds, shares, strict=True))
 
     def processor(self) -> float:
         """Seconds of processor time that its processes have taken together."""
@@ -138,8 +141,8 @@ def family(process: int) -> list[int]:
 
 
 def _kind(process: int) -> str:
-    """Return "worker", "server" or "parent", the server process that starts the others."""
-    if b"worker" in Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0"):
+    """Return "worker", "server" or "parent", the process that starts the servers."""
+    if Path(f"/proc/{process}/comm").read_text().strip() == "latchkey-worker":
         return "worker"
     return "parent" if len(family(process)) > 1 else "server"
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import signal
-from threading import Event
-from types import FrameType
-
 import click
 from flask import current_app
 
+from app.commands.processes import run_until_stopped
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Form, output
 from app.web.installation import installation
@@ -28,14 +25,7 @@ def command() -> None:
     """
     if not installation().operations_port:
         raise click.ClickException("OPERATIONS_PORT isn't set.")
-    stop = Event()
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    current_app.extensions[EXTENSION](stop)
+    run_until_stopped(current_app.extensions[EXTENSION])
     out = output()
     if out.form is Form.JSON:
         out.alone("ended", True)  # noqa: FBT003 - the value that is shown

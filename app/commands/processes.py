@@ -1,22 +1,28 @@
-"""Run processes as a group: restart one that ends, or stop them all."""
+"""Run processes as a group: restart one that ends, or stop them all.
 
+They are forked, so that they share the memory and the time of what this process has imported.
+"""
+
+import multiprocessing
 import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from contextvars import Context
+from multiprocessing.context import ForkProcess
 from threading import Event
 from types import FrameType
 
-from app.web.parent_process import end_with_parent
+from app.web.parent_process import end_with_parent, show_name
 
 _TICK = 0.2
 _GRACE = 20.0
 _QUICK = 10.0
 _FALLS = 5
 _MAX_RESTART_SECONDS = 8.0
+
+_ENDING = (signal.SIGTERM, signal.SIGINT)
 
 Say = Callable[[str], None]
 
@@ -25,13 +31,13 @@ class Program:
     """One of the processes, with whatever processes it starts in turn."""
 
     def __init__(
-        self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None
+        self, name: str, run: Callable[[], object], environment: Mapping[str, str] | None = None
     ) -> None:
-        """Run ``command`` with ``environment`` in addition to this process's own."""
+        """Call ``run`` with ``environment`` in addition to this process's own."""
         self.name = name
-        added = [f"{key}={value}" for key, value in (environment or {}).items()]
-        self._command = ("env", *added, *command) if added else tuple(command)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._run = run
+        self._environment = environment or {}
+        self._process: ForkProcess | None = None
         self._started = 0.0
         self._due = 0.0
         self._falls = 0
@@ -48,7 +54,7 @@ class Program:
             if now >= self._due:
                 self._start(now)
             return
-        code = self._process.poll()
+        code = self._process.exitcode
         if code is None:
             return
         self.kill()  # what it has started may live on, and hold the port
@@ -68,26 +74,60 @@ class Program:
         """Whether it has ended within ``seconds``."""
         if self._process is None:
             return True
-        try:
-            self._process.wait(max(seconds, 0.0))
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        self._process.join(max(seconds, 0.0))
+        return self._process.exitcode is not None
 
     def kill(self) -> None:
         """End it, and all it has started, at once."""
-        if self._process is not None:
+        if self._process is not None and self._process.pid is not None:
+            self._process.kill()
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
     def _start(self, now: float) -> None:
         self._started = now
-        self._process = subprocess.Popen(  # noqa: S603 - the command is our own
-            self._command,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=partial(end_with_parent, os.getpid()),  # noqa: PLW1509 - no thread is running
+        self._process = ForkProcess(
+            target=_enter, args=(os.getpid(), self.name, self._environment, self._run)
         )
+        # A signal waits until the new process no longer has the handlers of this one.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+
+
+def _enter(
+    parent: int, name: str, environment: Mapping[str, str], run: Callable[[], object]
+) -> None:
+    """Begin as a process that is separate from ``parent``, without its handlers and context."""
+    os.setsid()
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+    end_with_parent(parent)
+    show_name(f"latchkey-{name}")
+    os.environ.update(environment)  # noqa: TID251 - written, for settings to read
+    # What starts processes by itself, as granian does, has to fork them as well.
+    multiprocessing.set_start_method("fork", force=True)
+    Context().run(run)
+
+
+def run_until_stopped(work: Callable[[Event], None]) -> None:
+    """Call ``work`` with an event that SIGTERM and SIGINT set."""
+    work(_stop_event())
+
+
+def _stop_event() -> Event:
+    """Return an event that SIGTERM and SIGINT set from now on."""
+    stop = Event()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in _ENDING:
+        signal.signal(number, end)
+    return stop
 
 
 def run_programs(programs: Sequence[Program], say: Say, each_tick: Callable[[], None]) -> bool:
@@ -95,13 +135,7 @@ def run_programs(programs: Sequence[Program], say: Say, each_tick: Callable[[], 
 
     One that ends by itself is started again after a pause. When it keeps falling, all end.
     """
-    stop = Event()
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
+    stop = _stop_event()
     try:
         while not stop.is_set():
             for program in programs:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import errno
 import os
 import socket
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from tempfile import TemporaryDirectory
 
 import click
+from flask import current_app
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces, Loops
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
 
-from app.commands.processes import Program, run_programs
+from app.commands import operations, worker
+from app.commands.processes import Program, run_programs, run_until_stopped
 from app.commands.terminal.command import standalone
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.output import Column, Form, Output, output
@@ -29,7 +34,9 @@ from app.services.outbox.base_url import save_base_url
 from app.web.installation import installation
 from app.web.sessions import CONSOLE
 
-_WSGI = Path(__file__).parents[2] / "wsgi.py"
+EXTENSION = "latchkey.load_server"
+"""Where the application keeps what imports the server and returns what makes it."""
+
 _CONNECTIONS = 4096
 """Open connections of one server process; further ones wait."""
 
@@ -101,12 +108,18 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
     count = _server_processes(ports, out, workers, own_worker=not no_worker)
     ports.database.close()  # from here on, the processes below have connections of their own
     announcement = _StartMessage(out, host, port)
+    # Imported before the processes are forked, which then share it.
+    server = partial(_serve, current_app.extensions[EXTENSION](), host, port, count)
+    work, serve_operations = (
+        partial(run_until_stopped, current_app.extensions[module.EXTENSION])
+        for module in (worker, operations)
+    )
     with _shared_metrics() as environment:
-        programs = [Program("server", _server(host, port, count), environment)]
+        programs = [Program("server", server, environment)]
         if not no_worker:
-            programs.append(Program("worker", _flask("worker"), environment))
+            programs.append(Program("worker", work, environment))
         if environment:
-            programs.append(Program("operations listener", _flask("operations"), environment))
+            programs.append(Program("operations listener", serve_operations, environment))
         if not run_programs(programs, out.say, announcement.make_once_ready):
             click.get_current_context().exit(Exit.FAILED)
 
@@ -158,22 +171,29 @@ def _server_processes(ports: Ports, out: Output, asked: int | None, *, own_worke
     )
 
 
-def _server(host: str, port: int, workers: int) -> list[str]:
-    return [
-        *(sys.executable, "-m", "granian", "--interface", "rsgi", "--loop", "asyncio"),
-        *("--host", host, "--port", str(port), "--workers", str(workers)),
+def _serve(
+    make_server: Callable[[], Callable[..., object]], host: str, port: int, workers: int
+) -> None:
+    """Answer requests in ``workers`` processes until SIGTERM; one that crashes is restarted."""
+    Granian(
+        "wsgi",
+        host,
+        port,
+        interface=Interfaces.RSGI,
+        loop=Loops.asyncio,
+        workers=workers,
         # HTTP/1 alone: its headers have a deadline from a connection's first byte on.
-        *("--http", "1", "--no-ws", "--http1-header-read-timeout", "30000"),
-        *("--http1-buffer-size", str(_MAX_HEADER_BYTES)),
-        *("--backlog", str(_CONNECTIONS), "--backpressure", str(_CONNECTIONS)),
-        *("--respawn-failed-workers", "--workers-kill-timeout", "10"),
-        *("--log-level", "error"),
-        *("--factory", f"{_WSGI}:make_server"),
-    ]
-
-
-def _flask(command: str) -> list[str]:
-    return [sys.executable, "-m", "flask", "--app", str(_WSGI), command]
+        http=HTTPModes.http1,
+        websockets=False,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=30_000, max_buffer_size=_MAX_HEADER_BYTES
+        ),
+        backlog=_CONNECTIONS,
+        backpressure=_CONNECTIONS,
+        respawn_failed_workers=True,
+        workers_kill_timeout=10,
+        log_level=LogLevels.error,
+    ).serve(target_loader=make_server, wrap_loader=False)
 
 
 def _wait_for_port(out: Output, host: str, port: int) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-from threading import Event
-from types import FrameType
-
 from flask import current_app
 
+from app.commands.processes import run_until_stopped
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Form, output
 from app.domain.authorization.actor import OPERATOR
@@ -27,14 +24,7 @@ def command() -> None:
     current work.
     """
     require_ready(installation().ports, OPERATOR)
-    stop = Event()
-
-    def end(_signal: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    current_app.extensions[EXTENSION](stop)
+    run_until_stopped(current_app.extensions[EXTENSION])
     out = output()
     if out.form is Form.JSON:  # what it does meanwhile, its log tells
         out.alone("ended", True)  # noqa: FBT003 - the value that is shown

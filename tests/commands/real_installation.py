@@ -99,8 +99,9 @@ def free_port() -> int:
 
 
 def offspring(pid: int) -> dict[int, str]:
-    """The command lines of all processes below ``pid``, by their ids."""
-    rows = [line.split(None, 3) for line in _ps("-A", "-o", "pid=,ppid=,stat=,args=").splitlines()]
+    """The names and command lines of all processes below ``pid``, by their ids."""
+    columns = "pid=,ppid=,stat=,comm=,args="
+    rows = [line.split(None, 3) for line in _ps("-A", "-o", columns).splitlines()]
     found: dict[int, str] = {}
     parents = {pid}
     while parents:

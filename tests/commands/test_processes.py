@@ -69,7 +69,7 @@ def test_more_processes_than_the_database_can_take_are_refused(
 
 
 def one(pids: dict[int, str], word: str) -> int:
-    """The process highest in the family whose command line has ``word``."""
+    """The process highest in the family whose name or command line has ``word``."""
     return min(pid for pid, command in pids.items() if word in command)
 
 
@@ -80,8 +80,8 @@ def test_signal_ends_server_and_worker_together(
     port = free_port()
     with served(installed, port) as process:
         family = offspring(process.pid)
-        assert one(family, "granian")
-        assert one(family, " worker")
+        assert one(family, "latchkey-server")
+        assert one(family, "latchkey-worker")
         process.send_signal(by)
         assert process.wait(TIMEOUT_SECONDS) == 0
         assert not [pid for pid in family if is_alive(pid)]
@@ -94,7 +94,7 @@ def test_whatever_is_killed_is_started_again(installed: Installation) -> None:
     port = free_port()
     with served(installed, port) as process:
         family = offspring(process.pid)
-        for name in ("granian", " worker"):
+        for name in ("latchkey-server", "latchkey-worker"):
             os.kill(one(family, name), signal.SIGKILL)
         wait_until(
             lambda: (
@@ -140,7 +140,7 @@ def test_without_a_worker_every_printed_url_responds_and_the_url_is_stored(
         assert [title for title, _ in lines] == titles
         pages = {title: visit(url) for title, url in lines if title != "API"}
         assert answers(port)
-        assert not [line for line in offspring(process.pid).values() if " worker" in line]
+        assert not [line for line in offspring(process.pid).values() if "latchkey-worker" in line]
     finally:
         end(process)
     assert "Sign in" in pages.pop("Console")

@@ -31,7 +31,7 @@ def test_restart_after_a_killed_parent_waits_for_the_port(sqlite_url: str, tmp_p
     try:
         wait_until(lambda: answers(port), "it answers")
         family = offspring(killed.pid)
-        worker = max(pid for pid, command in family.items() if "granian" in command)
+        worker = max(pid for pid, command in family.items() if "latchkey-server" in command)
         # Busy, as with requests that have begun: it keeps the port a while longer.
         os.kill(worker, signal.SIGSTOP)
         killed.kill()

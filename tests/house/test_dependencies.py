@@ -9,7 +9,6 @@ from tests.house.sources import ROOT, application
 
 NOT_IMPORTED = {
     "bootstrap-flask": "its wheel holds Bootstrap's style sheet, script and icons",
-    "granian": "`flask serve` starts it as a program",
 }
 """Packages that no module imports, and why they are needed nevertheless."""
 

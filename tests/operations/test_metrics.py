@@ -208,7 +208,7 @@ def pid_of(file: Path) -> int:
 
 
 def is_server(pid: int) -> bool:
-    return b"granian" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return Path(f"/proc/{pid}/comm").read_text() == "latchkey-server\n"
 
 
 def test_operations_port_says_reasons(observed: Observed) -> None:

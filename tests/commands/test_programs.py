@@ -1,0 +1,94 @@
+"""Programs that are forked: what they begin with, and that a signal always ends them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT_SECONDS = 60
+_SCRIPT = """
+import os, signal, sys, time
+from contextvars import ContextVar
+from functools import partial
+from app.commands.processes import Program, run_programs, run_until_stopped
+
+said = []
+of_the_command = ContextVar("of_the_command", default="not set")
+of_the_command.set("set")
+begun, begin = os.pipe()
+
+
+def show():
+    name = open("/proc/self/comm").read().strip() if sys.platform == "linux" else "latchkey-one"
+    is_plain = all(
+        signal.getsignal(number) is signal.SIG_DFL for number in (signal.SIGTERM, signal.SIGINT)
+    )
+    print(name, os.environ.get("ADDED"), of_the_command.get(), is_plain,
+          os.getsid(0) == os.getpid(), flush=True)
+    os.write(begin, b".")
+    time.sleep(60)
+"""
+_BEGINNING = """
+def stop_once_begun():
+    os.read(begun, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+programs = [Program("one", show, {"ADDED": "value"})]
+print("ended", run_programs(programs, said.append, stop_once_begun))
+print(os.environ.get("ADDED"), said)
+"""
+_EARLY_SIGNAL = """
+signal.signal(signal.SIGTERM, lambda *_: None)
+for _ in range(30):
+    program = Program("one", partial(time.sleep, 60))
+    program.supervise(said.append)
+    program.ask_to_end()
+    if not program.wait_for_end(20):
+        program.kill()
+        sys.exit("it went on")
+print("all ended")
+"""
+_STOPPED = """
+def work(stop):
+    os.write(begin, b".")
+    print("stopped", stop.wait(60), flush=True)
+
+
+program = Program("one", partial(run_until_stopped, work))
+program.supervise(said.append)
+os.read(begun, 1)
+program.ask_to_end()
+print(program.wait_for_end(20))
+program.supervise(said.append)
+print(said)
+"""
+
+
+def run(script: str) -> str:
+    """Run it in a process without the threads of the tests; return what it prints."""
+    ended = subprocess.run(
+        [sys.executable, "-c", _SCRIPT + script],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the name")
+def test_program_begins_with_its_environment_and_without_handlers_of_the_command() -> None:
+    assert run(_BEGINNING) == ("latchkey-one value not set True True\nended True\nNone []\n")
+
+
+def test_signal_right_after_the_start_ends_a_program() -> None:
+    assert run(_EARLY_SIGNAL) == "all ended\n"
+
+
+def test_work_ends_at_the_signal_and_reports_success() -> None:
+    assert run(_STOPPED) == "stopped True\nTrue\n['The one ended with 0.']\n"
