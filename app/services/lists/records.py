@@ -1,6 +1,7 @@
 """Records made of rows by name."""
 
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from app.ports import NamedRow
@@ -16,7 +17,12 @@ def record_from(kind: type[Record], row: NamedRow, **others: Any) -> Record:
     Every other field must be a column, one with a default too: a forgotten column raises
     ``AttributeError`` and isn't the default for ever.
     """
+    names = [name for name in _field_names(kind) if name not in others]
+    return kind(**{name: getattr(row, name) for name in names}, **others)
+
+
+@cache
+def _field_names(kind: type[object]) -> tuple[str, ...]:
     if not is_dataclass(kind):
         raise TypeError(f"{kind} has no fields")
-    names = [field.name for field in fields(kind) if field.name not in others]
-    return kind(**{name: getattr(row, name) for name in names}, **others)
+    return tuple(field.name for field in fields(kind))

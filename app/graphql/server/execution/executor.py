@@ -13,6 +13,7 @@ from graphql import (
     GraphQLOutputType,
     GraphQLResolveInfo,
     GraphQLScalarType,
+    Undefined,
     default_field_resolver,
     default_type_resolver,
     get_argument_values,
@@ -36,7 +37,6 @@ Readmit = Callable[[], RequestContext]
 """Gives the context of a later mutation field; raises what the caller's rights have become."""
 
 _REFUSALS = (TokenRejected, TrafficClosed, TooManyRequests, DatabaseUnavailable)
-_PLAIN = frozenset((str, int, bool, float))
 _LEAVES = (GraphQLScalarType, GraphQLEnumType)
 
 
@@ -49,7 +49,8 @@ class Executor(ExecutionContext):
 
     It separates internal errors from errors that clients can read: the library raises
     ``GraphQLError`` for both, with the value in its message. It doesn't check results for being
-    awaitable, and has a short way for plain values; together that saves a third of a field's time.
+    awaitable, and has a short way for values and objects; together that saves a third of a field's
+    time.
     ``readmit`` reads the caller again before the second and every later field of a mutation.
     """
 
@@ -138,8 +139,15 @@ class Executor(ExecutionContext):
     ) -> Any:
         try:
             kind = return_type.of_type if type(return_type) is GraphQLNonNull else return_type
-            if type(result) in _PLAIN and isinstance(kind, _LEAVES):
-                return self.complete_leaf_value(kind, result)
+            if (
+                result is not None
+                and result is not Undefined
+                and not isinstance(result, Exception)
+            ):
+                if isinstance(kind, _LEAVES):
+                    return self.complete_leaf_value(kind, result)
+                if isinstance(kind, GraphQLObjectType):
+                    return self.complete_object_value(kind, field_nodes, info, path, result)
             return super().complete_value(return_type, field_nodes, info, path, result)
         except GraphQLError as error:
             # An error raised while a value is completed has no path yet; one from a field below
