@@ -10,6 +10,9 @@ from app.settings import load_settings
 from app.wiring import connect
 from app.worker import run
 
+FAST_WORKER = "tests.reliability.fast_worker"
+"""This module; its argument is the anchor of the clock."""
+
 SPEED = 20.0
 
 

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +21,7 @@ from app.wiring import connect
 from tests.builders.apps import make_app
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_webhook
+from tests.reliability.fast_worker import FAST_WORKER
 from tests.servers.forked_commands import ForkedCommand, start_command
 from tests.servers.run import ROOT
 from tests.spec.server import SECRET, VENDOR, environment
@@ -47,7 +46,7 @@ class KilledShop:
     workers: int = 1
     changes: int = 0
     _anchor: float = field(default_factory=time.time)  # noqa: TID251 - of real processes
-    _processes: list["ForkedCommand | subprocess.Popen[bytes]"] = field(default_factory=list)
+    _processes: list[ForkedCommand] = field(default_factory=list)
 
     def start(self) -> None:
         """Start the server and its workers."""
@@ -110,12 +109,8 @@ class KilledShop:
                 raise TimeoutError(f"{len(self.delivered())} of {self.noted()} delivered")
             time.sleep(0.1)
 
-    def _start_worker(self, log: Path) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-m", "tests.reliability.fast_worker", str(self._anchor)]
-        with log.open("ab") as output:
-            return subprocess.Popen(
-                command, cwd=ROOT, env=self.settings, stdout=output, stderr=subprocess.STDOUT
-            )
+    def _start_worker(self, log: Path) -> ForkedCommand:
+        return start_command((str(self._anchor),), ROOT, self.settings, log, FAST_WORKER)
 
 
 @contextmanager

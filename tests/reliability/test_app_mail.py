@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +22,8 @@ from tests.builders.apps import make_app
 from tests.builders.people import NOBODY, make_user
 from tests.builders.shop import configure_shop
 from tests.builders.webhooks import make_webhook
-from tests.reliability.fast_worker import FastClock
+from tests.reliability.fast_worker import FAST_WORKER, FastClock
+from tests.servers.forked_commands import ForkedCommand, start_command
 from tests.servers.http import HttpServer, Received, Reply, http_server
 from tests.servers.run import ROOT
 from tests.servers.smtp import smtp_server
@@ -44,27 +43,18 @@ class Workers:
     settings: dict[str, str]
     log: Path
     clock: FastClock
-    _processes: list["subprocess.Popen[bytes]"] = field(default_factory=list)
+    _processes: list[ForkedCommand] = field(default_factory=list)
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "tests.reliability.fast_worker", str(self.clock.anchor)]
+        arguments = (str(self.clock.anchor),)
         for _ in range(WORKERS):
-            with self.log.open("ab") as output:
-                self._processes.append(
-                    subprocess.Popen(
-                        command,
-                        cwd=ROOT,
-                        env=self.settings,
-                        stdout=output,
-                        stderr=subprocess.STDOUT,
-                    )
-                )
+            started = start_command(arguments, ROOT, self.settings, self.log, FAST_WORKER)
+            self._processes.append(started)
 
     def kill(self) -> None:
         """End them as a power cut would."""
         for process in self._processes:
             process.kill()
-            process.wait(PATIENCE)
         self._processes = []
 
 

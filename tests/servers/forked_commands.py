@@ -31,13 +31,14 @@ from app.adapters import passwords
 from tests.servers.hash_priority import keep_priority
 from tests.servers.run import ROOT
 
+_FLASK = "flask"
 _MAX_REQUEST = 64 * 1024
 _FILES = 4
 """Standard input, output and error of a command, and a pipe for its process ID and exit code."""
 
 
 class ForkedCommand:
-    """A running ``flask ARGUMENTS``."""
+    """A running ``flask ARGUMENTS``, or another module of Python."""
 
     def __init__(
         self,
@@ -45,9 +46,10 @@ class ForkedCommand:
         folder: Path,
         environment: dict[str, str],
         files: tuple[int, int, int],
+        module: str = _FLASK,
     ) -> None:
         reports, report = os.pipe()
-        request = json.dumps([arguments, str(folder), environment, _umask()]).encode()
+        request = json.dumps([module, arguments, str(folder), environment, _umask()]).encode()
         try:
             send_request(request, [*files, report])
         finally:
@@ -117,12 +119,16 @@ def _umask() -> int:
 
 
 def start_command(
-    arguments: tuple[str, ...], folder: Path, environment: dict[str, str], log: Path
+    arguments: tuple[str, ...],
+    folder: Path,
+    environment: dict[str, str],
+    log: Path,
+    module: str = _FLASK,
 ) -> ForkedCommand:
-    """``flask ARGUMENTS``, left running; its output is appended to ``log``."""
+    """``python -m MODULE ARGUMENTS``, left running; its output is appended to ``log``."""
     with log.open("ab") as output, Path(os.devnull).open() as no:
         files = (no.fileno(), output.fileno(), output.fileno())
-        return ForkedCommand(arguments, folder, environment, files)
+        return ForkedCommand(arguments, folder, environment, files, module)
 
 
 @contextmanager
@@ -192,8 +198,8 @@ def _run_and_report(request: bytes, files: list[int]) -> None:
 
 
 def _run(request: bytes, standard: list[int]) -> None:
-    """Become ``python -m flask ARGUMENTS``."""
-    arguments, folder, environment, umask = json.loads(request)
+    """Become ``python -m MODULE ARGUMENTS``."""
+    module, arguments, folder, environment, umask = json.loads(request)
     os.umask(umask)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, file in enumerate(standard):
@@ -208,8 +214,9 @@ def _run(request: bytes, standard: list[int]) -> None:
     # A developer's .env must not affect the tests.
     os.environ.update({"FLASK_SKIP_DOTENV": "1", **environment})  # noqa: TID251
     os.chdir(folder)
-    sys.argv = ["flask", "--app", str(ROOT / "wsgi.py"), *arguments]
-    runpy.run_module("flask", run_name="__main__", alter_sys=True)
+    flask_app = ["--app", str(ROOT / "wsgi.py")] if module == _FLASK else []
+    sys.argv = [module, *flask_app, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
