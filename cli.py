@@ -17,6 +17,7 @@ from typing_extensions import override
 
 import app as latchkey
 from app.commands.terminal.exit_codes import MEANINGS, Exit
+from app.commands.terminal.imports import without_collections
 from app.commands.terminal.interruptions import exit_at_once
 from app.commands.terminal.lazy_group import LazyGroup
 from app.commands.terminal.output import write, write_errors
@@ -185,7 +186,8 @@ def make_command_app() -> Flask:
 @cache
 def _installation() -> object:
     name_settings_files()
-    return latchkey.connect_installation()
+    with without_collections():
+        return latchkey.connect_installation()
 
 
 def name_settings_files() -> None:
@@ -196,7 +198,8 @@ def name_settings_files() -> None:
 
 @cache
 def _remote_access() -> object:
-    return latchkey.connect_remote_access()
+    with without_collections():
+        return latchkey.connect_remote_access()
 
 
 def _load_server() -> Callable[[], object]:
@@ -204,11 +207,8 @@ def _load_server() -> Callable[[], object]:
 
     Returns what makes the application in one of them.
     """
-    gc.disable()
-    make = partial(_make_server, latchkey.create_app, latchkey.create_server)
-    gc.freeze()
-    gc.enable()
-    return make
+    with without_collections():
+        return partial(_make_server, latchkey.create_app, latchkey.create_server)
 
 
 def _make_server(

@@ -8,6 +8,8 @@ import click
 from flask.cli import AppGroup
 from typing_extensions import override
 
+from app.commands.terminal.imports import without_collections
+
 
 class LazyGroup(AppGroup):
     """A group by the pattern that Click documents as "Lazily Loading Subcommands".
@@ -41,7 +43,8 @@ class LazyGroup(AppGroup):
 
     def _import(self, cmd_name: str) -> click.Command:
         module, _, name = self.lazy_subcommands[cmd_name].partition(":")
-        command = getattr(import_module(module), name)
+        with without_collections():
+            command = getattr(import_module(module), name)
         if not isinstance(command, click.Command):
             raise TypeError(f"{self.lazy_subcommands[cmd_name]} is not a command.")
         return command
