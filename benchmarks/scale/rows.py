@@ -32,7 +32,10 @@ MAX_SEARCH = 300.0
 _ROUNDS, _UNCOUNTED = 7, 2
 _TRIES = 3
 """Times that so many rounds are added when a ratio is above the limit: chance goes."""
-_BACKENDS = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+_BACKENDS = (
+    "SELECT pid FROM pg_stat_activity"
+    " WHERE datname = current_database() AND backend_type = 'client backend'"
+)
 
 
 @dataclass(slots=True)

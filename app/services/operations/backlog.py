@@ -42,10 +42,20 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
     one = select(literal(1).label("one"))
     query = select(
         _count(
-            one.where(DeliveryRecord.next_attempt_at <= now, DeliveryRecord.lease_until.is_(None))
+            one.where(
+                # Said twice: ``dispatch.IS_DUE`` says why.
+                DeliveryRecord.next_attempt_at.is_not(None),
+                DeliveryRecord.next_attempt_at <= now,
+                DeliveryRecord.lease_until.is_(None),
+            )
         ),
         _count(one.where(OutboxEventRecord.closed_at.is_(None))),
-        _count(one.where(OutboxMailRecord.next_attempt_at <= now)),
+        _count(
+            one.where(
+                OutboxMailRecord.next_attempt_at.is_not(None),
+                OutboxMailRecord.next_attempt_at <= now,
+            )
+        ),
     )
     with ports.database.reading() as session:
         deliveries, events, mails = session.execute(query).one()

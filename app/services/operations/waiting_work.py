@@ -24,7 +24,13 @@ _WAITING = {
     "mail": or_(
         select(ResetRequestRecord.id).exists(),
         select(OutboxMailRecord.id).where(OutboxMailRecord.awaited_event_id.is_not(None)).exists(),
-        select(OutboxMailRecord.id).where(OutboxMailRecord.next_attempt_at <= _HOST_NOW).exists(),
+        # Said twice, as of deliveries: ``IS_DUE`` says why.
+        select(OutboxMailRecord.id)
+        .where(
+            OutboxMailRecord.next_attempt_at.is_not(None),
+            OutboxMailRecord.next_attempt_at <= _HOST_NOW,
+        )
+        .exists(),
     ),
     "installations": select(AppInstallationRecord.id)
     .where(AppInstallationRecord.next_attempt_at <= _HOST_NOW)
