@@ -65,7 +65,7 @@ mutations: dev-packages ## break each of a hundred rules in a copy; its tests mu
 soak: dev-packages ## the long test: hours of load, with processes killed meanwhile
 	$(BIN)/python -m benchmarks.soak $(ARGS)
 
-scale: dev-packages ## the whole deployment: a day of a shop in 72 minutes (ARGS="day --minutes 3"; needs nginx)
+scale: dev-packages ## how a large shop fares: a day in 72 minutes, 10 million rows (ARGS="day --minutes 3"; needs nginx)
 	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 cluster: dev-packages ## two hosts under load, with one fault after the other (ARGS="--quick"; needs nginx)

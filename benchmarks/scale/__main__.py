@@ -1,4 +1,4 @@
-"""``make scale``: the whole deployment on this machine, on PostgreSQL and Valkey behind nginx.
+"""``make scale``: a day of the whole deployment on this machine, and ten million rows.
 
 Without names it measures all parts in turn. A part that misses a goal says so.
 """
@@ -8,11 +8,13 @@ import importlib
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 from benchmarks.scale.curve import MINUTES
+from benchmarks.scale.rows import FEW, MANY
 
-PARTS = ("day", "processes")
+PARTS = ("day", "processes", "rows")
 """The modules with a ``main``, which takes the options and returns 1 when a goal is missed."""
 
 
@@ -44,7 +46,27 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="how long the day takes; %(default)s if not given",
     )
+    parser.add_argument(
+        "--rows",
+        type=_thousands,
+        default=MANY,
+        metavar="N",
+        help="how many users, sessions and deliveries there are at most; %(default)s if not given",
+    )
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="DIRECTORY",
+        help="where the filled databases stay for the next run; deleted if not given",
+    )
     return parser
+
+
+def _thousands(text: str) -> int:
+    rows = int(text)
+    if rows <= FEW or rows % 1000:
+        raise argparse.ArgumentTypeError(f"must be a multiple of 1,000 above {FEW:,}")
+    return rows
 
 
 def _whole_minutes(text: str) -> int:

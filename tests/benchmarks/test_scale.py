@@ -62,6 +62,9 @@ def test_help_names_each_part_with_what_it_measures(capsys: pytest.CaptureFixtur
         (["nothing"], "invalid choice: 'nothing'"),
         (["day", "--minutes", "0"], "must be at least 1"),
         (["day", "--minutes", "soon"], "--minutes"),
+        (["rows", "--rows", "100500"], "must be a multiple of 1,000 above 10,000"),
+        (["rows", "--rows", "10000"], "must be a multiple of 1,000 above 10,000"),
+        (["rows", "--rows", "many"], "--rows"),
     ],
 )
 def test_mistakes_are_refused_before_anything_is_started(
