@@ -180,6 +180,13 @@ def database_url(text: str) -> str:
     ).replace("postgres://", "postgresql://", 1)
 
 
+def replica_url(text: str) -> str:
+    example = "postgresql://user:password@replica/database; only PostgreSQL has replicas"
+    return with_scheme(
+        text, "postgresql", "postgres", "postgresql+psycopg", example=example
+    ).replace("postgres://", "postgresql://", 1)
+
+
 def redis_url(text: str) -> str:
     return with_scheme(text, "redis", "rediss", "unix", example="redis://host:6379/0")
 

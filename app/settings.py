@@ -68,6 +68,7 @@ class Settings:
         _RULES.database_connections, values.at_least(MIN_CONNECTIONS)
     )
     database_transaction_pooling: bool = _setting(_RULES.database_transaction_pooling, values.flag)
+    database_replica_url: str = _setting("", values.replica_url, secret=True)
     redis_url: str = _setting("", values.redis_url, secret=True)
     secret_key: str = _setting(DEVELOPMENT_SECRET, str, secret=True)
     secret_key_fallbacks: tuple[str, ...] = _setting((), values.secret_keys, secret=True)
@@ -334,6 +335,10 @@ class _Reader:
     def _check_together(self, settings: Settings) -> None:
         if settings.jwt_ttl_refresh < settings.jwt_ttl_access:
             self._problems.append("JWT_TTL_REFRESH: must not be shorter than JWT_TTL_ACCESS")
+        if settings.database_replica_url and settings.database_url.startswith("sqlite"):
+            self._problems.append(
+                "DATABASE_REPLICA_URL: needs PostgreSQL in DATABASE_URL, which names SQLite"
+            )
         rp_id, url = settings.passkey_rp_id, settings.public_url
         if rp_id and url and not is_within(rp_id, url):
             self._problems.append(

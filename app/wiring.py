@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 
 from app.adapters.activity import SqlActivity
 from app.adapters.clock import SystemClock
-from app.adapters.database import connect_database
+from app.adapters.database import SqlDatabase, connect_database
 from app.adapters.database_clock import DatabaseClock
 from app.adapters.demo_provider_http import DemoProviderHttp
 from app.adapters.mailer import FileMailer, SmtpMailer
 from app.adapters.passwords import Argon2Hasher
 from app.adapters.private_files import DiskFiles
 from app.adapters.randomness import SystemRandomness
+from app.adapters.replica import SqlReplica, connect_replica
 from app.adapters.saved_logins import FileProfiles
 from app.adapters.sign_in_log import SqlSignInLog
 from app.adapters.throttle_sql import SqlThrottle
@@ -100,6 +101,7 @@ def connect(
         transaction_pooling=settings.database_transaction_pooling,
         max_writers=max_writers,
     )
+    replica = _replica(settings, database, metrics, traces)
     clock = SystemClock()
     allowed = settings.outgoing_allowed_networks
     http = LazyHttp(allowed, settings, direct=allowed)
@@ -109,6 +111,8 @@ def connect(
     if traces.is_on:
         database.trace(traces)
     metrics.watch(lambda: chain(database.measure(), passwords.measure()))
+    if replica is not None:
+        metrics.watch(replica.measure)
     return Ports(
         configuration=settings.configuration,
         clock=clock,
@@ -147,6 +151,7 @@ def connect(
         else NO_SECURITY_LOG,
         traces=traces,
         database_clock=None if database.is_file else DatabaseClock(database),
+        replica=replica,
     )
 
 
@@ -211,6 +216,8 @@ def connect_installation() -> Installation:
     settings = load_settings()
     ports = connect(settings)
     atexit.register(ports.database.close)
+    if ports.replica is not None:
+        atexit.register(ports.replica.close)
     return replace(
         make_installation(ports, settings),
         settings_files=settings_files(),
@@ -261,6 +268,23 @@ def _mailer(settings: Settings) -> Mailer:
     if settings.mail_file is None:
         return SmtpMailer(settings.mail_url, sender, trusted_authorities(settings))
     return FileMailer(settings.mail_file, sender)
+
+
+def _replica(
+    settings: Settings, database: SqlDatabase, metrics: Metrics, traces: Traces
+) -> SqlReplica | None:
+    if not settings.database_replica_url:
+        return None
+    replica = connect_replica(
+        settings.database_replica_url,
+        database,
+        metrics,
+        connections=settings.database_connections,
+        transaction_pooling=settings.database_transaction_pooling,
+    )
+    if traces.is_on:
+        replica.trace(traces)
+    return replica
 
 
 def _throttle(database: Database, redis_url: str) -> Throttle:

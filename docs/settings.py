@@ -16,6 +16,7 @@ _NAME = re.compile(r"(?<![\w`])([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9](?:=\S*\w)?)(?!
 _LINKS = {
     "docs/reference/limits.md": "[Rate limits](limits.md)",
     "docs/operations/backup.md": "[Back up](../operations/backup.md#change-secret_key)",
+    "docs/operations/sizing.md": "[Sizing](../operations/sizing.md#a-read-replica)",
     "docs/operations/logs.md": "[Logs](../operations/logs.md)",
 }
 _PAGE = """\

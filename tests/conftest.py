@@ -14,6 +14,7 @@ pytest_plugins = [
     "tests.fixtures.ports",
     "tests.fixtures.providers",
     "tests.fixtures.redis",
+    "tests.fixtures.replica",
     "tests.fixtures.run",
     "tests.fixtures.templates",
     "tests.fixtures.translations",

@@ -66,6 +66,7 @@ def test_every_setting_can_be_set() -> None:
         {
             **PRODUCTION,
             "DATABASE_URL": "postgres://shop:secret@db/shop",
+            "DATABASE_REPLICA_URL": "postgres://shop:secret@replica/shop",
             "REDIS_URL": "redis://cache:6379/1",
             "VENDOR": "Saleor",
             "PLATFORM_HEADERS": "off",
@@ -96,6 +97,7 @@ def test_every_setting_can_be_set() -> None:
         }
     )
     assert settings.database_url == "postgresql://shop:secret@db/shop"
+    assert settings.database_replica_url == "postgresql://shop:secret@replica/shop"
     assert settings.redis_url == "redis://cache:6379/1"
     assert settings.single_use_refresh_tokens
     assert settings.reset_password_lock_time == 0
@@ -129,6 +131,7 @@ def test_every_setting_can_be_set() -> None:
         ("APP_ENV", "staging"),
         ("DATABASE_URL", "mysql://db/shop"),
         ("DATABASE_URL", "shop.sqlite3"),
+        ("DATABASE_REPLICA_URL", "sqlite:///copy.sqlite3"),
         ("REDIS_URL", "http://cache"),
         ("RSA_PRIVATE_KEY", "not a key"),
         ("PUBLIC_URL", "shop.example.com"),
@@ -255,6 +258,8 @@ def test_public_url_is_accepted_in_any_spelling(written: str) -> None:
     "wrong",
     [
         {"DATABASE_URL": "mysql://shop:geheim@db/shop"},
+        {"DATABASE_REPLICA_URL": "mysql://shop:geheim@replica/shop"},
+        {"DATABASE_REPLICA_URL": "postgresql://shop:geheim@replica/shop"},
         {"REDIS_URL": "http://shop:geheim@cache"},
         {"MAIL_URL": "http://shop:geheim@mail"},
         {"RSA_PRIVATE_KEY": "geheim"},
@@ -269,6 +274,7 @@ def test_repr_of_settings_shows_no_secret() -> None:
     secrets = {
         "SECRET_KEY": "geheim" * 8,
         "DATABASE_URL": "postgresql://shop:geheim@db/shop",
+        "DATABASE_REPLICA_URL": "postgresql://shop:geheim@replica/shop",
         "REDIS_URL": "redis://shop:geheim@cache",
         "MAIL_URL": "smtp://shop:geheim@mail:25",
         "RSA_PRIVATE_KEY": "-----BEGIN geheim",
@@ -351,3 +357,9 @@ def test_rate_limit_that_is_misspelled_stops_the_start() -> None:
     assert "unknown limit 'accountRegisters'; available limits: accountRegister," in unknown
     (misspelled,) = problems(RATE_LIMITS="accountRegister=5 a minute")
     assert "must look like 20/minute" in misspelled
+
+
+def test_sqlite_has_no_replica() -> None:
+    (problem,) = problems(DATABASE_REPLICA_URL="postgresql://db/shop")
+    assert problem == "DATABASE_REPLICA_URL: needs PostgreSQL in DATABASE_URL, which names SQLite"
+    assert load_settings({"DATABASE_URL": "postgresql://db/shop"}).database_replica_url == ""

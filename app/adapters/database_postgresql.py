@@ -10,9 +10,19 @@ from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 _IDLE_SINCE = "idle since"
 _CONNECT_SECONDS = 5
+_PING_REPLICA_AFTER = 1.0
 _WRITE_LOCK_SECONDS = 15
 _READ_LOCK_SECONDS = 2
 """Only changes of the tables themselves make a read wait."""
+
+_DEADLINES = {
+    "connect_timeout": 2,
+    "tcp_user_timeout": 3000,
+    "keepalives_idle": 2,
+    "keepalives_interval": 1,
+    "keepalives_count": 3,
+}
+"""When the connection to a replica counts as broken: soon, because the primary answers, too."""
 
 
 def postgresql_engines(
@@ -38,6 +48,29 @@ def postgresql_engines(
     for engine in (writing, reading):
         _ping_after(engine, ping_after)
     return writing, reading
+
+
+def replica_engine(url: URL, *, connections: int, transaction_pooling: bool) -> Engine:
+    """Return an engine for single statements on a replica, with half of ``connections``.
+
+    A statement waits for a connection for a second at most.
+    """
+    url = url.set(drivername="postgresql+psycopg")
+    size = max(connections // 4, 1)
+    arguments = _pooled_arguments if transaction_pooling else _session_arguments
+    given = arguments(url, _READ_LOCK_SECONDS)
+    deadlines = {name: value for name, value in _DEADLINES.items() if name not in url.query}
+    engine = create_engine(
+        url,
+        isolation_level="AUTOCOMMIT",
+        connect_args={**given, **deadlines},
+        pool_size=size,
+        max_overflow=size,
+        pool_timeout=1,
+        hide_parameters=True,
+    )
+    _ping_after(engine, _PING_REPLICA_AFTER)
+    return engine
 
 
 def _pooled_arguments(url: URL, _lock_seconds: int) -> dict[str, object]:

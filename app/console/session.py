@@ -8,6 +8,7 @@ from flask import Flask, request, session
 from flask_login import LoginManager, UserMixin, current_user, login_user, logout_user
 from werkzeug.exceptions import Unauthorized
 
+from app.console.own_changes import with_own_changes
 from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
@@ -199,8 +200,8 @@ def visitor_here() -> Visitor:
 
 
 def ports() -> Ports:
-    """The ports of this installation."""
-    return installation().ports
+    """The ports of this installation; lists may come from the replica, see ``own_changes``."""
+    return with_own_changes(installation().ports)
 
 
 def now() -> datetime:

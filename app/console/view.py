@@ -37,6 +37,7 @@ from app.console.integrations import (
     webhook_editing,
     webhooks,
 )
+from app.console.own_changes import note_change
 from app.console.page_layout import HEADERS, frame_values, go, page
 from app.console.people import (
     account,
@@ -231,7 +232,8 @@ def _language() -> str:
 
 
 def add_headers(answer: Response) -> Response:
-    """Forbid caching and framing of every page."""
+    """Forbid caching and framing of every page, and remember changes."""
+    note_change(ports(), answer)
     for name, value in HEADERS:
         answer.headers.setdefault(name, value)
     return answer

@@ -26,6 +26,7 @@ from app.ports.process_cache import ProcessCache
 from app.ports.queue import Queue
 from app.ports.randomness import Randomness
 from app.ports.rate_limiter import RateLimiter
+from app.ports.replica import Replica
 from app.ports.schema import Schema
 from app.ports.security_log import SecurityLog
 from app.ports.sign_in_log import SignInLog
@@ -59,6 +60,7 @@ __all__ = [
     "Queue",
     "Randomness",
     "RateLimiter",
+    "Replica",
     "Schema",
     "SecurityLog",
     "SignInLog",

@@ -159,6 +159,17 @@ CONNECTIONS_MAX = Metric(
     ("pool",),
     MetricKind.PROCESS_GAUGE,
 )
+REPLICA_READS = Metric(
+    "latchkey_replica_reads_total",
+    "Lists that could be read from the replica, by the server that was asked: replica, or primary "
+    "while the replica can't be used and for statements that failed there.",
+    ("server",),
+)
+REPLICA_READY = Metric(
+    "latchkey_replica_ready",
+    "1 if lists can be read from the replica, else 0. Absent without DATABASE_REPLICA_URL.",
+    kind=MetricKind.GAUGE,
+)
 BUILD = Metric(
     "latchkey_build_info",
     "Always 1; the version is in the label.",
@@ -190,6 +201,8 @@ METRICS = (
     PROVIDER_SECONDS,
     CONNECTIONS,
     CONNECTIONS_MAX,
+    REPLICA_READS,
+    REPLICA_READY,
     BUILD,
 )
 """All of them, in the order of the documentation."""

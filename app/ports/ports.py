@@ -1,6 +1,6 @@
 """Everything that use cases may ask of the outside, gathered."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.ports.activity import Activity
 from app.ports.authenticator_apps import AuthenticatorApps
@@ -26,6 +26,7 @@ from app.ports.process_cache import ProcessCache
 from app.ports.queue import Queue
 from app.ports.randomness import Randomness
 from app.ports.rate_limiter import RateLimiter
+from app.ports.replica import Replica
 from app.ports.schema import Schema
 from app.ports.security_log import NO_SECURITY_LOG, SecurityLog
 from app.ports.sign_in_log import SignInLog
@@ -36,7 +37,11 @@ from app.ports.traces import NO_TRACES, Traces
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Everything a use case can use besides its input."""
+    """Everything a use case can use besides its input.
+
+    ``lagging_database`` is what use cases declared with ``reads_replica`` read from. It is set
+    only in requests whose lists may be late: see ``tolerating_lag``.
+    """
 
     configuration: Configuration
     clock: Clock
@@ -71,6 +76,8 @@ class Ports:
     security_log: SecurityLog = NO_SECURITY_LOG
     traces: Traces = NO_TRACES
     database_clock: Clock | None = None
+    replica: Replica | None = None
+    lagging_database: Database | None = None
 
     @property
     def shared_clock(self) -> Clock:
@@ -80,3 +87,9 @@ class Ports:
         blocks. Clocks of hosts can differ by 60 seconds.
         """
         return self.clock if self.database_clock is None else self.database_clock
+
+    def tolerating_lag(self) -> "Ports":
+        """Return the ports of a request whose lists may be as late as the replica."""
+        if self.replica is None:
+            return self
+        return replace(self, lagging_database=self.replica.database)

@@ -15,7 +15,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.wrappers import Request, Response
 
 from app.domain.authorization.actor import OPERATOR
-from app.domain.values.check_results import Finding
+from app.domain.values.check_results import Finding, State
 from app.domain.values.installation_errors import PortUnavailable, Unreachable
 from app.domain.values.version import VERSION
 from app.ports import Ports
@@ -29,9 +29,11 @@ from app.ports.metrics import (
     OLDEST_EVENT,
     OLDEST_MAIL,
     READY,
+    REPLICA_READY,
     Measurement,
 )
 from app.services.operations.backlog import read_backlog
+from app.services.operations.environment_checks import REPLICA
 from app.web.readiness import Readiness, is_ready
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
@@ -78,8 +80,12 @@ class OperationsApp:
 
     def _measured(self) -> Iterator[Measurement]:
         yield BUILD, 1.0, (VERSION,)
-        ready = is_ready(self._readiness.findings())
+        findings = self._readiness.findings()
+        ready = is_ready(findings)
         yield READY, float(ready), ()
+        for finding in findings:
+            if finding.subject == REPLICA:
+                yield REPLICA_READY, float(finding.state is State.FINE), ()
         if not ready:
             return
         try:

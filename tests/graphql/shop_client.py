@@ -1,6 +1,8 @@
 """The shop's endpoint on a real database, and its client."""
 
+from collections.abc import Mapping
 from io import BytesIO
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -22,13 +24,25 @@ class ApiClient:
             create_endpoint(make_installation(ports, Settings())), response_wrapper=Reply
         )
 
-    def post(self, value: Any, credential: str | None = None, user_agent: str = "") -> Reply:
+    def post(
+        self,
+        value: Any,
+        credential: str | None = None,
+        user_agent: str = "",
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> Reply:
         """Send ``value`` as JSON."""
-        return self.send(orjson.dumps(value), credential, user_agent)
+        return self.send(orjson.dumps(value), credential, user_agent, headers)
 
-    def send(self, body: bytes, credential: str | None = None, user_agent: str = "") -> Reply:
+    def send(
+        self,
+        body: bytes,
+        credential: str | None = None,
+        user_agent: str = "",
+        more_headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> Reply:
         """Send ``body`` as it is."""
-        headers = {"User-Agent": user_agent, "Host": "localhost:8000"}
+        headers = {"User-Agent": user_agent, "Host": "localhost:8000", **more_headers}
         if credential is not None:
             headers["Authorization"] = f"Bearer {credential}"
         response = self._client.post(

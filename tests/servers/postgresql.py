@@ -1,9 +1,10 @@
 """A real PostgreSQL from a wheel, tuned for disposable data."""
 
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.servers.sandbox import Lodging, Server, wait_until
+from tests.servers.sandbox import PATIENCE, Lodging, Server, wait_until
 
 SETTINGS = {
     # The tests' data is disposable: don't wait for the disk.
@@ -25,41 +26,92 @@ SETTINGS = {
 }
 
 
+REPLICATED = {
+    **SETTINGS,
+    "wal_level": "replica",
+    # A commit is in the log when it returns, for the standby to be compared with.
+    "synchronous_commit": "on",
+    "max_wal_senders": "10",  # not fewer than the cluster was made with
+    # A statement on the standby gives way to what it replays almost at once.
+    "max_standby_streaming_delay": "100ms",
+    "wal_retrieve_retry_interval": "100ms",
+}
+_STANDBY_PORT = 5433
+
+
 def launch(lodging: Lodging, settings: Mapping[str, str] = SETTINGS) -> Server:
     """The server, ready; its URL names the maintenance database."""
     programs = _programs(lodging)
-    data = lodging.folder / "data"
-    initdb = lodging.start(
-        programs / "bin" / "initdb",
-        *("--pgdata", data, "--username", "postgres", "--auth", "trust", "--encoding", "UTF8"),
-        # The same order and characters on every machine, independent of its locales.
-        *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"),
-        *("--no-sync", "--no-instructions"),
-    )
-    if initdb.wait() != 0:
-        raise RuntimeError(f"initdb ended with {initdb.returncode}.")
-    return start(lodging, settings)
+    _initialize(lodging, programs)
+    return _start(lodging, programs, "data", settings)
 
 
 def start(lodging: Lodging, settings: Mapping[str, str] = SETTINGS) -> Server:
     """Start the server with the data that are in the folder already."""
-    programs, data = _programs(lodging), lodging.folder / "data"
-    words = [word for pair in settings.items() for word in ("-c", "=".join(pair))]
-    process = lodging.start(
-        programs / "bin" / "postgres", "-D", data, "-k", lodging.folder, *words
-    )
-    if not wait_until(lambda: _accepts(data), process):
-        raise RuntimeError(f"postgres ended with {process.returncode}.")
-    return Server(f"postgresql://postgres@/postgres?host={lodging.folder}", process)
+    return _start(lodging, _programs(lodging), "data", settings)
+
+
+def launch_with_standby(lodging: Lodging) -> tuple[Server, Server]:
+    """A server and its streaming replica, which begins as a copy of the empty cluster."""
+    programs = _programs(lodging)
+    _initialize(lodging, programs)
+    standby = lodging.folder / "standby"
+    _run(lodging, "cp", "-a", lodging.folder / "data", standby)
+    _run(lodging, "touch", standby / "standby.signal")
+    primary = _start(lodging, programs, "data", REPLICATED)
+    following = {"primary_conninfo": f"host={lodging.folder} user=postgres", "port": _STANDBY_PORT}
+    try:
+        return primary, _start(lodging, programs, "standby", {**REPLICATED, **following})
+    except BaseException:
+        stop(primary)
+        raise
 
 
 def restart(lodging: Lodging, server: Server) -> Server:
     """Start the stopped server again with its data."""
     assert isinstance(server.process.args, list)
-    process = lodging.start(*map(str, server.process.args))
-    if not wait_until(lambda: _accepts(lodging.folder / "data"), process):
-        raise RuntimeError(f"postgres ended with {process.returncode}.")
-    return Server(server.url, process)
+    words = [str(word) for word in server.process.args]
+    return _ready(Server(server.url, lodging.start(*words)), Path(words[words.index("-D") + 1]))
+
+
+def stop(server: Server) -> None:
+    """Stop the server at once, clients or not."""
+    server.process.send_signal(signal.SIGINT)
+    server.process.wait(PATIENCE)
+
+
+def _initialize(lodging: Lodging, programs: Path) -> None:
+    _run(
+        lodging,
+        programs / "bin" / "initdb",
+        *("--pgdata", lodging.folder / "data"),
+        *("--username", "postgres", "--auth", "trust", "--encoding", "UTF8"),
+        # The same order and characters on every machine, independent of its locales.
+        *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"),
+        *("--no-sync", "--no-instructions"),
+    )
+
+
+def _run(lodging: Lodging, *command: str | Path) -> None:
+    process = lodging.start(*command)
+    if process.wait() != 0:
+        raise RuntimeError(f"{command[0]} ended with {process.returncode}.")
+
+
+def _start(lodging: Lodging, programs: Path, data: str, settings: Mapping[str, object]) -> Server:
+    words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    process = lodging.start(
+        programs / "bin" / "postgres", "-D", lodging.folder / data, "-k", lodging.folder, *words
+    )
+    port = f"&port={settings['port']}" if "port" in settings else ""
+    url = f"postgresql://postgres@/postgres?host={lodging.folder}{port}"
+    return _ready(Server(url, process), lodging.folder / data)
+
+
+def _ready(server: Server, data: Path) -> Server:
+    if not wait_until(lambda: _accepts(data), server.process):
+        raise RuntimeError(f"postgres ended with {server.process.returncode}.")
+    return server
 
 
 def _programs(lodging: Lodging) -> Path:

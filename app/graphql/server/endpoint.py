@@ -165,7 +165,11 @@ class GraphqlEndpoint:
     def _outcome(self, environ: Environ, read: Read) -> Outcome:
         visitor = visitor_from(environ, self._installation)
         request = read(environ, visitor)
-        outcomes = self.exchange.outcomes(request.entries, visitor)
+        outcomes = self.exchange.outcomes(
+            request.entries,
+            visitor,
+            tolerates_lag=self._ports.replica is not None and not _wants_current(environ),
+        )
         return joined(outcomes) if request.is_batch else outcomes[0]
 
     def _read_body(self, environ: Environ, visitor: Visitor) -> Request:
@@ -206,3 +210,8 @@ class GraphqlEndpoint:
 
     def _allow(self) -> tuple[str, str]:
         return "Allow", ", ".join(sorted(self._by_method))
+
+
+def _wants_current(environ: Environ) -> bool:
+    """Whether the client asks for lists as they are now (RFC 9111, 5.2.1.4)."""
+    return "no-cache" in environ.get("HTTP_CACHE_CONTROL", "").lower()

@@ -65,6 +65,7 @@ class Exchange:
         self._ports = ports
         self._hasher = LimitedHasher(ports.passwords)
         self._limited_ports = replace(ports, passwords=self._hasher)
+        self._lagging_ports = self._limited_ports.tolerating_lag()
         self._limits = limits
         self._identify = identify
         self.documents = Documents(schema, hide_suggestions=not ports.configuration.development)
@@ -72,12 +73,19 @@ class Exchange:
             entries=64, size=_INTROSPECTION_BYTES
         )
 
-    def outcomes(self, entries: Sequence[Entry | BadRequest], visitor: Visitor) -> list[Outcome]:
+    def outcomes(
+        self,
+        entries: Sequence[Entry | BadRequest],
+        visitor: Visitor,
+        *,
+        tolerates_lag: bool = False,
+    ) -> list[Outcome]:
         """One outcome for each entry, in their order.
 
         The storefront is closed to a whole request before any document is looked up. No entry is
         executed unless all of them together are within the limits. The caller is read again
-        after a mutation, whose changes hold for the entries behind it.
+        after a mutation, whose changes hold for the entries behind it. With ``tolerates_lag``
+        lists can come from the replica, unless one of the entries is a mutation.
         """
         try:
             identity = self._identify(self._ports, visitor)
@@ -95,7 +103,10 @@ class Exchange:
         outcomes = []
         changed = False
         self._hasher.begin_request()
-        for plan in self._plan(entries):
+        plans = self._plan(entries)
+        if tolerates_lag and not any(map(_is_mutation, plans)):
+            context = replace(context, ports=self._lagging_ports)
+        for plan in plans:
             if isinstance(plan, Outcome):
                 note_operation((), plan)
                 outcomes.append(plan)
@@ -236,6 +247,10 @@ class Exchange:
             size = len(entry.query) + len(key[-1]) + len(outcome.body)
             self.introspections.put(key, outcome, size)
         return outcome
+
+
+def _is_mutation(plan: Plan | Outcome) -> bool:
+    return isinstance(plan, Plan) and plan.operation.is_mutation
 
 
 def _unidentified(reason: DatabaseUnavailable | TooManyRequests) -> Outcome:

@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import AuditRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, requires_person
+from app.services.authorization.register import part, reads_replica, requires_person
 from app.services.lists.paging import Order, read_page
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import can_match, contains_text
@@ -38,6 +38,7 @@ _EXPORTED_AT_ONCE = 500
 _ALL = AuditFilter()
 
 
+@reads_replica
 @requires_person(Permission.MANAGE_STAFF)
 def list_entries(
     ports: Ports, actor: Actor, page: PageRequest, filter_: AuditFilter = _ALL

@@ -65,6 +65,7 @@ class Declaration:
 
     ``acts_as_caller``: what it writes depends on the caller's rights, which are checked again
     before each commit. ``proof``: the console asks staff to prove again who they are.
+    ``reads_replica``: it reads from the replica in requests whose lists may be late.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Declaration:
     permissions: tuple[Permission, ...] = ()
     acts_as_caller: bool = True
     proof: FreshProof | None = None
+    reads_replica: bool = False
 
     @property
     def required(self) -> tuple[str, ...]:

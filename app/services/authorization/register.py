@@ -37,6 +37,7 @@ __all__ = [
     "needs_proof",
     "part",
     "public",
+    "reads_replica",
     "requires",
     "requires_person",
     "staff_and_apps",
@@ -136,6 +137,29 @@ def fresh_proof(
         return proven
 
     return decorate
+
+
+def reads_replica(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Read from the replica where a request tolerates its lag; used above another declaration.
+
+    For lists, counts and charts of what grows without bound. Never for a person's own account, for
+    what decides about rights, and for what a change relies on.
+    """
+    register(replace(REGISTER[name_of(use_case)], reads_replica=True))
+
+    @wraps(use_case)
+    def reading(
+        ports: Ports,
+        actor: Actor,
+        /,
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        if ports.lagging_database is not None:
+            ports = replace(ports, database=ports.lagging_database)
+        return use_case(ports, actor, *args, **kwargs)
+
+    return reading
 
 
 def input_decides(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:

@@ -17,7 +17,7 @@ from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.ranges import Range
 from app.models import ProductRecord
 from app.ports import Ports
-from app.services.authorization.register import public
+from app.services.authorization.register import public, reads_replica
 from app.services.commerce.stored_products import PRODUCTS, to_product
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match, in_range, keys_of, limit_values
@@ -49,6 +49,7 @@ class ProductFilter:
 ALL_PRODUCTS = ProductFilter()
 
 
+@reads_replica
 @public
 def list_products(
     ports: Ports,

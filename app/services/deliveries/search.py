@@ -23,7 +23,7 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, requires_person
+from app.services.authorization.register import part, reads_replica, requires_person
 from app.services.commerce.stored_checkouts import token_in
 from app.services.lists.index_hints import without_index
 from app.services.lists.paging import Column, Order, read_page
@@ -126,6 +126,7 @@ class DeliverySearch:
     oldest_first: bool = False
 
 
+@reads_replica
 @requires_person(Permission.MANAGE_APPS)
 def search_deliveries(
     ports: Ports, actor: Actor, page: PageRequest, search: DeliverySearch

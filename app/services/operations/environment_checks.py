@@ -9,6 +9,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.mails.mail_log import kind_label
 from app.domain.mails.senders import sender_setting
 from app.domain.values.check_results import Finding, State
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.models import ForwardingRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
@@ -21,6 +22,9 @@ from app.services.shop.mail_templates import broken_templates
 from app.services.single_sign_on.provider_checks import check_provider
 from app.services.webhooks.link_apps import mails_without_app
 
+REPLICA = "replica"
+"""The subject of the replica's finding."""
+
 _ALIVE = timedelta(seconds=60)
 """Four times as long as a worker lets pass between two signs of life."""
 
@@ -29,6 +33,21 @@ _STUCK = timedelta(minutes=10)
 _LATELY = timedelta(days=1)
 _MAX_PEERS = 3
 _START = "Start one with flask serve (server and worker) or flask worker (worker only)."
+
+
+@part
+def replica_findings(ports: Ports) -> Iterator[Finding]:
+    """Whether lists can be read from the replica, if there is one; the primary answers as well."""
+    if ports.replica is None:
+        return
+    try:
+        lag = ports.replica.check()
+    except DatabaseUnavailable as error:
+        message = f"Lists are read from the primary: {error.reason}"
+        remedy = "Check DATABASE_REPLICA_URL and that the replica is running and streaming."
+        yield Finding(REPLICA, State.WARNING, message, remedy)
+    else:
+        yield Finding(REPLICA, State.FINE, f"Responding; {lag:.1f} seconds behind the primary.")
 
 
 @part

@@ -22,6 +22,7 @@ from app.services.operations.environment_checks import (
     forwarding_findings,
     mail_finding,
     provider_findings,
+    replica_findings,
     sender_finding,
     template_findings,
     throttle_findings,
@@ -60,6 +61,7 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
         return
     yield _keys(ports)
     yield from _stored_secrets(ports, actor)
+    yield from replica_findings(ports)
     yield from throttle_findings(ports)
     yield from _clock(ports)
     yield from worker_findings(ports)

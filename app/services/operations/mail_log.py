@@ -20,7 +20,7 @@ from app.domain.mails.mail_log import (
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import OutboxMailRecord, UserRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, requires_person
+from app.services.authorization.register import part, reads_replica, requires_person
 from app.services.lists.paging import Order, Query, read_page
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import can_match, contains_text
@@ -65,6 +65,7 @@ _EXPORTED_AT_ONCE = 500
 _ALL = MailFilter()
 
 
+@reads_replica
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def list_mails(
     ports: Ports, actor: Actor, page: PageRequest, filter_: MailFilter = _ALL

@@ -11,6 +11,7 @@ from app.ports import Ports
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import internal
 from app.services.keys.ring import ring
+from app.services.operations.environment_checks import replica_findings
 
 _REVISION = text("SELECT version_num FROM alembic_version")
 _UPGRADE = "Run `flask db upgrade`."
@@ -18,8 +19,9 @@ _UPGRADE = "Run `flask db upgrade`."
 
 @internal
 def check_readiness(ports: Ports, actor: Actor) -> tuple[Finding, ...]:
-    """Check database, tables, signing keys and Redis, each only if those before it are fine.
+    """Check database, tables, signing keys and Redis, each only if those before it haven't failed.
 
+    A replica that can't be used is a warning, because the primary answers in its place.
     Tables of a newer version are fine: during an upgrade, the previous version keeps serving.
     """
     findings: list[Finding] = []
@@ -32,6 +34,7 @@ def check_readiness(ports: Ports, actor: Actor) -> tuple[Finding, ...]:
 
 def _findings(ports: Ports) -> Iterator[Finding]:
     yield _database(ports)
+    yield from replica_findings(ports)
     yield _signing_keys(ports)
     yield _throttle(ports)
 

@@ -20,7 +20,7 @@ from app.domain.values.text_rules import is_storable
 from app.models import GroupMemberRecord, UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
-from app.services.authorization.register import requires
+from app.services.authorization.register import reads_replica, requires
 from app.services.identity.manageable_users import NEEDED
 from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
 from app.services.lists.paging import Order, read_page
@@ -69,6 +69,7 @@ def list_users(
     return _list(ports, page, kinds, UserFilter(search=search, is_active=is_active))
 
 
+@reads_replica
 @requires(Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
 def list_customers(
     ports: Ports, actor: Actor, page: PageRequest, filter_: UserFilter = _EVERYBODY

@@ -24,7 +24,7 @@ from app.domain.sign_in.sign_in_events import (
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import SignInEventRecord, UserRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, requires_person
+from app.services.authorization.register import part, reads_replica, requires_person
 from app.services.lists.paging import Order, read_page
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import can_match, contains_text
@@ -55,6 +55,7 @@ _EXPORTED_AT_ONCE = 500
 _ALL = SignInFilter()
 
 
+@reads_replica
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def list_sign_ins(
     ports: Ports, actor: Actor, page: PageRequest, filter_: SignInFilter = _ALL

@@ -1,0 +1,97 @@
+"""Which use cases read from the replica: lists and charts that decide nothing."""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from app.services.authorization.declarations import name_of
+from app.services.authorization.register import REGISTER, Rule
+
+LATE = {
+    "audit.entries.list_entries",
+    "commerce.catalogue.list_products",
+    "commerce.order_lists.list_orders",
+    "console.search.search_everything",
+    "deliveries.search.search_deliveries",
+    "deliveries.webhook_statistics.chart_webhook",
+    "operations.mail_log.list_mails",
+    "people.directory.list_customers",
+    "shop.traffic.count_traffic",
+    "sign_in_log.events.list_sign_ins",
+    "sign_in_log.statistics.chart_sign_ins",
+    "sign_in_log.statistics.count_sign_ins",
+}
+
+WRITES = {"transaction", "add", "add_all", "delete", "flush", "insert", "update", "publish"}
+"""Names that a function which writes uses."""
+
+DECIDES = {"read", "require_current_rights", "is_within_limit", "show_webhook", "find_session"}
+"""Names of what decides from stored rows who someone is or what they can do."""
+
+
+def use_case(name: str) -> Callable[..., object]:
+    module, _, function = name.rpartition(".")
+    found: Callable[..., object] = getattr(import_module(f"app.services.{module}"), function)
+    return found
+
+
+def test_these_use_cases_read_from_the_replica() -> None:
+    assert {name for name, declared in REGISTER.items() if declared.reads_replica} == LATE
+
+
+@pytest.mark.parametrize("name", sorted(LATE))
+def test_what_reads_from_the_replica_neither_writes_nor_decides_about_rights(name: str) -> None:
+    assert not reached_names(use_case(name)) & (WRITES | DECIDES)
+    assert REGISTER[name].rule is not Rule.ACCOUNT_OWNER
+
+
+@pytest.mark.parametrize(
+    ("name", "used"),
+    [
+        ("commerce.products.update_product", WRITES),
+        ("deliveries.lists.list_deliveries", DECIDES),
+    ],
+)
+def test_use_cases_that_write_or_decide_are_noticed(name: str, used: set[str]) -> None:
+    assert reached_names(use_case(name)) & used
+
+
+@pytest.mark.parametrize("name", sorted(LATE))
+def test_what_it_calls_reads_from_the_replica_as_well(name: str) -> None:
+    """An undeclared use case may decide something: it isn't called with the replica's ports."""
+    called = {name_of(function) for function in reached(use_case(name))} & set(REGISTER)
+    assert all(REGISTER[one].rule is Rule.PART or one in LATE for one in called), called
+
+
+def reached_names(function: Callable[..., object]) -> set[str]:
+    """Return the names that ``function`` and what it calls within the services use."""
+    return {name for one in reached(function) for name in names_in(one)}
+
+
+def reached(function: Callable[..., object]) -> Iterator[Any]:
+    """Yield ``function`` and the functions of the services that it calls, without decorators."""
+    seen: list[object] = []
+    waiting: list[Any] = [inspect.unwrap(function)]
+    while waiting:
+        found = waiting.pop()
+        if found in seen:
+            continue
+        seen.append(found)
+        yield found
+        for name in names_in(found):
+            value = inspect.unwrap(found.__globals__.get(name, int))
+            if inspect.isfunction(value) and value.__module__.startswith("app.services."):
+                waiting.append(value)
+
+
+def names_in(function: Callable[..., object]) -> set[str]:
+    tree = ast.parse(inspect.getsource(function).lstrip())
+    body = tree.body[0]
+    assert isinstance(body, ast.FunctionDef)
+    nodes = [node for statement in body.body for node in ast.walk(statement)]
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return attributes | {node.id for node in nodes if isinstance(node, ast.Name)}
