@@ -17,7 +17,8 @@ def record_from(kind: type[Record], row: NamedRow, **others: Any) -> Record:
     Every other field must be a column, one with a default too: a forgotten column raises
     ``AttributeError`` and isn't the default for ever.
     """
-    names = [name for name in _field_names(kind) if name not in others]
+    key: Any = kind  # for mypy, a class can't be hashed
+    names = [name for name in _field_names(key) if name not in others]
     return kind(**{name: getattr(row, name) for name in names}, **others)
 
 
