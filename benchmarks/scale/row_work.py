@@ -226,8 +226,9 @@ class _Deep:
 
     def __call__(self, shop: FilledShop) -> None:
         if shop.rows not in self._cursors:
-            before = self._read(shop, PageRequest(DEPTH * _SIZE)).positions
-            place = before[-1 if len(before) == DEPTH * _SIZE else (len(before) - 1) // 2]
+            before = self._read(shop, PageRequest(DEPTH * _SIZE))
+            last = len(before.positions) - 1
+            place = before.positions[last if before.has_next else last // 2]
             self._cursors[shop.rows] = tuple(map(_cursor_value, place))
         _read(self._read, PageRequest(_SIZE, cursor=self._cursors[shop.rows]), shop)
 
