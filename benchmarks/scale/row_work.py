@@ -43,6 +43,9 @@ DEPTH = 1000
 """Pages before the one that is read deep in a list; half of them where there are fewer."""
 
 _SIZE = 20
+_SIZES = {"`staffUsers`": 5}
+"""Entries of a page where a small shop doesn't have enough for a full one."""
+
 _PEOPLE = 64
 _STEP = 7919
 """From one user to the next: they are far from each other."""
@@ -179,9 +182,10 @@ def works(limit: float) -> Iterator[Work]:
     yield Work("sign-in, with the hash", partial(_sign_in, hashed=True), times=3)
     yield Work("sign-in, without hash and signatures", partial(_sign_in, hashed=False))
     for name, read in _LISTS.items():
-        yield Work(f"{name}, first page", partial(_read, read, PageRequest(_SIZE)))
-        yield Work(f"{name}, {DEPTH:,} pages in", _Deep(read))
-        yield Work(f"{name}, last page", partial(_read, read, PageRequest(_SIZE, backwards=True)))
+        size = _SIZES.get(name, _SIZE)
+        yield Work(f"{name}, first page", partial(_read, read, PageRequest(size)))
+        yield Work(f"{name}, {DEPTH:,} pages in", _Deep(read, size))
+        yield Work(f"{name}, last page", partial(_read, read, PageRequest(size, backwards=True)))
     for path in _PAGES:
         yield Work(f"page `{path}`", partial(_open, path), times=3)
     for name, text in _SEARCHES.items():
@@ -220,8 +224,9 @@ def _read(read: Read, page: PageRequest, shop: FilledShop) -> None:
 class _Deep:
     """Reads a page deep in a list, whose cursor is found when a shop's page is first read."""
 
-    def __init__(self, read: Read) -> None:
+    def __init__(self, read: Read, size: int) -> None:
         self._read = read
+        self._size = size
         self._cursors: dict[int, tuple[str | int, ...]] = {}
 
     def __call__(self, shop: FilledShop) -> None:
@@ -230,7 +235,7 @@ class _Deep:
             last = len(before.positions) - 1
             place = before.positions[last if before.has_next else last // 2]
             self._cursors[shop.rows] = tuple(map(_cursor_value, place))
-        _read(self._read, PageRequest(_SIZE, cursor=self._cursors[shop.rows]), shop)
+        _read(self._read, PageRequest(self._size, cursor=self._cursors[shop.rows]), shop)
 
 
 def _cursor_value(value: object) -> str | int:
