@@ -1,9 +1,10 @@
 """Every page of the console, in both themes: axe finds nothing, and it fits and weighs little."""
 
 from collections.abc import Iterator
+from http import HTTPStatus
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Response
 
 from app.domain.authorization.actor import SessionOrigin
 from tests.browser.console import ADMIN, RunningShop, Watch
@@ -72,27 +73,33 @@ class Examined:
         self.looked = 0
         self.context = context
         self._page = context.new_page()
+        self._set_width(self.width)
         self._watch = Watch(self._page, shop.url)
         self._axe = AXE.read_text()
 
     def walk(self, addresses: Iterator[str]) -> None:
         """Look at each that is a page, and at every question that its pages ask."""
         seen: set[str] = set()
+        others: set[str] = set()
         waiting = sorted(addresses)
         while waiting:
             address = waiting.pop()
-            if address in seen or not self._is_page(address):
+            if address in seen | others:
+                continue
+            answer = self._open_page(address)
+            if answer is None:
+                others.add(address)
                 continue
             seen.add(address)
-            self.look_at(address)
+            self._look_at_answer(address, answer, HTTPStatus.OK)
             if "ask=" not in address:
                 waiting += self._questions(seen)
 
-    def look_at(self, address: str, *, status: int = 200) -> None:
+    def look_at(self, address: str, *, status: int = HTTPStatus.OK) -> None:
         """Write down what is wrong with the page at ``address``."""
-        page = self._page
-        page.set_viewport_size({"width": self.width, "height": 900})
-        answer = page.goto(address)
+        self._look_at_answer(address, self._page.goto(address), status)
+
+    def _look_at_answer(self, address: str, answer: Response | None, status: int) -> None:
         if answer is None or answer.status != status:
             self.faults.append(f"{address}: is not the page: {answer}")
         self._look()
@@ -100,7 +107,6 @@ class Examined:
     def look_at_answers(self, url: str) -> None:
         """Write down what is wrong with pages that answer a form."""
         page = self._page
-        page.set_viewport_size({"width": self.width, "height": 900})
         page.goto(f"{url}/console/dry-run/")
         page.get_by_role("textbox", name="Subscription query").press("Control+Enter")
         page.get_by_role("region", name="Payload as JSON").wait_for()
@@ -155,7 +161,10 @@ class Examined:
         path = page.url.partition("/console")[2]
         self.faults += [f"{path}: {fault}" for fault in found]
         self.looked += 1
-        page.set_viewport_size({"width": self.width, "height": 900})
+        self._set_width(self.width)
+
+    def _set_width(self, width: int) -> None:
+        self._page.set_viewport_size({"width": width, "height": 900})
 
     def _measured(self, page: Page) -> Iterator[str]:
         headings = page.locator("h1").count()
@@ -165,17 +174,24 @@ class Examined:
         if not 0 < weight < MAX_BYTES:
             yield f"weighs {weight} bytes"
         for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
+            self._set_width(width)
             too_wide = page.evaluate(TOO_WIDE)
             if too_wide:
                 yield f"at {width}: {too_wide}"
 
-    def _is_page(self, address: str) -> bool:
-        """Neither a file to be kept nor a way to another page; a missing page is looked at."""
-        answer = self.context.request.get(address, max_redirects=0)
-        leads_to = answer.headers.get("location", "")
-        assert "/sign-in?" not in leads_to, f"{address} leads to {leads_to}"
-        return not leads_to and answer.headers["content-type"].startswith("text/html")
+    def _open_page(self, address: str) -> Response | None:
+        """Open a page; ``None`` for a file to be kept and for a way to another page."""
+        try:
+            answer = self._page.goto(address)
+        except Error as error:
+            if "Download is starting" in error.message:
+                return None
+            raise
+        assert answer is not None, address
+        assert "/sign-in?" not in answer.url, f"{address} leads to {answer.url}"
+        led_away = answer.request.redirected_from is not None
+        is_page = answer.headers["content-type"].startswith("text/html")
+        return answer if is_page and not led_away else None
 
     def _questions(self, seen: set[str]) -> list[str]:
         """The addresses of the page's dialogs; of those that differ by a key alone, one."""
