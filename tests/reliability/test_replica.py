@@ -131,9 +131,12 @@ def test_what_a_mutation_returns_and_what_follows_it_is_current(
     key = make_product(ports, "old name", slug="renamed")
     with replicated.paused():
         change = {"id": product_id(key), "name": "new name"}
-        update, products = api.post(
-            [{"query": _RENAME, "variables": change}, {"query": _PRODUCTS}], token
+        make_product(ports, "before the change", slug="before-the-change")
+        before, update, products = api.post(
+            [{"query": _PRODUCTS}, {"query": _RENAME, "variables": change}, {"query": _PRODUCTS}],
+            token,
         ).json
+        assert "before the change" in names(before)
         assert update["data"]["productUpdate"]["product"] == {"name": "new name"}
         assert "new name" in names(products)
         one = api.run("query ($id: ID!) { product(id: $id) { name } }", id=product_id(key))
