@@ -146,6 +146,7 @@ def register(app: Flask) -> None:
     """Give ``app`` the commands, what some of them run, and the ways to other instances."""
     app.cli = Commands()
     app.extensions["latchkey.load_server"] = _load_server
+    app.extensions["latchkey.add_to_environment"] = _add_to_environment
     app.extensions["latchkey.worker"] = _work
     app.extensions["latchkey.operations"] = _serve_operations
     app.extensions["latchkey.remote_access"] = _remote_access
@@ -221,6 +222,10 @@ def _make_server(
         sys.exit(str(error))
     gc.freeze()
     return server
+
+
+def _add_to_environment(settings: Mapping[str, str]) -> None:
+    latchkey.add_to_environment(settings)
 
 
 def _work(stop: Event) -> None:

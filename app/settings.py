@@ -174,6 +174,11 @@ class Settings:
         )
 
 
+def add_to_environment(settings: Mapping[str, str]) -> None:
+    """Give this process ``settings`` by name, which ``load_settings`` finds from now on."""
+    os.environ.update(settings)
+
+
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """The settings of ``environment`` (default: the process's own, over ``settings_files``).
 

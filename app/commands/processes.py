@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context
 from multiprocessing.context import ForkProcess
@@ -30,13 +30,10 @@ Say = Callable[[str], None]
 class Program:
     """One of the processes, with whatever processes it starts in turn."""
 
-    def __init__(
-        self, name: str, run: Callable[[], object], environment: Mapping[str, str] | None = None
-    ) -> None:
-        """Call ``run`` with ``environment`` in addition to this process's own."""
+    def __init__(self, name: str, run: Callable[[], object]) -> None:
+        """Call ``run`` in the new process."""
         self.name = name
         self._run = run
-        self._environment = environment or {}
         self._process: ForkProcess | None = None
         self._started = 0.0
         self._due = 0.0
@@ -86,9 +83,7 @@ class Program:
 
     def _start(self, now: float) -> None:
         self._started = now
-        self._process = ForkProcess(
-            target=_enter, args=(os.getpid(), self.name, self._environment, self._run)
-        )
+        self._process = ForkProcess(target=_enter, args=(os.getpid(), self.name, self._run))
         # A signal waits until the new process no longer has the handlers of this one.
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         try:
@@ -97,9 +92,7 @@ class Program:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
 
 
-def _enter(
-    parent: int, name: str, environment: Mapping[str, str], run: Callable[[], object]
-) -> None:
+def _enter(parent: int, name: str, run: Callable[[], object]) -> None:
     """Begin as a process that is separate from ``parent``, without its handlers and context."""
     os.setsid()
     for number in _ENDING:
@@ -107,7 +100,6 @@ def _enter(
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
     end_with_parent(parent)
     show_name(f"latchkey-{name}")
-    os.environ.update(environment)  # noqa: TID251 - written, for settings to read
     # What starts processes by itself, as granian does, has to fork them as well.
     multiprocessing.set_start_method("fork", force=True)
     Context().run(run)

@@ -37,6 +37,9 @@ from app.web.sessions import CONSOLE
 EXTENSION = "latchkey.load_server"
 """Where the application keeps what imports the server and returns what makes it."""
 
+ADD_TO_ENVIRONMENT = "latchkey.add_to_environment"
+"""Where the application keeps what gives this process settings by name."""
+
 _CONNECTIONS = 4096
 """Open connections of one server process; further ones wait."""
 
@@ -115,13 +118,22 @@ def command(host: str, port: int, *, workers: int | None, no_worker: bool) -> No
         for module in (worker, operations)
     )
     with _shared_metrics() as environment:
-        programs = [Program("server", server, environment)]
+        share = partial(_run_with, current_app.extensions[ADD_TO_ENVIRONMENT], environment)
+        programs = [Program("server", partial(share, server))]
         if not no_worker:
-            programs.append(Program("worker", work, environment))
+            programs.append(Program("worker", partial(share, work)))
         if environment:
-            programs.append(Program("operations listener", serve_operations, environment))
+            programs.append(Program("operations listener", partial(share, serve_operations)))
         if not run_programs(programs, out.say, announcement.make_once_ready):
             click.get_current_context().exit(Exit.FAILED)
+
+
+def _run_with(
+    add: Callable[[dict[str, str]], None], environment: dict[str, str], run: Callable[[], object]
+) -> None:
+    """Call ``run`` with ``environment`` in addition to this process's own."""
+    add(environment)
+    run()
 
 
 @contextmanager

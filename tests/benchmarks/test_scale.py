@@ -3,6 +3,7 @@
 import asyncio
 import ssl
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -208,7 +209,7 @@ def test_answers_without_errors_give_their_data() -> None:
 
 
 def test_client_keeps_connections_and_asks_as_another_one_when_told(tmp_path: Path) -> None:
-    peers = asyncio.run(_ask_server(tmp_path, b"200 OK", [False, False, True, False]))
+    peers = _ask_server(tmp_path, b"200 OK", [False, False, True, False])
     assert len(peers) == 4
     assert peers[0] == peers[1] == peers[3]
     addresses = {address for address, _ in peers}
@@ -218,10 +219,16 @@ def test_client_keeps_connections_and_asks_as_another_one_when_told(tmp_path: Pa
 
 def test_client_refuses_other_statuses(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="503"):
-        asyncio.run(_ask_server(tmp_path, b"503 Service Unavailable", [False]))
+        _ask_server(tmp_path, b"503 Service Unavailable", [False])
 
 
-async def _ask_server(folder: Path, status: bytes, requests: list[bool]) -> list[tuple[str, int]]:
+def _ask_server(folder: Path, status: bytes, requests: list[bool]) -> list[tuple[str, int]]:
+    """Send ``requests`` from a thread: in this one, a browser's event loop can be running."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, _ask(folder, status, requests)).result()
+
+
+async def _ask(folder: Path, status: bytes, requests: list[bool]) -> list[tuple[str, int]]:
     """Send ``requests``, each on a new connection or not; return from where they came."""
     authority, chain = certificate_for(folder, "localhost")
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

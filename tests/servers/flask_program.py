@@ -17,7 +17,7 @@ import json, os, signal, socket, sys
 reports, report = os.pipe()
 umask = os.umask(0)
 os.umask(umask)
-request = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ), umask]).encode()
+request = json.dumps(["flask", sys.argv[1:], os.getcwd(), dict(os.environ), umask]).encode()
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
     door.connect({door!r})
     socket.send_fds(door, [request], [0, 1, 2, report])

@@ -199,6 +199,7 @@ FIELDS = {
         " attempts(first: 1) { totalCount } } } } }",
         (MANAGING_APPS,),
     ),
+    "Order.lines": Row(OWN, 'order(id: "$order_of_a_customer") { lines { id } }', (ORDERS,)),
     "Order.user": Row(OWN, 'order(id: "$order_of_a_customer") { user { id } }', (ORDERS,)),
     "Order.user of the staff": Row(
         Rule("- o o + o + o +", (Caller.USER,)),
