@@ -30,13 +30,14 @@ def postgresql_engines(
 ) -> tuple[Engine, Engine]:
     """One engine for transactions, and one whose statements commit by themselves.
 
-    Each opens at most half of ``connections``, and keeps half of those open. With
-    ``transaction_pooling`` a connection isn't one session of the server (PgBouncer).
+    Each opens at most half of ``connections`` and keeps them: a new one takes PostgreSQL longer
+    than most requests. With ``transaction_pooling`` a connection isn't one session of the server
+    (PgBouncer).
     """
     url = url.set(drivername="postgresql+psycopg")
-    size = max(connections // 4, 1)
+    size = max(connections // 4, 1) * 2
     # What a statement was run with, a password's hash say, stays out of errors and so of logs.
-    pool = {"pool_size": size, "max_overflow": size, "hide_parameters": True}
+    pool = {"pool_size": size, "max_overflow": 0, "hide_parameters": True}
     arguments = _pooled_arguments if transaction_pooling else _session_arguments
     writing = create_engine(url, connect_args=arguments(url, _WRITE_LOCK_SECONDS), **pool)
     reading = create_engine(
@@ -56,7 +57,7 @@ def replica_engine(url: URL, *, connections: int, transaction_pooling: bool) -> 
     A statement waits for a connection for a second at most.
     """
     url = url.set(drivername="postgresql+psycopg")
-    size = max(connections // 4, 1)
+    size = max(connections // 4, 1) * 2
     arguments = _pooled_arguments if transaction_pooling else _session_arguments
     given = arguments(url, _READ_LOCK_SECONDS)
     deadlines = {name: value for name, value in _DEADLINES.items() if name not in url.query}
@@ -65,7 +66,7 @@ def replica_engine(url: URL, *, connections: int, transaction_pooling: bool) -> 
         isolation_level="AUTOCOMMIT",
         connect_args={**given, **deadlines},
         pool_size=size,
-        max_overflow=size,
+        max_overflow=0,
         pool_timeout=1,
         hide_parameters=True,
     )

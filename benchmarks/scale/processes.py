@@ -1,8 +1,8 @@
 """Requests a second of 1, 2 and 4 web processes, and what they take of the processors.
 
 The client shares the machine's cores with what it asks. Each kind of request is sent on 16
-connections that each wait for their answers. The output says from which number of processes on the
-rate no longer grows with it, and what the cores did then.
+connections (sign-ins on 8) that each wait for their answers. The output says from which number of
+processes on the rate no longer grows with it, and what the cores did then.
 """
 
 import asyncio
@@ -38,7 +38,9 @@ LINEAR = 0.9
 FULL = 0.95
 """The share of all cores that counts as all of them."""
 
-_CONNECTIONS = 16
+_CONNECTIONS, _SIGNING_IN = 16, 8
+"""Clients of steady requests and of sign-ins, of which one process lets ten wait."""
+
 _SECONDS, _WARM_UP_SECONDS = 6.0, 1.5
 _STEADY = ("`me`", "`tokenRefresh`", "`products(first: 20)`")
 _SIGN_IN = "`tokenCreate`"
@@ -107,9 +109,10 @@ def _measure(run: Path, services: Services, processes: int) -> Iterator[tuple[st
     for kind, request in _requests(services, shop).items():
         asyncio.run(_check(services, request))
         before = _sessions(shop.ports)
-        warm_up = _ask(services, request, _WARM_UP_SECONDS)
+        connections = _SIGNING_IN if kind == _SIGN_IN else _CONNECTIONS
+        warm_up = _ask(services, request, _WARM_UP_SECONDS, connections)
         began, taken, neighbours = time.perf_counter(), _taken(services), Neighbours()
-        outcome = _ask(services, request, _SECONDS)
+        outcome = _ask(services, request, _SECONDS, connections)
         seconds = time.perf_counter() - began
         cores = {name: (now - taken[name]) / seconds for name, now in _taken(services).items()}
         unexpected = outcome.unexpected
@@ -150,7 +153,9 @@ async def _check(services: Services, request: bytes) -> None:
     client.close()
 
 
-def _ask(services: Services, request: bytes, seconds: float) -> load_client.Outcome:
+def _ask(
+    services: Services, request: bytes, seconds: float, connections: int
+) -> load_client.Outcome:
     tls = ssl.create_default_context(cafile=services.authority)
 
     def connect() -> socket.socket:
@@ -162,7 +167,7 @@ def _ask(services: Services, request: bytes, seconds: float) -> load_client.Outc
         return tls.wrap_socket(plain, server_hostname="localhost")
 
     return load_client.run(
-        services.port, request, seconds=seconds, connections=_CONNECTIONS, connect=connect
+        services.port, request, seconds=seconds, connections=connections, connect=connect
     )
 
 
