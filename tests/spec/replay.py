@@ -23,11 +23,16 @@ GIVEN = ("<ACCESS>", "<REFRESH>", "<APP_TOKEN>", "<APP_USER_JWT>")
 
 @dataclass(slots=True)
 class Replay:
-    """``given`` has the current values of ``<ACCESS>``, ``<REFRESH>`` and ``<JWT>``."""
+    """``given`` has the current values of ``<ACCESS>``, ``<REFRESH>`` and ``<JWT>``.
+
+    ``foreign`` has the provider's tokens by person. All requests of a person send the same one:
+    one that is signed a second after the end of all sessions is newer than that, and accepted.
+    """
 
     client: Client
     shop: RecordedShop
     given: dict[str, str] = field(default_factory=dict)
+    foreign: dict[str, str] = field(default_factory=dict)
 
     def play(self, exchange: Exchange) -> Answer:
         """Send the request and save the tokens of the response."""
@@ -56,7 +61,9 @@ class Replay:
     def _foreign(self, kind: str, who: str) -> str:
         """Return a token that this installation didn't issue."""
         if kind == "OIDC":
-            return token_of(self.shop.provider, who)
+            if who not in self.foreign:
+                self.foreign[who] = token_of(self.shop.provider, who)
+            return self.foreign[who]
         return Forger(self.shop).make(who)
 
     def _remember(self, recorded: object, actual: object) -> None:
