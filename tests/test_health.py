@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from threading import Event, Thread
+from types import SimpleNamespace
 
 import pytest
 from flask import Flask
@@ -94,11 +95,16 @@ def test_database_without_tables_is_not_ready() -> None:
     assert (finding.subject, finding.remedy) == ("schema", "Run `flask db upgrade`.")
 
 
-def test_readiness_is_checked_once_a_second(ports: Ports) -> None:
+def test_readiness_is_checked_once_a_second(ports: Ports, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("app.web.readiness.time", SimpleNamespace(monotonic=lambda: now[0]))
     readiness = Readiness(ports)
     first = readiness.findings()
     set_revision(ports, "0001_base")
+    now[0] += 0.75
     assert readiness.findings() is first
+    now[0] += 0.25
+    assert not is_ready(readiness.findings())
 
 
 def test_hanging_check_holds_up_one_probe(ports: Ports) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 import requests
+from sqlalchemy import select
 
+from app.models import UserRecord
 from app.settings import Settings
 from app.wiring import connect
 from tests.builders.people import make_user
@@ -23,10 +25,15 @@ from tests.spec.server import SECRET, Server, environment, running
 FOLDER = ROOT / "tests" / "clients"
 ADMIN, CUSTOMER = "admin@example.com", "customer@example.com"
 PASSWORD = "a sentence that opens the shop"
-LIFETIME = "3"
-"""Seconds of an access token of the brief shop; @saleor/auth-sdk counts the last two as none."""
+LIFETIME = "5"
+"""Seconds of an access token of the brief shop; @saleor/auth-sdk counts the last two as none.
+
+Long enough for what a check does with a token before it waits for the end of it.
+"""
 
 NEXTJS = "--import ./nextjs/stand-in/register.mjs checks/nextjs.mjs"
+GUESSER = "203.0.113.2"
+"""Who enters an incorrect password in ``checks/nextjs.mjs``."""
 
 DEFAULT_VENDOR = Settings().vendor
 LOOPBACK = "127.0.0.1"
@@ -91,6 +98,19 @@ def running_shop(folder: Path, migrated_file: Path, **settings: str) -> Iterator
     ports.database.close()
     with running(folder, url, VENDOR=DEFAULT_VENDOR, **settings) as server:
         yield Shop(server, folder / "mails.txt")
+
+
+def guess_before(shop: Shop, address: str) -> None:
+    """Count five incorrect passwords of ``address`` a minute ago: the next blocks it for 32 s.
+
+    The first would block it for 1 s: on a busy machine another sign-in can take that long.
+    """
+    ports = connect(Settings(database_url=shop.server.database_url, secret_key=SECRET))
+    with ports.database.reading() as session:
+        customer = session.scalars(select(UserRecord.id).where(UserRecord.email == CUSTOMER)).one()
+    for _ in range(5):
+        ports.throttle.fail(address, "", customer, ports.clock.timestamp() - 60)
+    ports.database.close()
 
 
 @contextmanager

@@ -14,10 +14,12 @@ from app.wiring import connect
 from tests.clients.api_session import ApiSession
 from tests.clients.conftest import (
     CUSTOMER,
+    GUESSER,
     LIFETIME,
     NEXTJS,
     PASSWORD,
     Shop,
+    guess_before,
     run_client,
     running_shop,
     talk_to_client,
@@ -58,6 +60,7 @@ def test_only_clients_that_store_the_next_token_stay_signed_in(single_use_shop: 
 
 def test_nextjs_storefront_stores_the_next_token(single_use_shop: Shop) -> None:
     with watched(single_use_shop) as shop:
+        guess_before(shop, GUESSER)
         run_client(NEXTJS, shop, CUSTOMER, PASSWORD)
 
 

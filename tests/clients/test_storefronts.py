@@ -5,7 +5,16 @@ import time
 
 import pytest
 
-from tests.clients.conftest import ADMIN, CUSTOMER, NEXTJS, PASSWORD, Shop, run_client
+from tests.clients.conftest import (
+    ADMIN,
+    CUSTOMER,
+    GUESSER,
+    NEXTJS,
+    PASSWORD,
+    Shop,
+    guess_before,
+    run_client,
+)
 from tests.servers.sandbox import PATIENCE
 
 pytestmark = pytest.mark.first
@@ -21,6 +30,7 @@ def test_client_refreshes_expired_tokens_and_signs_out(brief_shop: Shop, program
 
 
 def test_nextjs_storefront_refreshes_in_its_proxy_and_signs_out(brief_shop: Shop) -> None:
+    guess_before(brief_shop, GUESSER)
     run_client(NEXTJS, brief_shop, *SIGN_IN)
 
 

@@ -42,7 +42,8 @@ def run_in_terminal(
     try:
         while chunk := _read(ours, process if interrupted else None):
             shown += chunk
-            interrupted = False  # it was heard
+            if chunk.strip():  # not the blank that comes behind a question
+                interrupted = False  # it was heard
             if waiting and waiting[0][0] in shown[answered:]:
                 answered = len(shown)
                 interrupted = waiting[0][1] == INTERRUPT
@@ -75,3 +76,11 @@ def _read(terminal: int, interrupted: ForkedCommand | None) -> str:
     with contextlib.suppress(OSError):
         return os.read(terminal, 4096).decode(errors="replace")
     return ""
+
+
+def read_rest(terminal: int) -> str:
+    """Return what an ended command has left on the terminal."""
+    shown = ""
+    while chunk := _read(terminal, None):
+        shown += chunk
+    return shown

@@ -135,7 +135,7 @@ def test_without_a_worker_every_printed_url_responds_and_the_url_is_stored(
     )
     process = with_playground.start("serve", "--port", str(port), "--workers", "1", "--no-worker")
     try:
-        wait_until(lambda: "Console" in with_playground.output, "it says where it is")
+        wait_until(lambda: f"\n{titles[-1]}\t" in with_playground.output, "it says where it is")
         lines = [line.split("\t") for line in with_playground.output.splitlines() if "\t" in line]
         assert [title for title, _ in lines] == titles
         pages = {title: visit(url) for title, url in lines if title != "API"}

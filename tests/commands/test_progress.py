@@ -70,6 +70,7 @@ def test_progress_goes_on_where_a_replay_takes_several_rounds(
 def test_short_work_and_json_have_no_progress(
     ports: Ports, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(progress, "LINE_SECONDS", 600.0)
     assert "of 120" not in replay(ports, clock)
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     assert "Adding demo data" not in run(ports, "demo", "--json").stderr

@@ -199,8 +199,11 @@ def alive(observed: Observed) -> list[int]:
 
 
 def is_running(pid: int) -> bool:
-    status = Path(f"/proc/{pid}/stat")
-    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # the latter if it ends meanwhile
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
 
 
 def pid_of(file: Path) -> int:

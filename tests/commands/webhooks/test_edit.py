@@ -19,7 +19,7 @@ from tests.commands.real_installation import (
     at_a_terminal,
     wait_until,
 )
-from tests.commands.terminal import INTERRUPT, run_in_terminal
+from tests.commands.terminal import INTERRUPT, read_rest, run_in_terminal
 from tests.commands.webhooks.paired_shops import Shops
 from tests.commands.webhooks.test_terminal_and_pipe import editor, hook
 from tests.servers.forked_commands import ForkedCommand
@@ -140,6 +140,6 @@ def test_text_is_kept_when_saving_is_interrupted(tmp_path: Path) -> None:
         wait_until(lambda: count_requests(shop, "Update") > 1, "it is saving")
         process.send_signal(signal.SIGINT)
         assert process.wait(TIMEOUT_SECONDS) == 130
-        shown = os.read(ours, 65536).decode()
+        shown = read_rest(ours)
         os.close(ours)
     assert 'name = "renamed"' in kept_text(shown)
