@@ -58,7 +58,8 @@ class KilledShop:
     def kill(self) -> None:
         """End all of them and whatever they have started, as a power cut would."""
         for process in self._processes:
-            for pid in (*_descendants(process.pid), process.pid):
+            # From the top, so that no killed process is replaced.
+            for pid in (process.pid, *_descendants(process.pid)):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             process.wait(_PATIENCE)
@@ -139,10 +140,10 @@ def killed_shop(
 
 
 def _descendants(pid: int) -> list[int]:
-    """The processes below ``pid``, the deepest first."""
+    """The processes below ``pid``, each before what it started."""
     found: list[int] = []
     with suppress(FileNotFoundError, ProcessLookupError):
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         for child in map(int, children):
-            found += [*_descendants(child), child]
+            found += [child, *_descendants(child)]
     return found

@@ -15,7 +15,7 @@ from app.adapters.clock import SystemClock
 from app.adapters.http import GuardedHttp
 from app.adapters.queue import connect_queue
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE
+from app.domain.deliveries.deliveries import MAX_RESPONSE_SIZE, TIMEOUT
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import Ports
 from app.services.deliveries.dispatch import BATCH_SIZE, MAX_LEASES
@@ -84,7 +84,7 @@ HOSTILE = {
     "trickle": Hostile(_trickle, None, ""),
 }
 SILENT = ("hang", "trickle")
-"""Those whose first attempts are still under way when the healthy endpoint has everything."""
+"""Those whose first attempts take all of their time."""
 
 
 @pytest.fixture
@@ -174,7 +174,8 @@ def test_hostile_receivers_stall_no_other_endpoint(
 
     for name, attempt in first.items():
         if name in SILENT:
-            assert attempt is None, f"{name} has been given up after less than its time"
+            is_patient = attempt is None or attempt.duration > 0.9 * TIMEOUT
+            assert is_patient, f"{name} has been given up after less than its time"
             continue
         assert attempt is not None
         assert (attempt.status, attempt.response_status) == ("FAILED", HOSTILE[name].status)

@@ -256,9 +256,9 @@ def test_silent_replica_holds_up_no_list(
     replicated: ReplicatedServers,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(replica_adapter, "_PATIENCE_SECONDS", 0.5)
     replica_of(ports).check()
     with replicated.frozen_check():
+        monkeypatch.setattr(replica_adapter, "_PATIENCE_SECONDS", 0.5)
         with pytest.raises(DatabaseUnavailable, match="it doesn't respond"):
             replica_of(ports).check()
         monkeypatch.setattr(replica_adapter, "_VALID_SECONDS", 0.1)
@@ -280,12 +280,15 @@ def test_statement_that_conflicts_with_replay_runs_on_the_primary(
     ports: Ports, replicated: ReplicatedServers
 ) -> None:
     database = replica_of(ports).database
-    slow = text("SELECT pg_is_in_recovery(), (SELECT count(*) FROM products), pg_sleep(:seconds)")
+    slow = text(
+        "SELECT pg_is_in_recovery(), (SELECT count(*) FROM products),"
+        " CASE WHEN pg_is_in_recovery() THEN pg_sleep(:seconds) END"
+    )
     with database.reading() as session:
         assert session.execute(slow, {"seconds": 0}).one()[0] is True
         # Read on the replica from now on, whose replay of the lock has to cancel it.
-        replicated.lock_soon("products")
-        assert session.execute(slow, {"seconds": 1.5}).one()[0] is False
+        replicated.lock_during_sleep("products")
+        assert session.execute(slow, {"seconds": PATIENCE}).one()[0] is False
     assert replica_of(ports).is_usable()
 
 
