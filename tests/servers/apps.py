@@ -12,7 +12,7 @@ from tests.servers.http import HttpServer, Received, Reply, http_server
 
 TARGET = "https://app.example.com/hook"
 QUERY = "subscription { event { ... on StaffCreated { user { id } } } }"
-_SECONDS = 30
+_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from typing_extensions import override
 
 
 class Listener(ThreadingHTTPServer):
+    # A connection that finds no place is tried again after a second: workers open many at once.
+    request_queue_size = 128
     # A slow reply ends with its connection when the test ends.
     daemon_threads = True
     block_on_close = False

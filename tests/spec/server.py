@@ -24,7 +24,6 @@ OWNER = VENDOR.lower()
 
 _SERVE = ("serve", "--host", "127.0.0.1", "--workers", "1", "--no-worker")
 _ATTEMPTS = 5
-_STOP_SECONDS = 20
 _TRACEBACKS = ("Traceback (most recent call last)", '"exception":')
 """How a traceback begins in plain and in JSON logs."""
 
@@ -62,7 +61,7 @@ class Server:
         """Stop the server and wait until it has ended."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(_STOP_SECONDS)
+            self.process.wait(PATIENCE)
         except TimeoutError:
             self.process.kill()
             raise
