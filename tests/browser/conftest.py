@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from app.adapters.clock import SystemClock
 from tests.browser.chromium import launch_arguments
@@ -27,6 +27,12 @@ def browser_type_launch_args(
 def browser_context_args(browser_context_args: dict[str, object]) -> dict[str, object]:
     """Colors change at once: a check of contrast never meets a button between two themes."""
     return browser_context_args | {"reduced_motion": "reduce"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> None:
+    """Let ``expect`` wait as long as actions do: the limit only ends tests that hang."""
+    expect.set_options(timeout=30_000)
 
 
 @pytest.fixture(scope="session")

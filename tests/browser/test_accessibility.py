@@ -55,8 +55,10 @@ COLOR_RULES = ALL_RULES | {"runOnly": ["color-contrast", "link-in-text-block"]}
 """The rules that can find something in the dark theme alone: it differs from light in colors."""
 
 WEIGHT = """() => [...performance.getEntriesByType('navigation'),
-  ...performance.getEntriesByType('resource')].reduce((sum, { encodedBodySize }) =>
-  sum + encodedBodySize, 0)"""
+  ...performance.getEntriesByType('resource')]
+  .filter(({ initiatorType }) => initiatorType !== 'fetch')
+  .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)"""
+"""The page and what it loads; without its refreshes, of which a busy machine sees more."""
 TOO_WIDE = """() => document.documentElement.scrollWidth > document.documentElement.clientWidth &&
   `${document.documentElement.scrollWidth} wide: ` + [...document.querySelectorAll('body *')]
     .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
@@ -152,6 +154,7 @@ class Examined:
 
     def _look(self) -> None:
         page = self._page
+        page.wait_for_load_state()
         page.evaluate(self._axe)
         found = [*page.evaluate(FINDINGS, ALL_RULES), *self._measured(page)]
         page.emulate_media(color_scheme="dark")

@@ -66,7 +66,6 @@ class Translated(Examined):
         """Press a button, and look at the page that comes, or at an answer on this one."""
         name = self.words.say(english)
         self._page.get_by_role("button", name=name, exact=True).first.click()
-        self._page.wait_for_load_state()
         if answer:
             self._page.get_by_text(self.words.say(answer)).first.wait_for()
         self._look()
@@ -74,6 +73,7 @@ class Translated(Examined):
     @override
     def _look(self) -> None:
         page = self._page
+        page.wait_for_load_state()
         found = [f"English: {text}" for text in self._left.on(page) if text not in STORED]
         if page.locator("html").get_attribute("lang") != self.words.language:
             found = ["is in another language"]

@@ -1,6 +1,7 @@
 """People, groups, providers, tokens and the audit trail at the console, in a browser."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -156,6 +157,7 @@ def test_change_is_found_in_the_audit_trail_and_taken_away(
     expect(admin.get_by_role("heading", level=1, name="Help")).to_be_visible()
     admin.goto(f"{small_shop.url}/console/audit/")
     admin.get_by_label("Category", exact=True).select_option("People")
+    admin.wait_for_url(re.compile("kind=people"))
     admin.get_by_label("Search", exact=True).fill("help")
     row = admin.get_by_role("row").filter(has_text="Edited the group")
     # The list loads anew as one types, which ends a download that has just begun.

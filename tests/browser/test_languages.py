@@ -43,6 +43,7 @@ class Visitor:
     def look(self) -> None:
         """Fail if the page isn't in the language, accessible and narrow enough."""
         page = self.page
+        page.wait_for_load_state()
         html = page.locator("html")
         direction = "rtl" if self.language == "ar" else "ltr"
         assert (html.get_attribute("lang"), html.get_attribute("dir")) == (

@@ -177,7 +177,8 @@ def test_preview_shows_the_email_in_its_frame(admin: Page, small_shop: RunningSh
     )
     card = frame.locator(".card")
     expect(card).to_have_css("background-color", "rgb(255, 255, 255)")
-    assert frame.get_by_role("img").evaluate("(image) => image.naturalWidth > 0")
+    loaded = "(image) => image.decode().then(() => image.naturalWidth > 0)"
+    assert frame.get_by_role("img").evaluate(loaded)
     admin.get_by_label("Email", exact=True).select_option("password_changed")
     admin.get_by_label("Appearance").select_option("dark")
     admin.get_by_role("button", name="Show email").click()

@@ -24,6 +24,7 @@ PICTURES = os.environ.get("TEMPLATE_PICTURES", "")  # noqa: TID251
 
 def look(page: Page, name: str) -> None:
     """Take pictures in both themes, wide and narrow, where a person wants to look at them."""
+    page.wait_for_load_state()
     for width in (1440, 390, 320):
         page.set_viewport_size({"width": width, "height": 900})
         assert not page.evaluate(TOO_WIDE), (name, width)

@@ -53,6 +53,7 @@ def sign_in_with_password(page: Page, url: str) -> None:
 def add_passkey(page: Page, name: str) -> None:
     page.get_by_role("button", name="Add passkey").click()
     page.get_by_role("textbox", name="Name").fill(name)
+    page.wait_for_load_state()  # a script makes the passkey
     page.get_by_role("button", name="Create passkey").click()
 
 
@@ -201,6 +202,7 @@ def test_passkey_finishes_a_sign_in_with_a_password(
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in with password").click()
     expect(page.get_by_role("heading", name="Use your passkey")).to_be_visible()
+    page.wait_for_load_state()
     authenticator.verify_person(succeeds=False)
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("alert").filter(has_text="No passkey was used.")).to_be_visible()
@@ -225,6 +227,7 @@ def test_passkey_confirms_who_it_is_before_a_passkey_is_deleted(
     page.get_by_role("dialog").get_by_role("button", name="Delete passkey").click()
     expect(page.get_by_text("You're about to delete a passkey.")).to_be_visible()
     expect(page.get_by_label("Password", exact=True)).to_have_count(0)
+    page.wait_for_load_state()
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_text("You have no passkey.")).to_be_visible()
     assert len(authenticator.passkeys()) == 1

@@ -25,6 +25,7 @@ RULES = {"resultTypes": ["violations"]}
 
 def faults(page: Page) -> list[str]:
     """Return what axe finds on the page, and whether it is too wide on a phone."""
+    page.wait_for_load_state()
     page.evaluate(AXE.read_text())
     found = list(page.evaluate(FINDINGS, RULES))
     for width in (1440, 390):
@@ -85,8 +86,10 @@ def test_app_is_set_up_moved_and_turned_off(
     expect(codes).to_have_count(10)
     assert not set(codes.all_inner_texts()) & set(shown)
     admin.get_by_role("link", name="Turn off …").click()
+    dialog = admin.get_by_role("dialog", name="Turn off")
+    expect(dialog).to_be_visible()
     assert faults(admin) == []
-    admin.get_by_role("dialog").get_by_role("button", name="Turn off authenticator app").click()
+    dialog.get_by_role("button", name="Turn off authenticator app").click()
     expect(admin.get_by_text("Authenticator app turned off.")).to_be_visible()
     expect(admin.get_by_role("button", name="Set up authenticator app")).to_be_visible()
 

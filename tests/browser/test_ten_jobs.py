@@ -90,7 +90,6 @@ def job(request: pytest.FixtureRequest, page: Page, demo_shop: RunningShop) -> I
     with demo_shop.ports.database.transaction() as session:
         session.execute(update(UserRecord).values(language_code=language.upper()))
     job = Job(page, demo_shop, Words(language))
-    page.set_default_timeout(15_000)
     page.expose_function("countPress", lambda: job.presses.append(None))
     page.expose_function("noteLanguage", lambda shown: job.languages.add(shown))  # noqa: PLW0108
     page.add_init_script(COUNT_PRESSES)
@@ -160,6 +159,7 @@ def test_create_a_webhook_and_preview_its_payload(job: Job) -> None:
     query = job.page.get_by_role("textbox", name=job.say("Subscription query"))
     query.fill("subscription { event { ... on ProductUpdated { product { name } } } }")
     job.press("Preview payload")
+    job.page.wait_for_load_state()  # the shortcut is a script's
     query.press("Control+Enter")
     expect(job.region("Payload as JSON")).to_contain_text("product")
     job.press("Back to webhook")
@@ -205,7 +205,9 @@ def test_find_out_why_a_customer_cannot_sign_in(job: Job) -> None:
         session.execute(update(UserRecord).where(clara).values(is_active=False))
     job.begin(SUPPORT)
     job.go("Customers")
+    job.page.wait_for_load_state()
     job.input("Name or email").fill("clara")
+    expect(job.page).to_have_url(re.compile("q=clara"))
     job.page.locator("#main").get_by_role("link", name="Clara Lindqvist").first.click()
     why = job.say("This account is deactivated and can't sign in.")
     expect(job.page.locator("#main")).to_contain_text(why)
