@@ -6,7 +6,6 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import pytest
 import requests
 
 from tests.clients.conftest import CUSTOMER, FOLDER, PASSWORD, Shop
+from tests.servers.free_ports import free_port
 from tests.servers.provider import node
 from tests.servers.sandbox import PATIENCE
 
@@ -31,8 +31,7 @@ def storefront(
     _running_brief_shop: Shop, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """The URL of the storefront."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     log = tmp_path_factory.mktemp("next") / "next.log"
     with log.open("w") as output:
         process = subprocess.Popen(

@@ -19,12 +19,12 @@ from tests.commands.real_installation import (
     Installation,
     answers,
     end,
-    free_port,
     is_alive,
     offspring,
     wait_until,
 )
 from tests.servers.forked_commands import ForkedCommand
+from tests.servers.free_ports import free_port
 
 pytestmark = pytest.mark.first
 

@@ -14,10 +14,20 @@ _REFERENCE = 0.05
 """Seconds that ``_work`` takes on the machine that ``ALLOWED`` was measured on."""
 
 
-@cache
 def bound() -> float:
     """Return the seconds allowed on this machine, scaled by its speed."""
-    return _HEADROOM * ALLOWED * max(1.0, cpu_seconds(_work) / _REFERENCE)
+    return _HEADROOM * ALLOWED * slowness()
+
+
+@cache
+def slowness() -> float:
+    """Return how many times as long this machine computes as the reference; at least 1."""
+    return max(1.0, cpu_seconds(_work) / _REFERENCE)
+
+
+def busyness() -> float:
+    """Return how many times as long work takes at present, beside all that others do."""
+    return max(1.0, *(_seconds(_work) / _REFERENCE for _ in range(_TRIES)))
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
@@ -32,6 +42,12 @@ def cpu_seconds(work: Callable[[], object]) -> float:
         return time.thread_time() - start
     finally:
         gc.enable()
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 def slowest(work: Callable[[], object]) -> float:

@@ -21,14 +21,9 @@ from app.domain.mails.mail import RenderedMail
 from app.ports.saved_logins import Profile
 from app.settings import SettingsError, load_settings
 from app.wiring import connect
-from tests.commands.real_installation import (
-    answers,
-    at_a_terminal,
-    end,
-    free_port,
-    wait_until,
-)
+from tests.commands.real_installation import answers, at_a_terminal, end, wait_until
 from tests.fakes.keys import SECRET
+from tests.servers.free_ports import free_port
 
 PRODUCTION = {
     "APP_ENV": "production",

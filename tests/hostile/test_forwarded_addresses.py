@@ -13,10 +13,10 @@ import pytest
 
 from app.web.client_ip import client_address
 from tests.servers.certificates import certificate_for
+from tests.servers.free_ports import free_port
 from tests.servers.http import HttpServer, Reply, http_server
 from tests.servers.run import ROOT
 from tests.servers.sandbox import wait_until
-from tests.spec.server import free_port
 
 NGINX = shutil.which("nginx") or ""
 LOOPBACK = "127.0.0.1"

@@ -18,8 +18,10 @@ from app.services.identity.provider_calls import FAILED_PAUSE, MAX_FAILURES
 from tests.builders.people import visit
 from tests.builders.providers import set_up
 from tests.fakes.clock import FakeClock
+from tests.servers.free_ports import free_port
 from tests.servers.http import Received, Reply
 from tests.servers.own_provider import OwnProvider
+from tests.servers.sandbox import PATIENCE
 from tests.services.provider_bearers import calls, fault, who
 from tests.services.provider_logins import CODE, begin, codes, sign_in
 
@@ -92,9 +94,7 @@ def test_key_set_that_failed_once_is_fetched_again(ports: Ports, provider: OwnPr
 def test_url_is_paused_after_several_failed_connections_but_not_for_verified_tokens(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        closed = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    set_up(ports, provider, user_info_url=closed)
+    set_up(ports, provider, user_info_url=f"http://127.0.0.1:{free_port()}/")
     for number in range(MAX_FAILURES + 5):
         assert fault(ports, f"junk-{number}") is PROVIDER
     assert calls(ports) == MAX_FAILURES
@@ -116,7 +116,7 @@ def test_junk_that_keeps_the_provider_busy_does_not_delay_verified_tokens(
 
     def answer(received: Received) -> Reply:
         if "junk" in received.headers["authorization"]:
-            go_on.wait(30)
+            go_on.wait(2 * PATIENCE)
         return works(received)
 
     provider.server.routes[USER_INFO] = answer
@@ -124,7 +124,7 @@ def test_junk_that_keeps_the_provider_busy_does_not_delay_verified_tokens(
         junk = [pool.submit(fault, ports, f"junk-{number}") for number in range(12)]
         try:
             # Two wait for the provider; as soon as the others are refused, both places are taken.
-            done = [next(as_completed(junk, timeout=10)).result()]
+            done = [next(as_completed(junk, timeout=PATIENCE)).result()]
             assert done == [PROVIDER]
             assert fault(ports, provider.access_token()) is None
         finally:

@@ -21,13 +21,14 @@ from app.settings import Settings
 from app.wiring import connect
 from tests.builders.apps import import_token, make_app
 from tests.builders.people import PASSWORD, make_user
+from tests.hostile.cpu import busyness
 from tests.spec.server import SECRET, Server, running
 
 TOKEN = "Zx81SpectrumQl68008Commodore64"
 SIGN_INS = 12
 CONNECTIONS = 26
 IN_TIME = 10.0
-"""Seconds in which a sign-in must be done."""
+"""Seconds in which a sign-in must be done on a machine that does nothing else."""
 
 REGISTER = """
     mutation ($input: AccountRegisterInput!) {
@@ -116,7 +117,7 @@ def flood(server: Server, attack: Attack, addresses: list[str], stop: Event, beg
     return tried
 
 
-def sign_in(server: Server, number: int) -> str:
+def sign_in(server: Server, in_time: float, number: int) -> str:
     """What kept the person ``number`` from having a token in time, if anything."""
     client, begun = Client(server), time.monotonic()
     response = client.run(
@@ -125,7 +126,7 @@ def sign_in(server: Server, number: int) -> str:
     client.close()
     seconds = time.monotonic() - begun
     errors = response["data"]["tokenCreate"]["errors"]
-    return str(errors) if errors else f"{seconds:.1f} s" if seconds > IN_TIME else ""
+    return str(errors) if errors else f"{seconds:.1f} s" if seconds > in_time else ""
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def sign_in(server: Server, number: int) -> str:
 def test_flood_does_not_block_sign_in(
     server: Server, attack: Attack, addresses: int, sign_ins: int
 ) -> None:
-    stop, began = Event(), Event()
+    stop, began, in_time = Event(), Event(), IN_TIME * busyness()
     clients = [f"10.{addresses}.0.{number}" for number in range(addresses)]
     with ThreadPoolExecutor(CONNECTIONS) as threads:
         flooding = [
@@ -145,7 +146,7 @@ def test_flood_does_not_block_sign_in(
         try:
             assert began.wait(60)
             with ThreadPoolExecutor(4) as customers:
-                signed_in = list(customers.map(partial(sign_in, server), range(sign_ins)))
+                signed_in = list(customers.map(partial(sign_in, server, in_time), range(sign_ins)))
         finally:
             stop.set()
         assert sum(future.result(60) for future in flooding) > addresses

@@ -11,11 +11,11 @@ from tests.commands.real_installation import (
     Installation,
     answers,
     end,
-    free_port,
     is_alive,
     offspring,
     wait_until,
 )
+from tests.servers.free_ports import free_port
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel has to help")
 

@@ -14,11 +14,15 @@ from urllib.parse import urlsplit
 import pytest
 from graphql import get_introspection_query
 
+from tests.hostile.cpu import busyness
 from tests.spec.server import Server, running
 
 CLIENTS = 500
 SECONDS = 1.0
-"""Within which everybody else must be answered."""
+"""Within which everybody else must be answered, on a free machine as fast as the reference."""
+
+DEADLINE = 5.0
+"""Seconds that a silent body holds what it has: whoever waited for it, waited so long."""
 
 WHOLE = b'{"query": "{ shop { name } }"}'
 ME = b'{"query": "{ me { id } }"}'
@@ -41,25 +45,25 @@ def server(tmp_path_factory: pytest.TempPathFactory, _migrated_file: Path) -> It
 
 def test_silent_bodies_do_not_delay_others(server: Server) -> None:
     with idle_connections(server, post("/graphql/", length=100) + b"{"):
-        assert slowest_answer(server) < SECONDS
+        assert slowest_answer(server) < allowed()
 
 
 def test_silent_chunked_bodies_do_not_delay_others(server: Server) -> None:
     head = post("/graphql/", length=0).replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
     with idle_connections(server, head + b"5\r\n{"):
-        assert slowest_answer(server) < SECONDS
+        assert slowest_answer(server) < allowed()
 
 
 def test_silent_forms_do_not_delay_others(server: Server) -> None:
     with idle_connections(server, post("/console/sign-in", length=100) + b"e"):
-        assert slowest_answer(server) < SECONDS
+        assert slowest_answer(server) < allowed()
 
 
 def test_dripping_headers_do_not_delay_others(server: Server) -> None:
     with idle_connections(server, b"POST /graphql/ HTTP/1.1\r\nHost: shop\r\nX-Long: ") as sockets:
         for connection in sockets:
             connection.sendall(b"a")
-        assert slowest_answer(server) < SECONDS
+        assert slowest_answer(server) < allowed()
 
 
 def test_slow_readers_of_large_responses_do_not_delay_others(server: Server) -> None:
@@ -67,7 +71,7 @@ def test_slow_readers_of_large_responses_do_not_delay_others(server: Server) -> 
     with idle_connections(server, request, receives=4096) as sockets:
         for connection in sockets:
             assert connection.recv(12) == b"HTTP/1.1 200"
-        assert slowest_answer(server) < SECONDS
+        assert slowest_answer(server) < allowed()
 
 
 def test_deadlines_end_silent_bodies_only(server: Server) -> None:
@@ -76,7 +80,7 @@ def test_deadlines_end_silent_bodies_only(server: Server) -> None:
         steady = pool.submit(send_steadily, server, WHOLE, seconds=7.0)
     response, took = silent.result()
     assert response.startswith(b"HTTP/1.1 408 ")
-    assert 4 < took < 9
+    assert DEADLINE - 1 < took < 2 * DEADLINE
     assert steady.result().endswith(b'{"data":{"shop":{"name":"Latchkey shop"}}}')
 
 
@@ -138,6 +142,11 @@ def idle_connections(
             one.sendall(sent)
             sockets.append(one)
         yield sockets
+
+
+def allowed() -> float:
+    """Return ``SECONDS`` scaled by how slow and busy the machine is, below the deadline."""
+    return min(SECONDS * busyness(), 0.8 * DEADLINE)
 
 
 def slowest_answer(server: Server) -> float:

@@ -18,9 +18,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from app.ports.metrics import METRICS
 from tests.servers.forked_commands import ForkedCommand, start_command
+from tests.servers.free_ports import free_port
 from tests.servers.otlp_collector import Received, otlp_collector
 from tests.servers.sandbox import PATIENCE
-from tests.spec.server import environment, free_port
+from tests.spec.server import environment
 
 ANSWERS = 40
 OPERATION = {"query": "{ shop { name } }"}

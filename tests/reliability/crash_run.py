@@ -1,7 +1,6 @@
 """One trial: changes are made, processes are killed meanwhile, and everything is counted."""
 
 import random
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.reliability.shop_processes import KilledShop, killed_shop
+from tests.servers.free_ports import free_port
 from tests.servers.http import Reply, http_server
 
 _MAX_DELAY = 0.05
@@ -66,7 +66,7 @@ def run_trial(
             folder,
             database_url,
             target,
-            _free_port(),
+            free_port(),
             redis_url=trial.redis_url,
             workers=trial.workers,
         ) as shop:
@@ -127,9 +127,3 @@ def _wait(shop: KilledShop) -> bool:
     except TimeoutError:
         return True
     return False
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

@@ -17,7 +17,7 @@ from sqlalchemy import make_url
 from app.settings import Settings
 from app.wiring import connect
 from tests.builders.people import PASSWORD, make_user
-from tests.commands.real_installation import free_port
+from tests.servers.free_ports import free_port
 from tests.servers.run import ROOT
 from tests.servers.sandbox import PATIENCE, wait_until
 from tests.spec.server import SECRET, Server, running

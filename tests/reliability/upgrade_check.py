@@ -20,7 +20,7 @@ from pathlib import Path
 
 import requests
 
-from tests.commands.real_installation import free_port
+from tests.servers.free_ports import free_port
 from tests.servers.http import HttpServer, Reply, http_server
 from tests.servers.run import ROOT, server_url, shared_directory
 from tests.spec.documents import CHANGE_PASSWORD, LOGIN, ME, REFRESH

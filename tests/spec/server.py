@@ -3,7 +3,6 @@
 import contextlib
 import re
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 import requests
 
 from tests.servers.forked_commands import ForkedCommand, running_command, start_command
+from tests.servers.free_ports import free_port
 from tests.servers.run import ROOT
 from tests.servers.sandbox import PATIENCE
 
@@ -111,13 +111,6 @@ def _start(folder: Path, database_url: str, settings: dict[str, str]) -> Server:
         if _answers(server):
             return server
     raise RuntimeError(f"The server does not come up:\n{log.read_text()}")
-
-
-def free_port() -> int:
-    """A port that is free now; another process may still be quicker, hence the attempts."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
 
 
 def _answers(server: Server) -> bool:
