@@ -44,15 +44,17 @@ class Killed(BaseException):
 
 
 @dataclass(slots=True)
-class ShortOfTime(Http):
-    """A real HTTP client with a short timeout."""
+class WithTimeout(Http):
+    """A real HTTP client with another timeout, a short one, for calls to ``path``."""
 
     real: Http
+    path: str
     seconds: float = 0.5
 
     @override
     def send(self, request: HttpRequest) -> HttpResponse:
-        return self.real.send(replace(request, timeout=self.seconds))
+        timeout = self.seconds if request.url.endswith(self.path) else request.timeout
+        return self.real.send(replace(request, timeout=timeout))
 
 
 @dataclass(slots=True)

@@ -27,7 +27,7 @@ from tests.servers.http import Reply
 from tests.services.installation_helpers import (
     Dying,
     Killed,
-    ShortOfTime,
+    WithTimeout,
     boss,
     failed,
     left_behind,
@@ -114,7 +114,7 @@ def test_late_response_is_ignored(ports: Ports) -> None:
     with app_server() as app:
         app.decide = answer_late
         want(ports, app)
-        assert work(replace(ports, http=ShortOfTime(ports.http))) == 1
+        assert work(replace(ports, http=WithTimeout(ports.http, "/register"))) == 1
         waited.set()
         assert late.wait(20)
         assert "didn't respond within" in failed(ports)
@@ -126,7 +126,7 @@ def test_app_that_never_answers_is_not_installed(ports: Ports) -> None:
     with app_server() as app:
         app.decide = lambda _told: Reply(raw=_wait_for_the_end)
         want(ports, app)
-        assert work(replace(ports, http=ShortOfTime(ports.http))) == 1
+        assert work(replace(ports, http=WithTimeout(ports.http, "/register"))) == 1
         assert "didn't respond within" in failed(ports)
         assert left_behind(ports) == {}
         assert not opens(ports, app.handshakes[0].token)

@@ -21,7 +21,7 @@ from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, visit
 from tests.servers.apps import QUERY, AppServer, app_server
 from tests.servers.http import Reply
-from tests.services.installation_helpers import ShortOfTime, failed, left_behind, want, work
+from tests.services.installation_helpers import WithTimeout, failed, left_behind, want, work
 
 
 def problems(ports: Ports, url: str) -> list[tuple[str | None, str]]:
@@ -71,10 +71,11 @@ def test_manifest_can_be_read_before_installation(ports: Ports) -> None:
     ],
 )
 def test_invalid_manifest_is_reported(ports: Ports, reply: Reply, code: str) -> None:
-    impatient = replace(ports, http=ShortOfTime(ports.http))
+    is_in_time = code == "INVALID_MANIFEST_FORMAT"
+    http = ports.http if is_in_time else WithTimeout(ports.http, "/manifest")
     with app_server() as app:
         app.server.routes["/manifest"] = lambda _received: reply
-        assert problems(impatient, app.manifest_url) == [("manifestUrl", code)]
+        assert problems(replace(ports, http=http), app.manifest_url) == [("manifestUrl", code)]
 
 
 def test_redirect_is_not_followed(ports: Ports) -> None:

@@ -1,13 +1,15 @@
 """A provider that is down, slow, or has new keys keeps nobody else waiting."""
 
 import threading
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
 
 import pytest
 
+from app.adapters.identity_provider import OpenIdProvider
 from app.domain.values.errors import TokenFault
 from app.ports import Ports
 from app.services.identity.provider_calls import FAILED_PAUSE
@@ -18,6 +20,8 @@ from tests.builders.people import NOBODY, PASSWORD, make_user
 from tests.fakes.clock import FakeClock
 from tests.servers.http import Received, Reply
 from tests.servers.own_provider import OwnProvider, public_jwk, rsa_key
+from tests.servers.sandbox import PATIENCE
+from tests.services.installation_helpers import WithTimeout
 from tests.services.provider_bearers import calls, fault, who
 
 AT_ONCE = 6
@@ -111,7 +115,7 @@ def hanging(provider: OwnProvider) -> Iterator[None]:
     go_on = threading.Event()
 
     def wait(_received: Received) -> Reply:
-        go_on.wait(30)
+        go_on.wait(PATIENCE)
         return Reply(503)
 
     provider.server.routes["/userinfo"] = wait
@@ -126,18 +130,17 @@ def test_hanging_provider_delays_no_other_caller(ports: Ports, provider: OwnProv
     _, app_token = make_app(ports)
     assert fault(ports, provider.access_token(jti="fetches the keys")) is None
     tokens = [provider.access_token(jti=str(number)) for number in range(AT_ONCE)]
-    with hanging(provider), ThreadPoolExecutor(AT_ONCE) as pool:
-        waiting = [pool.submit(fault, ports, token) for token in tokens]
-        began = time.monotonic()
-        while (
-            time.monotonic() - began < 10
-            and sum(future.done() for future in waiting) < AT_ONCE - 3
-        ):
-            time.sleep(0.01)
-        # Three are at the provider; whoever stood behind them has been told so already.
-        assert sum(future.done() for future in waiting) >= AT_ONCE - 3
+    # None of the three that are at the provider gives up before the end.
+    patient = replace(
+        ports, identity_provider=OpenIdProvider(WithTimeout(ports.http, "/userinfo", PATIENCE))
+    )
+    with ThreadPoolExecutor(AT_ONCE) as pool, hanging(provider):
+        waiting = [pool.submit(fault, patient, token) for token in tokens]
+        # Whoever stood behind them has been told so already.
+        refused = islice(as_completed(waiting, PATIENCE), AT_ONCE - 3)
+        assert {future.result() for future in refused} == {TokenFault.PROVIDER}
         before = calls(ports)
-        assert fault(ports, provider.access_token(jti="late")) is TokenFault.PROVIDER
+        assert fault(patient, provider.access_token(jti="late")) is TokenFault.PROVIDER
         assert calls(ports) == before
         assert create_token(ports, NOBODY, email="customer@example.com", password=PASSWORD).access
         assert who(ports, app_token).actor.is_app

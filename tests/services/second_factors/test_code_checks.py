@@ -27,6 +27,7 @@ from tests.fakes.passwords import FakeHasher
 
 APP, RECOVERY = SecondFactorType.AUTHENTICATOR_APP, SecondFactorType.RECOVERY_CODES
 THREADS = 4
+WAIT = 30
 
 
 def test_code_of_the_app_is_accepted_once(ports: Ports, clock: FakeClock) -> None:
@@ -134,7 +135,7 @@ def test_parallel_use_of_a_one_time_code_is_accepted_once(ports: Ports) -> None:
     class Waiting:
         def code_at(self, secret: str, step: int) -> str:
             made = ports.authenticator_apps.code_at(secret, step)
-            barrier.wait(10)
+            barrier.wait(WAIT)
             return made
 
         setup_uri = ports.authenticator_apps.setup_uri
@@ -156,7 +157,7 @@ def test_parallel_use_of_a_recovery_code_is_accepted_once(ports: Ports) -> None:
             self, password_hash: str | None, password: str, imported_seconds: float = 0
         ) -> bool:
             is_right = super().verify(password_hash, password, imported_seconds)
-            barrier.wait(10)
+            barrier.wait(WAIT)
             return is_right
 
     waiting = replace(ports, passwords=Waiting(ports.database))

@@ -1,5 +1,6 @@
 """A storefront is closed for a reason and until a time, and opens by itself then."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from threading import Event, Thread
 from typing import Any
@@ -19,6 +20,7 @@ from app.services.shop.settings import open_storefront_on_time, show_settings, u
 from app.worker import TASKS, run
 from tests.builders.audit import trail
 from tests.fakes.clock import FakeClock
+from tests.servers.sandbox import PATIENCE
 
 HOUR = timedelta(hours=1)
 
@@ -115,9 +117,8 @@ def test_worker_opens_it(ports: Ports, clock: FakeClock) -> None:
     worker = Thread(target=run, args=(ports, stop, (task,)))
     worker.start()
     try:
-        for _ in range(200):
-            if is_open(ports):
-                break
+        deadline = time.monotonic() + PATIENCE
+        while not is_open(ports) and time.monotonic() < deadline:
             stop.wait(0.05)
     finally:
         stop.set()
