@@ -1,5 +1,7 @@
 """Authenticator apps and recovery codes of accounts."""
 
+from hashlib import sha256
+
 from app.domain.keys.encryption_purposes import authenticator_app
 from app.domain.second_factors.one_time_codes import PERIOD, SECRET_BYTES, encode_secret
 from app.models import AuthenticatorAppRecord
@@ -8,8 +10,11 @@ from app.services.second_factors.recovery_codes import hash_new_codes, replace_c
 
 
 def make_authenticator_app(ports: Ports, user_id: int) -> str:
-    """Store a confirmed authenticator app that gave no code yet; return its secret."""
-    secret = encode_secret(ports.randomness.secret(SECRET_BYTES))
+    """Store a confirmed authenticator app that gave no code yet; return its secret.
+
+    It is always the same for an account, so that no wrong code is the right one by chance.
+    """
+    secret = encode_secret(sha256(f"account {user_id}".encode()).digest()[:SECRET_BYTES])
     now = ports.clock.now()
     with ports.database.transaction() as session:
         session.add(
