@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.adapters.clock import SystemClock
 from tests.browser.chromium import launch_arguments
-from tests.browser.console import ADMIN, RunningShop, Watch, running
+from tests.browser.console import ADMIN, RunningShop, Watch, close_pages, running
 from tests.browser.demo import demo_file
 from tests.builders.people import make_user
 from tests.fakes.offset_clock import Ahead
@@ -44,21 +44,25 @@ def base_url() -> None:
 
 
 @pytest.fixture
-def demo_shop(run_directory: Path, _migrated_file: Path, tmp_path: Path) -> Iterator[RunningShop]:
+def demo_shop(
+    run_directory: Path, _migrated_file: Path, tmp_path: Path, browser: Browser
+) -> Iterator[RunningShop]:
     """The demo shop, running, at a time that goes on."""
     copy = shutil.copy(demo_file(run_directory, _migrated_file), tmp_path / "demo.sqlite3")
     ports = fake_ports(f"sqlite:///{copy}", SystemClock())
     with running(ports) as shop:
         yield shop
+        close_pages(browser)
     ports.database.close()
 
 
 @pytest.fixture
-def small_shop(sqlite_url: str) -> Iterator[RunningShop]:
+def small_shop(sqlite_url: str, browser: Browser) -> Iterator[RunningShop]:
     """A shop without anybody and anything in it, running; its time may be moved on."""
     ports = fake_ports(sqlite_url, Ahead())
     with running(ports) as shop:
         yield shop
+        close_pages(browser)
     ports.database.close()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import requests
 from flask import Flask
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 from app.domain.authorization.actor import WORKER, SessionOrigin
 from app.factory import create_app
@@ -60,6 +60,12 @@ def running(ports: Ports, settings: Settings | None = None) -> Iterator[RunningS
     """Serve a shop until the end of the block."""
     with served(create_app(ports, settings or Settings())) as server:
         yield RunningShop(server.url(), ports, server.app)
+
+
+def close_pages(browser: Browser) -> None:
+    """Close every page, before its shop ends: some ask for news again and again."""
+    for context in browser.contexts:
+        context.close()
 
 
 class Watch:

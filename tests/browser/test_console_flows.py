@@ -106,6 +106,7 @@ def test_app_is_created_and_its_token_used_at_once(
     admin.get_by_role("checkbox", name="Manage orders", exact=True).check()
     admin.get_by_role("button", name="Create app").click()
     token = admin.get_by_label("Token", exact=True).input_value()
+    admin.wait_for_load_state()  # a script copies
     admin.get_by_role("button", name="Copy header").click()
     expect(admin.get_by_text("Copied:")).to_be_visible()
     copied = admin.evaluate("navigator.clipboard.readText()")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from app.adapters.clock import SystemClock
 from app.domain.authorization.actor import OPERATOR
@@ -14,7 +14,7 @@ from app.services.demo.identity_provider import set_up_demo_provider
 from app.services.outbox.base_url import save_base_url
 from app.settings import Settings
 from app.wiring import connect
-from tests.browser.console import RunningShop, running
+from tests.browser.console import RunningShop, close_pages, running
 from tests.browser.demo import demo_file
 from tests.fixtures.ports import fake_ports
 
@@ -22,7 +22,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
 
 
 @pytest.fixture
-def demo(run_directory: Path, _migrated_file: Path, tmp_path: Path) -> Iterator[RunningShop]:
+def demo(
+    run_directory: Path, _migrated_file: Path, tmp_path: Path, browser: Browser
+) -> Iterator[RunningShop]:
     """The demo shop as it is served, with calls to providers as in development."""
     file = shutil.copy(demo_file(run_directory, _migrated_file), tmp_path / "demo.sqlite3")
     url = f"sqlite:///{file}"
@@ -32,6 +34,7 @@ def demo(run_directory: Path, _migrated_file: Path, tmp_path: Path) -> Iterator[
         save_base_url(ports, OPERATOR, shop.url)
         set_up_demo_provider(ports, OPERATOR)
         yield shop
+        close_pages(browser)
     ports.database.close()
 
 

@@ -2,35 +2,31 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, Request, expect
-from werkzeug.serving import make_server
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect
 
 from app.factory import create_app
 from app.graphql.server import playground
 from app.settings import Settings
+from tests.browser.console import close_pages
 from tests.builders.people import make_user, sign_in
 from tests.fakes.clock import FakeClock
+from tests.fixtures.flask_app import served
 from tests.fixtures.ports import fake_ports
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def shop(sqlite_url: str, clock: FakeClock) -> Iterator[tuple[str, str]]:
+def shop(sqlite_url: str, clock: FakeClock, browser: Browser) -> Iterator[tuple[str, str]]:
     """The address of a running shop, and an access token of a customer there."""
     ports = fake_ports(sqlite_url, clock)
     settings = Settings(database_url=sqlite_url, public_url="http://localhost:8000")
     token = sign_in(ports, make_user(ports)).access
-    server = make_server("127.0.0.1", 0, create_app(ports, settings), threaded=True)
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/graphql/", token
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(create_app(ports, settings)) as server:
+        yield server.url("/graphql/"), token
+        close_pages(browser)
     ports.database.close()
 
 

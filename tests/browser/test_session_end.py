@@ -23,6 +23,7 @@ def let_the_session_end(shop: RunningShop) -> None:
 
 
 def sign_in(page: Page, email: str = ADMIN) -> None:
+    page.wait_for_load_state()  # a script keeps what was typed before
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in with password").click()
@@ -43,6 +44,7 @@ def test_form_is_filled_in_again_after_signing_in(admin: Page, small_shop: Runni
     expect(
         admin.get_by_text("You were signed out after 30 minutes of inactivity.")
     ).to_be_visible()
+    admin.wait_for_load_state()
     admin.get_by_label("Email").fill(ADMIN)
     admin.get_by_label("Password").fill("not it")
     admin.get_by_role("button", name="Sign in with password").click()
