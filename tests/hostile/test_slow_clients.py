@@ -22,7 +22,7 @@ SECONDS = 1.0
 """Within which everybody else must be answered, on a free machine as fast as the reference."""
 
 DEADLINE = 5.0
-"""Seconds that a silent body holds what it has: whoever waited for it, waited so long."""
+"""Seconds after which a silent body is refused, and gives back what it has."""
 
 WHOLE = b'{"query": "{ shop { name } }"}'
 ME = b'{"query": "{ me { id } }"}'

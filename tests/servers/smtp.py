@@ -14,6 +14,8 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from typing_extensions import override
 
+from tests.servers.sandbox import PATIENCE
+
 
 @dataclass
 class Mailbox:
@@ -104,6 +106,7 @@ def smtp_server(
         authenticator=authenticate if login else None,
         auth_required=login is not None,
         auth_require_tls=False,
+        ready_timeout=PATIENCE,
     )
     with warnings.catch_warnings():
         # The server warns of logins without TLS, and of its own use of an older name.

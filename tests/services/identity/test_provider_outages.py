@@ -136,7 +136,7 @@ def test_hanging_provider_delays_no_other_caller(ports: Ports, provider: OwnProv
     )
     with ThreadPoolExecutor(AT_ONCE) as pool, hanging(provider):
         waiting = [pool.submit(fault, patient, token) for token in tokens]
-        # Whoever stood behind them has been told so already.
+        # The others have been told so already.
         refused = islice(as_completed(waiting, PATIENCE), AT_ONCE - 3)
         assert {future.result() for future in refused} == {TokenFault.PROVIDER}
         before = calls(ports)

@@ -52,7 +52,7 @@ def test_audit_log_records_the_value_that_a_concurrent_change_replaced(
     original = show_settings(ports, OPERATOR).name
 
     update_shop(ports, OPERATOR, ShopUpdate(name="First"))
-    second_update.join(10)
+    second_update.join(60)
 
     assert [(row.before["name"], row.after["name"]) for row in trail(ports, "shop.update")] == [
         (original, "First"),
