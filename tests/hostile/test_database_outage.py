@@ -111,7 +111,8 @@ def wait_until_back(server: Server) -> None:
 def test_external_lock_does_not_block_reads(sqlite_url: str, tmp_path: Path) -> None:
     with running(tmp_path, sqlite_url) as server:
         keys = get(server, "/.well-known/jwks.json").content
-        assert get(server, "/console/sign-in").status_code == 200  # loads what the first request loads
+        # The first request loads what the page needs.
+        assert get(server, "/console/sign-in").status_code == 200
         with ThreadPoolExecutor(LOGINS) as pool:
             with write_lock(sqlite_url):
                 logins = [
