@@ -48,6 +48,7 @@ def test_unknown_sign_in_is_reported_from_the_email(
     page.get_by_label("Email").fill(STAFF)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in with password").click()
+    expect(page.get_by_label("Password", exact=True)).to_have_count(0)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert len(mails(ports, MailKind.NEW_DEVICE)) == 1
 
