@@ -126,7 +126,7 @@ def test_broken_connection_is_reopened(redis_url: str, redis: Redis) -> None:
         for client in redis.client_list()
         if client["db"] == str(own["db"]) and client["id"] != str(own["id"])
     ]
-    assert sum(redis.client_kill_filter(_id=key) for key in others) == 1
+    assert sum(redis.client_kill_filter(_id=key) for key in others) >= 1
     assert throttle.fail(ADDRESS, lease, ANNA, NOW) == 1
 
 
