@@ -179,14 +179,15 @@ class SqlReplica:
             result = fault
         except (SQLAlchemyError, Fault) as error:
             result = DatabaseUnavailable(" ".join(str(error).split()))
+        # Logged before others hear of the result.
+        if isinstance(result, DatabaseUnavailable):
+            self._outage.begin(result)
+        elif result is not None:
+            self._outage.end()
         with self._changed:
             self._checked, self._result = moment, result
             self._is_current = isinstance(result, float)
             self._changed.notify_all()
-        if isinstance(result, DatabaseUnavailable):
-            self._outage.begin(result)
-        elif self._is_current:
-            self._outage.end()
 
     def _measure(self, lag: Lag, moment: float) -> float | None:
         """Return the lag, ``None`` if it isn't known; raises ``DatabaseUnavailable``."""
