@@ -179,7 +179,7 @@ class SqlReplica:
             result = fault
         except (SQLAlchemyError, Fault) as error:
             result = DatabaseUnavailable(" ".join(str(error).split()))
-        # Logged before others hear of the result.
+        # Logged first: a waiting check returns as soon as it is notified.
         if isinstance(result, DatabaseUnavailable):
             self._outage.begin(result)
         elif result is not None:
