@@ -1,6 +1,7 @@
 """Loads what belongs to users, for all users of a response at once."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
 from app.domain.accounts.addresses import Address
@@ -44,6 +45,11 @@ class AccountLoader:
     def add_users(self, users: Iterable[User]) -> None:
         """Note users of one list, which the caller can see."""
         self._users |= {user.id: user for user in users}
+
+    @property
+    def user_ids(self) -> AbstractSet[int]:
+        """The keys of all users of the lists."""
+        return self._users.keys()
 
     def public_metadata(self, user: User) -> Metadata:
         """Return it; raises ``PermissionDenied`` as ``public_metadata_of_users`` does."""

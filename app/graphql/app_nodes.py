@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from app.domain.apps.apps import App, AppToken
 from app.domain.apps.extensions import Extension
@@ -12,7 +12,7 @@ from app.domain.values.pages import Page
 from app.domain.webhooks.webhooks import Webhook
 from app.graphql.context import RequestContext
 from app.services.apps.app_tokens import tokens_of_apps
-from app.services.apps.extension_tokens import make_extension_token
+from app.services.apps.extension_tokens import make_extension_tokens
 from app.services.apps.extensions import extensions_of_apps
 from app.services.metadata.app_metadata import private_metadata_of_apps, public_metadata_of_apps
 from app.services.webhooks.details import webhooks_of_apps
@@ -27,7 +27,6 @@ class AppPageLoader:
     def __init__(self, context: RequestContext, apps: Iterable[App]) -> None:
         self._context = context
         self._apps = tuple(apps)
-        self._access_tokens: dict[int, str | None] = {}
         self._private_metadata: dict[int, Metadata] = {}
 
     @cached_property
@@ -50,20 +49,20 @@ class AppPageLoader:
         return public_metadata_of_apps(self._context.ports, self._context.actor, self._ids)
 
     def private_metadata(self, app: App) -> Metadata:
-        """One app's at a time: an app of the page can be the caller, who sees its own alone."""
+        """An app that is the caller sees its own alone; who sees another one's sees them all."""
         if not self._context.existing_key("App", app.id):
             return {}
         if app.id not in self._private_metadata:
-            found = private_metadata_of_apps(self._context.ports, self._context.actor, (app.id,))
+            own = self._context.actor.app_id
+            ids = [app.id] if app.id == own else [key for key in self._ids if key != own]
+            found = private_metadata_of_apps(self._context.ports, self._context.actor, ids)
             self._private_metadata |= found
         return self._private_metadata.get(app.id, {})
 
-    def access_token(self, app: App) -> str | None:
+    @cached_property
+    def access_tokens(self) -> Mapping[int, str]:
         """Signed once an app: several extensions of a page may be the same one's."""
-        if app.id not in self._access_tokens:
-            token = make_extension_token(self._context.ports, self._context.actor, app)
-            self._access_tokens[app.id] = token
-        return self._access_tokens[app.id]
+        return make_extension_tokens(self._context.ports, self._context.actor, self._apps)
 
     @property
     def _ids(self) -> tuple[int, ...]:
@@ -84,6 +83,13 @@ class AppNode(App):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtensionNode(Extension):
     """An extension whose app has a loader."""
+
+    app: AppNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookNode(Webhook):
+    """A webhook below its app."""
 
     app: AppNode
 
@@ -111,15 +117,21 @@ def extension_page(context: RequestContext, page: Page[Extension]) -> Page[Exten
 
 def extension_node(extension: Extension, app: AppNode) -> ExtensionNode:
     """Return an extension of an app that has a loader."""
-    values = {
-        attribute.name: getattr(extension, attribute.name) for attribute in fields(Extension)
-    }
-    return ExtensionNode(**values | {"app": app})
+    return ExtensionNode(**_values(extension) | {"app": app})
+
+
+def webhook_nodes(app: AppNode) -> tuple[WebhookNode, ...]:
+    """Return the webhooks of an app that has a loader."""
+    webhooks = app.loader.webhooks[app.id]
+    return tuple(WebhookNode(**_values(webhook), app=app) for webhook in webhooks)
 
 
 def _node(app: App, loader: AppPageLoader) -> AppNode:
-    values = {attribute.name: getattr(app, attribute.name) for attribute in fields(App)}
-    return AppNode(**values, loader=loader)
+    return AppNode(**_values(app), loader=loader)
+
+
+def _values(item: App | Extension | Webhook) -> dict[str, Any]:
+    return {attribute.name: getattr(item, attribute.name) for attribute in fields(item)}
 
 
 def _map_page(page: Page[Item], show: Callable[[Item], Node]) -> Page[Node]:

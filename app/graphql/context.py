@@ -7,6 +7,7 @@ from graphql import GraphQLError, GraphQLResolveInfo
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.graphql.account_loader import AccountLoader
+from app.graphql.delivery_loader import DeliveryLoader
 from app.graphql.group_loader import GroupLoader
 from app.graphql.order_loader import OrderLoader
 from app.ports import Ports
@@ -39,6 +40,9 @@ class RequestContext:
     _order_loaders: dict[str | int, OrderLoader] = field(
         default_factory=dict, repr=False, compare=False
     )
+    _delivery_loaders: dict[str | int, DeliveryLoader] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def actor(self) -> Actor:
@@ -65,7 +69,10 @@ class RequestContext:
         Each root field has its own, because a mutation must see the changes of the one before it.
         """
         root = _root_key(info)
-        return self._group_loaders.setdefault(root, GroupLoader(self.ports, self.actor))
+        if root not in self._group_loaders:
+            loader = GroupLoader(self.ports, self.actor, self.account_loader(info))
+            self._group_loaders[root] = loader
+        return self._group_loaders[root]
 
     def account_loader(self, info: GraphQLResolveInfo) -> AccountLoader:
         """Return the account loader of the root field above ``info``."""
@@ -82,6 +89,13 @@ class RequestContext:
             accounts, groups = self.account_loader(info), self.group_loader(info)
             self._order_loaders[root] = OrderLoader(self.ports, self.actor, accounts, groups)
         return self._order_loaders[root]
+
+    def delivery_loader(self, info: GraphQLResolveInfo) -> DeliveryLoader:
+        """Return the delivery loader of the root field above ``info``."""
+        root = _root_key(info)
+        if root not in self._delivery_loaders:
+            self._delivery_loaders[root] = DeliveryLoader(self.ports, self.actor)
+        return self._delivery_loaders[root]
 
 
 def _root_key(info: GraphQLResolveInfo) -> str | int:

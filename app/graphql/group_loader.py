@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.groups import PermissionGroup
+from app.graphql.account_loader import AccountLoader
 from app.ports import Ports
 from app.services.people.group_lists import all_groups, list_members
 
@@ -15,9 +16,10 @@ class GroupLoader:
     A list adds all of its groups first, so that their members are read together.
     """
 
-    def __init__(self, ports: Ports, actor: Actor) -> None:
+    def __init__(self, ports: Ports, actor: Actor, accounts: AccountLoader) -> None:
         self._ports = ports
         self._actor = actor
+        self._accounts = accounts
         self._group_ids: set[int] = set()
         self._members: dict[int, tuple[User, ...]] = {}
         self._every_group: tuple[PermissionGroup, ...] | None = None
@@ -36,7 +38,9 @@ class GroupLoader:
             missing = {group, *self._group_ids} - self._members.keys()
             by_group = list_members(self._ports, self._actor, missing)
             self._members |= by_group
-            self.add_users(user for users in by_group.values() for user in users)
+            members = [user for users in by_group.values() for user in users]
+            self.add_users(members)
+            self._accounts.add_users(members)
         return self._members[group]
 
     def editable_by(self, user: User) -> tuple[PermissionGroup, ...]:

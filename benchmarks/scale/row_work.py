@@ -23,7 +23,7 @@ from app.services.commerce.products import ProductInput, update_product
 from app.services.console.search import search_everything
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.lists import DeliveryFilter, list_deliveries
+from app.services.deliveries.lists import DeliveryFilter, deliveries_of_webhooks
 from app.services.deliveries.search import DeliverySearch, search_deliveries
 from app.services.deliveries.sending import send_deliveries
 from app.services.people.directory import list_customers, list_staff
@@ -155,9 +155,9 @@ _LISTS: dict[str, Read] = {
         shop.ports, shop.admin, page, UserFilter(sort=UserSort.CREATED_AT, descending=True)
     ),
     "`staffUsers`": lambda shop, page: list_staff(shop.ports, shop.admin, page),
-    "`eventDeliveries`": lambda shop, page: list_deliveries(
-        shop.ports, shop.admin, shop.webhook, page, DeliveryFilter()
-    ),
+    "`eventDeliveries`": lambda shop, page: deliveries_of_webhooks(
+        shop.ports, shop.admin, [shop.webhook], page, DeliveryFilter()
+    )[shop.webhook],
     "`orders`": lambda shop, page: list_orders(shop.ports, shop.admin, page),
     "all deliveries": lambda shop, page: search_deliveries(
         shop.ports, shop.admin, page, DeliverySearch()

@@ -7,11 +7,12 @@ from sqlalchemy import update
 
 from app.domain.apps.app_tokens import RANDOM_LENGTH, digest_of, last_four, make_app_token
 from app.domain.apps.apps import App, AppType
-from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.actor import OPERATOR, Actor
 from app.domain.authorization.permissions import Permission
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.ports import Ports
 from app.services.apps.app_lists import show_app
+from app.services.apps.extension_tokens import make_extension_tokens
 
 
 def make_app(
@@ -46,6 +47,11 @@ def make_extension_app(
     app_id, _ = make_app(ports, name, *permissions)
     change_app(ports, app_id, type=AppType.THIRDPARTY.value, **values)
     return app_as_stored(ports, app_id)
+
+
+def extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
+    """Return the token with which the app's page acts for ``actor``."""
+    return make_extension_tokens(ports, actor, [app]).get(app.id)
 
 
 def change_app(ports: Ports, app_id: int, **values: object) -> None:

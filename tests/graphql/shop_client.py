@@ -19,10 +19,9 @@ from tests.graphql.endpoint_client import Reply
 class ApiClient:
     """Sends operations to the shop's endpoint; ``credential`` goes into the header."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._client = Client(
-            create_endpoint(make_installation(ports, Settings())), response_wrapper=Reply
-        )
+    def __init__(self, ports: Ports, settings: Settings | None = None) -> None:
+        endpoint = create_endpoint(make_installation(ports, settings or Settings()))
+        self._client = Client(endpoint, response_wrapper=Reply)
 
     def post(
         self,

@@ -6,9 +6,8 @@ from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.ports import Ports
-from app.services.apps.extension_tokens import make_extension_token
 from app.services.identity.identify import identify
-from tests.builders.apps import make_extension_app
+from tests.builders.apps import extension_token, make_extension_app
 from tests.builders.people import actor_of, make_group, make_user, visit
 
 ORDERS, PAGES = Permission.MANAGE_ORDERS, Permission.MANAGE_PAGES
@@ -34,7 +33,7 @@ def set_scene(ports: Ports) -> Scene:
 
 
 def token_for(ports: Ports, caller: Actor, app: App) -> str:
-    token = make_extension_token(ports, caller, app)
+    token = extension_token(ports, caller, app)
     assert token is not None
     return token
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import OPERATOR
 from app.domain.authorization.permissions import Permission
-from app.domain.deliveries.deliveries import DeliveryStatus, EventDelivery, ReplayResult
+from app.domain.deliveries.deliveries import Attempt, DeliveryStatus, EventDelivery, ReplayResult
 from app.domain.events import EVENTS, EventType
 from app.domain.sign_in.jws import ALGORITHM
 from app.domain.values.errors import Problem, Refused
@@ -31,7 +31,11 @@ from app.ports.instance import (
 from app.services.apps.app_changes import NewApp, create_app, delete_app
 from app.services.apps.app_lists import list_apps, show_app
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
-from app.services.deliveries.lists import DeliveryFilter, list_attempts, list_deliveries
+from app.services.deliveries.lists import (
+    DeliveryFilter,
+    attempts_of_deliveries,
+    deliveries_of_webhooks,
+)
 from app.services.deliveries.replays import replay_deliveries, retry_delivery
 from app.services.keys.ring import published_keys
 from app.services.webhooks.changes import (
@@ -110,9 +114,10 @@ class LocalInstance:
         )
         chosen = DeliveryFilter(_status(query.status), query.event)
         key = key_of(webhook_id, "Webhook")
-        page = list_deliveries(self._ports, self._actor, key, request, chosen)
+        pages = deliveries_of_webhooks(self._ports, self._actor, [key], request, chosen)
+        page = pages[key]
         return DeliveryPage(
-            items=tuple(map(self._to_delivery, page.items)),
+            items=self._with_attempts(page.items),
             next=page.cursors[-1] if page.has_next else "",
         )
 
@@ -164,28 +169,38 @@ class LocalInstance:
         return _to_app(app)
 
     def _to_delivery(self, delivery: EventDelivery) -> InstanceDelivery:
-        newest = list_attempts(self._ports, self._actor, delivery.id, PageRequest(1)).items
-        attempts = [
-            InstanceAttempt(
-                created_at=attempt.created_at,
-                status=attempt.status.value,
-                response_status=attempt.response_status,
-                duration=attempt.duration,
-                response=attempt.response,
-                request_headers={
-                    name: str(value) for name, value in attempt.request_headers.items()
-                },
-            )
-            for attempt in newest
-        ]
-        return InstanceDelivery(
-            id=to_global_id("EventDelivery", delivery.id),
-            event=delivery.event,
-            status=delivery.status.value,
-            created_at=delivery.created_at,
-            payload=delivery.payload,
-            attempt=attempts[0] if attempts else None,
+        (shown,) = self._with_attempts((delivery,))
+        return shown
+
+    def _with_attempts(
+        self, deliveries: tuple[EventDelivery, ...]
+    ) -> tuple[InstanceDelivery, ...]:
+        """Return the deliveries with the newest attempt at each."""
+        keys = [delivery.id for delivery in deliveries]
+        newest = attempts_of_deliveries(self._ports, self._actor, keys, PageRequest(1))
+        return tuple(_to_delivery(one, newest[one.id].items) for one in deliveries)
+
+
+def _to_delivery(delivery: EventDelivery, newest: tuple[Attempt, ...]) -> InstanceDelivery:
+    attempts = [
+        InstanceAttempt(
+            created_at=attempt.created_at,
+            status=attempt.status.value,
+            response_status=attempt.response_status,
+            duration=attempt.duration,
+            response=attempt.response,
+            request_headers={name: str(value) for name, value in attempt.request_headers.items()},
         )
+        for attempt in newest
+    ]
+    return InstanceDelivery(
+        id=to_global_id("EventDelivery", delivery.id),
+        event=delivery.event,
+        status=delivery.status.value,
+        created_at=delivery.created_at,
+        payload=delivery.payload,
+        attempt=attempts[0] if attempts else None,
+    )
 
 
 def _to_app(app: App) -> InstanceApp:

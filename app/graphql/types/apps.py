@@ -8,8 +8,14 @@ from graphql import GraphQLResolveInfo
 from app.domain.apps import apps as domain
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
-from app.domain.webhooks.webhooks import Webhook
-from app.graphql.app_nodes import AppNode, ExtensionNode, extension_node
+from app.graphql.app_nodes import (
+    AppNode,
+    ExtensionNode,
+    WebhookNode,
+    extension_node,
+    webhook_nodes,
+)
+from app.graphql.context import RequestContext
 from app.graphql.metadata_fields import ObjectWithMetadata
 
 AppTypeEnum = graphene.Enum.from_enum(domain.AppType, name="AppTypeEnum")
@@ -101,8 +107,12 @@ class App(graphene.ObjectType):
     def resolve_tokens(self: AppNode, _info: GraphQLResolveInfo) -> tuple[domain.AppToken, ...]:
         return self.loader.tokens[self.id]
 
-    def resolve_webhooks(self: AppNode, _info: GraphQLResolveInfo) -> tuple[Webhook, ...]:
-        return self.loader.webhooks[self.id]
+    def resolve_webhooks(self: AppNode, info: GraphQLResolveInfo) -> tuple[WebhookNode, ...]:
+        context: RequestContext = info.context
+        context.delivery_loader(info).add_webhooks(
+            webhook.id for webhooks in self.loader.webhooks.values() for webhook in webhooks
+        )
+        return webhook_nodes(self)
 
     def resolve_about_app(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
         return self.about or None
@@ -129,7 +139,7 @@ class App(graphene.ObjectType):
         return self.author or None
 
     def resolve_access_token(self: AppNode, _info: GraphQLResolveInfo) -> str | None:
-        return self.loader.access_token(self)
+        return self.loader.access_tokens.get(self.id)
 
     def resolve_extensions(self: AppNode, _info: GraphQLResolveInfo) -> list[ExtensionNode]:
         return [extension_node(extension, self) for extension in self.loader.extensions[self.id]]

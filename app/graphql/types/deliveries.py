@@ -12,7 +12,6 @@ from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
-from app.services.deliveries.lists import list_attempts
 
 _STATUSES = {
     domain.DeliveryStatus.PENDING: "Waiting for its first attempt or a retry.",
@@ -109,4 +108,4 @@ class EventDelivery(graphene.ObjectType):
     ) -> Page[domain.Attempt]:
         context: RequestContext = info.context
         page = page_request("attempts", arguments)
-        return list_attempts(context.ports, context.actor, self.id, page)
+        return context.delivery_loader(info).attempts(self.id, page)

@@ -20,8 +20,6 @@ from app.domain.values.pages import Page
 from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext
 from app.graphql.metadata_fields import ObjectWithMetadata
-from app.services.commerce.checkout_lists import list_checkouts
-from app.services.commerce.order_lists import list_orders_of
 from app.services.second_factors.factor_lists import ListedFactor
 from app.services.sign_in.own_sessions import list_sessions
 
@@ -225,9 +223,7 @@ class User(graphene.ObjectType):
         context: RequestContext = info.context
         page = page_request("orders", arguments)
         key = context.existing_key("User", self.id)
-        found = list_orders_of(context.ports, context.actor, key, page)
-        context.order_loader(info).add_orders(found.items)
-        return found
+        return context.order_loader(info).orders(key, page)
 
     def resolve_checkouts(
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any
@@ -235,7 +231,7 @@ class User(graphene.ObjectType):
         context: RequestContext = info.context
         page = page_request("checkouts", arguments)
         key = context.existing_key("User", self.id)
-        return list_checkouts(context.ports, context.actor, key, page)
+        return context.order_loader(info).checkouts(key, page)
 
     def resolve_avatar(
         self: domain.User, info: GraphQLResolveInfo, size: int | None = None

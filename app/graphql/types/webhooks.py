@@ -10,11 +10,11 @@ from app.domain.events import EVENTS, EventType
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.webhooks import webhooks as domain
-from app.graphql.app_nodes import AppNode, app_node
+from app.graphql.app_nodes import AppNode, WebhookNode, app_node
 from app.graphql.connections import connection_arguments, make_connection, page_request
 from app.graphql.context import RequestContext
 from app.services.apps.app_lists import show_app
-from app.services.deliveries.lists import DeliveryFilter, list_deliveries
+from app.services.deliveries.lists import DeliveryFilter
 
 EventDeliveryCountableConnection = make_connection(
     "EventDelivery", "app.graphql.types.deliveries.EventDelivery"
@@ -129,6 +129,8 @@ class Webhook(graphene.ObjectType):
         return self.events
 
     def resolve_app(self: domain.Webhook, info: GraphQLResolveInfo) -> AppNode | None:
+        if isinstance(self, WebhookNode):
+            return self.app
         context: RequestContext = info.context
         app = show_app(context.ports, context.actor, self.app_id)
         return None if app is None else app_node(context, app)
@@ -143,7 +145,7 @@ class Webhook(graphene.ObjectType):
             filter_.get("status"), "" if event is None else event.value
         )
         page = page_request("eventDeliveries", arguments)
-        return list_deliveries(context.ports, context.actor, self.id, page, delivery_filter)
+        return context.delivery_loader(info).deliveries(self.id, page, delivery_filter)
 
     def resolve_subscription_query(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
         return self.query or None

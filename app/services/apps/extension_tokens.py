@@ -1,5 +1,6 @@
 """The tokens with which an app's dashboard extension acts for its user."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from sqlalchemy import Select, bindparam, select
@@ -20,20 +21,19 @@ _SESSION: Select[*tuple[object, ...]] = select(
 
 
 @staff_and_apps
-def make_extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
-    """Create a five-minute token for ``app`` to act for the caller (`accessToken`).
+def make_extension_tokens(ports: Ports, actor: Actor, apps: Iterable[App]) -> Mapping[int, str]:
+    """Create a five-minute token for each app to act for the caller (`accessToken`), by its key.
 
-    It belongs to the caller's session, ends with it, and has the permissions that both hold.
-    ``None`` for apps and extensions, for staff without a session of ours, for an inactive app, and
-    for a local app without a page.
+    It belongs to the caller's session, ends with it, and has the permissions that both hold. None
+    for apps and extensions, for staff without a session of ours, for an inactive app, and for a
+    local app without a page. Two statements.
     """
-    if not actor.is_account_owner or actor.user_id is None:
-        return None
-    if not app.is_active or app.type is not AppType.THIRDPARTY:
-        return None
+    with_page = [app for app in apps if app.is_active and app.type is AppType.THIRDPARTY]
+    if not actor.is_account_owner or actor.user_id is None or not with_page:
+        return {}
     rows = ports.database.read(_SESSION, {"session_id": actor.session_id})
     if not rows:
-        return None
+        return {}
     session, ends = rows[0].token, moment(rows[0].expires_at)
     now = ports.clock.timestamp()
     expires = now + TOKEN_LIFETIME
@@ -53,4 +53,8 @@ def make_extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
         now=now,
         expires=expires,
     )
-    return ports.keys.sign(ring(ports).signer, claims | extension_claims(app, actor.permissions))
+    signer = ring(ports).signer
+    return {
+        app.id: ports.keys.sign(signer, claims | extension_claims(app, actor.permissions))
+        for app in with_page
+    }

@@ -1,5 +1,7 @@
 """The carts there are, for those whose they are."""
 
+from collections.abc import Collection, Mapping
+
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.commerce.checkouts import Checkout, manages_checkouts, may_open
@@ -9,7 +11,7 @@ from app.models import CheckoutRecord
 from app.ports import Ports
 from app.services.authorization.register import public, users_or
 from app.services.commerce.stored_checkouts import CHECKOUTS, to_checkouts, token_in
-from app.services.lists.paging import Order, read_rows
+from app.services.lists.paging import Order, read_rows_by_parent
 
 _OPEN = CHECKOUTS.where(CheckoutRecord.completed_at.is_(None))
 _NEWEST_FIRST = Order((CheckoutRecord.id,), descending=True)
@@ -31,14 +33,21 @@ def show_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout | No
 
 
 @users_or(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
-def list_checkouts(ports: Ports, actor: Actor, user_id: int, page: PageRequest) -> Page[Checkout]:
-    """List a person's carts that aren't ordered yet (`User.checkouts`), the newest first.
+def checkouts_of_users(
+    ports: Ports, actor: Actor, user_ids: Collection[int], page: PageRequest
+) -> Mapping[int, Page[Checkout]]:
+    """Return the page of each person's carts that aren't ordered yet (`User.checkouts`).
 
-    Other people's need MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.
+    The newest first; two statements. Other people's need MANAGE_CHECKOUTS or HANDLE_CHECKOUTS.
     """
-    if user_id != actor.user_id and not manages_checkouts(actor):
+    if set(user_ids) - {actor.user_id} and not manages_checkouts(actor):
         raise PermissionDenied(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
-    query = _OPEN.where(CheckoutRecord.user_id == user_id)
     with ports.database.reading() as session:
-        found = read_rows(ports, session, query, _NEWEST_FIRST, page)
-        return with_items(found, to_checkouts(session, actor, found.items))
+        found = read_rows_by_parent(
+            ports, session, _OPEN, CheckoutRecord.user_id, user_ids, _NEWEST_FIRST, page
+        )
+        rows = [row for rows in found.values() for row in rows.items]
+        carts = {cart.id: cart for cart in to_checkouts(session, actor, rows)}
+    return {
+        key: with_items(rows, [carts[row.id] for row in rows.items]) for key, rows in found.items()
+    }

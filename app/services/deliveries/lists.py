@@ -1,10 +1,11 @@
 """Deliveries and their attempts, as those see them who may manage the webhook."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from sqlalchemy import Select, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, Select, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -15,7 +16,7 @@ from app.domain.webhooks.permissions import is_within_limit
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, staff_and_apps
-from app.services.lists.paging import Order, read_page, read_rows
+from app.services.lists.paging import Order, read_rows_by_parent
 from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.link_recipients import sent_links
@@ -51,39 +52,56 @@ class DeliveryFilter:
 
 
 @staff_and_apps
-def list_deliveries(
-    ports: Ports, actor: Actor, webhook_id: int, page: PageRequest, filter_: DeliveryFilter
-) -> Page[EventDelivery]:
-    """The deliveries of a webhook (`Webhook.eventDeliveries`), the newest first.
+def deliveries_of_webhooks(
+    ports: Ports,
+    actor: Actor,
+    webhook_ids: Collection[int],
+    page: PageRequest,
+    filter_: DeliveryFilter,
+) -> Mapping[int, Page[EventDelivery]]:
+    """Return the page of each webhook's deliveries (`Webhook.eventDeliveries`), the newest first.
 
     None of a webhook that the caller may not see, or by a limited app token not change. One
     statement, and another if the deliveries hold links.
     """
-    query = _visible(actor).where(DeliveryRecord.webhook_id == webhook_id)
+    query = _visible(actor, *DELIVERY_COLUMNS)
     if filter_.status is not None:
         query = query.where(DeliveryRecord.status == filter_.status.value)
     if filter_.event:
         query = query.where(DeliveryRecord.event == filter_.event)
     order = Order((DeliveryRecord.id,), descending=True)
+    parent = DeliveryRecord.webhook_id
     with ports.database.reading() as session:
-        rows = read_rows(ports, session, query, order, page)
-        if rows.items and not is_within_limit(actor, read_saver(rows.items[0])):
-            return empty_page()
-        found = [to_delivery(row) for row in rows.items]
-        return with_items(rows, _shown(ports, actor, session, found))
+        found = _within_limit(
+            actor,
+            read_rows_by_parent(ports, session, query, parent, webhook_ids, order, page),
+        )
+        read = [to_delivery(row) for rows in found.values() for row in rows.items]
+        shown = {delivery.id: delivery for delivery in _shown(ports, actor, session, read)}
+    return {
+        key: with_items(rows, [shown[row.id] for row in rows.items]) for key, rows in found.items()
+    }
 
 
 @staff_and_apps
-def list_attempts(
-    ports: Ports, actor: Actor, delivery_id: int, page: PageRequest
-) -> Page[Attempt]:
-    """The attempts at a delivery (`EventDelivery.attempts`), the newest first."""
-    if show_delivery(ports, actor, delivery_id) is None:
-        return empty_page()
-    query = select(*ATTEMPT_COLUMNS).where(DeliveryAttemptRecord.delivery_id == delivery_id)
+def attempts_of_deliveries(
+    ports: Ports, actor: Actor, delivery_ids: Collection[int], page: PageRequest
+) -> Mapping[int, Page[Attempt]]:
+    """Return the page of attempts at each delivery (`EventDelivery.attempts`), the newest first.
+
+    None at a delivery that the caller may not see. One statement.
+    """
+    query = _visible(actor, *ATTEMPT_COLUMNS).join(
+        DeliveryAttemptRecord, DeliveryAttemptRecord.delivery_id == DeliveryRecord.id
+    )
     order = Order((DeliveryAttemptRecord.id,), descending=True)
+    parent = DeliveryAttemptRecord.delivery_id
     with ports.database.reading() as session:
-        return read_page(ports, session, query, order, page, to_attempt)
+        found = _within_limit(
+            actor,
+            read_rows_by_parent(ports, session, query, parent, delivery_ids, order, page),
+        )
+    return {key: with_items(rows, map(to_attempt, rows.items)) for key, rows in found.items()}
 
 
 @staff_and_apps
@@ -92,7 +110,7 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
 
     By a limited app token only one of a webhook that it may change.
     """
-    query = _visible(actor).where(DeliveryRecord.id == delivery_id)
+    query = _visible(actor, *DELIVERY_COLUMNS).where(DeliveryRecord.id == delivery_id)
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is None or not is_within_limit(actor, read_saver(row)):
@@ -101,20 +119,34 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
         return delivery
 
 
-def _visible(actor: Actor) -> Select[*tuple[object, ...]]:
+def _visible(actor: Actor, *columns: InstrumentedAttribute[Any]) -> Select[*tuple[object, ...]]:
     """Return the query of the deliveries of an app's own webhooks, or with MANAGE_APPS of all.
 
     Each row has its webhook's ``SAVER_COLUMNS`` too.
     """
     viewer = actor.viewer
-    query = select(*DELIVERY_COLUMNS, *SAVER_COLUMNS).join(
-        WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id
+    query = (
+        select(*columns, *SAVER_COLUMNS)
+        .select_from(DeliveryRecord)
+        .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
     )
     if viewer.is_app:
         return query.where(WebhookRecord.app_id == viewer.app_id)
     if not viewer.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
     return query
+
+
+def _within_limit(
+    actor: Actor, found: Mapping[int, Page[Row[*tuple[object, ...]]]]
+) -> Mapping[int, Page[Row[*tuple[object, ...]]]]:
+    """Without the lists of webhooks that are beyond the caller's limit: each list has one."""
+    return {
+        key: rows
+        if not rows.items or is_within_limit(actor, read_saver(rows.items[0]))
+        else empty_page()
+        for key, rows in found.items()
+    }
 
 
 def _shown(

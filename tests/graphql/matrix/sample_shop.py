@@ -22,10 +22,9 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.apps.extension_tokens import make_extension_token
 from app.services.shop.logo import update_logo
 from tests.builders.addresses import make_address
-from tests.builders.apps import make_app, make_extension_app
+from tests.builders.apps import extension_token, make_app, make_extension_app
 from tests.builders.images import png
 from tests.builders.orders import checkout_id, line_id, make_cart, make_order, order_id
 from tests.builders.people import (
@@ -136,9 +135,7 @@ class SampleShop:
 
     def _extension(self, user: Permissions, app: Permissions) -> str:
         actor = actor_of(self.ports, self._person(user))
-        token = make_extension_token(
-            self.ports, actor, make_extension_app(self.ports, "page", *app)
-        )
+        token = extension_token(self.ports, actor, make_extension_app(self.ports, "page", *app))
         assert token is not None
         return token
 

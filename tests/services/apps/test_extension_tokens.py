@@ -8,10 +8,9 @@ from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused, TokenFault
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
-from app.services.apps.extension_tokens import make_extension_token
 from app.services.identity.identify import identify
 from app.services.sign_in.tokens import refresh_token, verify_token
-from tests.builders.apps import app_as_stored, make_app, make_extension_app
+from tests.builders.apps import app_as_stored, extension_token, make_app, make_extension_app
 from tests.builders.people import (
     NOBODY,
     actor_of,
@@ -93,8 +92,8 @@ def test_extension_cannot_use_another_extensions_permissions(ports: Ports) -> No
     scene = set_scene(ports)
     mighty = make_extension_app(ports, "mighty", *ALL_PERMISSIONS)
     extension = acts(ports, scene.token)
-    assert make_extension_token(ports, extension, mighty) is None
-    assert make_extension_token(ports, extension, scene.app) is None
+    assert extension_token(ports, extension, mighty) is None
+    assert extension_token(ports, extension, scene.app) is None
 
 
 def test_extension_token_needs_a_user_and_an_app_with_a_page(ports: Ports) -> None:
@@ -102,18 +101,18 @@ def test_extension_token_needs_a_user_and_an_app_with_a_page(ports: Ports) -> No
     local, token = make_app(ports, "local")
     page = make_extension_app(ports, "page")
     switched_off = make_extension_app(ports, "off", is_active=False)
-    assert make_extension_token(ports, acts(ports, token), page) is None
-    assert make_extension_token(ports, OPERATOR, page) is None
-    assert make_extension_token(ports, staff, switched_off) is None
-    assert make_extension_token(ports, staff, app_as_stored(ports, local)) is None
+    assert extension_token(ports, acts(ports, token), page) is None
+    assert extension_token(ports, OPERATOR, page) is None
+    assert extension_token(ports, staff, switched_off) is None
+    assert extension_token(ports, staff, app_as_stored(ports, local)) is None
 
 
 def test_customers_get_no_extension_token(ports: Ports) -> None:
     page = make_extension_app(ports, "page")
     with pytest.raises(PermissionDenied):
-        make_extension_token(ports, actor_of(ports, make_user(ports)), page)
+        extension_token(ports, actor_of(ports, make_user(ports)), page)
     with pytest.raises(PermissionDenied):
-        make_extension_token(ports, NOBODY, page)
+        extension_token(ports, NOBODY, page)
 
 
 def test_staff_with_customer_rights_get_no_extension_token(ports: Ports) -> None:
@@ -121,7 +120,7 @@ def test_staff_with_customer_rights_get_no_extension_token(ports: Ports) -> None
     staff = make_staff(ports)
     set_mode(ports, PasswordLoginMode.CUSTOMERS_ONLY)
     with pytest.raises(PermissionDenied):
-        make_extension_token(ports, actor_of(ports, staff), page)
+        extension_token(ports, actor_of(ports, staff), page)
 
 
 @pytest.mark.parametrize("named", [..., "App", "QXBw", to_global_id("User", 1), 5, None])

@@ -53,7 +53,7 @@ def test_what_reads_from_the_replica_neither_writes_nor_decides_about_rights(nam
     ("name", "used"),
     [
         ("commerce.products.update_product", WRITES),
-        ("deliveries.lists.list_deliveries", DECIDES),
+        ("deliveries.lists.deliveries_of_webhooks", DECIDES),
     ],
 )
 def test_use_cases_that_write_or_decide_are_noticed(name: str, used: set[str]) -> None:

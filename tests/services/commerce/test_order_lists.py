@@ -13,14 +13,14 @@ from app.domain.values.pages import PageRequest, read_cursor
 from app.domain.values.ranges import moments
 from app.ports import Ports
 from app.services.commerce.checkout_completion import complete_checkout
-from app.services.commerce.checkout_lists import list_checkouts, show_checkout
+from app.services.commerce.checkout_lists import checkouts_of_users, show_checkout
 from app.services.commerce.order_lists import (
     ALL_ORDERS,
     OrderFilter,
     buyers_of_orders,
     lines_of_orders,
     list_orders,
-    list_orders_of,
+    orders_of_users,
     show_order,
 )
 from tests.builders.orders import EMAIL, checkout_id, make_cart, make_order, order_id
@@ -62,13 +62,13 @@ def test_carts_are_visible_to_owners_and_checkout_managers(
     make_cart(ports, bob)
     make_cart(ports)
     for actor in (ann, CLERK, OPERATOR):
-        page = list_checkouts(ports, actor, key(ann), EVERYTHING)
+        page = checkouts_of_users(ports, actor, [key(ann)], EVERYTHING)[key(ann)]
         assert [cart.id for cart in page.items] == [second.id, first.id]
         assert [len(cart.lines) for cart in page.items] == [1, 1]
         assert page.count() == 2
     for stranger in (bob, anonymous(), MANAGER):
         with pytest.raises(PermissionDenied):
-            list_checkouts(ports, stranger, key(ann), EVERYTHING)
+            checkouts_of_users(ports, stranger, [key(ann)], EVERYTHING)
 
 
 def test_cart_is_visible_to_its_owner_or_by_its_token(
@@ -90,7 +90,7 @@ def test_orders_are_visible_to_buyers_and_order_managers(
 ) -> None:
     first, second, of_bob, of_nobody = (make_order(ports, who) for who in (ann, ann, bob, NOBODY))
     for actor in (ann, MANAGER):
-        page = list_orders_of(ports, actor, key(ann), EVERYTHING)
+        page = orders_of_users(ports, actor, [key(ann)], EVERYTHING)[key(ann)]
         assert [order.id for order in page.items] == [second.id, first.id]
         lines = lines_of_orders(ports, actor, [first.id, second.id, of_bob.id])
         assert lines[second.id] == second.lines
@@ -107,7 +107,7 @@ def test_orders_are_visible_to_buyers_and_order_managers(
         assert show_order(ports, ann, order_id(hidden)) is None
     assert show_order(ports, ann, order_id(4711)) is None
     with pytest.raises(PermissionDenied) as denied:
-        list_orders_of(ports, bob, key(ann), EVERYTHING)
+        orders_of_users(ports, bob, [key(ann)], EVERYTHING)
     assert denied.value.required == (Permission.MANAGE_ORDERS,)
 
 
@@ -252,6 +252,6 @@ def test_page_of_twenty_carts_costs_two_statements(ports: Ports, ann: Actor) -> 
         make_cart(ports, ann, *products)
     page = PageRequest(20)
     with recorded_statements() as statements:
-        carts = list_checkouts(ports, ann, key(ann), page)
+        carts = checkouts_of_users(ports, ann, [key(ann)], page)[key(ann)]
     assert sum(len(cart.lines) for cart in carts.items) == 60
     assert len(selects(statements)) == 2

@@ -1,0 +1,103 @@
+"""The same page of many parents' lists, in one statement: each is the page that it has alone."""
+
+from collections.abc import Collection, Mapping
+
+import pytest
+from sqlalchemy import Row, Select, select
+
+from app.domain.values.pages import Page, PageRequest
+from app.models import AddressRecord
+from app.ports import Ports
+from app.services.lists.paging import Order, read_rows, read_rows_by_parent
+from tests.builders.addresses import make_address
+from tests.builders.people import make_user
+from tests.fixtures.statements import recorded_statements, selects
+
+QUERY: Select[*tuple[object, ...]] = select(AddressRecord.city)
+BY_KEY = Order((AddressRecord.id,), descending=True)
+BY_CITY = Order((AddressRecord.city, AddressRecord.id))
+LENGTHS = (0, 1, 3, 5, 4)
+"""How many addresses each person has."""
+
+Rows = Page[Row[*tuple[object, ...]]]
+
+
+@pytest.fixture
+def people(ports: Ports) -> list[int]:
+    """People with addresses in cities that some share, made in turn."""
+    keys = [make_user(ports, f"{number}@example.com") for number in range(len(LENGTHS))]
+    for place in range(max(LENGTHS)):
+        for key, length in zip(keys, LENGTHS, strict=True):
+            if place < length:
+                make_address(ports, key, is_default=False, city="aBcb"[place % 4])
+    return keys
+
+
+def pages_of(
+    ports: Ports, people: Collection[int], order: Order, request: PageRequest
+) -> Mapping[int, Rows]:
+    with ports.database.reading() as session:
+        return read_rows_by_parent(
+            ports, session, QUERY, AddressRecord.user_id, people, order, request
+        )
+
+
+def page_of(ports: Ports, person: int, order: Order, request: PageRequest) -> Rows:
+    query = QUERY.where(AddressRecord.user_id == person)
+    with ports.database.reading() as session:
+        return read_rows(ports, session, query, order, request)
+
+
+def seen(page: Rows) -> tuple[object, ...]:
+    cities = [row.city for row in page.items]
+    return cities, page.cursors, page.has_next, page.has_previous, page.count()
+
+
+@pytest.mark.parametrize("order", [BY_KEY, BY_CITY], ids=["by key", "by city"])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        PageRequest(1),
+        PageRequest(3),
+        PageRequest(100),
+        PageRequest(2, backwards=True),
+    ],
+    ids=repr,
+)
+def test_each_page_is_the_one_that_the_parent_has_alone(
+    ports: Ports, people: list[int], order: Order, request_: PageRequest
+) -> None:
+    found = pages_of(ports, people, order, request_)
+    assert list(found) == people
+    for person in people:
+        assert seen(found[person]) == seen(page_of(ports, person, order, request_))
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_cursor_of_one_is_a_place_in_all_lists(
+    ports: Ports, people: list[int], *, backwards: bool
+) -> None:
+    middle = page_of(ports, people[3], BY_CITY, PageRequest(2)).positions[-1]
+    request = PageRequest(2, backwards, (str(middle[0]), int(str(middle[1]))))
+    found = pages_of(ports, people, BY_CITY, request)
+    for person in people:
+        assert seen(found[person]) == seen(page_of(ports, person, BY_CITY, request))
+    assert any(page.items for page in found.values())
+
+
+@pytest.mark.parametrize(("parents", "statements"), [(1, 1), (5, 1), (128, 1), (129, 2), (300, 3)])
+def test_statement_is_for_up_to_128_parents(
+    ports: Ports, people: list[int], parents: int, statements: int
+) -> None:
+    missing = range(10_000, 10_000 + parents - 1)
+    with recorded_statements() as recorded:
+        found = pages_of(ports, [people[2], *missing], BY_KEY, PageRequest(10))
+    assert len(selects(recorded)) == statements
+    assert len(found) == parents
+    assert [len(page.items) for page in found.values()] == [3, *(0 for _ in missing)]
+
+
+def test_no_parents_take_no_statement(ports: Ports) -> None:
+    with recorded_statements() as recorded:
+        assert pages_of(ports, [], BY_KEY, PageRequest(10)) == {}
+    assert not selects(recorded)
