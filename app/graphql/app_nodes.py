@@ -49,7 +49,7 @@ class AppPageLoader:
         return public_metadata_of_apps(self._context.ports, self._context.actor, self._ids)
 
     def private_metadata(self, app: App) -> Metadata:
-        """An app that is the caller sees its own alone; who sees another one's sees them all."""
+        """An app sees only its own; a caller who sees another app's sees those of all apps."""
         if not self._context.existing_key("App", app.id):
             return {}
         if app.id not in self._private_metadata:

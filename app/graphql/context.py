@@ -1,15 +1,12 @@
 """What a resolver gets to know: the ports, the caller, and the visit they came with."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graphql import GraphQLError, GraphQLResolveInfo
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.graphql.account_loader import AccountLoader
-from app.graphql.delivery_loader import DeliveryLoader
-from app.graphql.group_loader import GroupLoader
-from app.graphql.order_loader import OrderLoader
+from app.graphql.loaders.root_field import Loaders, make_loaders
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 
@@ -31,18 +28,7 @@ class RequestContext:
     field_errors: list[GraphQLError] = field(default_factory=list, repr=False, compare=False)
     proven_users: set[int] = field(default_factory=set, repr=False, compare=False)
     proven_owners: set[int] = field(default_factory=set, repr=False, compare=False)
-    _account_loaders: dict[str | int, AccountLoader] = field(
-        default_factory=dict, repr=False, compare=False
-    )
-    _group_loaders: dict[str | int, GroupLoader] = field(
-        default_factory=dict, repr=False, compare=False
-    )
-    _order_loaders: dict[str | int, OrderLoader] = field(
-        default_factory=dict, repr=False, compare=False
-    )
-    _delivery_loaders: dict[str | int, DeliveryLoader] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    _loaders: dict[str | int, Loaders] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def actor(self) -> Actor:
@@ -63,39 +49,17 @@ class RequestContext:
                 self.proven_owners.add(user.id)
         return user
 
-    def group_loader(self, info: GraphQLResolveInfo) -> GroupLoader:
-        """Return the group loader of the root field above ``info``.
+    def with_new_loaders(self) -> "RequestContext":
+        """Return the context of another operation of the request."""
+        return replace(self, _loaders={})
 
-        Each root field has its own, because a mutation must see the changes of the one before it.
-        """
+    def loaders(self, info: GraphQLResolveInfo) -> Loaders:
+        """Return the loaders of the root field above ``info``."""
         root = _root_key(info)
-        if root not in self._group_loaders:
-            loader = GroupLoader(self.ports, self.actor, self.account_loader(info))
-            self._group_loaders[root] = loader
-        return self._group_loaders[root]
-
-    def account_loader(self, info: GraphQLResolveInfo) -> AccountLoader:
-        """Return the account loader of the root field above ``info``."""
-        root = _root_key(info)
-        if root not in self._account_loaders:
-            loader = AccountLoader(self.ports, self.actor, self.proven_users, self.proven_owners)
-            self._account_loaders[root] = loader
-        return self._account_loaders[root]
-
-    def order_loader(self, info: GraphQLResolveInfo) -> OrderLoader:
-        """Return the order loader of the root field above ``info``."""
-        root = _root_key(info)
-        if root not in self._order_loaders:
-            accounts, groups = self.account_loader(info), self.group_loader(info)
-            self._order_loaders[root] = OrderLoader(self.ports, self.actor, accounts, groups)
-        return self._order_loaders[root]
-
-    def delivery_loader(self, info: GraphQLResolveInfo) -> DeliveryLoader:
-        """Return the delivery loader of the root field above ``info``."""
-        root = _root_key(info)
-        if root not in self._delivery_loaders:
-            self._delivery_loaders[root] = DeliveryLoader(self.ports, self.actor)
-        return self._delivery_loaders[root]
+        if root not in self._loaders:
+            made = make_loaders(self.ports, self.actor, self.proven_users, self.proven_owners)
+            self._loaders[root] = made
+        return self._loaders[root]
 
 
 def _root_key(info: GraphQLResolveInfo) -> str | int:

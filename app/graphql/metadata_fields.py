@@ -109,7 +109,7 @@ def _public(node: object, info: GraphQLResolveInfo) -> Items:
     if isinstance(node, User):
         if not context.existing_key("User", node.id):
             return {}
-        return context.account_loader(info).public_metadata(node)
+        return context.loaders(info).accounts.public_metadata(node)
     raise TypeError(f"{type(node)} has no metadata")
 
 
@@ -120,5 +120,5 @@ def _private(node: object, info: GraphQLResolveInfo) -> Items:
     if isinstance(node, User):
         if not context.existing_key("User", node.id):
             return {}
-        return context.account_loader(info).private_metadata(node)
+        return context.loaders(info).accounts.private_metadata(node)
     raise TypeError(f"{type(node)} has no metadata")

@@ -15,22 +15,24 @@ from graphql import (
 )
 
 from app.domain.authorization.permissions import Permission
+from app.domain.values.ids import to_global_id
 from app.graphql.schema import schema
 from app.models import AppExtensionRecord
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.addresses import make_address
-from tests.builders.apps import make_extension_app
+from tests.builders.apps import make_app, make_extension_app
 from tests.builders.deliveries import store_attempt
 from tests.builders.mails import make_mail
-from tests.builders.orders import make_cart, make_order
-from tests.builders.people import actor_of, make_group, make_user, sign_in
+from tests.builders.orders import checkout_id, make_cart, make_order
+from tests.builders.people import actor_of, make_group, make_staff, make_user, sign_in
 from tests.builders.products import make_product
 from tests.builders.sign_in_events import make_sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
+STAFF = Permission.MANAGE_STAFF
 DEPTH = 3
 """Objects below an item of a list."""
 
@@ -145,3 +147,103 @@ def test_nested_fields_take_as_many_statements_for_longer_lists(
     _fill(ports, numbers, 3)
     many = statements()
     assert len(many) == len(few), list(Counter(many) - Counter(few))
+
+
+ORDERS = "orders(first: 5) { edges { node { id user { id } } } }"
+ATTEMPTS = "attempts(first: 5) { edges { node { id } } }"
+
+
+@pytest.fixture
+def customers(ports: Ports) -> list[int]:
+    """Five customers with an order each."""
+    keys = [make_user(ports, f"{number}@example.com") for number in range(5)]
+    for key in keys:
+        make_order(ports, actor_of(ports, key))
+    return keys
+
+
+@pytest.fixture
+def manager(ports: Ports) -> str:
+    return sign_in(ports, make_user(ports, "boss@example.com", is_superuser=True)).access
+
+
+def _parents(statements: list[str], column: str) -> int:
+    """Return how many parents' lists were read."""
+    return sum(statement.count(f"{column} = ") for statement in statements)
+
+
+@pytest.mark.parametrize(("shown", "read"), [("first: 5", 5), ("first: 1", 1)])
+def test_orders_are_read_of_those_customers_for_whom_they_are_selected(
+    ports: Ports, api: ApiClient, customers: list[int], manager: str, shown: str, read: int
+) -> None:
+    everybody = {"query": "{ customers(first: 5) { edges { node { email } } } }"}
+    some = {"query": f"{{ customers({shown}) {{ edges {{ node {{ {ORDERS} }} }} }} }}"}
+    with recorded_statements() as statements:
+        _, answer = api.post([everybody, some], manager).json
+    edges = answer["data"]["customers"]["edges"]
+    assert [len(edge["node"]["orders"]["edges"]) for edge in edges] == [1] * read
+    # Padded to a power of two.
+    of_customers = [one for one in statements if "page_parent" in one]
+    assert _parents(of_customers, "orders.user_id") == (8 if read == 5 else 1)
+
+
+def test_attempts_are_read_at_those_deliveries_for_which_they_are_selected(
+    ports: Ports, api: ApiClient
+) -> None:
+    app, token = make_app(ports, "an app", Permission.MANAGE_PRODUCTS)
+    webhook = make_webhook(ports, app)
+    for _ in range(5):
+        store_attempt(ports, make_delivery(ports, webhook))
+    query = f"""query ($id: ID!) {{ webhook(id: $id) {{
+      all: eventDeliveries(first: 5) {{ edges {{ cursor }} }}
+      one: eventDeliveries(first: 1) {{ edges {{ node {{ id {ATTEMPTS} }} }} }}
+      same: eventDeliveries(first: 1) {{ edges {{ node {{ id {ATTEMPTS} }} }} }}
+    }} }}"""
+    with recorded_statements() as statements:
+        found = api.run(query, token, id=to_global_id("Webhook", webhook))
+    assert len(found["all"]["edges"]) == 5
+    assert len(found["one"]["edges"][0]["node"]["attempts"]["edges"]) == 1
+    assert found["same"] == found["one"]
+    assert _parents(statements, "delivery_attempts.delivery_id") == 2
+
+
+def test_aliases_of_edges_and_nodes_change_nothing(
+    ports: Ports, api: ApiClient, customers: list[int], manager: str
+) -> None:
+    query = f"{{ customers(first: 5) {{ e: edges {{ n: node {{ o: {ORDERS} }} }} }} }}"
+    with recorded_statements() as statements:
+        found = api.run(query, manager)
+    assert [len(edge["n"]["o"]["edges"]) for edge in found["e"]] == [1] * 5
+    assert sum("page_parent" in one for one in selects(statements)) == 1
+
+
+def test_later_operation_of_a_batch_sees_the_change_of_an_earlier_one(
+    ports: Ports, api: ApiClient, customers: list[int]
+) -> None:
+    customer = actor_of(ports, customers[0])
+    cart = checkout_id(make_cart(ports, customer))
+    token = sign_in(ports, customers[0]).access
+    before = {"query": "{ me { orders(first: 5) { edges { node { id } } } } }"}
+    change = {
+        "query": """mutation ($id: ID!) { me: checkoutComplete(id: $id) {
+          order { user { orders(first: 5) { edges { node { id } } } } } } }""",
+        "variables": {"id": cart},
+    }
+    first, second = api.post([before, change], token).json
+    assert len(first["data"]["me"]["orders"]["edges"]) == 1
+    assert len(second["data"]["me"]["order"]["user"]["orders"]["edges"]) == 2
+
+
+def test_page_of_people_shows_own_orders_to_callers_who_see_no_others(
+    ports: Ports, api: ApiClient
+) -> None:
+    own, *others = (make_staff(ports, f"{name}@example.com", STAFF) for name in "abc")
+    for key in (own, *others):
+        make_order(ports, actor_of(ports, key))
+    token = sign_in(ports, own).access
+    answer = api.ask(f"{{ staffUsers(first: 5) {{ edges {{ node {{ {ORDERS} }} }} }} }}", token)
+    orders = [edge["node"]["orders"] for edge in answer["data"]["staffUsers"]["edges"]]
+    assert [None if one is None else len(one["edges"]) for one in orders] == [1, None, None]
+    assert [error["path"][2] for error in answer["errors"]] == [1, 2]
+    codes = {error["extensions"]["exception"]["code"] for error in answer["errors"]}
+    assert codes == {"PermissionDenied"}

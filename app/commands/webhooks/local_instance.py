@@ -178,10 +178,10 @@ class LocalInstance:
         """Return the deliveries with the newest attempt at each."""
         keys = [delivery.id for delivery in deliveries]
         newest = attempts_of_deliveries(self._ports, self._actor, keys, PageRequest(1))
-        return tuple(_to_delivery(one, newest[one.id].items) for one in deliveries)
+        return tuple(_instance_delivery(one, newest[one.id].items) for one in deliveries)
 
 
-def _to_delivery(delivery: EventDelivery, newest: tuple[Attempt, ...]) -> InstanceDelivery:
+def _instance_delivery(delivery: EventDelivery, newest: tuple[Attempt, ...]) -> InstanceDelivery:
     attempts = [
         InstanceAttempt(
             created_at=attempt.created_at,

@@ -94,7 +94,7 @@ class SaleQueries(graphene.ObjectType):
             sort.get("field"),
             descending=sort.get("direction") is Direction.DESC,
         )
-        context.order_loader(info).add_orders(page.items)
+        context.loaders(info).orders.add_orders(info, page.items)
         return page
 
 

@@ -112,8 +112,8 @@ class Exchange:
                 outcomes.append(plan)
                 continue
             try:
-                if changed and context is not None:
-                    context = self._renew(context)
+                if outcomes and context is not None:
+                    context = self._renew(context) if changed else context.with_new_loaders()
             except _UNIDENTIFIED as reason:
                 outcomes.append(_unidentified(reason))
                 continue

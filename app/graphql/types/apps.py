@@ -109,9 +109,8 @@ class App(graphene.ObjectType):
 
     def resolve_webhooks(self: AppNode, info: GraphQLResolveInfo) -> tuple[WebhookNode, ...]:
         context: RequestContext = info.context
-        context.delivery_loader(info).add_webhooks(
-            webhook.id for webhooks in self.loader.webhooks.values() for webhook in webhooks
-        )
+        shown = (one.id for webhooks in self.loader.webhooks.values() for one in webhooks)
+        context.loaders(info).deliveries.add_webhooks(info, shown)
         return webhook_nodes(self)
 
     def resolve_about_app(self: domain.App, _info: GraphQLResolveInfo) -> str | None:

@@ -108,4 +108,4 @@ class EventDelivery(graphene.ObjectType):
     ) -> Page[domain.Attempt]:
         context: RequestContext = info.context
         page = page_request("attempts", arguments)
-        return context.delivery_loader(info).attempts(self.id, page)
+        return context.loaders(info).deliveries.attempts(info, self.id, page)

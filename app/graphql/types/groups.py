@@ -29,7 +29,7 @@ class Group(graphene.ObjectType):
 
     def resolve_users(self: domain.Group, info: GraphQLResolveInfo) -> tuple[domain.User, ...]:
         context: RequestContext = info.context
-        return context.group_loader(info).members(context.existing_key("Group", self.id))
+        return context.loaders(info).groups.members(info, context.existing_key("Group", self.id))
 
     def resolve_permissions(
         self: domain.Group, _info: GraphQLResolveInfo

@@ -56,7 +56,7 @@ class Order(graphene.ObjectType):
             return own
         if isinstance(self, domain.Order):
             return self.user
-        return context.order_loader(info).buyer(self)
+        return context.loaders(info).orders.buyer(info, self)
 
     def resolve_lines(
         self: domain.OrderSummary, info: GraphQLResolveInfo
@@ -64,7 +64,7 @@ class Order(graphene.ObjectType):
         context: RequestContext = info.context
         if isinstance(self, domain.Order):
             return self.lines
-        return context.order_loader(info).lines(self)
+        return context.loaders(info).orders.lines(info, self)
 
     def resolve_created(self: domain.OrderSummary, _info: GraphQLResolveInfo) -> object:
         return self.created_at

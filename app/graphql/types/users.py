@@ -158,11 +158,11 @@ class User(graphene.ObjectType):
 
     def resolve_external_reference(self: domain.User, info: GraphQLResolveInfo) -> str | None:
         context: RequestContext = info.context
-        return context.account_loader(info).external_reference(self)
+        return context.loaders(info).accounts.external_reference(self)
 
     def resolve_note(self: domain.User, info: GraphQLResolveInfo) -> str | None:
         context: RequestContext = info.context
-        return context.account_loader(info).note(self)
+        return context.loaders(info).accounts.note(self)
 
     def resolve_user_permissions(
         self: domain.User, _info: GraphQLResolveInfo
@@ -173,7 +173,7 @@ class User(graphene.ObjectType):
         self: domain.User, info: GraphQLResolveInfo
     ) -> tuple[domain.Group, ...]:
         context: RequestContext = info.context
-        context.group_loader(info).add_users([self])
+        context.loaders(info).groups.add_users([self])
         return self.groups
 
     def resolve_editable_groups(
@@ -182,8 +182,8 @@ class User(graphene.ObjectType):
         if Permission.MANAGE_STAFF not in self.permissions:
             return ()
         context: RequestContext = info.context
-        groups = context.group_loader(info).editable_by(self)
-        context.group_loader(info).add_groups(group.id for group in groups)
+        groups = context.loaders(info).groups.editable_by(self)
+        context.loaders(info).groups.add_groups(group.id for group in groups)
         return groups
 
     def resolve_sessions(
@@ -200,7 +200,7 @@ class User(graphene.ObjectType):
         context: RequestContext = info.context
         if not context.existing_key("User", self.id):
             return None
-        return context.account_loader(info).second_factors(self)
+        return context.loaders(info).accounts.second_factors(self)
 
     def resolve_addresses(self: domain.User, info: GraphQLResolveInfo) -> tuple[Address, ...]:
         return _addresses(self, info)
@@ -223,7 +223,7 @@ class User(graphene.ObjectType):
         context: RequestContext = info.context
         page = page_request("orders", arguments)
         key = context.existing_key("User", self.id)
-        return context.order_loader(info).orders(key, page)
+        return context.loaders(info).orders.orders(info, key, page)
 
     def resolve_checkouts(
         self: domain.User, info: GraphQLResolveInfo, **arguments: Any
@@ -231,7 +231,7 @@ class User(graphene.ObjectType):
         context: RequestContext = info.context
         page = page_request("checkouts", arguments)
         key = context.existing_key("User", self.id)
-        return context.order_loader(info).checkouts(key, page)
+        return context.loaders(info).orders.checkouts(info, key, page)
 
     def resolve_avatar(
         self: domain.User, info: GraphQLResolveInfo, size: int | None = None
@@ -249,4 +249,4 @@ def _addresses(user: domain.User, info: GraphQLResolveInfo) -> tuple[Address, ..
     context: RequestContext = info.context
     if not context.existing_key("User", user.id):
         return ()
-    return context.account_loader(info).addresses(user)
+    return context.loaders(info).accounts.addresses(user)

@@ -145,7 +145,7 @@ class Webhook(graphene.ObjectType):
             filter_.get("status"), "" if event is None else event.value
         )
         page = page_request("eventDeliveries", arguments)
-        return context.delivery_loader(info).deliveries(self.id, page, delivery_filter)
+        return context.loaders(info).deliveries.deliveries(info, self.id, page, delivery_filter)
 
     def resolve_subscription_query(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
         return self.query or None

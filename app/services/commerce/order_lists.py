@@ -21,7 +21,7 @@ from app.domain.commerce.orders import (
 )
 from app.domain.values.errors import PermissionDenied
 from app.domain.values.ids import key_of, parse_key
-from app.domain.values.pages import Page, PageRequest, empty_page, with_items
+from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.ranges import Range
 from app.models import OrderLineRecord, OrderRecord
 from app.ports import Ports
@@ -96,10 +96,9 @@ def orders_of_users(
     if not all(sees_order(actor, user_id) for user_id in user_ids):
         raise PermissionDenied(Permission.MANAGE_ORDERS)
     with ports.database.reading() as session:
-        found = paging.read_rows_by_parent(
-            ports, session, ORDERS, OrderRecord.user_id, user_ids, _NEWEST_FIRST, page
+        return paging.read_page_by_parent(
+            ports, session, ORDERS, OrderRecord.user_id, user_ids, _NEWEST_FIRST, page, to_summary
         )
-    return {key: with_items(rows, map(to_summary, rows.items)) for key, rows in found.items()}
 
 
 @requires(Permission.MANAGE_ORDERS)

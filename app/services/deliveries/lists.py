@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.domain.authorization.actor import Actor
@@ -16,7 +16,7 @@ from app.domain.webhooks.permissions import is_within_limit
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, staff_and_apps
-from app.services.lists.paging import Order, read_rows_by_parent
+from app.services.lists.paging import Order, read_page_by_parent, read_rows_by_parent
 from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.link_recipients import sent_links
@@ -62,7 +62,7 @@ def deliveries_of_webhooks(
     """Return the page of each webhook's deliveries (`Webhook.eventDeliveries`), the newest first.
 
     None of a webhook that the caller may not see, or by a limited app token not change. One
-    statement, and another if the deliveries hold links.
+    statement, another if the deliveries hold links, and another for a limited app token.
     """
     query = _visible(actor, *DELIVERY_COLUMNS)
     if filter_.status is not None:
@@ -72,15 +72,14 @@ def deliveries_of_webhooks(
     order = Order((DeliveryRecord.id,), descending=True)
     parent = DeliveryRecord.webhook_id
     with ports.database.reading() as session:
-        found = _within_limit(
-            actor,
-            read_rows_by_parent(ports, session, query, parent, webhook_ids, order, page),
-        )
+        allowed = _within_limit(session, actor, WebhookRecord.id, webhook_ids)
+        found = read_rows_by_parent(ports, session, query, parent, allowed, order, page)
         read = [to_delivery(row) for rows in found.values() for row in rows.items]
         shown = {delivery.id: delivery for delivery in _shown(ports, actor, session, read)}
-    return {
+    pages = {
         key: with_items(rows, [shown[row.id] for row in rows.items]) for key, rows in found.items()
     }
+    return {key: pages.get(key) or empty_page() for key in webhook_ids}
 
 
 @staff_and_apps
@@ -89,7 +88,8 @@ def attempts_of_deliveries(
 ) -> Mapping[int, Page[Attempt]]:
     """Return the page of attempts at each delivery (`EventDelivery.attempts`), the newest first.
 
-    None at a delivery that the caller may not see. One statement.
+    None at a delivery that the caller may not see. One statement, and another for a limited app
+    token.
     """
     query = _visible(actor, *ATTEMPT_COLUMNS).join(
         DeliveryAttemptRecord, DeliveryAttemptRecord.delivery_id == DeliveryRecord.id
@@ -97,11 +97,11 @@ def attempts_of_deliveries(
     order = Order((DeliveryAttemptRecord.id,), descending=True)
     parent = DeliveryAttemptRecord.delivery_id
     with ports.database.reading() as session:
-        found = _within_limit(
-            actor,
-            read_rows_by_parent(ports, session, query, parent, delivery_ids, order, page),
+        allowed = _within_limit(session, actor, DeliveryRecord.id, delivery_ids)
+        found = read_page_by_parent(
+            ports, session, query, parent, allowed, order, page, to_attempt
         )
-    return {key: with_items(rows, map(to_attempt, rows.items)) for key, rows in found.items()}
+    return {key: found.get(key) or empty_page() for key in delivery_ids}
 
 
 @staff_and_apps
@@ -110,7 +110,8 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
 
     By a limited app token only one of a webhook that it may change.
     """
-    query = _visible(actor, *DELIVERY_COLUMNS).where(DeliveryRecord.id == delivery_id)
+    query = _visible(actor, *DELIVERY_COLUMNS, *SAVER_COLUMNS)
+    query = query.where(DeliveryRecord.id == delivery_id)
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is None or not is_within_limit(actor, read_saver(row)):
@@ -120,13 +121,10 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
 
 
 def _visible(actor: Actor, *columns: InstrumentedAttribute[Any]) -> Select[*tuple[object, ...]]:
-    """Return the query of the deliveries of an app's own webhooks, or with MANAGE_APPS of all.
-
-    Each row has its webhook's ``SAVER_COLUMNS`` too.
-    """
+    """Return the query of the deliveries of an app's own webhooks, or with MANAGE_APPS of all."""
     viewer = actor.viewer
     query = (
-        select(*columns, *SAVER_COLUMNS)
+        select(*columns)
         .select_from(DeliveryRecord)
         .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
     )
@@ -138,15 +136,19 @@ def _visible(actor: Actor, *columns: InstrumentedAttribute[Any]) -> Select[*tupl
 
 
 def _within_limit(
-    actor: Actor, found: Mapping[int, Page[Row[*tuple[object, ...]]]]
-) -> Mapping[int, Page[Row[*tuple[object, ...]]]]:
-    """Without the lists of webhooks that are beyond the caller's limit: each list has one."""
-    return {
-        key: rows
-        if not rows.items or is_within_limit(actor, read_saver(rows.items[0]))
-        else empty_page()
-        for key, rows in found.items()
-    }
+    session: Session, actor: Actor, column: InstrumentedAttribute[int], keys: Collection[int]
+) -> Collection[int]:
+    """Return those of webhooks or deliveries whose webhook a limited app token may change.
+
+    All of them for other callers. ``column`` is the key of a webhook or delivery.
+    """
+    if actor.token_limit is None:
+        return keys
+    query = select(column.label("key"), *SAVER_COLUMNS).where(column.in_(keys))
+    if column is DeliveryRecord.id:
+        query = query.join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
+    rows = session.execute(query).all()
+    return [row.key for row in rows if is_within_limit(actor, read_saver(row))]
 
 
 def _shown(

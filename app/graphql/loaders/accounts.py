@@ -4,10 +4,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TypeVar
 
+from graphql import GraphQLResolveInfo
+
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.values.metadata import Metadata
+from app.graphql.loaders.lists import ListedKeys
 from app.ports import Ports
 from app.services.accounts.addresses import addresses_of_users
 from app.services.metadata.user_metadata import (
@@ -35,6 +38,7 @@ class AccountLoader:
         self._proven = proven
         self._owners = owners
         self._users: dict[int, User] = {}
+        self._listed = ListedKeys()
         self._public: dict[int, Metadata] = {}
         self._private: dict[int, Metadata] = {}
         self._addresses: dict[int, tuple[Address, ...]] = {}
@@ -42,14 +46,19 @@ class AccountLoader:
         self._references: dict[int, str] = {}
         self._factors: dict[int, tuple[ListedFactor, ...]] = {}
 
-    def add_users(self, users: Iterable[User]) -> None:
-        """Note users of one list, which the caller can see."""
-        self._users |= {user.id: user for user in users}
+    def add_users(self, info: GraphQLResolveInfo, users: Iterable[User]) -> None:
+        """Note users of the lists at the field of ``info``, which the caller can see."""
+        by_key = {user.id: user for user in users}
+        self._users |= by_key
+        self._listed.add(info, by_key)
 
-    @property
-    def user_ids(self) -> AbstractSet[int]:
-        """The keys of all users of the lists."""
-        return self._users.keys()
+    def is_listed(self, info: GraphQLResolveInfo, user_id: int) -> bool:
+        """Whether a user is noted at the field of ``info``."""
+        return self._listed.has(info, user_id)
+
+    def beside(self, info: GraphQLResolveInfo, user_id: int) -> AbstractSet[int]:
+        """Return the users listed with the one whose field ``info`` is about, and that one."""
+        return self._listed.beside(info, user_id)
 
     def public_metadata(self, user: User) -> Metadata:
         """Return it; raises ``PermissionDenied`` as ``public_metadata_of_users`` does."""

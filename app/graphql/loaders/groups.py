@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 
+from graphql import GraphQLResolveInfo
+
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.groups import PermissionGroup
-from app.graphql.account_loader import AccountLoader
+from app.graphql.loaders.accounts import AccountLoader
 from app.ports import Ports
 from app.services.people.group_lists import all_groups, list_members
 
@@ -32,15 +34,16 @@ class GroupLoader:
         """Note the groups of users, whose members may be read."""
         self.add_groups(group.id for user in users for group in user.groups)
 
-    def members(self, group: int) -> tuple[User, ...]:
-        """Who is in that group; raises ``PermissionDenied`` as ``list_members`` does."""
+    def members(self, info: GraphQLResolveInfo, group: int) -> tuple[User, ...]:
+        """Return the members; raises ``PermissionDenied`` as ``list_members`` does."""
         if group not in self._members:
             missing = {group, *self._group_ids} - self._members.keys()
             by_group = list_members(self._ports, self._actor, missing)
             self._members |= by_group
             members = [user for users in by_group.values() for user in users]
             self.add_users(members)
-            self._accounts.add_users(members)
+            self._accounts.add_users(info, members)
+        self._accounts.add_users(info, self._members[group])
         return self._members[group]
 
     def editable_by(self, user: User) -> tuple[PermissionGroup, ...]:
