@@ -1,5 +1,6 @@
 """However long the lists are: what is nested in them takes as many statements."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
@@ -16,6 +17,7 @@ from graphql import (
 
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
+from app.graphql.loaders import lists
 from app.graphql.schema import schema
 from app.models import AppExtensionRecord
 from app.ports import Ports
@@ -80,6 +82,11 @@ def _node(field: GraphQLField) -> GraphQLObjectType | None:
     return (
         None if edges is None else get_named_type(get_named_type(edges.type).fields["node"].type)
     )
+
+
+@pytest.fixture
+def api(ports: Ports) -> ApiClient:
+    return ApiClient(ports)
 
 
 @pytest.fixture
@@ -169,7 +176,7 @@ def manager(ports: Ports) -> str:
 
 def _parents(statements: list[str], column: str) -> int:
     """Return how many parents' lists were read."""
-    return sum(statement.count(f"{column} = ") for statement in statements)
+    return sum(len(re.findall(rf"{column} = \d", statement)) for statement in statements)
 
 
 @pytest.mark.parametrize(("shown", "read"), [("first: 5", 5), ("first: 1", 1)])
@@ -185,6 +192,27 @@ def test_orders_are_read_of_those_customers_for_whom_they_are_selected(
     # Padded to a power of two.
     of_customers = [one for one in statements if "page_parent" in one]
     assert _parents(of_customers, "orders.user_id") == (8 if read == 5 else 1)
+
+
+def test_lists_of_many_parents_are_read_in_batches(
+    ports: Ports,
+    api: ApiClient,
+    customers: list[int],
+    manager: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lists, "_MAX_KEYS", 2)
+    fields = "id orders(first: 5) { edges { node { id userEmail lines { id } } } }"
+    query = f"{{ customers(first: 5) {{ edges {{ node {{ email note {fields} }} }} }} }}"
+    with recorded_statements() as statements:
+        answer = api.run(query, manager)
+    people = [edge["node"] for edge in answer["edges"]]
+    orders = [order["node"] for person in people for order in person["orders"]["edges"]]
+    assert [order["userEmail"] for order in orders] == [person["email"] for person in people]
+    assert all(order["lines"] for order in orders)
+    for condition in (r"orders\.user_id = \d", r"order_lines\.order_id IN", r"users\.note AS"):
+        found = [one for one in selects(statements) if re.search(condition, one)]
+        assert len(found) == 3, condition
 
 
 def test_attempts_are_read_at_those_deliveries_for_which_they_are_selected(

@@ -286,7 +286,7 @@ APPS = (
     Mutant(
         "An extension gets no token for another",
         "app/services/apps/extension_tokens.py",
-        "if not actor.is_account_owner or actor.user_id is None:",
+        "if not actor.is_account_owner or actor.user_id is None or not with_page:",
         "if actor.user_id is None:",
         "services/apps/test_extension_tokens.py",
     ),

@@ -10,7 +10,7 @@ from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.values.metadata import Metadata
-from app.graphql.loaders.lists import ListedKeys
+from app.graphql.loaders.lists import ListedKeys, batch_of
 from app.ports import Ports
 from app.services.accounts.addresses import addresses_of_users
 from app.services.metadata.user_metadata import (
@@ -115,10 +115,10 @@ class AccountLoader:
         read: Callable[[Collection[User]], Mapping[int, Loaded]],
     ) -> Loaded | None:
         if user.id not in loaded:
-            users = {user.id: user}
-            if user.id in self._users:
-                # Who sees one of the customers, or of the staff, sees them all.
-                same_kind = (one for one in self._users.values() if one.is_staff == user.is_staff)
-                users |= {one.id: one for one in same_kind}
-            loaded |= read(tuple(users.values()))
+            # Callers who see one of the customers, or of the staff, see them all.
+            is_listed = user.id in self._users
+            others = self._users.values() if is_listed else ()
+            same_kind = (one.id for one in others if one.is_staff == user.is_staff)
+            users = {user.id: user, **self._users}
+            loaded |= read([users[key] for key in batch_of(user.id, same_kind, loaded)])
         return loaded.get(user.id)

@@ -12,7 +12,7 @@ from app.domain.commerce.orders import OrderLine, OrderSummary
 from app.domain.values.pages import Page, PageRequest
 from app.graphql.loaders.accounts import AccountLoader
 from app.graphql.loaders.groups import GroupLoader
-from app.graphql.loaders.lists import ListedKeys
+from app.graphql.loaders.lists import ListedKeys, batch_of
 from app.graphql.loaders.pages import PageLoader
 from app.ports import Ports
 from app.services.commerce.checkout_lists import checkouts_of_users
@@ -71,7 +71,7 @@ class OrderLoader:
     def lines(self, info: GraphQLResolveInfo, order: OrderSummary) -> tuple[OrderLine, ...]:
         """Return the lines of an order of a list."""
         if order.id not in self._lines:
-            missing = self._listed.beside(info, order.id) - self._lines.keys()
+            missing = batch_of(order.id, self._listed.beside(info, order.id), self._lines)
             found = lines_of_orders(self._ports, self._actor, missing)
             self._lines |= {key: found.get(key, ()) for key in missing}
         return self._lines[order.id]
@@ -84,10 +84,11 @@ class OrderLoader:
             orders = self._listed.beside(info, order.id)
             keys = {key for one in orders if (key := self._buyer_ids[one]) is not None}
             keys -= {self._actor.user_id}
-            missing = keys - self._buyers.keys()
-            found = buyers_of_orders(self._ports, self._actor, missing) if missing else {}
-            self._buyers |= {key: found.get(key) for key in missing}
-            buyers = [buyer for key in keys if (buyer := self._buyers[key]) is not None]
+            if order.user_id not in self._buyers:
+                missing = batch_of(order.user_id, keys, self._buyers)
+                found = buyers_of_orders(self._ports, self._actor, missing)
+                self._buyers |= {key: found.get(key) for key in missing}
+            buyers = [buyer for key in keys if (buyer := self._buyers.get(key)) is not None]
             self._accounts.add_users(info, buyers)
             self._groups.add_users(buyers)
         return self._buyers.get(order.user_id)

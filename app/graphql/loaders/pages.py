@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from graphql import GraphQLResolveInfo
 
 from app.domain.values.pages import Page
-from app.graphql.loaders.lists import place
+from app.graphql.loaders.lists import batch_of, place
 
 Item = TypeVar("Item")
 
@@ -29,5 +29,5 @@ class PageLoader(Generic[Item]):
         """Return the page of ``parent``, read with those of ``parents`` that aren't loaded."""
         loaded = self._loaded.setdefault((place(info), arguments), {})
         if parent not in loaded:
-            loaded |= read({parent, *parents} - loaded.keys())
+            loaded |= read(batch_of(parent, parents, loaded))
         return loaded[parent]

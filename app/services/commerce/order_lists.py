@@ -96,9 +96,10 @@ def orders_of_users(
     if not all(sees_order(actor, user_id) for user_id in user_ids):
         raise PermissionDenied(Permission.MANAGE_ORDERS)
     with ports.database.reading() as session:
-        return paging.read_page_by_parent(
-            ports, session, ORDERS, OrderRecord.user_id, user_ids, _NEWEST_FIRST, page, to_summary
+        found = paging.read_rows_by_parent(
+            ports, session, ORDERS, OrderRecord.user_id, user_ids, _NEWEST_FIRST, page
         )
+    return paging.pages_by_parent(found, to_summary)
 
 
 @requires(Permission.MANAGE_ORDERS)

@@ -16,7 +16,7 @@ from app.domain.webhooks.permissions import is_within_limit
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, staff_and_apps
-from app.services.lists.paging import Order, read_page_by_parent, read_rows_by_parent
+from app.services.lists.paging import Order, pages_by_parent, read_rows_by_parent
 from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.link_recipients import sent_links
@@ -98,10 +98,9 @@ def attempts_of_deliveries(
     parent = DeliveryAttemptRecord.delivery_id
     with ports.database.reading() as session:
         allowed = _within_limit(session, actor, DeliveryRecord.id, delivery_ids)
-        found = read_page_by_parent(
-            ports, session, query, parent, allowed, order, page, to_attempt
-        )
-    return {key: found.get(key) or empty_page() for key in delivery_ids}
+        found = read_rows_by_parent(ports, session, query, parent, allowed, order, page)
+    pages = pages_by_parent(found, to_attempt)
+    return {key: pages.get(key) or empty_page() for key in delivery_ids}
 
 
 @staff_and_apps

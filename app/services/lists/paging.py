@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import (
     BindParameter,
@@ -15,6 +15,7 @@ from sqlalchemy import (
     Row,
     ScalarSelect,
     Select,
+    UnaryExpression,
     func,
     literal,
     literal_column,
@@ -44,7 +45,7 @@ Column = (
     | InstrumentedAttribute[datetime]
     | ScalarSelect[int]
 )
-
+Parent = InstrumentedAttribute[int] | InstrumentedAttribute[int | None]
 
 _PARENT = "page_parent"
 _MAX_PARENTS = 128
@@ -100,27 +101,11 @@ def read_rows(
 
 
 @part
-def read_page_by_parent(
-    ports: Ports,
-    session: Session,
-    query: Select[*tuple[object, ...]],
-    parent: InstrumentedAttribute[int],
-    keys: Collection[int],
-    order: Order,
-    request: PageRequest,
-    item: Callable[[Row[*tuple[object, ...]]], Item],
-) -> Mapping[int, Page[Item]]:
-    """Return the pages of ``query`` as ``read_rows_by_parent`` does; each row becomes an item."""
-    found = read_rows_by_parent(ports, session, query, parent, keys, order, request)
-    return {key: with_items(rows, map(item, rows.items)) for key, rows in found.items()}
-
-
-@part
 def read_rows_by_parent(
     ports: Ports,
     session: Session,
     query: Select[*tuple[object, ...]],
-    parent: InstrumentedAttribute[int],
+    parent: Parent,
     keys: Collection[int],
     order: Order,
     request: PageRequest,
@@ -140,6 +125,15 @@ def read_rows_by_parent(
     }
 
 
+@part
+def pages_by_parent(
+    found: Mapping[int, Page[Row[*tuple[object, ...]]]],
+    item: Callable[[Row[*tuple[object, ...]]], Item],
+) -> Mapping[int, Page[Item]]:
+    """Return what ``read_rows_by_parent`` found; each row becomes an item."""
+    return {key: with_items(rows, map(item, rows.items)) for key, rows in found.items()}
+
+
 def _in_parts(keys: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the keys for one statement each, padded with 0, which no row has, to a power of two.
 
@@ -152,7 +146,7 @@ def _in_parts(keys: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 def _statement_by_parent(
     query: Query,
-    parent: InstrumentedAttribute[int],
+    parent: Parent,
     keys: Collection[int],
     order: Order,
     request: PageRequest,
@@ -167,7 +161,7 @@ def _statement_by_parent(
 
 
 def _statement(
-    query: Query, order: Order, request: PageRequest, *columns: Label[int]
+    query: Query, order: Order, request: PageRequest, *columns: Label[Any]
 ) -> Select[*tuple[object, ...]]:
     """Return the query for a page and the row after it: ``columns`` and the sort values last."""
     statement = query.add_columns(*columns, *(column.label(None) for column in order.columns))
@@ -180,7 +174,7 @@ def _statement(
 
 def _sorted(
     columns: Iterable[Column | ColumnElement[object]], order: Order, request: PageRequest
-) -> Iterator[ColumnElement[object]]:
+) -> Iterator[UnaryExpression[Any]]:
     for column in columns:
         yield column.desc() if _is_descending(order, request) else column.asc()
 
@@ -241,7 +235,7 @@ def _count(ports: Ports, query: Select[*tuple[object, ...]]) -> int:
         return session.scalar(counted) or 0
 
 
-def _count_of(ports: Ports, query: Query, parent: InstrumentedAttribute[int], key: int) -> int:
+def _count_of(ports: Ports, query: Query, parent: Parent, key: int) -> int:
     return _count(ports, query.where(parent == key))
 
 
