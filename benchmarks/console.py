@@ -44,7 +44,7 @@ from tests.fixtures.statements import recorded_statements
 
 ROWS = 100_000
 GOAL_MILLISECONDS = 50.0
-GOAL_STATEMENTS = 6
+GOAL_STATEMENTS = 8
 
 _TIMES = 7
 _FIRST_KEY = 1_000_000

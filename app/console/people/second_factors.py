@@ -135,9 +135,9 @@ def _values(form: SetupForm | None = None) -> dict[str, object]:
     user = caller().user
     secret = shown_once()
     empty = SetupForm(formdata=None)
-    # A page that was opened a while ago asks again before it shows a secret.
-    can_show = not needs_proof(ports(), actor(), show_app_setup)
     factors = show_own_second_factors(ports(), actor())
+    # A page that was opened a while ago asks again before it shows a secret.
+    can_show = factors.app.is_pending and not needs_proof(ports(), actor(), show_app_setup)
     return {
         "security": make_security_page(
             user,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, exists, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -85,7 +85,9 @@ def _read_codes(session: Session, user_id: int) -> CodesState:
 
 
 def _required_from(session: Session, user_id: int) -> datetime | None:
-    shop = session.get_one(ShopRecord, SHOP_ID)
-    is_staff = session.scalar(select(UserRecord.is_staff).where(UserRecord.id == user_id))
-    is_required = shop.staff_second_factor == StaffSecondFactor.REQUIRED.value
-    return shop.second_factor_from if is_required and is_staff else None
+    query = select(ShopRecord.second_factor_from).where(
+        ShopRecord.id == SHOP_ID,
+        ShopRecord.staff_second_factor == StaffSecondFactor.REQUIRED.value,
+        exists().where(UserRecord.id == user_id, UserRecord.is_staff),
+    )
+    return session.scalar(query)
