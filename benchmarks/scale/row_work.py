@@ -59,6 +59,7 @@ _SEARCHES = {
     "a missing word": "nobodyhasthis",
     "two frequent words": "smith anna",
     "two frequent words that don't meet": "anna julia",
+    "two frequent words that meet late": "julia smith",
     "a rare and a frequent word": "example.com quimby",
 }
 

@@ -24,6 +24,7 @@ from sqlalchemy import (
     union_all,
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session
+from typing_extensions import TypeVarTuple
 
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import (
@@ -38,6 +39,7 @@ from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
 
 Item = TypeVar("Item")
+Columns = TypeVarTuple("Columns")
 Query = Select[*tuple[object, ...]]
 Column = (
     InstrumentedAttribute[str]
@@ -165,11 +167,17 @@ def _statement(
 ) -> Select[*tuple[object, ...]]:
     """Return the query for a page and the row after it: ``columns`` and the sort values last."""
     statement = query.add_columns(*columns, *(column.label(None) for column in order.columns))
+    return in_order(statement, order, request).limit(request.size + 1)
+
+
+@part
+def in_order(query: Select[*Columns], order: Order, request: PageRequest) -> Select[*Columns]:
+    """Return ``query`` from the page's cursor on, in the order and direction of the page."""
     if request.cursor:
         places, values = tuple_(*order.columns), tuple_(*_typed(order, request))
         is_beyond = places < values if _is_descending(order, request) else places > values
-        statement = statement.where(is_beyond)
-    return statement.order_by(*_sorted(order.columns, order, request)).limit(request.size + 1)
+        query = query.where(is_beyond)
+    return query.order_by(*_sorted(order.columns, order, request))
 
 
 def _sorted(

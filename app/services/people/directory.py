@@ -1,11 +1,19 @@
 """People as others look them up: listed, searched for, found."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Select, exists, func, literal_column, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    exists,
+    func,
+    literal_column,
+    or_,
+    select,
+)
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
-from typing_extensions import TypeVarTuple
 
 from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.accounts.emails import normalize_email
@@ -23,16 +31,23 @@ from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import reads_replica, requires
 from app.services.identity.manageable_users import NEEDED
 from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
-from app.services.lists.paging import Order, read_page
+from app.services.lists.paging import Order, in_order, read_page
 from app.services.people.notes import has_reference
 
 _MAX_IDS = 1000
 _FREQUENT = 2000
 """Where counting how many begin with a word stops."""
 
+_NEAR = 10_000
+"""Matches of the first word that are looked up to see whether they have the others too."""
+
+_MANY = 100_000
+_MOST = 1_000_000
+"""Matches of the first word from which on, and of another one up to which, sets are compared."""
+
 _EVERYBODY = UserFilter()
 _BY_AGE = (UserRecord.id,)
-_BY_WORD = (UserWordRecord.word, UserWordRecord.user_id)
+_BY_WORD = Order((UserWordRecord.word, UserWordRecord.user_id))
 _SORTS = {
     UserSort.EMAIL: (UserRecord.email,),
     UserSort.FIRST_NAME: (UserRecord.first_name, UserRecord.last_name, UserRecord.id),
@@ -46,7 +61,6 @@ _SAID: Mapping[bool, ColumnElement[bool]] = {
 }
 """Not as values: an index of those who are locked out is used only by queries that say so."""
 _Query = Select[*tuple[object, ...]]
-Columns = TypeVarTuple("Columns")
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -159,7 +173,7 @@ def _list(
         raise Refused(Problem("GRAPHQL_ERROR", message, "sortBy"))
     with ports.database.reading() as session:
         if words:
-            query, order = _found(kinds, _rarest_first(session, kinds, words, page))
+            query, order = _found(session, kinds, words, page)
         else:
             query, order = _everybody(kinds, filter_)
         if filter_.is_active is not None:
@@ -167,76 +181,135 @@ def _list(
         if filter_.ids is not None:
             query = query.where(UserRecord.id.in_(_keys(filter_.ids)))
         query = query.where(*_membership(filter_), *_signs_in_by(filter_))
-        whole = _of_kinds(select(UserRecord.id), UserRecord.is_staff, kinds)
+        whole = select(UserRecord.id).where(*_of_kinds(UserRecord, kinds))
         return read_page(ports, session, query, order, page, read_user, whole)
 
 
 def _everybody(kinds: Collection[bool], filter_: UserFilter) -> tuple[_Query, Order]:
-    query = _of_kinds(select(*USER_COLUMNS), UserRecord.is_staff, kinds)
+    query = select(*USER_COLUMNS).where(*_of_kinds(UserRecord, kinds))
     columns = _BY_AGE if filter_.sort is None else _SORTS[filter_.sort]
     return query, Order(columns, descending=filter_.descending)
 
 
-def _found(kinds: Collection[bool], words: Sequence[str]) -> tuple[_Query, Order]:
-    """Select people who have, for each of ``words``, a word that begins with it.
+def _found(
+    session: Session, kinds: Collection[bool], typed: Sequence[str], page: PageRequest
+) -> tuple[_Query, Order]:
+    """Select people who have, for each of the ``typed`` words, a word that begins with it.
 
-    The index is read from the first word on. A person with two matching words is listed at the
-    earlier one.
+    They are sorted by the first word. A person with two matching words is listed at the earlier
+    one.
     """
-    leading, *others = words
-    query = (
-        select(*USER_COLUMNS)
-        .select_from(UserWordRecord)
-        .join(UserRecord, UserRecord.id == UserWordRecord.user_id)
-        .where(_begins(UserWordRecord.word, leading))
-    )
-    query = _of_kinds(query, UserWordRecord.is_staff, kinds)
+    (leading, *others), is_frequent = _rarest_first(session, kinds, typed, page)
+    entry = UserWordRecord
+    matching = [_begins(entry.word, leading), *_of_kinds(entry, kinds)]
+    if is_frequent and _rarely_meet(session, kinds, matching, others, page):
+        both = select(entry).where(*matching, *_in_sets(kinds, others))
+        # By itself: below a limit PostgreSQL would look people up one by one.
+        source = (
+            in_order(both, _BY_WORD, replace(page, cursor=()))
+            .cte("matches")
+            .prefix_with("MATERIALIZED", dialect="postgresql")
+        )
+        entry, matching = aliased(UserWordRecord, source), []
+    else:
+        matching += _looked_up(entry.user_id, others)
     earlier = aliased(UserWordRecord)
-    query = query.where(
-        ~exists().where(
-            earlier.user_id == UserWordRecord.user_id,
-            earlier.word >= leading,
-            earlier.word < UserWordRecord.word,
-        )
+    comes_earlier = exists().where(
+        earlier.user_id == entry.user_id, earlier.word >= leading, earlier.word < entry.word
     )
-    for word in others:
-        other_word = aliased(UserWordRecord)
-        statement = select(other_word.user_id).where(
-            other_word.user_id == UserWordRecord.user_id, _begins(other_word.word, word)
-        )
-        # The limit keeps PostgreSQL from gathering everybody who has the other word first.
-        query = query.where(statement.limit(1).scalar_subquery().is_not(None))
-    return query, Order(_BY_WORD)
+    people = select(*USER_COLUMNS).select_from(entry)
+    query = people.join(UserRecord, UserRecord.id == entry.user_id)
+    return query.where(*matching, ~comes_earlier), Order((entry.word, entry.user_id))
 
 
 def _rarest_first(
     session: Session, kinds: Collection[bool], words: Sequence[str], page: PageRequest
-) -> list[str]:
-    """Return ``words`` with the rarest first: only its matches are checked for the others.
+) -> tuple[Sequence[str], bool]:
+    """Return ``words`` with the rarest first, and whether that may have many matches.
 
-    Cursors contain the first word.
+    Only its matches are checked for the others. Cursors contain the first word.
     """
     if len(words) == 1:
-        return list(words)
+        return words, False
     place = str(page.cursor[0]) if page.cursor else ""
     began = [word for word in words if place.startswith(word)]
-    leading = began[0] if began else min(words, key=partial(_frequency, session, kinds))
-    return [leading, *(word for word in words if word != leading)]
+    frequencies = {} if began else _frequencies(session, kinds, words)
+    leading = began[0] if began else min(words, key=frequencies.__getitem__)
+    others = (word for word in words if word != leading)
+    return [leading, *others], frequencies.get(leading, _FREQUENT) == _FREQUENT
 
 
-def _frequency(session: Session, kinds: Collection[bool], word: str) -> int:
-    some = select(UserWordRecord.user_id).where(_begins(UserWordRecord.word, word))
-    some = _of_kinds(some, UserWordRecord.is_staff, kinds).limit(_FREQUENT)
-    return session.scalar(select(func.count()).select_from(some.subquery())) or 0
+def _frequencies(
+    session: Session, kinds: Collection[bool], words: Sequence[str]
+) -> dict[str, int]:
+    """Count how many begin with each of ``words``, up to a limit."""
+    counts = (
+        select(func.count())
+        .select_from(_keys_of_word(kinds, word).limit(_FREQUENT).subquery())
+        .scalar_subquery()
+        for word in words
+    )
+    return dict(zip(words, session.execute(select(*counts)).one(), strict=True))
+
+
+def _rarely_meet(
+    session: Session,
+    kinds: Collection[bool],
+    matching: Sequence[ColumnElement[bool]],
+    others: Sequence[str],
+    page: PageRequest,
+) -> bool:
+    """Return whether people are found sooner by comparing sets than by looking up each.
+
+    That is so if the first word has many matches and the next thousands of them don't have the
+    other words.
+    """
+    # SQLite looks up each in any case. Matches of both kinds have no index in their order.
+    if session.get_bind().dialect.name != "postgresql" or len(kinds) == len(NEEDED):
+        return False
+    matches = select(UserWordRecord.user_id).where(*matching)
+    near = in_order(matches, _BY_WORD, page).limit(_NEAR).subquery()
+    meet = select(near.c.user_id).where(*_looked_up(near.c.user_id, others)).exists()
+    too_large = (_keys_of_word(kinds, word).offset(_MOST).exists() for word in others)
+    many = matches.offset(_MANY).exists()
+    return bool(session.scalar(select(and_(~meet, many, ~or_(*too_large)))))
+
+
+def _keys_of_word(kinds: Collection[bool], word: str) -> Select[int]:
+    query = select(UserWordRecord.user_id).where(_begins(UserWordRecord.word, word))
+    return query.where(*_of_kinds(UserWordRecord, kinds))
+
+
+def _in_sets(kinds: Collection[bool], words: Sequence[str]) -> Iterator[ColumnElement[bool]]:
+    """Yield whether a person has each of ``words``, as PostgreSQL can join whole sets."""
+    for word in words:
+        other = aliased(UserWordRecord)
+        yield exists().where(
+            other.user_id == UserWordRecord.user_id,
+            _begins(other.word, word),
+            *_of_kinds(other, kinds),
+        )
+
+
+def _looked_up(
+    user_id: ColumnElement[int] | InstrumentedAttribute[int], words: Sequence[str]
+) -> Iterator[ColumnElement[bool]]:
+    """Yield whether a person has each of ``words``, looked up for each person."""
+    for word in words:
+        other = aliased(UserWordRecord)
+        of_person = select(other.user_id).where(
+            other.user_id == user_id, _begins(other.word, word)
+        )
+        # The limit keeps PostgreSQL from gathering everybody who has the other word first.
+        yield of_person.limit(1).scalar_subquery().is_not(None)
 
 
 def _of_kinds(
-    query: Select[*Columns], column: InstrumentedAttribute[bool], kinds: Collection[bool]
-) -> Select[*Columns]:
-    if len(kinds) == len(NEEDED):
-        return query
-    # One kind is an equality, which an index in the list's order begins with.
-    return query.where(column == next(iter(kinds)))
+    record: type[UserRecord] | type[UserWordRecord], kinds: Collection[bool]
+) -> Iterator[ColumnElement[bool]]:
+    if len(kinds) < len(NEEDED):
+        # One kind is an equality, which an index in the list's order begins with.
+        yield record.is_staff == next(iter(kinds))
 
 
 def _begins(column: InstrumentedAttribute[str], beginning: str) -> ColumnElement[bool]:
