@@ -4,7 +4,8 @@ Two web processes and a worker. What is due is sent on time, whether or not earl
 answered, and an answer's time counts from when its request was due. Each minute prints a line: the
 rates due/answered a second of each kind of request, with p50 and p99 in ms; how late the client
 sent them (p99, ms); what failed; what waits in the outbox and to be delivered; memory (PSS) of
-web and worker; cores taken by each service, and by processes that don't belong to it.
+web and worker; cores taken by each service, and by processes that don't belong to it. When it is
+interrupted (SIGINT), it prints the summary of the minutes until then.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ import multiprocessing
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.sharedctypes import Synchronized
 
@@ -31,6 +33,8 @@ WEB_PROCESSES = 2
 _ANSWER_SECONDS = 0.02
 _MINUTE = 60.0
 _PATIENCE = 60.0
+_INTERRUPTED = 130
+"""How shells report a program that SIGINT ended."""
 _MEASURED = ("web", "worker")
 """Whose memory is looked at: the database's and Valkey's grow with what is stored."""
 
@@ -47,11 +51,28 @@ def main(options: Namespace) -> int:
         services.processes["endpoints"] = multiprocessing.active_children()[0].pid or 0
         shop = DayShop(run, services.settings, f"http://{LOOPBACK}:{port}/hook")
         watch = _Watch(services, shop)
-        changes = asyncio.run(_live(services, shop, day, watch))
-        ending = _end(shop, changes, answered)
+
+        def live() -> Ending:
+            changes = asyncio.run(_live(services, shop, day, watch))
+            return _end(shop, changes, answered)
+
+        missed = report(watch.minutes, live)
         shop.ports.database.close()
-    _print(summary(watch.minutes, ending))
-    return int(bool(misses(watch.minutes, ending)))
+    return missed
+
+
+def report(minutes: Sequence[Minute], live: Callable[[], Ending]) -> int:
+    """Print the summary of the ``minutes`` that ``live`` adds; return 1 if it misses a goal.
+
+    Exits when interrupted, so that no other part is measured.
+    """
+    try:
+        ending = live()
+    except KeyboardInterrupt:
+        _print(summary(minutes, None) if minutes else "interrupted in the first minute\n")
+        sys.exit(_INTERRUPTED)
+    _print(summary(minutes, ending))
+    return int(bool(misses(minutes, ending)))
 
 
 async def _live(services: Services, shop: DayShop, day: Day, watch: "_Watch") -> int:

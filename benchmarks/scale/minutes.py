@@ -109,8 +109,11 @@ def line(number: int, minute: Minute) -> str:
     )
 
 
-def summary(minutes: Sequence[Minute], ending: Ending) -> str:
-    """Return the day's figures as lines, those of the busiest hour, and what was missed."""
+def summary(minutes: Sequence[Minute], ending: Ending | None) -> str:
+    """Return the day's figures as lines, those of the busiest hour, and what was missed.
+
+    A day that was interrupted has no ``ending``.
+    """
     day = total(minutes)
     peak = [minute for minute in minutes if HOURS[minute.hour][0] == 1.0]
     written = [_requests("the day", minutes)]
@@ -118,11 +121,18 @@ def summary(minutes: Sequence[Minute], ending: Ending) -> str:
         written.append(_requests("its busiest hour", peak))
     oldest = max(minute.queue.oldest for minute in minutes)
     late = f"{percentile(day.late, 0.99):.0f} and {max(day.late, default=0.0):.0f} ms"
-    made = f"{ending.delivered:,} of {ending.expected:,} deliveries made"
-    written += (
-        f"- {len(day.failures)} requests failed; p99 and maximum of the client's delay: {late}",
-        f"- {made}, {ending.arrived:,} arrived; the last {ending.seconds:.1f} s after the day",
-        f"- oldest due at the end of a minute: {oldest:.1f} s at most (limit: {MAX_AGE:.0f} s)",
+    written.append(
+        f"- {len(day.failures)} requests failed; p99 and maximum of the client's delay: {late}"
+    )
+    if ending is None:
+        written.append("- interrupted: deliveries weren't counted")
+    else:
+        made = f"{ending.delivered:,} of {ending.expected:,} deliveries made"
+        written.append(
+            f"- {made}, {ending.arrived:,} arrived; the last {ending.seconds:.1f} s after the day"
+        )
+    written.append(
+        f"- oldest due at the end of a minute: {oldest:.1f} s at most (limit: {MAX_AGE:.0f} s)"
     )
     written += (f"- {text}" for text in _memory(minutes))
     written += (f"- failed: {text}" for text in sorted(set(day.failures))[:_SHOWN])
@@ -130,14 +140,15 @@ def summary(minutes: Sequence[Minute], ending: Ending) -> str:
     return "\n".join(written) + "\n"
 
 
-def misses(minutes: Sequence[Minute], ending: Ending) -> list[str]:
-    """Return the goals that the day misses."""
+def misses(minutes: Sequence[Minute], ending: Ending | None) -> list[str]:
+    """Return the goals that the day misses, as far as it went."""
     grown = growth(minutes)
     allowed = _allowed(minutes)
     goals = {
         "every request is answered": not total(minutes).failures,
         "the queue doesn't grow": all(one.queue.oldest <= MAX_AGE for one in minutes),
-        "every delivery is made": ending.delivered == ending.expected <= ending.arrived,
+        "every delivery is made": ending is None
+        or ending.delivered == ending.expected <= ending.arrived,
         **{f"the memory of {name}": mebi <= allowed for name, mebi in grown.items()},
     }
     return [goal for goal, is_met in goals.items() if not is_met]
