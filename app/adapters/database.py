@@ -132,10 +132,7 @@ class SqlDatabase:
     def measure(self) -> Iterator[Measurement]:
         """Return how many connections are in use, and could be."""
         for name, engine in (("writing", self._writing), ("reading", self._reading)):
-            pool = engine.pool
-            if isinstance(pool, QueuePool):
-                yield CONNECTIONS, max(0, pool.checkedout()), (name,)
-                yield CONNECTIONS_MAX, pool.size() + max(0, pool._max_overflow), (name,)  # noqa: SLF001
+            yield from measure_pool(engine, name)
 
     def close(self) -> None:
         """Give every connection back to the system."""
@@ -267,3 +264,11 @@ def connect_database(
         ping_after=ping_after,
     )
     return SqlDatabase(*engines, max_writers)
+
+
+def measure_pool(engine: Engine, name: str) -> Iterator[Measurement]:
+    """Yield how many connections of the pool called ``name`` are in use, and could be."""
+    pool = engine.pool
+    if isinstance(pool, QueuePool):
+        yield CONNECTIONS, max(0, pool.checkedout()), (name,)
+        yield CONNECTIONS_MAX, pool.size() + max(0, pool._max_overflow), (name,)  # noqa: SLF001

@@ -10,10 +10,9 @@ from typing import Any, NoReturn
 from sqlalchemy import Engine, Select, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import QueuePool
 from typing_extensions import override
 
-from app.adapters.database import SqlDatabase
+from app.adapters.database import SqlDatabase, measure_pool
 from app.adapters.database_errors import translate_errors
 from app.adapters.database_outage import Outage
 from app.adapters.database_postgresql import replica_engine
@@ -25,7 +24,7 @@ from app.domain.values.installation_errors import (
     Unreachable,
 )
 from app.ports import Metrics, NamedRow
-from app.ports.metrics import CONNECTIONS, CONNECTIONS_MAX, REPLICA_READS, Measurement
+from app.ports.metrics import REPLICA_READS, Measurement
 from app.ports.replica import MAX_LAG
 from app.ports.traces import Traces
 
@@ -141,11 +140,7 @@ class SqlReplica:
 
     def measure(self) -> Iterator[Measurement]:
         """Return how many connections are in use, and could be."""
-        pool = self._engine.pool
-        if isinstance(pool, QueuePool):
-            most = pool.size() + max(0, pool._max_overflow)  # noqa: SLF001
-            yield CONNECTIONS, max(0, pool.checkedout()), ("replica",)
-            yield CONNECTIONS_MAX, most, ("replica",)
+        return measure_pool(self._engine, "replica")
 
     def close(self) -> None:
         self._asked = -_IDLE_SECONDS

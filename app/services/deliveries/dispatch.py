@@ -14,6 +14,7 @@ from app.models import DeliveryRecord, WebhookRecord
 from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.services.authorization.register import internal, part
+from app.services.lists.index_hints import is_due
 
 BATCH_SIZE = 16
 """Deliveries to one endpoint that one lease covers: they are made one after the other."""
@@ -40,10 +41,7 @@ _LAST_END = bindparam("last_lease", type_=UtcDateTime)
 
 _delivery = DeliveryRecord
 IS_DUE = (
-    # Said although the comparison implies it: a plan of PostgreSQL that knows no moment takes a
-    # third of all deliveries for due otherwise, and reads the table from its beginning.
-    _delivery.next_attempt_at.is_not(None),
-    _delivery.next_attempt_at <= _NOW,
+    is_due(_delivery.next_attempt_at, _NOW),
     or_(
         _delivery.lease_until.is_(None),
         _delivery.lease_until <= _NOW,

@@ -10,6 +10,7 @@ from app.domain.authorization.actor import Actor
 from app.models import DeliveryRecord, OutboxEventRecord, OutboxMailRecord
 from app.ports import Ports
 from app.services.authorization.register import internal
+from app.services.lists.index_hints import is_due
 from app.services.operations.worker_heartbeat import read_worker_status
 
 MAX_COUNTED = 100_000
@@ -43,19 +44,11 @@ def read_backlog(ports: Ports, actor: Actor) -> Backlog:
     query = select(
         _count(
             one.where(
-                # Said twice: ``dispatch.IS_DUE`` says why.
-                DeliveryRecord.next_attempt_at.is_not(None),
-                DeliveryRecord.next_attempt_at <= now,
-                DeliveryRecord.lease_until.is_(None),
+                is_due(DeliveryRecord.next_attempt_at, now), DeliveryRecord.lease_until.is_(None)
             )
         ),
         _count(one.where(OutboxEventRecord.closed_at.is_(None))),
-        _count(
-            one.where(
-                OutboxMailRecord.next_attempt_at.is_not(None),
-                OutboxMailRecord.next_attempt_at <= now,
-            )
-        ),
+        _count(one.where(is_due(OutboxMailRecord.next_attempt_at, now))),
     )
     with ports.database.reading() as session:
         deliveries, events, mails = session.execute(query).one()

@@ -15,6 +15,7 @@ from app.models.record import UtcDateTime
 from app.ports import Ports
 from app.services.authorization.register import internal
 from app.services.deliveries import dispatch, fanout
+from app.services.lists.index_hints import is_due
 
 _HOST_NOW = bindparam("host_now", type_=UtcDateTime)
 
@@ -24,12 +25,8 @@ _WAITING = {
     "mail": or_(
         select(ResetRequestRecord.id).exists(),
         select(OutboxMailRecord.id).where(OutboxMailRecord.awaited_event_id.is_not(None)).exists(),
-        # Said twice, as of deliveries: ``IS_DUE`` says why.
         select(OutboxMailRecord.id)
-        .where(
-            OutboxMailRecord.next_attempt_at.is_not(None),
-            OutboxMailRecord.next_attempt_at <= _HOST_NOW,
-        )
+        .where(is_due(OutboxMailRecord.next_attempt_at, _HOST_NOW))
         .exists(),
     ),
     "installations": select(AppInstallationRecord.id)
