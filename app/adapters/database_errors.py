@@ -33,6 +33,8 @@ _AWAY = ("08", "57P", "53300")
 """Beginnings of its states for a connection that broke, a shutdown, and too many connections."""
 
 _WAITED_TOO_LONG = "55P03"
+_TOO_MANY_PARAMETERS = "number of parameters must be between"
+"""What PostgreSQL's library says of a statement of ours that it doesn't send."""
 
 
 @contextmanager
@@ -61,7 +63,7 @@ def _fault(error: BaseException | None) -> Fault | None:
     state = getattr(error, "sqlstate", "")
     # What a server answers has a state; without one, there was no answer.
     if state is None:
-        gone = type(error).__name__ == "OperationalError"
+        gone = type(error).__name__ == "OperationalError" and _TOO_MANY_PARAMETERS not in message
         return DatabaseUnavailable(message) if gone else None
     return _postgresql_fault(state, message)
 

@@ -7,7 +7,7 @@ from threading import Barrier, Event
 
 import pytest
 from sqlalchemy import delete, func, select, text, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
@@ -16,6 +16,9 @@ from app.models import GroupRecord, SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Database
 from tests.adapters.database_rows import NOON, USER, new_user, rename_shop, shop_name
+
+_MOST_PARAMETERS = 65_535
+"""What PostgreSQL's protocol can count."""
 
 WAIT = 30
 """Seconds after which a test that should never wait so long gives up."""
@@ -214,6 +217,26 @@ def test_uncreatable_folder_is_reported(tmp_path: Path) -> None:
     database = connect_database(f"sqlite:///{tmp_path / 'folder' / 'shop.sqlite3'}")
     with pytest.raises(Unreachable, match=r"its folder .* cannot be made"):
         shop_name(database)
+    database.close()
+
+
+@pytest.mark.parametrize("parameters", [1_000, 70_000])
+def test_statement_with_too_many_parameters_is_no_outage(
+    postgresql_url: str, parameters: int
+) -> None:
+    database = connect_database(postgresql_url)
+    query = select(UserRecord.id).where(UserRecord.id.in_(range(parameters)))
+
+    def find() -> int:
+        with database.reading() as session:
+            return len(session.scalars(query).all())
+
+    if parameters > _MOST_PARAMETERS:
+        with pytest.raises(OperationalError):
+            find()
+    else:
+        assert find() == 0
+    assert shop_name(database)
     database.close()
 
 

@@ -19,12 +19,18 @@ from app.ports import Ports
 from app.ports.http import HttpResponse
 from app.services.deliveries.dispatch import lease_due_deliveries
 from app.services.deliveries.fanout import fan_out_events
-from app.services.deliveries.lists import DeliveryFilter, deliveries_of_webhooks, show_delivery
+from app.services.deliveries.lists import (
+    DeliveryFilter,
+    attempts_of_deliveries,
+    deliveries_of_webhooks,
+    show_delivery,
+)
 from app.services.deliveries.replays import replay_deliveries
 from app.services.deliveries.sending import send_deliveries
 from app.services.outbox.publisher import add_event
 from app.services.webhooks.stored_webhooks import set_saver
 from tests.builders.apps import make_app
+from tests.builders.deliveries import store_attempt
 from tests.builders.people import make_staff, sign_in
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fakes.clock import FakeClock
@@ -174,10 +180,14 @@ def test_limited_token_sees_no_deliveries_of_webhooks_saved_with_more(
     limited = Actor(ActorKind.APP, app_id=owner[0], permissions=limit, token_limit=limit)
     with ports.database.transaction() as session:
         set_saver(session.get_one(WebhookRecord, narrow), saver_of(limited))
+    made = {key: store_attempt(ports, key) for key in keys.values()}
+    ten = PageRequest(10)
+    deliveries = deliveries_of_webhooks(ports, limited, keys, ten, DeliveryFilter())
+    attempts = attempts_of_deliveries(ports, limited, made, ten)
     for hook, key in keys.items():
-        page = deliveries_of_webhooks(ports, limited, keys, PageRequest(10), DeliveryFilter())[
-            hook
-        ]
+        page = deliveries[hook]
+        shown = [one.id for one in attempts[key].items]
+        assert shown == ([made[key]] if hook == narrow else [])
         seen = [one.id for one in page.items], page.count(), show_delivery(ports, limited, key)
         assert bool(seen[2]) is (hook == narrow)
         assert seen[:2] == (([key], 1) if hook == narrow else ([], 0))

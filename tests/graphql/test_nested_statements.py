@@ -14,12 +14,14 @@ from graphql import (
     is_object_type,
     is_required_argument,
 )
+from sqlalchemy import update
 
 from app.domain.authorization.permissions import Permission
+from app.domain.events import EventType
 from app.domain.values.ids import to_global_id
-from app.graphql.loaders import lists
+from app.graphql.loaders import accounts, lists, pages
 from app.graphql.schema import schema
-from app.models import AppExtensionRecord
+from app.models import AppExtensionRecord, DeliveryRecord
 from app.ports import Ports
 from app.settings import Settings
 from tests.builders.addresses import make_address
@@ -194,15 +196,19 @@ def test_orders_are_read_of_those_customers_for_whom_they_are_selected(
     assert _parents(of_customers, "orders.user_id") == (8 if read == 5 else 1)
 
 
+@pytest.mark.parametrize(("size", "batches"), [(1, 3), (2, 5)])
 def test_lists_of_many_parents_are_read_in_batches(
     ports: Ports,
     api: ApiClient,
     customers: list[int],
     manager: str,
     monkeypatch: pytest.MonkeyPatch,
+    size: int,
+    batches: int,
 ) -> None:
-    monkeypatch.setattr(lists, "_MAX_KEYS", 2)
-    fields = "id orders(first: 5) { edges { node { id userEmail lines { id } } } }"
+    for module in (lists, pages, accounts):
+        monkeypatch.setattr(module, "MAX_AT_ONCE", 4)
+    fields = f"id orders(first: {size}) {{ edges {{ node {{ id userEmail lines {{ id }} }} }} }}"
     query = f"{{ customers(first: 5) {{ edges {{ node {{ email note {fields} }} }} }} }}"
     with recorded_statements() as statements:
         answer = api.run(query, manager)
@@ -210,9 +216,75 @@ def test_lists_of_many_parents_are_read_in_batches(
     orders = [order["node"] for person in people for order in person["orders"]["edges"]]
     assert [order["userEmail"] for order in orders] == [person["email"] for person in people]
     assert all(order["lines"] for order in orders)
-    for condition in (r"orders\.user_id = \d", r"order_lines\.order_id IN", r"users\.note AS"):
+    # Four rows at once: a page has one row more than it shows.
+    expected = {r"orders\.user_id = \d": batches, r"users\.note AS": 2}
+    for condition, number in expected.items():
         found = [one for one in selects(statements) if re.search(condition, one)]
-        assert len(found) == 3, condition
+        assert len(found) == number, condition
+
+
+def test_parameters_of_a_statement_are_bounded_by_the_size_of_a_page(
+    ports: Ports, api: ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, token = make_app(ports, "an app", Permission.MANAGE_USERS)
+    for _ in range(5):
+        webhook = make_webhook(ports, app)
+        for _ in range(3):
+            make_delivery(ports, webhook)
+    with ports.database.transaction() as session:
+        with_link = EventType.ACCOUNT_SET_PASSWORD_REQUESTED.value
+        session.execute(update(DeliveryRecord).values(event=with_link))
+    monkeypatch.setattr(pages, "MAX_AT_ONCE", 6)
+    query = "{ app { webhooks { eventDeliveries(first: 2) { edges { node { payload } } } } } }"
+    with recorded_statements() as statements:
+        answer = api.run(query, token)
+    assert [len(one["eventDeliveries"]["edges"]) for one in answer["webhooks"]] == [2] * 5
+    lengths = [
+        keys.count(",") + 1
+        for one in selects(statements)
+        for keys in re.findall(r"IN \(([\d, ]+)\)", one)
+    ]
+    # The app's key, then those of deliveries.
+    assert lengths == [1, 4, 4, 2]
+
+
+def test_no_more_members_of_groups_are_listed_than_are_shown(ports: Ports, api: ApiClient) -> None:
+    shown, hidden = (make_group(ports, name, STAFF) for name in ("shown", "hidden"))
+    boss = make_user(ports, "boss@example.com", is_superuser=True, groups=[shown])
+    for number, group in enumerate((shown, hidden, hidden)):
+        make_user(ports, f"{number}@staff.example.com", is_staff=True, groups=[group])
+    members = f"users {{ {ORDERS} }}"
+    query = f"{{ me {{ editableGroups {{ id }} permissionGroups {{ {members} }} }} }}"
+    with recorded_statements() as statements:
+        (group,) = api.run(query, sign_in(ports, boss).access)["permissionGroups"]
+    assert len(group["users"]) == 2
+    # The caller's own are read by themselves.
+    assert _parents(selects(statements), "orders.user_id") == 2
+
+
+def test_members_are_read_once_for_each_place(ports: Ports, api: ApiClient, manager: str) -> None:
+    for number in range(3):
+        group = make_group(ports, f"{number}", STAFF)
+        make_user(ports, f"{number}@staff.example.com", is_staff=True, groups=[group])
+    places = f"a: users {{ id }} b: users {{ {ORDERS} }}"
+    query = f"{{ permissionGroups(first: 5) {{ edges {{ node {{ {places} }} }} }} }}"
+    with recorded_statements() as statements:
+        api.run(query, manager)
+    # The caller, the groups, the members twice, their orders.
+    assert len(selects(statements)) == 5
+
+
+def test_webhooks_of_apps_show_their_app_without_another_statement(
+    ports: Ports, api: ApiClient
+) -> None:
+    app, token = make_app(ports, "an app", Permission.MANAGE_PRODUCTS)
+    for _ in range(3):
+        make_webhook(ports, app)
+    with recorded_statements() as statements:
+        found = api.run("{ app { name webhooks { app { name } } } }", token)
+    assert [webhook["app"]["name"] for webhook in found["webhooks"]] == ["an app"] * 3
+    # The caller, the app, its webhooks.
+    assert len(selects(statements)) == 3
 
 
 def test_attempts_are_read_at_those_deliveries_for_which_they_are_selected(

@@ -201,4 +201,18 @@ VALUES = (
         "@part\ndef drop_links",
         "services/accounts/test_email_change_links.py",
     ),
+    Mutant(
+        "A limited app token sees no deliveries of webhooks that it can't change",
+        "app/services/deliveries/lists.py",
+        "allowed = _within_limit(session, actor, WebhookRecord.id, webhook_ids)",
+        "allowed = webhook_ids",
+        "graphql/test_event_deliveries.py",
+    ),
+    Mutant(
+        "A limited app token sees no attempts at deliveries of such webhooks",
+        "app/services/deliveries/lists.py",
+        "allowed = _within_limit(session, actor, DeliveryRecord.id, delivery_ids)",
+        "allowed = delivery_ids",
+        "graphql/test_event_deliveries.py",
+    ),
 )

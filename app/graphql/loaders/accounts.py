@@ -1,7 +1,7 @@
 """Loads what belongs to users, for all users of a response at once."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import TypeVar
 
 from graphql import GraphQLResolveInfo
@@ -10,7 +10,7 @@ from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.values.metadata import Metadata
-from app.graphql.loaders.lists import ListedKeys, batch_of
+from app.graphql.loaders.lists import MAX_AT_ONCE, ListedKeys
 from app.ports import Ports
 from app.services.accounts.addresses import addresses_of_users
 from app.services.metadata.user_metadata import (
@@ -56,9 +56,16 @@ class AccountLoader:
         """Whether a user is noted at the field of ``info``."""
         return self._listed.has(info, user_id)
 
-    def beside(self, info: GraphQLResolveInfo, user_id: int) -> AbstractSet[int]:
-        """Return the users listed with the one whose field ``info`` is about, and that one."""
-        return self._listed.beside(info, user_id)
+    def following(
+        self, info: GraphQLResolveInfo, user_id: int, size: int = MAX_AT_ONCE
+    ) -> Sequence[int]:
+        """Return the key of the user whose field ``info`` is about, and of those listed after."""
+        return self._listed.following(info, user_id, size)
+
+    def users_following(self, info: GraphQLResolveInfo, user: User) -> Sequence[User]:
+        """Return the user whose field ``info`` is about, and those listed after them."""
+        _, *others = self.following(info, user.id)
+        return [user, *(self._users[key] for key in others)]
 
     def public_metadata(self, user: User) -> Metadata:
         """Return it; raises ``PermissionDenied`` as ``public_metadata_of_users`` does."""
@@ -116,9 +123,11 @@ class AccountLoader:
     ) -> Loaded | None:
         if user.id not in loaded:
             # Callers who see one of the customers, or of the staff, see them all.
-            is_listed = user.id in self._users
-            others = self._users.values() if is_listed else ()
-            same_kind = (one.id for one in others if one.is_staff == user.is_staff)
-            users = {user.id: user, **self._users}
-            loaded |= read([users[key] for key in batch_of(user.id, same_kind, loaded)])
+            others = self._users.values() if user.id in self._users else ()
+            missing = (
+                one
+                for one in others
+                if one.is_staff == user.is_staff and one.id != user.id and one.id not in loaded
+            )
+            loaded |= read([user, *islice(missing, MAX_AT_ONCE - 1)])
         return loaded.get(user.id)

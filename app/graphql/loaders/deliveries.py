@@ -1,6 +1,7 @@
 """Loads deliveries of webhooks and attempts at them, for all webhooks of a list at once."""
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 
 from graphql import GraphQLResolveInfo
 
@@ -46,8 +47,8 @@ class DeliveryLoader:
             self._listed.add(info, (one.id for page in found.values() for one in page.items))
             return found
 
-        beside = self._webhooks.beside(info, webhook)
-        return self._deliveries.page(info, (request, filter_), webhook, beside, read)
+        webhooks = partial(self._webhooks.following, info, webhook)
+        return self._deliveries.page(info, (request, filter_), webhook, webhooks, read)
 
     def attempts(
         self, info: GraphQLResolveInfo, delivery: int, request: PageRequest
@@ -57,5 +58,5 @@ class DeliveryLoader:
         def read(deliveries: Collection[int]) -> Mapping[int, Page[Attempt]]:
             return attempts_of_deliveries(self._ports, self._actor, deliveries, request)
 
-        beside = self._listed.beside(info, delivery)
-        return self._attempts.page(info, request, delivery, beside, read)
+        deliveries = partial(self._listed.following, info, delivery)
+        return self._attempts.page(info, (request, None), delivery, deliveries, read)

@@ -1,4 +1,4 @@
-"""Loads the members of groups in one statement per response."""
+"""Loads the members of groups, for all groups of a list at once."""
 
 from collections.abc import Iterable
 
@@ -8,43 +8,41 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.groups import PermissionGroup
 from app.graphql.loaders.accounts import AccountLoader
+from app.graphql.loaders.lists import ListedKeys, Place, place
 from app.ports import Ports
 from app.services.people.group_lists import all_groups, list_members
 
 
 class GroupLoader:
-    """The groups under one root field.
-
-    A list adds all of its groups first, so that their members are read together.
-    """
+    """The groups under one root field; a list adds all of its groups first."""
 
     def __init__(self, ports: Ports, actor: Actor, accounts: AccountLoader) -> None:
         self._ports = ports
         self._actor = actor
         self._accounts = accounts
-        self._group_ids: set[int] = set()
-        self._members: dict[int, tuple[User, ...]] = {}
+        self._listed = ListedKeys()
+        self._members: dict[Place, dict[int, tuple[User, ...]]] = {}
         self._every_group: tuple[PermissionGroup, ...] | None = None
 
-    def add_groups(self, groups: Iterable[int]) -> None:
-        """Note groups whose members may be read."""
-        self._group_ids.update(groups)
+    def add_groups(self, info: GraphQLResolveInfo, groups: Iterable[int]) -> None:
+        """Note the groups of the lists at the field of ``info``."""
+        self._listed.add(info, groups)
 
-    def add_users(self, users: Iterable[User]) -> None:
-        """Note the groups of users, whose members may be read."""
-        self.add_groups(group.id for user in users for group in user.groups)
+    def add_groups_of(self, info: GraphQLResolveInfo, user: User) -> None:
+        """Note the groups of a user, and of the users listed after them, at the same field."""
+        if not all(self._listed.has(info, group.id) for group in user.groups):
+            users = self._accounts.users_following(info, user)
+            self.add_groups(info, (group.id for one in users for group in one.groups))
 
     def members(self, info: GraphQLResolveInfo, group: int) -> tuple[User, ...]:
         """Return the members; raises ``PermissionDenied`` as ``list_members`` does."""
-        if group not in self._members:
-            missing = {group, *self._group_ids} - self._members.keys()
-            by_group = list_members(self._ports, self._actor, missing)
-            self._members |= by_group
-            members = [user for users in by_group.values() for user in users]
-            self.add_users(members)
-            self._accounts.add_users(info, members)
-        self._accounts.add_users(info, self._members[group])
-        return self._members[group]
+        loaded = self._members.setdefault(place(info), {})
+        if group not in loaded:
+            missing = [key for key in self._listed.following(info, group) if key not in loaded]
+            found = list_members(self._ports, self._actor, missing)
+            loaded |= found
+            self._accounts.add_users(info, (one for users in found.values() for one in users))
+        return loaded[group]
 
     def editable_by(self, user: User) -> tuple[PermissionGroup, ...]:
         """Return the groups whose permissions ``user`` has."""

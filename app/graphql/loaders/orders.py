@@ -1,7 +1,7 @@
 """Loads orders and carts of people, lines and buyers of orders, for all of a list at once."""
 
-from collections.abc import Collection, Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 
 from graphql import GraphQLResolveInfo
 
@@ -11,8 +11,7 @@ from app.domain.commerce.checkouts import Checkout
 from app.domain.commerce.orders import OrderLine, OrderSummary
 from app.domain.values.pages import Page, PageRequest
 from app.graphql.loaders.accounts import AccountLoader
-from app.graphql.loaders.groups import GroupLoader
-from app.graphql.loaders.lists import ListedKeys, batch_of
+from app.graphql.loaders.lists import ListedKeys, Place, place
 from app.graphql.loaders.pages import PageLoader
 from app.ports import Ports
 from app.services.commerce.checkout_lists import checkouts_of_users
@@ -26,17 +25,14 @@ from app.services.commerce.order_lists import (
 class OrderLoader:
     """The orders of the lists under one root field; a list adds all of its orders first."""
 
-    def __init__(
-        self, ports: Ports, actor: Actor, accounts: AccountLoader, groups: GroupLoader
-    ) -> None:
+    def __init__(self, ports: Ports, actor: Actor, accounts: AccountLoader) -> None:
         self._ports = ports
         self._actor = actor
         self._accounts = accounts
-        self._groups = groups
         self._listed = ListedKeys()
         self._buyer_ids: dict[int, int | None] = {}
         self._lines: dict[int, tuple[OrderLine, ...]] = {}
-        self._buyers: dict[int, User | None] = {}
+        self._buyers: dict[Place, dict[int, User | None]] = {}
         self._orders: PageLoader[OrderSummary] = PageLoader()
         self._checkouts: PageLoader[Checkout] = PageLoader()
 
@@ -56,7 +52,8 @@ class OrderLoader:
             self.add_orders(info, (order for page in found.values() for order in page.items))
             return found
 
-        return self._orders.page(info, request, user_id, self._beside(info, user_id), read)
+        people = partial(self._following, info, user_id)
+        return self._orders.page(info, (request, None), user_id, people, read)
 
     def checkouts(
         self, info: GraphQLResolveInfo, user_id: int, request: PageRequest
@@ -66,12 +63,14 @@ class OrderLoader:
         def read(user_ids: Collection[int]) -> Mapping[int, Page[Checkout]]:
             return checkouts_of_users(self._ports, self._actor, user_ids, request)
 
-        return self._checkouts.page(info, request, user_id, self._beside(info, user_id), read)
+        people = partial(self._following, info, user_id)
+        return self._checkouts.page(info, (request, None), user_id, people, read)
 
     def lines(self, info: GraphQLResolveInfo, order: OrderSummary) -> tuple[OrderLine, ...]:
         """Return the lines of an order of a list."""
         if order.id not in self._lines:
-            missing = batch_of(order.id, self._listed.beside(info, order.id), self._lines)
+            orders = self._listed.following(info, order.id)
+            missing = [key for key in orders if key not in self._lines]
             found = lines_of_orders(self._ports, self._actor, missing)
             self._lines |= {key: found.get(key, ()) for key in missing}
         return self._lines[order.id]
@@ -80,25 +79,23 @@ class OrderLoader:
         """Return another person who placed an order of a list, if the caller can see them."""
         if order.user_id is None:
             return None
-        if not self._accounts.is_listed(info, order.user_id):
-            orders = self._listed.beside(info, order.id)
-            keys = {key for one in orders if (key := self._buyer_ids[one]) is not None}
-            keys -= {self._actor.user_id}
-            if order.user_id not in self._buyers:
-                missing = batch_of(order.user_id, keys, self._buyers)
-                found = buyers_of_orders(self._ports, self._actor, missing)
-                self._buyers |= {key: found.get(key) for key in missing}
-            buyers = [buyer for key in keys if (buyer := self._buyers.get(key)) is not None]
-            self._accounts.add_users(info, buyers)
-            self._groups.add_users(buyers)
-        return self._buyers.get(order.user_id)
+        loaded = self._buyers.setdefault(place(info), {})
+        if order.user_id not in loaded:
+            orders = self._listed.following(info, order.id)
+            keys = dict.fromkeys((order.user_id, *map(self._buyer_ids.get, orders)))
+            unneeded = {self._actor.user_id, *loaded}
+            missing = [key for key in keys if key is not None and key not in unneeded]
+            found = buyers_of_orders(self._ports, self._actor, missing)
+            loaded |= {key: found.get(key) for key in missing}
+            self._accounts.add_users(info, [found[key] for key in missing if key in found])
+        return loaded.get(order.user_id)
 
-    def _beside(self, info: GraphQLResolveInfo, user_id: int) -> AbstractSet[int]:
-        """Return the people listed with a person, as far as the caller sees as much of them.
+    def _following(self, info: GraphQLResolveInfo, user_id: int, size: int) -> Sequence[int]:
+        """Return a person and those listed after them, as far as the caller sees as much of them.
 
         Everyone sees their own orders and carts. Callers who see one other person's see all.
         """
         own = self._actor.user_id
         if user_id == own:
-            return frozenset()
-        return self._accounts.beside(info, user_id) - {own}
+            return (user_id,)
+        return [key for key in self._accounts.following(info, user_id, size) if key != own]

@@ -1,33 +1,40 @@
-"""Loads the pages of a nested list for all of its parents at once."""
+"""Loads the pages of a nested list for several of its parents at once."""
 
-from collections.abc import Callable, Collection, Hashable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from graphql import GraphQLResolveInfo
 
-from app.domain.values.pages import Page
-from app.graphql.loaders.lists import batch_of, place
+from app.domain.values.pages import Page, PageRequest
+from app.graphql.loaders.lists import MAX_AT_ONCE, place
 
 Item = TypeVar("Item")
 
 
 class PageLoader(Generic[Item]):
-    """The pages of one field, by its place in the document, its arguments and its parent's key."""
+    """The pages of one field, by its place in the document, its arguments and its parent's key.
+
+    Only the pages that were read last are kept: the items of a response come in order.
+    """
 
     def __init__(self) -> None:
-        self._loaded: dict[Hashable, dict[int, Page[Item]]] = {}
+        self._loaded: dict[Hashable, Mapping[int, Page[Item]]] = {}
 
     def page(
         self,
         info: GraphQLResolveInfo,
-        arguments: Hashable,
+        arguments: tuple[PageRequest, Hashable],
         parent: int,
-        parents: AbstractSet[int],
+        parents: Callable[[int], Sequence[int]],
         read: Callable[[Collection[int]], Mapping[int, Page[Item]]],
     ) -> Page[Item]:
-        """Return the page of ``parent``, read with those of ``parents`` that aren't loaded."""
-        loaded = self._loaded.setdefault((place(info), arguments), {})
-        if parent not in loaded:
-            loaded |= read(batch_of(parent, parents, loaded))
-        return loaded[parent]
+        """Return the page of ``parent``, read with those of parents after it.
+
+        ``parents`` returns the keys of so many of them, ``parent`` first; ``arguments`` are those
+        of the page and of its filter.
+        """
+        name = (place(info), arguments)
+        if parent not in self._loaded.get(name, ()):
+            request, _ = arguments
+            self._loaded[name] = read(parents(max(1, MAX_AT_ONCE // (request.size + 1))))
+        return self._loaded[name][parent]

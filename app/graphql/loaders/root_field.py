@@ -27,5 +27,5 @@ def make_loaders(
     """Return loaders that have read nothing; ``AccountLoader`` explains the arguments."""
     accounts = AccountLoader(ports, actor, proven, owners)
     groups = GroupLoader(ports, actor, accounts)
-    orders = OrderLoader(ports, actor, accounts, groups)
+    orders = OrderLoader(ports, actor, accounts)
     return Loaders(accounts, groups, orders, DeliveryLoader(ports, actor))

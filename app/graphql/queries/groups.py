@@ -70,7 +70,7 @@ class GroupQueries(graphene.ObjectType):
         )
         request = page_request("permissionGroups", arguments)
         page = list_groups(context.ports, context.actor, request, filter_)
-        context.loaders(info).groups.add_groups(group.id for group in page.items)
+        context.loaders(info).groups.add_groups(info, (group.id for group in page.items))
         return page
 
     @staticmethod

@@ -175,6 +175,5 @@ def _filter(arguments: dict[str, Any], filter_: dict[str, Any]) -> UserFilter:
 
 def _load_together(info: GraphQLResolveInfo, page: Page[User]) -> Page[User]:
     context: RequestContext = info.context
-    context.loaders(info).groups.add_users(page.items)
     context.loaders(info).accounts.add_users(info, page.items)
     return page

@@ -173,7 +173,7 @@ class User(graphene.ObjectType):
         self: domain.User, info: GraphQLResolveInfo
     ) -> tuple[domain.Group, ...]:
         context: RequestContext = info.context
-        context.loaders(info).groups.add_users([self])
+        context.loaders(info).groups.add_groups_of(info, self)
         return self.groups
 
     def resolve_editable_groups(
@@ -183,7 +183,7 @@ class User(graphene.ObjectType):
             return ()
         context: RequestContext = info.context
         groups = context.loaders(info).groups.editable_by(self)
-        context.loaders(info).groups.add_groups(group.id for group in groups)
+        context.loaders(info).groups.add_groups(info, (group.id for group in groups))
         return groups
 
     def resolve_sessions(
