@@ -17,6 +17,18 @@ ADVICE = (
 STAYS_HERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
 """For a page no other machine exists, so whatever it fetches from one is missing in the test."""
 
+DISABLED_FEATURES = (
+    # A second page behind each window's address bar: as costly as one of the console's.
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    # What Playwright disables: of two lists, Chromium takes the last.
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
+    *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
+    *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect"),
+    *("TcpPortRandomizationWin", "OptimizationHints", "NetworkTimeServiceQuerying"),
+    *("AimEnabled", "PreconnectToSearch", "msForceBrowserSignIn"),
+    "msEdgeUpdateLaunchServicesPreferredVersion",
+)
+
 
 def chromium_path(run_directory: Path) -> str:
     """Where Chromium is; root on a Debian gets it installed, once for all workers of the run.
@@ -34,7 +46,8 @@ def launch_arguments(run_directory: Path) -> dict[str, object]:
 
 def switches() -> list[str]:
     """What Chromium must be told; its sandbox does not work for root."""
-    return [STAYS_HERE] if os.geteuid() else ["--no-sandbox", STAYS_HERE]
+    told = [STAYS_HERE, f"--disable-features={','.join(DISABLED_FEATURES)}"]
+    return told if os.geteuid() else ["--no-sandbox", *told]
 
 
 def _on_the_path() -> str | None:

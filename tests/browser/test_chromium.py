@@ -1,13 +1,19 @@
 """The browser that the other tests look through shows what a page says."""
 
 import io
+import re
+from pathlib import Path
 
+import playwright
 import pytest
 from PIL import Image
 from playwright.sync_api import Error, Page
 
+from tests.browser.chromium import DISABLED_FEATURES
+
 pytestmark = pytest.mark.browser
 
+DRIVER = Path(playwright.__file__).parent / "driver/package/lib/coreBundle.js"
 GREEN_PAGE = "data:text/html,<title>Green</title><body style='background: rgb(0, 128, 0)'>"
 
 
@@ -27,3 +33,11 @@ def test_page_runs_script_and_has_letters(page: Page) -> None:
 def test_page_reaches_no_other_machine(page: Page) -> None:
     with pytest.raises(Error, match="ERR_NAME_NOT_RESOLVED"):
         page.goto("https://192.0.2.1/")
+
+
+def test_features_that_playwright_disables_stay_disabled() -> None:
+    found = re.search(r"\bdisabledFeatures = \[(.*?)\]", DRIVER.read_text(), re.DOTALL)
+    assert found, "Playwright keeps its list elsewhere"
+    features = set(re.findall(r'"(\w+)"', found[1]))
+    assert "PaintHolding" in features
+    assert features <= set(DISABLED_FEATURES)
