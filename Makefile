@@ -8,7 +8,7 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
-LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --quiet
+LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-strip-extras --no-annotate --no-header --python-version 3.11 --quiet
 
 PROVIDER := tests/provider
 CLIENTS := tests/clients
