@@ -53,6 +53,36 @@ class Book(graphene.ObjectType):
     reviews = graphene.List(lambda: Book, first=graphene.Int())
 
 
+class Leaflet(graphene.ObjectType):
+    """Fields without resolvers, read from an object's attributes."""
+
+    title = graphene.NonNull(graphene.String)
+    pages = graphene.Int()
+    missing = graphene.String()
+    failing = graphene.String()
+    fault = GenericScalar()
+    misfit = graphene.Int()
+    empty = graphene.NonNull(graphene.String)
+    blank = graphene.String()
+    author = graphene.Field(Author)
+
+
+class StoredLeaflet:
+    """What a ``Leaflet`` is read from."""
+
+    title = "The Tides"
+    pages = 4
+    fault = RuntimeError("torn")
+    misfit = "many"
+    empty = None
+    blank = None
+    author = None
+
+    @property
+    def failing(self) -> str:
+        raise RuntimeError(f"cannot connect to {SECRET}")
+
+
 class BookEdge(graphene.ObjectType):
     node = graphene.Field(Book)
 
@@ -68,6 +98,8 @@ class Query(graphene.ObjectType):
     caller = graphene.String()
     book = graphene.Field(Book)
     hollow = graphene.Field(Book)
+    leaflet = graphene.Field(Leaflet)
+    leaflets = graphene.List(graphene.NonNull(Leaflet))
     books = graphene.Field(
         BookConnection, first=graphene.Int(), last=graphene.Int(), after=graphene.String()
     )
@@ -103,6 +135,12 @@ class Query(graphene.ObjectType):
 
     def resolve_hollow(self, _info: GraphQLResolveInfo) -> dict[str, Any]:
         return {}
+
+    def resolve_leaflet(self, _info: GraphQLResolveInfo) -> StoredLeaflet:
+        return StoredLeaflet()
+
+    def resolve_leaflets(self, _info: GraphQLResolveInfo) -> list[StoredLeaflet]:
+        return [StoredLeaflet(), StoredLeaflet()]
 
     def resolve_broken(self, _info: GraphQLResolveInfo) -> str:
         raise RuntimeError(f"cannot connect to {SECRET}")

@@ -28,12 +28,24 @@ LEAVES = [
     "hollow { title tags }",
 ]
 BOOK = ["title", "tags", "__typename", "t: tags", "author { name }", "reviews { title }"]
+LEAFLET = [
+    *("title", "pages", "missing", "failing", "fault", "misfit", "empty", "blank", "__typename"),
+    *("p: pages", "author { name }", "title @skip(if: $yes)"),
+]
+
+
+def selected(field: str, inner: list[str]) -> st.SearchStrategy[str]:
+    """Return some of the fields ``inner``, in any order, of an object at ``field``."""
+    lists = st.lists(st.sampled_from(inner), min_size=1)
+    return lists.map(lambda fields: f"{field} {{ {' '.join(fields)} }}")
+
+
 FIELDS = st.lists(
     st.sampled_from(LEAVES)
     | st.sampled_from(["brokenAlways", "...F", "... on Query { greeting }", "__typename"])
-    | st.lists(st.sampled_from(BOOK), min_size=1).map(
-        lambda inner: f"book {{ {' '.join(inner)} }}"
-    )
+    | selected("book", BOOK)
+    | selected("leaflet", LEAFLET)
+    | selected("leaflets", LEAFLET)
     | st.sampled_from(["always @skip(if: $yes)", "always @include(if: $yes)"]),
     min_size=1,
 )

@@ -1,13 +1,17 @@
 """Runs one operation of a valid document."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
+from graphene.types.resolver import get_default_resolver
 from graphql import (
     ExecutionContext,
     FieldNode,
     GraphQLEnumType,
     GraphQLError,
+    GraphQLField,
     GraphQLNonNull,
     GraphQLObjectType,
     GraphQLOutputType,
@@ -44,17 +48,35 @@ class Unservable(Exception):
     """A resolver gave what its field's type cannot express: our fault, never the client's."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Selected:
+    """A field that a place in the document selects, the same for all objects at that place.
+
+    A field with an ``attribute`` has no resolver of its own: its value is that attribute of the
+    object, and ``serialize`` turns it into what is sent.
+    """
+
+    name: str
+    nodes: list[FieldNode]
+    attribute: str = ""
+    serialize: Callable[[Any], Any] = str
+
+
 class Executor(ExecutionContext):
     """graphql-core's executor for valid documents and synchronous resolvers.
 
     It separates internal errors from errors that clients can read: the library raises
     ``GraphQLError`` for both, with the value in its message. It doesn't check results for being
-    awaitable, and has a short way for values and objects; together that saves a third of a field's
+    awaitable, and has short ways for values and objects; together that saves half of a field's
     time.
     ``readmit`` reads the caller again before the second and every later field of a mutation.
     """
 
     readmit: Readmit | None = None
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._selections: dict[tuple[int, int], tuple[object, Sequence[_Selected]]] = {}
 
     @override
     def execute_fields(
@@ -64,12 +86,44 @@ class Executor(ExecutionContext):
         path: Path | None,
         fields: dict[str, list[FieldNode]],
     ) -> dict[str, Any]:
-        return {
-            name: self.execute_field(
-                parent_type, source_value, nodes, Path(path, name, parent_type.name)
-            )
-            for name, nodes in fields.items()
-        }
+        return self._execute(parent_type, source_value, path, _select(parent_type, fields))
+
+    @override
+    def complete_object_value(
+        self,
+        return_type: GraphQLObjectType,
+        field_nodes: list[FieldNode],
+        info: GraphQLResolveInfo,
+        path: Path,
+        result: Any,
+    ) -> dict[str, Any]:
+        if return_type.is_type_of and not return_type.is_type_of(result, info):
+            raise GraphQLError(f"Expected a value of type '{return_type.name}'.", field_nodes)
+        # By identity: the lists of nodes last as long as the selections that they are in.
+        key = id(return_type), id(field_nodes)
+        found = self._selections.get(key)
+        if found is None:
+            fields = self.collect_subfields(return_type, field_nodes)
+            found = self._selections[key] = field_nodes, _select(return_type, fields)
+        return self._execute(return_type, result, path, found[1])
+
+    def _execute(
+        self,
+        parent_type: GraphQLObjectType,
+        source: Any,
+        path: Path | None,
+        selection: Sequence[_Selected],
+    ) -> dict[str, Any]:
+        """Return the selected fields of one object."""
+        data: dict[str, Any] = {}
+        for selected in selection:
+            name = selected.name
+            value = _plain_value(source, selected) if selected.attribute else None
+            if value is None:
+                field_path = Path(path, name, parent_type.name)
+                value = self.execute_field(parent_type, source, selected.nodes, field_path)
+            data[name] = value
+        return data
 
     @override
     def execute_fields_serially(
@@ -155,6 +209,39 @@ class Executor(ExecutionContext):
             if error.path is None:
                 raise Unservable(error.message) from error
             raise
+
+
+def _select(
+    parent_type: GraphQLObjectType, fields: dict[str, list[FieldNode]]
+) -> Sequence[_Selected]:
+    return [
+        _selected(name, nodes, field_of(parent_type, nodes[0])) for name, nodes in fields.items()
+    ]
+
+
+def _selected(name: str, nodes: list[FieldNode], field: GraphQLField) -> _Selected:
+    resolve = field.resolve
+    kind = field.type.of_type if isinstance(field.type, GraphQLNonNull) else field.type
+    if (
+        isinstance(kind, _LEAVES)
+        and isinstance(resolve, partial)
+        and resolve.func is get_default_resolver()
+    ):
+        return _Selected(name, nodes, resolve.args[0], kind.serialize)
+    return _Selected(name, nodes)
+
+
+def _plain_value(source: object, selected: _Selected) -> Any:
+    """Return the value of a field without a resolver, ``None`` if it takes the executor's care.
+
+    That is for null, and for everything that is wrong, which the field is read again to find out.
+    """
+    try:
+        found = getattr(source, selected.attribute)
+        value = None if isinstance(found, Exception) else selected.serialize(found)
+    except Exception:  # noqa: BLE001 - raised again when the field is read again
+        return None
+    return None if value is Undefined else value
 
 
 def execute(
