@@ -2,14 +2,21 @@
 
 import re
 import tomllib
+from importlib.metadata import PackageNotFoundError, requires
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from app.domain.values.version import VERSION
 from tests.house.sources import ROOT, project_files
 
 PLACE_OF_A_MACHINE = re.compile(rb"(?<![\w.~$}*-])/(?:home|root|Users|work)/[\w.]")
 LOCK_FILES = ("requirements.txt", "requirements-dev.txt")
+PINNED = re.compile(
+    r"(?P<name>[\w.-]+)(\[(?P<extras>[\w, -]+)\])?==\S+( ; [^#]+?)?"
+    r"(\s+--hash=sha256:[0-9a-f]{64})+"
+)
 
 
 def test_readme_names_the_command_that_the_integration_runs() -> None:
@@ -22,12 +29,40 @@ def test_readme_names_the_command_that_the_integration_runs() -> None:
 @pytest.mark.parametrize("name", LOCK_FILES)
 def test_every_package_is_pinned_with_hashes(name: str) -> None:
     text = (ROOT / name).read_text().replace("\\\n", "")
-    unpinned = [
-        line
-        for line in text.splitlines()
-        if not re.fullmatch(r"[\w.\[\],-]+==\S+( ; [^#]+?)?(\s+--hash=sha256:[0-9a-f]{64})+", line)
-    ]
+    unpinned = [line for line in text.splitlines() if not PINNED.fullmatch(line)]
     assert unpinned == []
+
+
+@pytest.mark.parametrize("name", LOCK_FILES)
+def test_packages_are_pinned_with_the_extras_that_others_ask_for(name: str) -> None:
+    """Otherwise pip refuses the list as soon as one of them has a newer release."""
+    text = (ROOT / name).read_text().replace("\\\n", "")
+    pinned = {
+        canonicalize_name(found["name"]): set(re.findall(r"[\w-]+", found["extras"] or ""))
+        for line in text.splitlines()
+        if (found := PINNED.fullmatch(line))
+    }
+    asked = [
+        (package, Requirement(text))
+        for package in pinned
+        for text in _requirements(package)
+        if "[" in text.partition(";")[0]
+    ]
+    missing = [
+        f"{package} asks for {needed}"
+        for package, needed in asked
+        if (needed.marker is None or needed.marker.evaluate({"extra": ""}))
+        and not needed.extras <= pinned[canonicalize_name(needed.name)]
+    ]
+    assert asked
+    assert missing == []
+
+
+def _requirements(package: str) -> list[str]:
+    try:
+        return requires(package) or []
+    except PackageNotFoundError:  # one of another system or Python
+        return []
 
 
 @pytest.mark.parametrize("name", [*LOCK_FILES, "requirements.in", "requirements-dev.in"])
