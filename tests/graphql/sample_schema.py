@@ -64,6 +64,7 @@ class Leaflet(graphene.ObjectType):
     misfit = graphene.Int()
     empty = graphene.NonNull(graphene.String)
     blank = graphene.String()
+    nothing = graphene.JSONString()
     author = graphene.Field(Author)
 
 
@@ -76,6 +77,7 @@ class StoredLeaflet:
     misfit = "many"
     empty = None
     blank = None
+    nothing = None
     author = None
 
     @property

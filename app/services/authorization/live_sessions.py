@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, select
@@ -110,6 +111,8 @@ USER_COLUMNS = (
     UserRecord.language_code.label("user_language_code"),
 )
 """What ``read_user`` expects in a row."""
+
+_user_values_in = attrgetter(*(column.name for column in USER_COLUMNS))
 
 SESSION_COLUMNS = (
     SessionRecord.id.label("session_id"),
@@ -242,26 +245,29 @@ def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession 
 @part
 def read_user(row: NamedRow) -> User:
     """A person from a row that has ``USER_COLUMNS``, raw or typed, with every right they hold."""
-    is_superuser = bool(row.user_is_superuser)
-    groups = _groups(row.user_groups)
-    direct = read_permissions(row.user_permissions)
+    key, email, first_name, last_name, *others = _user_values_in(row)
+    is_staff, is_active, is_confirmed, is_superuser, *others = others
+    date_joined, updated_at, last_login, direct, group_texts, *others = others
+    avatar, time_zone, language_code = others
+    groups = _groups(group_texts)
+    held = ALL_PERMISSIONS if is_superuser else _held(read_permissions(direct), groups)
     return User(
-        id=row.user_id,
-        email=row.user_email,
-        first_name=row.user_first_name,
-        last_name=row.user_last_name,
-        is_staff=bool(row.user_is_staff),
-        is_active=bool(row.user_is_active),
-        is_confirmed=bool(row.user_is_confirmed),
-        is_superuser=is_superuser,
-        date_joined=_required_moment(row.user_date_joined),
-        updated_at=_required_moment(row.user_updated_at),
-        last_login=moment(row.user_last_login),
-        permissions=ALL_PERMISSIONS if is_superuser else _held(direct, groups),
+        id=key,
+        email=email,
+        first_name=first_name,
+        last_name=last_name,
+        is_staff=bool(is_staff),
+        is_active=bool(is_active),
+        is_confirmed=bool(is_confirmed),
+        is_superuser=bool(is_superuser),
+        date_joined=_required_moment(date_joined),
+        updated_at=_required_moment(updated_at),
+        last_login=moment(last_login),
+        permissions=held,
         groups=groups,
-        avatar=row.user_avatar,
-        time_zone=row.user_time_zone,
-        language_code=row.user_language_code,
+        avatar=avatar,
+        time_zone=time_zone,
+        language_code=language_code,
     )
 
 

@@ -19,7 +19,7 @@ from app.models import ProductRecord
 from app.ports import Ports
 from app.services.authorization.register import public, reads_replica
 from app.services.commerce.stored_products import PRODUCTS, to_product
-from app.services.lists.paging import Order, read_page
+from app.services.lists.paging import Order, narrowed, read_page
 from app.services.lists.range_filters import can_match, in_range, keys_of, limit_values
 
 _COLUMNS = {
@@ -29,6 +29,7 @@ _COLUMNS = {
     ProductSortField.CREATED_AT: (ProductRecord.created_at, ProductRecord.id),
     ProductSortField.LAST_MODIFIED_AT: (ProductRecord.updated_at, ProductRecord.id),
 }
+_PUBLISHED = PRODUCTS.where(ProductRecord.is_published.is_(True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,7 @@ def list_products(
     """
     if not all(map(can_match, (filter_.search, *(filter_.slugs or ())))):
         return empty_page()
-    query = PRODUCTS.where(*_conditions(filter_))
-    if not sees_unpublished(actor):
-        query = query.where(ProductRecord.is_published.is_(True))
+    query = narrowed(PRODUCTS if sees_unpublished(actor) else _PUBLISHED, _conditions(filter_))
     order = Order(_COLUMNS[sort_by], descending)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_product)

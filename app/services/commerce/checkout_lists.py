@@ -11,7 +11,7 @@ from app.models import CheckoutRecord
 from app.ports import Ports
 from app.services.authorization.register import public, users_or
 from app.services.commerce.stored_checkouts import CHECKOUTS, to_checkouts, token_in
-from app.services.lists.paging import Order, read_rows_by_parent
+from app.services.lists.paging import Order, Parents, read_rows_by_parent
 
 _OPEN = CHECKOUTS.where(CheckoutRecord.completed_at.is_(None))
 _NEWEST_FIRST = Order((CheckoutRecord.id,), descending=True)
@@ -44,7 +44,7 @@ def checkouts_of_users(
         raise PermissionDenied(Permission.MANAGE_CHECKOUTS, Permission.HANDLE_CHECKOUTS)
     with ports.database.reading() as session:
         found = read_rows_by_parent(
-            ports, session, _OPEN, CheckoutRecord.user_id, user_ids, _NEWEST_FIRST, page
+            ports, session, _OPEN, Parents(CheckoutRecord.user_id, user_ids), _NEWEST_FIRST, page
         )
         rows = [row for rows in found.values() for row in rows.items]
         carts = {cart.id: cart for cart in to_checkouts(session, actor, rows)}

@@ -82,7 +82,7 @@ def list_orders(
     if not can_match(filter_.search) or not can_match(filter_.customer):
         return empty_page()
     order = _NEWEST_FIRST if sort_by is None else paging.Order(_COLUMNS[sort_by], descending)
-    return _page(ports, ORDERS.where(*_conditions(filter_)), order, page)
+    return _page(ports, paging.narrowed(ORDERS, _conditions(filter_)), order, page)
 
 
 @users_or(Permission.MANAGE_ORDERS)
@@ -96,9 +96,8 @@ def orders_of_users(
     if not all(sees_order(actor, user_id) for user_id in user_ids):
         raise PermissionDenied(Permission.MANAGE_ORDERS)
     with ports.database.reading() as session:
-        found = paging.read_rows_by_parent(
-            ports, session, ORDERS, OrderRecord.user_id, user_ids, _NEWEST_FIRST, page
-        )
+        parents = paging.Parents(OrderRecord.user_id, user_ids)
+        found = paging.read_rows_by_parent(ports, session, ORDERS, parents, _NEWEST_FIRST, page)
     return paging.pages_by_parent(found, to_summary)
 
 

@@ -29,6 +29,7 @@ PRODUCT_COLUMNS = tuple(getattr(ProductRecord, name).label(f"product_{name}") fo
 """What ``to_product`` expects in a row."""
 
 _values_in = attrgetter(*(column.name for column in PRODUCT_COLUMNS))
+_fields_of = attrgetter(*_FIELDS)
 
 PRODUCTS: Select[*tuple[object, ...]] = select(*PRODUCT_COLUMNS)
 
@@ -39,18 +40,20 @@ _RANDOM_LENGTH = 8
 @part
 def to_product(row: NamedRow) -> Product:
     """The product in a row that has ``PRODUCT_COLUMNS``."""
-    return _product(dict(zip(_FIELDS, _values_in(row), strict=True)))
+    return _product(*_values_in(row))
 
 
 @part
 def product_of(stored: ProductRecord) -> Product:
     """The product in its record."""
-    return _product({name: getattr(stored, name) for name in _FIELDS})
+    return _product(*_fields_of(stored))
 
 
-def _product(values: dict[str, Any]) -> Product:
-    units, currency = values.pop("price"), values.pop("currency")
-    return Product(price=None if units == NO_PRICE else of_units(units, currency), **values)
+def _product(
+    id_: int, name: str, slug: str, description: str, units: int, currency: str, *others: Any
+) -> Product:
+    price = None if units == NO_PRICE else of_units(units, currency)
+    return Product(id_, name, slug, description, price, *others)
 
 
 @part

@@ -1,10 +1,11 @@
 """Deliveries and their attempts, as those see them who may manage the webhook."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.domain.authorization.actor import Actor
@@ -16,7 +17,13 @@ from app.domain.webhooks.permissions import is_within_limit
 from app.models import DeliveryAttemptRecord, DeliveryRecord, WebhookRecord
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part, staff_and_apps
-from app.services.lists.paging import Order, pages_by_parent, read_rows_by_parent
+from app.services.lists.paging import (
+    Order,
+    Parents,
+    narrowed,
+    pages_by_parent,
+    read_rows_by_parent,
+)
 from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
 from app.services.webhooks.link_recipients import sent_links
@@ -42,6 +49,8 @@ ATTEMPT_COLUMNS = (
     DeliveryAttemptRecord.response,
 )
 
+_APP = "viewing_app"
+
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFilter:
@@ -64,16 +73,12 @@ def deliveries_of_webhooks(
     None of a webhook that the caller may not see, or by a limited app token not change. One
     statement, another if the deliveries hold links, and another for a limited app token.
     """
-    query = _visible(actor, *DELIVERY_COLUMNS)
-    if filter_.status is not None:
-        query = query.where(DeliveryRecord.status == filter_.status.value)
-    if filter_.event:
-        query = query.where(DeliveryRecord.event == filter_.event)
+    query = narrowed(_visible(actor, *DELIVERY_COLUMNS), _conditions(filter_))
     order = Order((DeliveryRecord.id,), descending=True)
-    parent = DeliveryRecord.webhook_id
     with ports.database.reading() as session:
         allowed = _within_limit(session, actor, WebhookRecord.id, webhook_ids)
-        found = read_rows_by_parent(ports, session, query, parent, allowed, order, page)
+        parents = Parents(DeliveryRecord.webhook_id, allowed)
+        found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
         read = [to_delivery(row) for rows in found.values() for row in rows.items]
         shown = {delivery.id: delivery for delivery in _shown(ports, actor, session, read)}
     pages = {
@@ -91,14 +96,12 @@ def attempts_of_deliveries(
     None at a delivery that the caller may not see. One statement, and another for a limited app
     token.
     """
-    query = _visible(actor, *ATTEMPT_COLUMNS).join(
-        DeliveryAttemptRecord, DeliveryAttemptRecord.delivery_id == DeliveryRecord.id
-    )
+    query = _with_attempts(_visible(actor, *ATTEMPT_COLUMNS))
     order = Order((DeliveryAttemptRecord.id,), descending=True)
-    parent = DeliveryAttemptRecord.delivery_id
     with ports.database.reading() as session:
         allowed = _within_limit(session, actor, DeliveryRecord.id, delivery_ids)
-        found = read_rows_by_parent(ports, session, query, parent, allowed, order, page)
+        parents = Parents(DeliveryAttemptRecord.delivery_id, allowed)
+        found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
     pages = pages_by_parent(found, to_attempt)
     return {key: pages.get(key) or empty_page() for key in delivery_ids}
 
@@ -112,7 +115,7 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
     query = _visible(actor, *DELIVERY_COLUMNS, *SAVER_COLUMNS)
     query = query.where(DeliveryRecord.id == delivery_id)
     with ports.database.reading() as session:
-        row = session.execute(query).one_or_none()
+        row = session.execute(query, _viewer(actor)).one_or_none()
         if row is None or not is_within_limit(actor, read_saver(row)):
             return None
         (delivery,) = _shown(ports, actor, session, [to_delivery(row)])
@@ -122,16 +125,39 @@ def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery
 def _visible(actor: Actor, *columns: InstrumentedAttribute[Any]) -> Select[*tuple[object, ...]]:
     """Return the query of the deliveries of an app's own webhooks, or with MANAGE_APPS of all."""
     viewer = actor.viewer
+    if not (viewer.is_app or viewer.holds(Permission.MANAGE_APPS)):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    return _query(*columns, of_app=viewer.is_app)
+
+
+def _viewer(actor: Actor) -> Mapping[str, object]:
+    """Return the value that the query of ``_visible`` takes."""
+    return {_APP: actor.viewer.app_id} if actor.viewer.is_app else {}
+
+
+# The same query whenever it's asked for, so that its statements are kept.
+@cache
+def _query(*columns: InstrumentedAttribute[Any], of_app: bool) -> Select[*tuple[object, ...]]:
     query = (
         select(*columns)
         .select_from(DeliveryRecord)
         .join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
     )
-    if viewer.is_app:
-        return query.where(WebhookRecord.app_id == viewer.app_id)
-    if not viewer.holds(Permission.MANAGE_APPS):
-        raise PermissionDenied(Permission.MANAGE_APPS)
-    return query
+    return query.where(WebhookRecord.app_id == bindparam(_APP)) if of_app else query
+
+
+@cache
+def _with_attempts(query: Select[*tuple[object, ...]]) -> Select[*tuple[object, ...]]:
+    return query.join(
+        DeliveryAttemptRecord, DeliveryAttemptRecord.delivery_id == DeliveryRecord.id
+    )
+
+
+def _conditions(filter_: DeliveryFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.status is not None:
+        yield DeliveryRecord.status == filter_.status.value
+    if filter_.event:
+        yield DeliveryRecord.event == filter_.event
 
 
 def _within_limit(

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from sqlalchemy import (
     ColumnElement,
@@ -31,7 +32,7 @@ from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import reads_replica, requires
 from app.services.identity.manageable_users import NEEDED
 from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
-from app.services.lists.paging import Order, in_order, read_page
+from app.services.lists.paging import Order, in_order, narrowed, read_page
 from app.services.people.notes import has_reference
 
 _MAX_IDS = 1000
@@ -176,19 +177,20 @@ def _list(
             query, order = _found(session, kinds, words, page)
         else:
             query, order = _everybody(kinds, filter_)
-        if filter_.is_active is not None:
-            query = query.where(UserRecord.is_active.is_(_SAID[filter_.is_active]))
-        if filter_.ids is not None:
-            query = query.where(UserRecord.id.in_(_keys(filter_.ids)))
-        query = query.where(*_membership(filter_), *_signs_in_by(filter_))
+        query = narrowed(query, _conditions(filter_))
         whole = select(UserRecord.id).where(*_of_kinds(UserRecord, kinds))
         return read_page(ports, session, query, order, page, read_user, whole)
 
 
 def _everybody(kinds: Collection[bool], filter_: UserFilter) -> tuple[_Query, Order]:
-    query = select(*USER_COLUMNS).where(*_of_kinds(UserRecord, kinds))
     columns = _BY_AGE if filter_.sort is None else _SORTS[filter_.sort]
-    return query, Order(columns, descending=filter_.descending)
+    return _of_kinds_query(*kinds), Order(columns, descending=filter_.descending)
+
+
+@cache
+def _of_kinds_query(*kinds: bool) -> _Query:
+    """Return the same query whenever it's asked for, so that its statements are kept."""
+    return select(*USER_COLUMNS).where(*_of_kinds(UserRecord, kinds))
 
 
 def _found(
@@ -316,15 +318,16 @@ def _begins(column: InstrumentedAttribute[str], beginning: str) -> ColumnElement
     return (column >= beginning) & (column < end_of(beginning))
 
 
-def _membership(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+def _conditions(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
+    if filter_.is_active is not None:
+        yield UserRecord.is_active.is_(_SAID[filter_.is_active])
+    if filter_.ids is not None:
+        yield UserRecord.id.in_(_keys(filter_.ids))
     if filter_.group_id is not None:
         # By another name: the subqueries of a person's own groups use the table too.
         member = aliased(GroupMemberRecord)
         in_group = select(member.user_id).where(member.group_id == filter_.group_id)
         yield UserRecord.id.in_(in_group)
-
-
-def _signs_in_by(filter_: UserFilter) -> Iterator[ColumnElement[bool]]:
     way = filter_.signs_in_by
     if way is SignInMethod.NO_SIGN_ON:
         yield ~has_sign_on()

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
+from sqlalchemy import bindparam
+
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied
@@ -11,6 +13,9 @@ from app.ports import Ports
 from app.services.authorization.register import staff_and_apps
 from app.services.webhooks.limited_tokens import visible_webhook
 from app.services.webhooks.stored_webhooks import WEBHOOKS, to_webhook
+
+_ANY = WEBHOOKS.where(WebhookRecord.id == bindparam("webhook_id"))
+_OWN = _ANY.where(WebhookRecord.app_id == bindparam("viewing_app"))
 
 
 @staff_and_apps
@@ -41,11 +46,9 @@ def show_webhook(ports: Ports, actor: Actor, webhook_id: int) -> Webhook | None:
     viewer = actor.viewer
     if not viewer.is_app and not viewer.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
-    query = WEBHOOKS.where(WebhookRecord.id == webhook_id)
-    if viewer.is_app:
-        query = query.where(WebhookRecord.app_id == viewer.app_id)
+    values = {"webhook_id": webhook_id, "viewing_app": viewer.app_id}
     with ports.database.reading() as session:
-        row = session.execute(query).one_or_none()
+        row = session.execute(_OWN if viewer.is_app else _ANY, values).one_or_none()
     return None if row is None else visible_webhook(actor, to_webhook(ports, *row))
 
 

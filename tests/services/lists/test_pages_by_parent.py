@@ -8,7 +8,7 @@ from sqlalchemy import Row, Select, select
 from app.domain.values.pages import Page, PageRequest
 from app.models import AddressRecord
 from app.ports import Ports
-from app.services.lists.paging import Order, read_rows, read_rows_by_parent
+from app.services.lists.paging import Order, Parents, read_rows, read_rows_by_parent
 from tests.builders.addresses import make_address
 from tests.builders.people import make_user
 from tests.fixtures.statements import recorded_statements, selects
@@ -38,7 +38,7 @@ def pages_of(
 ) -> Mapping[int, Rows]:
     with ports.database.reading() as session:
         return read_rows_by_parent(
-            ports, session, QUERY, AddressRecord.user_id, people, order, request
+            ports, session, QUERY, Parents(AddressRecord.user_id, people), order, request
         )
 
 

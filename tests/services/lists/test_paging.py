@@ -1,8 +1,12 @@
 """Pages of stored lists: every item once, at any depth, both ways, on both databases."""
 
+import gc
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
 
 import pytest
 from sqlalchemy import Row, Select, select
@@ -12,7 +16,7 @@ from app.domain.values.pages import Counts, Page, PageRequest, make_cursor, read
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.lists import paging
-from app.services.lists.paging import Order, read_page
+from app.services.lists.paging import Order, narrowed, read_page
 from tests.fixtures.statements import recorded_statements, selects
 
 LENGTH = 23
@@ -45,10 +49,16 @@ def people(ports: Ports) -> None:
         )
 
 
+@cache
+def query_of(up_to: int) -> Select[*tuple[object, ...]]:
+    """Return the same query whenever it's asked for, as a module's constant is."""
+    return select(UserRecord.email).where(UserRecord.id <= up_to)
+
+
 def page_of(
     ports: Ports, request: PageRequest, order: Order = BY_KEY, *, up_to: int = 1000
 ) -> Page[str]:
-    query: Select[*tuple[object, ...]] = select(UserRecord.email).where(UserRecord.id <= up_to)
+    query = query_of(up_to)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, request, email, select(UserRecord.id))
 
@@ -213,3 +223,42 @@ def test_counting_stops_at_its_limit(ports: Ports, monkeypatch: pytest.MonkeyPat
     page = page_of(ports, PageRequest(3, is_counted=True), up_to=2)
     assert page.counts == Counts(2, 6)
     assert page_of(ports, PageRequest(3, is_counted=True)).counts == Counts(6, 6)
+
+
+@pytest.mark.usefixtures("people")
+def test_statement_of_a_constant_query_is_made_once_for_all_depths(
+    ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    list(walk(ports, BY_NAME, 4))  # the first page, and one with a cursor
+    made = []
+    make = paging._statement  # noqa: SLF001 - what a page of a new query does
+
+    def recorded(*args: Any) -> Select[*tuple[object, ...]]:
+        made.append(args)
+        return make(*args)
+
+    monkeypatch.setattr(paging, "_statement", recorded)
+    for size in (1, 4, 9):
+        list(walk(ports, BY_NAME, size))
+    assert made == []
+    query = query_of(1000).where(UserRecord.is_staff.is_(False))
+    with ports.database.reading() as session:
+        read_page(ports, session, query, BY_NAME, PageRequest(4), email)
+    assert len(made) == 1
+
+
+def test_statements_are_forgotten_with_their_query(ports: Ports) -> None:
+    query = query_of(1000).where(UserRecord.is_staff.is_(False))
+    with ports.database.reading() as session:
+        for cursor in ((), (4,)):
+            read_page(ports, session, query, BY_KEY, PageRequest(4, cursor=cursor), email)
+    reference = weakref.ref(query)
+    del query
+    gc.collect()
+    assert reference() is None
+
+
+def test_query_without_conditions_stays_the_same(ports: Ports) -> None:
+    query = query_of(1000)
+    assert narrowed(query, ()) is query
+    assert narrowed(query, [UserRecord.is_staff.is_(True)]) is not query

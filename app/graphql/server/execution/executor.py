@@ -238,7 +238,9 @@ def _plain_value(source: object, selected: _Selected) -> Any:
     """
     try:
         found = getattr(source, selected.attribute)
-        value = None if isinstance(found, Exception) else selected.serialize(found)
+        if found is None or isinstance(found, Exception):
+            return None
+        value = selected.serialize(found)
     except Exception:  # noqa: BLE001 - raised again when the field is read again
         return None
     return None if value is Undefined else value
