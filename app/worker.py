@@ -31,7 +31,7 @@ from app.services.shop.settings import open_storefront_on_time
 _POLL_SECONDS = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""
 
-_LOOK_SECONDS = 0.2
+_LOOK_SECONDS = 0.3
 """Seconds between looks for work that another process has left."""
 
 _MAX_QUEUED = 100

@@ -16,7 +16,7 @@ from types import FrameType
 
 from app.web.parent_process import end_with_parent, show_name
 
-_TICK = 0.2
+_TICK = 0.5
 _GRACE = 20.0
 _QUICK = 10.0
 _FALLS = 5

@@ -11,6 +11,7 @@ from app.domain.keys.encryption_purposes import WEBHOOK_SECRET
 from app.domain.values.version import SCHEMA_VERSION
 from app.models import WebhookRecord
 from app.ports import NamedRow, Ports
+from app.ports.keys import KeyPair
 from app.services.authorization.register import part
 from app.services.deliveries.attempt_results import Delivery
 from app.services.keys.ring import ring
@@ -27,11 +28,15 @@ ENDPOINT_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The target of a batch, as it was when the batch began."""
+    """The target of a batch, as it was when the batch began.
+
+    ``signer`` is the shop's key, ``None`` for a webhook with a secret.
+    """
 
     url: str
     secrets: tuple[str, ...] = field(repr=False)
     custom_headers: Mapping[str, str] = field(repr=False)
+    signer: KeyPair | None = field(default=None, repr=False)
 
     def shown(self, headers: Mapping[str, str]) -> dict[str, str]:
         """The headers of a request as they may be kept: without what proves who we are."""
@@ -56,12 +61,14 @@ def endpoint_of(ports: Ports, webhook: WebhookRecord | NamedRow) -> Endpoint:
     until = webhook.old_secret_until
     if until is not None and until > ports.clock.now():
         encrypted.append(webhook.old_secret)
+    secrets = tuple(
+        ports.encryption.decrypt(WEBHOOK_SECRET, secret) for secret in encrypted if secret
+    )
     return Endpoint(
         url=webhook.target_url,
-        secrets=tuple(
-            ports.encryption.decrypt(WEBHOOK_SECRET, secret) for secret in encrypted if secret
-        ),
+        secrets=secrets,
         custom_headers={name: str(value) for name, value in webhook.custom_headers.items()},
+        signer=None if secrets else ring(ports).signer,
     )
 
 
@@ -79,8 +86,8 @@ def sign_delivery(
         message_id=delivery.message_id,
         is_sample=delivery.is_sample,
         signature=hex_signature(endpoint.secrets[0], body)
-        if endpoint.secrets
-        else _detached(ports, body),
+        if endpoint.signer is None
+        else _detached(ports, endpoint.signer, body),
     )
     return headers_of(
         envelope,
@@ -91,9 +98,8 @@ def sign_delivery(
     )
 
 
-def _detached(ports: Ports, body: bytes) -> str:
+def _detached(ports: Ports, signer: KeyPair, body: bytes) -> str:
     """The JWS of a body: made once per key, however many webhooks and attempts it goes to."""
-    signer = ring(ports).signer
     name = (signer.public.kid, hashlib.sha256(body).digest())
     signature = ports.cache.signatures.get(name)
     if signature is None:

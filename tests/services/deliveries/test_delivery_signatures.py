@@ -105,6 +105,29 @@ def test_independent_library_accepts_the_jws_of_old_and_new_keys(
     assert verify_jws(trying, before) != verify_jws(trying, after)
 
 
+def test_rotation_in_the_middle_of_a_batch_leaves_every_signature_valid(
+    trying: Ports, http: FakeHttp, clock: FakeClock
+) -> None:
+    """A batch is signed with the key of its beginning, which the key set still has."""
+
+    def rotate_once(_request: HttpRequest) -> HttpResponse:
+        if len(http.requests) == 2:
+            rotate_keys(trying, OPERATOR)
+        return HttpResponse(200)
+
+    http.answer = rotate_once
+    key = deliver(trying)
+    clock.pass_(hours=2)
+    for body in ("[1]", "[2]"):
+        make_delivery(trying, key, body)
+    work(trying)
+    make_delivery(trying, key, "[3]")
+    work(trying)
+
+    before, after, then = (verify_jws(trying, sent) for sent in http.requests[1:])
+    assert before == after != then
+
+
 def test_retries_keep_the_id_and_are_signed_again(
     trying: Ports, http: FakeHttp, clock: FakeClock
 ) -> None:
