@@ -12,7 +12,7 @@ from app.domain.values.pages import Page
 from app.domain.webhooks.webhooks import Webhook
 from app.graphql.context import RequestContext
 from app.services.apps.app_tokens import tokens_of_apps
-from app.services.apps.extension_tokens import make_extension_tokens
+from app.services.apps.extension_tokens import extension_token_signer
 from app.services.apps.extensions import extensions_of_apps
 from app.services.metadata.app_metadata import private_metadata_of_apps, public_metadata_of_apps
 from app.services.webhooks.details import webhooks_of_apps
@@ -28,6 +28,7 @@ class AppPageLoader:
         self._context = context
         self._apps = tuple(apps)
         self._private_metadata: dict[int, Metadata] = {}
+        self._access_tokens: dict[int, str | None] = {}
 
     @cached_property
     def tokens(self) -> Mapping[int, tuple[AppToken, ...]]:
@@ -59,10 +60,15 @@ class AppPageLoader:
             self._private_metadata |= found
         return self._private_metadata.get(app.id, {})
 
+    def access_token(self, app: App) -> str | None:
+        """Sign it when it is first selected: several extensions of a page can be of one app."""
+        if app.id not in self._access_tokens:
+            self._access_tokens[app.id] = self._sign_access_token(app)
+        return self._access_tokens[app.id]
+
     @cached_property
-    def access_tokens(self) -> Mapping[int, str]:
-        """Signed once an app: several extensions of a page may be the same one's."""
-        return make_extension_tokens(self._context.ports, self._context.actor, self._apps)
+    def _sign_access_token(self) -> Callable[[App], str | None]:
+        return extension_token_signer(self._context.ports, self._context.actor)
 
     @property
     def _ids(self) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from app.domain.authorization.permissions import Permission
 from app.models import AppPermissionRecord, AppRecord, AppTokenRecord
 from app.ports import Ports
 from app.services.apps.app_lists import show_app
-from app.services.apps.extension_tokens import make_extension_tokens
+from app.services.apps.extension_tokens import extension_token_signer
 
 
 def make_app(
@@ -51,7 +51,7 @@ def make_extension_app(
 
 def extension_token(ports: Ports, actor: Actor, app: App) -> str | None:
     """Return the token with which the app's page acts for ``actor``."""
-    return make_extension_tokens(ports, actor, [app]).get(app.id)
+    return extension_token_signer(ports, actor)(app)
 
 
 def change_app(ports: Ports, app_id: int, **values: object) -> None:

@@ -1,5 +1,6 @@
 """Installing apps and what they add to the dashboard, by GraphQL."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
 from app.ports import Ports
+from app.ports.keys import KeyPair
 from app.services.apps.app_status import deactivate_app
 from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
+from tests.builders.apps import make_extension_app
 from tests.builders.people import make_staff, make_user, sign_in, visit
 from tests.graphql.shop_client import ApiClient
 from tests.servers.apps import accept, app_server, refuse
@@ -215,6 +218,28 @@ def test_app_sees_extensions_without_tokens(api: ApiClient, manager: str, ports:
     token = install(ports, api, manager)
     [extension] = nodes(api.run(EXTENSIONS, token))
     assert extension["accessToken"] is None
+
+
+def test_tokens_are_signed_for_apps_with_an_extension_alone(
+    api: ApiClient, manager: str, ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(ports, api, manager)
+    for name in ("two", "three"):
+        make_extension_app(ports, name, Permission.MANAGE_PRODUCTS)
+    signed = []
+    sign = ports.keys.sign
+
+    def recorded(key: KeyPair, claims: Mapping[str, object]) -> str:
+        signed.append(claims["app"])
+        return sign(key, claims)
+
+    monkeypatch.setattr(ports.keys, "sign", recorded)
+    query = (
+        "{ apps(first: 5) { edges { node { name extensions { a: accessToken accessToken } } } } }"
+    )
+    shown = {app["name"]: len(app["extensions"]) for app in nodes(api.run(query, manager))}
+    assert shown == {"My app": 1, "two": 0, "three": 0}
+    assert len(signed) == 1
 
 
 def test_extensions_of_an_inactive_app_are_hidden(

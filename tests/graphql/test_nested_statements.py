@@ -223,6 +223,29 @@ def test_lists_of_many_parents_are_read_in_batches(
         assert len(found) == number, condition
 
 
+def test_parents_that_come_again_are_read_by_themselves(
+    ports: Ports, api: ApiClient, manager: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "MAX_AT_ONCE", 8)  # four pages of an order and the row after it
+    buyers = [make_user(ports, f"{number}@example.com") for number in range(6)]
+    first, *_, last = buyers
+    in_turn = [*buyers, *(3 * [first, last])]
+    for buyer in reversed(in_turn):  # the newest order is listed first
+        make_order(ports, actor_of(ports, buyer))
+    of_buyer = "user { email orders(first: 1) { edges { node { userEmail } } } }"
+    query = f"{{ orders(first: 20) {{ edges {{ node {{ {of_buyer} }} }} }} }}"
+    with recorded_statements() as statements:
+        found = api.run(query, manager)
+    users = [edge["node"]["user"] for edge in found["edges"]]
+    assert [user["email"] for user in users] == [
+        f"{buyers.index(key)}@example.com" for key in in_turn
+    ]
+    for user in users:
+        assert user["orders"]["edges"] == [{"node": {"userEmail": user["email"]}}]
+    # Each buyer once, and the first one again each time it comes after others.
+    assert _parents(statements, "orders.user_id") == len(buyers) + 3
+
+
 def test_parameters_of_a_statement_are_bounded_by_the_size_of_a_page(
     ports: Ports, api: ApiClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from app.domain.values.version import VERSION
 from tests.house.sources import ROOT, project_files
 
 PLACE_OF_A_MACHINE = re.compile(rb"(?<![\w.~$}*-])/(?:home|root|Users|work)/[\w.]")
-LOCK_FILES = ("requirements.txt", "requirements-dev.txt")
+LOCK_FILES = ("requirements.txt", "requirements-dev.txt", "requirements-otel.txt")
 PINNED = re.compile(
     r"(?P<name>[\w.-]+)(\[(?P<extras>[\w, -]+)\])?==\S+( ; [^#]+?)?"
     r"(\s+--hash=sha256:[0-9a-f]{64})+"
@@ -51,11 +51,16 @@ def test_packages_are_pinned_with_the_extras_that_others_ask_for(name: str) -> N
     missing = [
         f"{package} asks for {needed}"
         for package, needed in asked
-        if (needed.marker is None or needed.marker.evaluate({"extra": ""}))
+        if _applies(needed, {"", *pinned[package]})
         and not needed.extras <= pinned[canonicalize_name(needed.name)]
     ]
     assert asked
     assert missing == []
+
+
+def _applies(needed: Requirement, extras: set[str]) -> bool:
+    marker = needed.marker
+    return marker is None or any(marker.evaluate({"extra": extra}) for extra in extras)
 
 
 def _requirements(package: str) -> list[str]:

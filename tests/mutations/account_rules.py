@@ -286,8 +286,8 @@ APPS = (
     Mutant(
         "An extension gets no token for another",
         "app/services/apps/extension_tokens.py",
-        "if not actor.is_account_owner or actor.user_id is None or not with_page:",
-        "if actor.user_id is None:",
+        "    if actor.is_account_owner and actor.user_id is not None:",
+        "    if actor.user_id is not None:",
         "services/apps/test_extension_tokens.py",
     ),
     Mutant(

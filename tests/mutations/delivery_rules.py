@@ -204,15 +204,15 @@ VALUES = (
     Mutant(
         "A limited app token sees no deliveries of webhooks that it can't change",
         "app/services/deliveries/lists.py",
-        "allowed = _within_limit(session, actor, WebhookRecord.id, webhook_ids)",
-        "allowed = webhook_ids",
+        "        found = _within_limit(session, actor, WebhookRecord.id, found)\n",
+        "",
         "graphql/test_event_deliveries.py",
     ),
     Mutant(
         "A limited app token sees no attempts at deliveries of such webhooks",
         "app/services/deliveries/lists.py",
-        "allowed = _within_limit(session, actor, DeliveryRecord.id, delivery_ids)",
-        "allowed = delivery_ids",
+        "        found = _within_limit(session, actor, DeliveryRecord.id, found)\n",
+        "",
         "graphql/test_event_deliveries.py",
     ),
 )

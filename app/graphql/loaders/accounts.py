@@ -52,10 +52,6 @@ class AccountLoader:
         self._users |= by_key
         self._listed.add(info, by_key)
 
-    def is_listed(self, info: GraphQLResolveInfo, user_id: int) -> bool:
-        """Whether a user is noted at the field of ``info``."""
-        return self._listed.has(info, user_id)
-
     def following(
         self, info: GraphQLResolveInfo, user_id: int, size: int = MAX_AT_ONCE
     ) -> Sequence[int]:

@@ -20,7 +20,7 @@ class ListedKeys:
     """The keys of the objects of one kind, in order, by the place of their list in the document.
 
     A query selects the same fields of all items at the same place, so what one of them needs is
-    read for those after it, too, and nothing that no one has asked for.
+    read for those after it, too.
     """
 
     def __init__(self) -> None:

@@ -14,11 +14,13 @@ Item = TypeVar("Item")
 class PageLoader(Generic[Item]):
     """The pages of one field, by its place in the document, its arguments and its parent's key.
 
-    Only the pages that were read last are kept: the items of a response come in order.
+    Only the pages that were read last are kept: the items of a response mostly come in order. A
+    parent that comes again later, as the buyer of several orders, is read by itself.
     """
 
     def __init__(self) -> None:
         self._loaded: dict[Hashable, Mapping[int, Page[Item]]] = {}
+        self._read: dict[Hashable, set[int]] = {}
 
     def page(
         self,
@@ -34,7 +36,15 @@ class PageLoader(Generic[Item]):
         of the page and of its filter.
         """
         name = (place(info), arguments)
-        if parent not in self._loaded.get(name, ()):
-            request, _ = arguments
-            self._loaded[name] = read(parents(max(1, MAX_AT_ONCE // (request.size + 1))))
+        loaded = self._loaded.get(name, {})
+        if parent in loaded:
+            return loaded[parent]
+        known = self._read.setdefault(name, set())
+        if parent in known:
+            return read([parent])[parent]
+        request, _ = arguments
+        following = parents(max(1, MAX_AT_ONCE // (request.size + 1)))
+        new = [key for key in following if key not in known]
+        known.update(new)
+        self._loaded[name] = read(new)
         return self._loaded[name][parent]

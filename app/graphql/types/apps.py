@@ -138,7 +138,7 @@ class App(graphene.ObjectType):
         return self.author or None
 
     def resolve_access_token(self: AppNode, _info: GraphQLResolveInfo) -> str | None:
-        return self.loader.access_tokens.get(self.id)
+        return self.loader.access_token(self)
 
     def resolve_extensions(self: AppNode, _info: GraphQLResolveInfo) -> list[ExtensionNode]:
         return [extension_node(extension, self) for extension in self.loader.extensions[self.id]]

@@ -54,4 +54,4 @@ class AppExtension(graphene.ObjectType):
         return self.identifier or None
 
     def resolve_access_token(self: ExtensionNode, _info: GraphQLResolveInfo) -> str | None:
-        return self.app.loader.access_tokens.get(self.app.id)
+        return self.app.loader.access_token(self.app)

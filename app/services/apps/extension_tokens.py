@@ -1,6 +1,6 @@
 """The tokens with which an app's dashboard extension acts for its user."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from sqlalchemy import Select, bindparam, select
@@ -10,7 +10,7 @@ from app.domain.apps.extensions import TOKEN_LIFETIME, extension_claims
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.tokens import Subject, TokenType, make_claims
 from app.models import SessionRecord
-from app.ports import Ports
+from app.ports import NamedRow, Ports
 from app.services.authorization.register import staff_and_apps
 from app.services.authorization.shop_state import moment
 from app.services.keys.ring import ring
@@ -21,19 +21,18 @@ _SESSION: Select[*tuple[object, ...]] = select(
 
 
 @staff_and_apps
-def make_extension_tokens(ports: Ports, actor: Actor, apps: Iterable[App]) -> Mapping[int, str]:
-    """Create a five-minute token for each app to act for the caller (`accessToken`), by its key.
+def extension_token_signer(ports: Ports, actor: Actor) -> Callable[[App], str | None]:
+    """Return what creates a five-minute token for an app to act for the caller (`accessToken`).
 
     It belongs to the caller's session, ends with it, and has the permissions that both hold. None
     for apps and extensions, for staff without a session of ours, for an inactive app, and for a
-    local app without a page. Two statements.
+    local app without a page. Two statements, whatever the number of apps.
     """
-    with_page = [app for app in apps if app.is_active and app.type is AppType.THIRDPARTY]
-    if not actor.is_account_owner or actor.user_id is None or not with_page:
-        return {}
-    rows = ports.database.read(_SESSION, {"session_id": actor.session_id})
-    if not rows:
-        return {}
+    rows: Sequence[NamedRow] = ()
+    if actor.is_account_owner and actor.user_id is not None:
+        rows = ports.database.read(_SESSION, {"session_id": actor.session_id})
+    if not rows or actor.user_id is None:
+        return lambda _app: None
     session, ends = rows[0].token, moment(rows[0].expires_at)
     now = ports.clock.timestamp()
     expires = now + TOKEN_LIFETIME
@@ -54,7 +53,10 @@ def make_extension_tokens(ports: Ports, actor: Actor, apps: Iterable[App]) -> Ma
         expires=expires,
     )
     signer = ring(ports).signer
-    return {
-        app.id: ports.keys.sign(signer, claims | extension_claims(app, actor.permissions))
-        for app in with_page
-    }
+
+    def sign(app: App) -> str | None:
+        if not (app.is_active and app.type is AppType.THIRDPARTY):
+            return None
+        return ports.keys.sign(signer, claims | extension_claims(app, actor.permissions))
+
+    return sign

@@ -19,7 +19,7 @@ from app.models import ProductRecord
 from app.ports import Ports
 from app.services.authorization.register import public, reads_replica
 from app.services.commerce.stored_products import PRODUCTS, to_product
-from app.services.lists.paging import Order, narrowed, read_page
+from app.services.lists.paging import Order, read_page, with_conditions
 from app.services.lists.range_filters import can_match, in_range, keys_of, limit_values
 
 _COLUMNS = {
@@ -67,7 +67,8 @@ def list_products(
     """
     if not all(map(can_match, (filter_.search, *(filter_.slugs or ())))):
         return empty_page()
-    query = narrowed(PRODUCTS if sees_unpublished(actor) else _PUBLISHED, _conditions(filter_))
+    visible = PRODUCTS if sees_unpublished(actor) else _PUBLISHED
+    query = with_conditions(visible, _conditions(filter_))
     order = Order(_COLUMNS[sort_by], descending)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_product)

@@ -82,7 +82,7 @@ def list_orders(
     if not can_match(filter_.search) or not can_match(filter_.customer):
         return empty_page()
     order = _NEWEST_FIRST if sort_by is None else paging.Order(_COLUMNS[sort_by], descending)
-    return _page(ports, paging.narrowed(ORDERS, _conditions(filter_)), order, page)
+    return _page(ports, paging.with_conditions(ORDERS, _conditions(filter_)), order, page)
 
 
 @users_or(Permission.MANAGE_ORDERS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, select
+from sqlalchemy import ColumnElement, Row, Select, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.domain.authorization.actor import Actor
@@ -20,9 +20,9 @@ from app.services.authorization.register import part, staff_and_apps
 from app.services.lists.paging import (
     Order,
     Parents,
-    narrowed,
     pages_by_parent,
     read_rows_by_parent,
+    with_conditions,
 )
 from app.services.lists.records import record_from
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
@@ -51,6 +51,8 @@ ATTEMPT_COLUMNS = (
 
 _APP = "viewing_app"
 
+Pages = Mapping[int, Page[Row[*tuple[object, ...]]]]
+
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFilter:
@@ -70,15 +72,15 @@ def deliveries_of_webhooks(
 ) -> Mapping[int, Page[EventDelivery]]:
     """Return the page of each webhook's deliveries (`Webhook.eventDeliveries`), the newest first.
 
-    None of a webhook that the caller may not see, or by a limited app token not change. One
+    None of a webhook that the caller can't see, or by a limited app token not change. One
     statement, another if the deliveries hold links, and another for a limited app token.
     """
-    query = narrowed(_visible(actor, *DELIVERY_COLUMNS), _conditions(filter_))
+    query = with_conditions(_visible(actor, *DELIVERY_COLUMNS), _conditions(filter_))
     order = Order((DeliveryRecord.id,), descending=True)
     with ports.database.reading() as session:
-        allowed = _within_limit(session, actor, WebhookRecord.id, webhook_ids)
-        parents = Parents(DeliveryRecord.webhook_id, allowed)
+        parents = Parents(DeliveryRecord.webhook_id, webhook_ids)
         found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
+        found = _within_limit(session, actor, WebhookRecord.id, found)
         read = [to_delivery(row) for rows in found.values() for row in rows.items]
         shown = {delivery.id: delivery for delivery in _shown(ports, actor, session, read)}
     pages = {
@@ -93,15 +95,15 @@ def attempts_of_deliveries(
 ) -> Mapping[int, Page[Attempt]]:
     """Return the page of attempts at each delivery (`EventDelivery.attempts`), the newest first.
 
-    None at a delivery that the caller may not see. One statement, and another for a limited app
+    None at a delivery that the caller can't see. One statement, and another for a limited app
     token.
     """
     query = _with_attempts(_visible(actor, *ATTEMPT_COLUMNS))
     order = Order((DeliveryAttemptRecord.id,), descending=True)
     with ports.database.reading() as session:
-        allowed = _within_limit(session, actor, DeliveryRecord.id, delivery_ids)
-        parents = Parents(DeliveryAttemptRecord.delivery_id, allowed)
+        parents = Parents(DeliveryAttemptRecord.delivery_id, delivery_ids)
         found = read_rows_by_parent(ports, session, query, parents, order, page, _viewer(actor))
+        found = _within_limit(session, actor, DeliveryRecord.id, found)
     pages = pages_by_parent(found, to_attempt)
     return {key: pages.get(key) or empty_page() for key in delivery_ids}
 
@@ -110,7 +112,7 @@ def attempts_of_deliveries(
 def show_delivery(ports: Ports, actor: Actor, delivery_id: int) -> EventDelivery | None:
     """The delivery of that key: an app's own, or for staff with MANAGE_APPS any.
 
-    By a limited app token only one of a webhook that it may change.
+    By a limited app token only one of a webhook that it can change.
     """
     query = _visible(actor, *DELIVERY_COLUMNS, *SAVER_COLUMNS)
     query = query.where(DeliveryRecord.id == delivery_id)
@@ -161,19 +163,20 @@ def _conditions(filter_: DeliveryFilter) -> Iterator[ColumnElement[bool]]:
 
 
 def _within_limit(
-    session: Session, actor: Actor, column: InstrumentedAttribute[int], keys: Collection[int]
-) -> Collection[int]:
-    """Return those of webhooks or deliveries whose webhook a limited app token may change.
+    session: Session, actor: Actor, column: InstrumentedAttribute[int], found: Pages
+) -> Pages:
+    """Return the pages of webhooks or deliveries whose webhook a limited app token can change.
 
-    All of them for other callers. ``column`` is the key of a webhook or delivery.
+    All of them for other callers. ``column`` is the key of a webhook or delivery. Checked after
+    the pages were read: a webhook that someone with more rights has saved meanwhile is left out.
     """
     if actor.token_limit is None:
-        return keys
-    query = select(column.label("key"), *SAVER_COLUMNS).where(column.in_(keys))
+        return found
+    query = select(column.label("key"), *SAVER_COLUMNS).where(column.in_(found))
     if column is DeliveryRecord.id:
         query = query.join(WebhookRecord, WebhookRecord.id == DeliveryRecord.webhook_id)
     rows = session.execute(query).all()
-    return [row.key for row in rows if is_within_limit(actor, read_saver(row))]
+    return {row.key: found[row.key] for row in rows if is_within_limit(actor, read_saver(row))}
 
 
 def _shown(

@@ -1,4 +1,4 @@
-"""The headers of a delivery's request, signed with the current keys."""
+"""The headers of a delivery's request, signed with the key or secrets of its batch."""
 
 import hashlib
 from collections.abc import Mapping

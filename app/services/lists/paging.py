@@ -88,10 +88,10 @@ _statements: WeakKeyDictionary[Query, dict[tuple[object, ...], Executable]] = We
 
 
 @part
-def narrowed(query: Query, conditions: Iterable[ColumnElement[bool]]) -> Query:
-    """Return the rows of ``query`` that meet ``conditions``; ``query`` itself if there are none.
+def with_conditions(query: Query, conditions: Iterable[ColumnElement[bool]]) -> Query:
+    """Return ``query`` with ``conditions``, or ``query`` itself if there are none.
 
-    The pages of a query that is a module's constant take half the time: their statements are kept.
+    The pages of a query that is a module's constant take less time: their statements are cached.
     """
     found = tuple(conditions)
     return query.where(*found) if found else query
@@ -133,8 +133,9 @@ def read_rows(
         rows = session.execute(_statement(query, order, request, *counts), values).all()
         page = _page(rows, order, request, lambda: _count(ports, query))
         return replace(page, counts=_read_counts(session, page.items, counts))
-    statement = _kept(query, partial(_statement, query, order, request), order, request)
-    rows = session.connection().execute(statement, values).all()
+    make = partial(_statement, query, order, request)
+    statement = _cached_statement(query, make, order, request)
+    rows = session.execute(statement, values).all()
     return _page(rows, order, request, lambda: _count(ports, query))
 
 
@@ -158,9 +159,11 @@ def read_rows_by_parent(
     of_page = {**values, **_values(order, request)}
     for some in _in_parts(tuple(found)):
         make = partial(_statement_by_parent, query, parent, len(some), order, request)
-        statement = _kept(query, make, order, request, parent, len(some))
+        # One for many parents takes megabytes, and is made for one page of a response.
+        is_small = len(some) == 1
+        statement = _cached_statement(query, make, order, request, parent) if is_small else make()
         keys = {_KEY.format(number): key for number, key in enumerate(some)}
-        for row in session.connection().execute(statement, {**of_page, **keys}):
+        for row in session.execute(statement, {**of_page, **keys}):
             found[getattr(row, _PARENT)].append(row)
     return {
         key: _page(rows, order, request, partial(_count_of, ports, query, parent, key, values))
@@ -187,19 +190,19 @@ def _in_parts(keys: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield some + (0,) * ((1 << (len(some) - 1).bit_length()) - len(some))
 
 
-def _kept(
+def _cached_statement(
     query: Query,
     make: Callable[[], Executable],
     order: Order,
     request: PageRequest,
     *others: object,
 ) -> Executable:
-    """Return the statement that ``make`` returned when it was last asked for."""
-    kept = _statements.setdefault(query, {})
-    shape = order, request.backwards, bool(request.cursor), *others
-    if shape not in kept:
-        kept[shape] = make()
-    return kept[shape]
+    """Return the cached statement for this kind of page of ``query``; make it if there is none."""
+    cached = _statements.setdefault(query, {})
+    kind = order, request.backwards, bool(request.cursor), *others
+    if kind not in cached:
+        cached[kind] = make()
+    return cached[kind]
 
 
 def _statement_by_parent(

@@ -32,7 +32,7 @@ from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import reads_replica, requires
 from app.services.identity.manageable_users import NEEDED
 from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
-from app.services.lists.paging import Order, in_order, narrowed, read_page
+from app.services.lists.paging import Order, in_order, read_page, with_conditions
 from app.services.people.notes import has_reference
 
 _MAX_IDS = 1000
@@ -177,7 +177,7 @@ def _list(
             query, order = _found(session, kinds, words, page)
         else:
             query, order = _everybody(kinds, filter_)
-        query = narrowed(query, _conditions(filter_))
+        query = with_conditions(query, _conditions(filter_))
         whole = select(UserRecord.id).where(*_of_kinds(UserRecord, kinds))
         return read_page(ports, session, query, order, page, read_user, whole)
 

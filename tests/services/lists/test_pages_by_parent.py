@@ -1,13 +1,15 @@
 """The same page of many parents' lists, in one statement: each is the page that it has alone."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import pytest
-from sqlalchemy import Row, Select, select
+from sqlalchemy import Executable, Row, Select, select
 
 from app.domain.values.pages import Page, PageRequest
 from app.models import AddressRecord
 from app.ports import Ports
+from app.services.lists import paging
 from app.services.lists.paging import Order, Parents, read_rows, read_rows_by_parent
 from tests.builders.addresses import make_address
 from tests.builders.people import make_user
@@ -98,6 +100,26 @@ def test_statement_is_for_up_to_128_parents(
     assert len(selects(recorded)) == statements
     assert len(found) == parents
     assert [len(page.items) for page in found.values()] == [3, *(0 for _ in missing)]
+
+
+def test_statement_for_many_parents_is_not_cached(
+    ports: Ports, people: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes megabytes, while that for one parent is as small as that of any page."""
+    made = []
+    make = paging._statement_by_parent  # noqa: SLF001 - what a page of a new query does
+
+    def recorded(*args: Any) -> Executable:
+        made.append(args[2])
+        return make(*args)
+
+    monkeypatch.setattr(paging, "_statement_by_parent", recorded)
+    query = select(AddressRecord.city, AddressRecord.id)
+    with ports.database.reading() as session:
+        for keys in (people, people, people[:1], people[1:2]):
+            parents = Parents(AddressRecord.user_id, keys)
+            read_rows_by_parent(ports, session, query, parents, BY_CITY, PageRequest(10))
+    assert made == [8, 8, 1]
 
 
 def test_no_parents_take_no_statement(ports: Ports) -> None:

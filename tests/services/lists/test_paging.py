@@ -16,7 +16,7 @@ from app.domain.values.pages import Counts, Page, PageRequest, make_cursor, read
 from app.models import UserRecord
 from app.ports import Ports
 from app.services.lists import paging
-from app.services.lists.paging import Order, narrowed, read_page
+from app.services.lists.paging import Order, read_page, with_conditions
 from tests.fixtures.statements import recorded_statements, selects
 
 LENGTH = 23
@@ -260,5 +260,5 @@ def test_statements_are_forgotten_with_their_query(ports: Ports) -> None:
 
 def test_query_without_conditions_stays_the_same(ports: Ports) -> None:
     query = query_of(1000)
-    assert narrowed(query, ()) is query
-    assert narrowed(query, [UserRecord.is_staff.is_(True)]) is not query
+    assert with_conditions(query, ()) is query
+    assert with_conditions(query, [UserRecord.is_staff.is_(True)]) is not query

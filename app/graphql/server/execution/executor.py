@@ -52,8 +52,8 @@ class Unservable(Exception):
 class _Selected:
     """A field that a place in the document selects, the same for all objects at that place.
 
-    A field with an ``attribute`` has no resolver of its own: its value is that attribute of the
-    object, and ``serialize`` turns it into what is sent.
+    A field with an ``attribute`` has graphene's default resolver: its value is that attribute of
+    the object, and ``serialize`` turns it into what is sent.
     """
 
     name: str
@@ -232,16 +232,16 @@ def _selected(name: str, nodes: list[FieldNode], field: GraphQLField) -> _Select
 
 
 def _plain_value(source: object, selected: _Selected) -> Any:
-    """Return the value of a field without a resolver, ``None`` if it takes the executor's care.
+    """Return the serialized attribute, ``None`` if ``execute_field`` must read the field.
 
-    That is for null, and for everything that is wrong, which the field is read again to find out.
+    That is for null, a missing attribute and any error, which is raised again there.
     """
     try:
         found = getattr(source, selected.attribute)
         if found is None or isinstance(found, Exception):
             return None
         value = selected.serialize(found)
-    except Exception:  # noqa: BLE001 - raised again when the field is read again
+    except Exception:  # noqa: BLE001 - raised again by execute_field
         return None
     return None if value is Undefined else value
 
