@@ -18,7 +18,7 @@ from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
 from app.adapters.statement_traces import attributes_of, trace_statements
 from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
-from app.ports import NamedRow
+from app.ports import NamedRow, ReadSession
 from app.ports.configuration import Configuration
 from app.ports.metrics import CONNECTIONS, CONNECTIONS_MAX, Measurement
 from app.ports.traces import NO_TRACES, SpanKind, Traces
@@ -89,8 +89,8 @@ class SqlDatabase:
             self._busy.end()
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
-        with self._watched(), Session(self._reading, expire_on_commit=False) as session:
+    def reading(self) -> Iterator[ReadSession]:
+        with self._watched(), ReadSession(self._reading, expire_on_commit=False) as session:
             yield session
 
     @contextmanager

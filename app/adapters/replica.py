@@ -23,7 +23,7 @@ from app.domain.values.installation_errors import (
     Fault,
     Unreachable,
 )
-from app.ports import Metrics, NamedRow
+from app.ports import Metrics, NamedRow, ReadSession
 from app.ports.metrics import REPLICA_READS, Measurement
 from app.ports.replica import MAX_LAG
 from app.ports.traces import Traces
@@ -219,7 +219,7 @@ class ReplicaDatabase:
         raise RuntimeError("A use case that reads from the replica can't write.")
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def reading(self) -> Iterator[ReadSession]:
         with ExitStack() as stack:
             if self._replica.is_usable():
                 self._metrics.count(REPLICA_READS, "replica")
@@ -240,10 +240,10 @@ class ReplicaDatabase:
     def close(self) -> None:
         self._replica.close()
 
-    def _repeat(self, stack: ExitStack) -> Callable[[Fault | SQLAlchemyError], Session]:
+    def _repeat(self, stack: ExitStack) -> Callable[[Fault | SQLAlchemyError], ReadSession]:
         """Return what opens a session of the primary after a statement failed on the replica."""
 
-        def open_primary(error: Fault | SQLAlchemyError) -> Session:
+        def open_primary(error: Fault | SQLAlchemyError) -> ReadSession:
             if isinstance(error, DatabaseUnavailable) and not isinstance(error, DatabaseBusy):
                 self._replica.give_up(error)
             self._metrics.count(REPLICA_READS, "primary")
@@ -252,7 +252,7 @@ class ReplicaDatabase:
         return open_primary
 
 
-class _RepeatingSession(Session):
+class _RepeatingSession(ReadSession):
     """A session of single statements; from the first that fails on, the primary is asked.
 
     The replica cancels statements that conflict with what it replays; and it can be gone. What is
@@ -260,11 +260,11 @@ class _RepeatingSession(Session):
     """
 
     def __init__(
-        self, engine: Engine, open_primary: Callable[[Fault | SQLAlchemyError], Session]
+        self, engine: Engine, open_primary: Callable[[Fault | SQLAlchemyError], ReadSession]
     ) -> None:
         super().__init__(engine, expire_on_commit=False)
         self._open_primary = open_primary
-        self._on_primary: Session | None = None
+        self._on_primary: ReadSession | None = None
 
     @override
     def execute(self, *args: Any, **kwargs: Any) -> Any:
@@ -277,6 +277,10 @@ class _RepeatingSession(Session):
     @override
     def scalars(self, *args: Any, **kwargs: Any) -> Any:
         return self._run(super().scalars, Session.scalars, *args, **kwargs)
+
+    @override
+    def rows(self, *args: Any, **kwargs: Any) -> Any:
+        return self._run(super().rows, ReadSession.rows, *args, **kwargs)
 
     def _run(
         self, on_replica: Callable[..., Any], method: Callable[..., Any], *args: Any, **kwargs: Any

@@ -7,7 +7,7 @@ from app.ports.activity import Activity
 from app.ports.authenticator_apps import AuthenticatorApps
 from app.ports.clock import Clock
 from app.ports.configuration import Configuration
-from app.ports.database import Database, NamedRow
+from app.ports.database import Database, NamedRow, ReadSession
 from app.ports.encryption import Encryption
 from app.ports.http import Http
 from app.ports.identity_provider import IdentityProvider
@@ -60,6 +60,7 @@ __all__ = [
     "Queue",
     "Randomness",
     "RateLimiter",
+    "ReadSession",
     "Replica",
     "Schema",
     "SecurityLog",

@@ -17,7 +17,7 @@ from app.domain.shop.traffic import TrafficKind
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation_errors import Unreachable
 from app.models import AppTokenRecord, ForwardingRecord, TrafficRecord
-from app.ports import NamedRow, Ports
+from app.ports import NamedRow, Ports, ReadSession
 from app.services.sign_in.own_sessions import end_session
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in
@@ -239,7 +239,7 @@ class _Wrapped:
     def __init__(self, ports: Ports) -> None:
         self._database = ports.database
 
-    def reading(self) -> AbstractContextManager[Session]:
+    def reading(self) -> AbstractContextManager[ReadSession]:
         return self._database.reading()
 
     def read(

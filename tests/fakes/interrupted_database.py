@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
-from app.ports import Database, NamedRow
+from app.ports import Database, NamedRow, ReadSession
 
 Action = Callable[[], object]
 
@@ -37,7 +37,7 @@ class InterruptedDatabase:
         self._run(self.after, number)
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def reading(self) -> Iterator[ReadSession]:
         with self._inner.reading() as session:
             yield session
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
-from app.ports import NamedRow
+from app.ports import NamedRow, ReadSession
 
 
 class NoDatabase:
@@ -20,7 +20,7 @@ class NoDatabase:
         yield pytest.fail("nothing is to be written")
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def reading(self) -> Iterator[ReadSession]:
         yield pytest.fail("nothing is to be read")
 
     def read(

@@ -11,7 +11,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission, in_order
 from app.domain.shop.settings import rejects_password_sessions
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
-from app.ports import NamedRow, Ports
+from app.ports import NamedRow, Ports, ReadSession
 from app.services.authorization.app_rights import find_app_again, find_extension_again
 from app.services.authorization.declarations import part
 from app.services.authorization.live_sessions import (
@@ -46,7 +46,7 @@ class RightsCheckedDatabase:
             require_current_rights(self._ports, self.actor)
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def reading(self) -> Iterator[ReadSession]:
         with self._inner.reading() as session:
             yield session
 

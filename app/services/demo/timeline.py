@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.models import OutboxEventRecord, UserRecord
-from app.ports import Database, NamedRow, Ports
+from app.ports import Database, NamedRow, Ports, ReadSession
 
 DAY = 24.0
 """Hours."""
@@ -52,7 +52,7 @@ class _SilentDatabase:
             event.listen(session, "before_flush", self._close_events)
             yield session
 
-    def reading(self) -> AbstractContextManager[Session]:
+    def reading(self) -> AbstractContextManager[ReadSession]:
         return self.database.reading()
 
     def read(

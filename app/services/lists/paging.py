@@ -26,7 +26,7 @@ from sqlalchemy import (
     tuple_,
     union_all,
 )
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute
 from typing_extensions import TypeVarTuple
 
 from app.domain.values.errors import Problem, Refused
@@ -38,7 +38,7 @@ from app.domain.values.pages import (
     PageRequest,
     with_items,
 )
-from app.ports import NamedRow, Ports
+from app.ports import NamedRow, Ports, ReadSession
 from app.services.authorization.register import part
 
 Item = TypeVar("Item")
@@ -100,7 +100,7 @@ def with_conditions(query: Query, conditions: Iterable[ColumnElement[bool]]) -> 
 @part
 def read_page(
     ports: Ports,
-    session: Session,
+    session: ReadSession,
     query: Select[*tuple[object, ...]],
     order: Order,
     request: PageRequest,
@@ -115,7 +115,7 @@ def read_page(
 @part
 def read_rows(
     ports: Ports,
-    session: Session,
+    session: ReadSession,
     query: Select[*tuple[object, ...]],
     order: Order,
     request: PageRequest,
@@ -135,14 +135,14 @@ def read_rows(
         return replace(page, counts=_read_counts(session, page.items, counts))
     make = partial(_statement, query, order, request)
     statement = _cached_statement(query, make, order, request)
-    rows = session.execute(statement, values).all()
+    rows = session.rows(statement, values)
     return _page(rows, order, request, lambda: _count(ports, query))
 
 
 @part
 def read_rows_by_parent(
     ports: Ports,
-    session: Session,
+    session: ReadSession,
     query: Select[*tuple[object, ...]],
     parents: Parents,
     order: Order,
@@ -163,7 +163,7 @@ def read_rows_by_parent(
         is_small = len(some) == 1
         statement = _cached_statement(query, make, order, request, parent) if is_small else make()
         keys = {_KEY.format(number): key for number, key in enumerate(some)}
-        for row in session.execute(statement, {**of_page, **keys}):
+        for row in session.rows(statement, {**of_page, **keys}):
             found[getattr(row, _PARENT)].append(row)
     return {
         key: _page(rows, order, request, partial(_count_of, ports, query, parent, key, values))
@@ -310,7 +310,7 @@ def _bounded_count(query: Query) -> ScalarSelect[int]:
 
 
 def _read_counts(
-    session: Session,
+    session: ReadSession,
     rows: Sequence[Row[*tuple[object, ...]]],
     counts: tuple[Label[int], ...],
 ) -> Counts:
