@@ -21,6 +21,7 @@ from benchmarks.report import (
     falls,
     read_recorded,
     record,
+    unsteady,
     write_table,
 )
 
@@ -88,6 +89,10 @@ def main(arguments: list[str]) -> int:
             return _BUSY
         figures = report.figures()
         sys.stdout.write(f"\n{write_table(figures)}")
+        reason = unsteady(figures)
+        if reason is not None and (options.record or (options.check and not options.busy)):
+            sys.stderr.write(f"{reason}\n")
+            return _BUSY
         if options.record:
             record(figures)
         if options.check and not _holds(figures, report.exceeded):

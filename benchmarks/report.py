@@ -18,6 +18,12 @@ RECORDED = Path(__file__).parent / "recorded.json"
 ALLOWED_FALL = 0.15
 """The part of a recorded share that a row can lose before ``--check`` fails."""
 
+YARDSTICK = "an empty Flask view (the yardstick)"
+"""The row of the yardstick beside itself."""
+
+MAX_CHANCE = 0.1
+"""By how much the yardstick can differ from itself in figures that are compared or recorded."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -133,6 +139,20 @@ def falls(figures: Figures, recorded: Figures) -> Iterator[str]:
                 f"{row.name}: {row.share:.0%} of the yardstick, recorded {known.share:.0%} "
                 f"({change:+.0%})"
             )
+
+
+def unsteady(figures: Figures) -> str | None:
+    """Return why the figures say little, or ``None``: the yardstick differs from itself.
+
+    Other virtual machines of the same computer show in no other way.
+    """
+    for row in figures.rows:
+        if row.name == YARDSTICK and max(1 - row.lowest, row.highest - 1) > MAX_CHANCE:
+            return (
+                f"The yardstick was {row.lowest:.0%} to {row.highest:.0%} of itself, more than "
+                f"{MAX_CHANCE:.0%} apart: this computer's speed changes. Try again later."
+            )
+    return None
 
 
 def _cells(row: Row) -> tuple[str, ...]:

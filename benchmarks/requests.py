@@ -14,7 +14,7 @@ from app.domain.shop.settings import ShopUpdate
 from app.services.shop.settings import update_shop
 from benchmarks import load_client, paths, servers
 from benchmarks.load_client import Target
-from benchmarks.report import Report
+from benchmarks.report import YARDSTICK, Report
 from benchmarks.shop import BenchShop
 from tests.builders.people import PASSWORD
 
@@ -28,7 +28,7 @@ def measure(report: Report, folder: Path) -> None:
     with servers.empty_flask() as bare:
         yardstick = bare_view(bare)
         outcome, beside = report.side_by_side(yardstick, yardstick)
-        report.add("an empty Flask view (the yardstick)", outcome, beside)
+        report.add(YARDSTICK, outcome, beside)
         shop = BenchShop(folder, other_users=OTHER_USERS)
         with servers.latchkey(shop.url) as server:
             report.note(f"start to the first answer: {server.first_answer:.2f} s")

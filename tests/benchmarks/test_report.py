@@ -5,7 +5,17 @@ from pathlib import Path
 import pytest
 
 from benchmarks.load_client import Outcome
-from benchmarks.report import Figures, Report, Row, falls, read_recorded, record, write_table
+from benchmarks.report import (
+    YARDSTICK,
+    Figures,
+    Report,
+    Row,
+    falls,
+    read_recorded,
+    record,
+    unsteady,
+    write_table,
+)
 
 LATENCIES = [1.0] * 98 + [7.0, 9.0]
 
@@ -40,6 +50,19 @@ def test_row_without_a_record_and_slower_machine_are_no_fall() -> None:
     slower = Row("me", 10.0, 0.5, 0.5, 0.5)
     assert not list(falls(Figures("Another", (slower,), ()), figures(me=0.5, other=0.9)))
     assert not list(falls(figures(new=0.1), figures(me=0.5)))
+
+
+@pytest.mark.parametrize(
+    ("lowest", "highest", "says"),
+    [(0.91, 1.09, None), (0.77, 1.02, "77% to 102%"), (0.98, 1.16, "98% to 116%")],
+)
+def test_yardstick_that_differs_from_itself_makes_figures_unsteady(
+    lowest: float, highest: float, says: str | None
+) -> None:
+    rows = Row(YARDSTICK, 1000.0, 1.0, lowest, highest), Row("me", 100.0, 0.1, 0.01, 0.9)
+    reason = unsteady(Figures("A machine", rows, ()))
+    assert (reason is None) is (says is None)
+    assert says is None or says in str(reason)
 
 
 def test_recorded_figures_are_read_and_shown(tmp_path: Path) -> None:
