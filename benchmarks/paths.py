@@ -36,13 +36,9 @@ def graphql(
     port: int, query: str, token: str = "", variables: Mapping[str, object] | None = None
 ) -> bytes:
     """A request to ``/graphql/`` with that token."""
-    body = graphql_body(query, variables)
+    body = json.dumps({"query": query, "variables": variables or {}}).encode()
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     return request_bytes("/graphql/", body, headers, port=port)
-
-
-def graphql_body(query: str, variables: Mapping[str, object] | None = None) -> bytes:
-    return json.dumps({"query": query, "variables": variables or {}}).encode()
 
 
 def me(port: int, shop: BenchShop) -> Path:

@@ -14,6 +14,8 @@ from io import BytesIO
 from pathlib import Path
 from statistics import median
 
+from werkzeug.test import EnvironBuilder
+
 from app import create_app
 from app.settings import Settings
 from benchmarks import paths, servers
@@ -25,7 +27,7 @@ THREADS = (1, 2, 4, 8, 16)
 
 _REQUESTS = 800
 _TIMES = 7
-_PORT = 8000
+_URL = "http://localhost:8000"
 _CORES = {
     "one core": {servers.SERVER_CORE},
     "all cores": {servers.SERVER_CORE, servers.LOAD_CORE},
@@ -51,19 +53,12 @@ def main() -> None:
 def _sender(shop: BenchShop) -> Send:
     """Return what sends one request with an access token to an application in this process."""
     app = create_app(settings=Settings(database_url=shop.url, log_level="ERROR"))
-    body = paths.graphql_body(paths.ME)
-    environment = {
-        "REQUEST_METHOD": "POST",
-        "PATH_INFO": "/graphql/",
-        "QUERY_STRING": "",
-        "SERVER_NAME": "localhost",
-        "SERVER_PORT": str(_PORT),
-        "REMOTE_ADDR": "127.0.0.1",
-        "CONTENT_TYPE": "application/json",
-        "CONTENT_LENGTH": str(len(body)),
-        "HTTP_AUTHORIZATION": f"Bearer {shop.access}",
-        "wsgi.url_scheme": "http",
-    }
+    headers = [("Authorization", f"Bearer {shop.access}")]
+    builder = EnvironBuilder(
+        "/graphql/", _URL, method="POST", headers=headers, json={"query": paths.ME}
+    )
+    environment = builder.get_environ()
+    body = environment["wsgi.input"].read()
 
     def send() -> None:
         request = {**environment, "wsgi.input": BytesIO(body)}

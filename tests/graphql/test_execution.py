@@ -31,19 +31,8 @@ LEAVES = [
 ]
 BOOK = ["title", "tags", "__typename", "t: tags", "author { name }", "reviews { title }"]
 LEAFLET = [
-    *(
-        "title",
-        "pages",
-        "missing",
-        "failing",
-        "fault",
-        "misfit",
-        "empty",
-        "blank",
-        "nothing",
-        "__typename",
-    ),
-    *("p: pages", "author { name }", "title @skip(if: $yes)"),
+    *("title", "pages", "missing", "failing", "fault", "misfit", "empty", "blank", "nothing"),
+    *("__typename", "p: pages", "author { name }", "title @skip(if: $yes)"),
 ]
 
 

@@ -286,8 +286,8 @@ APPS = (
     Mutant(
         "An extension gets no token for another",
         "app/services/apps/extension_tokens.py",
-        "    if actor.is_account_owner and actor.user_id is not None:",
-        "    if actor.user_id is not None:",
+        "if not actor.is_account_owner or actor.user_id is None:",
+        "if actor.user_id is None:",
         "services/apps/test_extension_tokens.py",
     ),
     Mutant(

@@ -1,6 +1,6 @@
 """The tokens with which an app's dashboard extension acts for its user."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 
 from sqlalchemy import Select, bindparam, select
@@ -10,7 +10,7 @@ from app.domain.apps.extensions import TOKEN_LIFETIME, extension_claims
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.tokens import Subject, TokenType, make_claims
 from app.models import SessionRecord
-from app.ports import NamedRow, Ports
+from app.ports import Ports
 from app.services.authorization.register import staff_and_apps
 from app.services.authorization.shop_state import moment
 from app.services.keys.ring import ring
@@ -28,11 +28,11 @@ def extension_token_signer(ports: Ports, actor: Actor) -> Callable[[App], str | 
     for apps and extensions, for staff without a session of ours, for an inactive app, and for a
     local app without a page. Two statements, whatever the number of apps.
     """
-    rows: Sequence[NamedRow] = ()
-    if actor.is_account_owner and actor.user_id is not None:
-        rows = ports.database.read(_SESSION, {"session_id": actor.session_id})
-    if not rows or actor.user_id is None:
-        return lambda _app: None
+    if not actor.is_account_owner or actor.user_id is None:
+        return _no_token
+    rows = ports.database.read(_SESSION, {"session_id": actor.session_id})
+    if not rows:
+        return _no_token
     session, ends = rows[0].token, moment(rows[0].expires_at)
     now = ports.clock.timestamp()
     expires = now + TOKEN_LIFETIME
@@ -60,3 +60,7 @@ def extension_token_signer(ports: Ports, actor: Actor) -> Callable[[App], str | 
         return ports.keys.sign(signer, claims | extension_claims(app, actor.permissions))
 
     return sign
+
+
+def _no_token(_app: App) -> None:
+    """Return no token."""

@@ -245,10 +245,24 @@ def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession 
 @part
 def read_user(row: NamedRow) -> User:
     """A person from a row that has ``USER_COLUMNS``, raw or typed, with every right they hold."""
-    key, email, first_name, last_name, *others = _user_values_in(row)
-    is_staff, is_active, is_confirmed, is_superuser, *others = others
-    date_joined, updated_at, last_login, direct, group_texts, *others = others
-    avatar, time_zone, language_code = others
+    (
+        key,
+        email,
+        first_name,
+        last_name,
+        is_staff,
+        is_active,
+        is_confirmed,
+        is_superuser,
+        date_joined,
+        updated_at,
+        last_login,
+        direct,
+        group_texts,
+        avatar,
+        time_zone,
+        language_code,
+    ) = _user_values_in(row)
     groups = _groups(group_texts)
     held = ALL_PERMISSIONS if is_superuser else _held(read_permissions(direct), groups)
     return User(

@@ -137,7 +137,7 @@ def _viewer(actor: Actor) -> Mapping[str, object]:
     return {_APP: actor.viewer.app_id} if actor.viewer.is_app else {}
 
 
-# The same query whenever it's asked for, so that its statements are kept.
+# The same query whenever it's asked for, so that its statements are cached.
 @cache
 def _query(*columns: InstrumentedAttribute[Any], of_app: bool) -> Select[*tuple[object, ...]]:
     query = (

@@ -133,9 +133,7 @@ def read_rows(
         rows = session.execute(_statement(query, order, request, *counts), values).all()
         page = _page(rows, order, request, lambda: _count(ports, query))
         return replace(page, counts=_read_counts(session, page.items, counts))
-    make = partial(_statement, query, order, request)
-    statement = _cached_statement(query, make, order, request)
-    rows = session.rows(statement, values)
+    rows = session.rows(_cached_statement(query, order, request), values)
     return _page(rows, order, request, lambda: _count(ports, query))
 
 
@@ -158,10 +156,12 @@ def read_rows_by_parent(
     found: dict[int, list[Row[*tuple[object, ...]]]] = {key: [] for key in parents.keys}
     of_page = {**values, **_values(order, request)}
     for some in _in_parts(tuple(found)):
-        make = partial(_statement_by_parent, query, parent, len(some), order, request)
         # One for many parents takes megabytes, and is made for one page of a response.
-        is_small = len(some) == 1
-        statement = _cached_statement(query, make, order, request, parent) if is_small else make()
+        statement = (
+            _cached_statement(query, order, request, parent)
+            if len(some) == 1
+            else _statement_by_parent(query, parent, len(some), order, request)
+        )
         keys = {_KEY.format(number): key for number, key in enumerate(some)}
         for row in session.rows(statement, {**of_page, **keys}):
             found[getattr(row, _PARENT)].append(row)
@@ -191,17 +191,20 @@ def _in_parts(keys: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _cached_statement(
-    query: Query,
-    make: Callable[[], Executable],
-    order: Order,
-    request: PageRequest,
-    *others: object,
+    query: Query, order: Order, request: PageRequest, parent: Parent | None = None
 ) -> Executable:
-    """Return the cached statement for this kind of page of ``query``; make it if there is none."""
+    """Return the cached statement for this kind of page of ``query``; make it if there is none.
+
+    With ``parent`` it is that of ``_statement_by_parent`` for one.
+    """
     cached = _statements.setdefault(query, {})
-    kind = order, request.backwards, bool(request.cursor), *others
+    kind = order, request.backwards, bool(request.cursor), parent
     if kind not in cached:
-        cached[kind] = make()
+        cached[kind] = (
+            _statement(query, order, request)
+            if parent is None
+            else _statement_by_parent(query, parent, 1, order, request)
+        )
     return cached[kind]
 
 
@@ -226,40 +229,39 @@ def _statement(
     ``_values`` are those of its parameters.
     """
     statement = query.add_columns(*columns, *(column.label(None) for column in order.columns))
-    if request.cursor:
-        places = (
-            bindparam(_PLACE.format(number), type_=column.type)
-            for number, column in enumerate(order.columns)
-        )
-        statement = statement.where(_is_beyond(order, request, places))
-    ordered = statement.order_by(*_sorted(order.columns, order, request))
+    cursor = [
+        bindparam(_PLACE.format(number), type_=column.type)
+        for number, column in enumerate(order.columns[: len(request.cursor)])
+    ]
+    ordered = _beyond(statement, order, request, cursor)
     return ordered.limit(bindparam(_ROWS, type_=Integer()))
 
 
 def _values(order: Order, request: PageRequest) -> dict[str, object]:
     """Return the values for the statement of a page; refuses a cursor of another list."""
-    values: dict[str, object] = {_ROWS: request.size + 1}
-    if request.cursor:
-        typed = _typed(order, request)
-        values |= {_PLACE.format(number): value for number, value in enumerate(typed)}
-    return values
+    cursor = enumerate(_typed(order, request))
+    return {
+        _ROWS: request.size + 1,
+        **{_PLACE.format(number): value for number, value in cursor},
+    }
 
 
 @part
 def in_order(query: Select[*Columns], order: Order, request: PageRequest) -> Select[*Columns]:
     """Return ``query`` from the page's cursor on, in the order and direction of the page."""
-    if request.cursor:
-        typed = zip(order.columns, _typed(order, request), strict=True)
-        places = (literal(value, column.type) for column, value in typed)
-        query = query.where(_is_beyond(order, request, places))
+    typed = zip(order.columns, _typed(order, request), strict=False)
+    return _beyond(query, order, request, [literal(value, column.type) for column, value in typed])
+
+
+def _beyond(
+    query: Select[*Columns], order: Order, request: PageRequest, cursor: list[BindParameter[Any]]
+) -> Select[*Columns]:
+    """Return ``query`` in order, from the values of ``cursor`` on if there are any."""
+    if cursor:
+        places, values = tuple_(*order.columns), tuple_(*cursor)
+        is_beyond = places < values if _is_descending(order, request) else places > values
+        query = query.where(is_beyond)
     return query.order_by(*_sorted(order.columns, order, request))
-
-
-def _is_beyond(
-    order: Order, request: PageRequest, values: Iterable[BindParameter[Any]]
-) -> ColumnElement[bool]:
-    places, cursor = tuple_(*order.columns), tuple_(*values)
-    return places < cursor if _is_descending(order, request) else places > cursor
 
 
 def _sorted(
@@ -335,6 +337,8 @@ def _count_of(
 
 def _typed(order: Order, request: PageRequest) -> list[object]:
     """The cursor's values as the columns hold them; refuses a cursor of another list."""
+    if not request.cursor:
+        return []
     if len(request.cursor) != len(order.columns):
         raise _foreign(request)
     return [

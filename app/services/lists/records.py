@@ -1,9 +1,7 @@
 """Records made of rows by name."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from app.ports import NamedRow
@@ -20,18 +18,12 @@ def record_from(kind: type[Record], row: NamedRow, **others: Any) -> Record:
     ``AttributeError`` and isn't the default for ever.
     """
     key: Any = kind  # for mypy, a class can't be hashed
-    names, values_in = _columns_of(key, *others)
-    return kind(**dict(zip(names, values_in(row), strict=True)), **others)
+    return kind(**{name: getattr(row, name) for name in _columns_of(key, *others)}, **others)
 
 
 @cache
-def _columns_of(
-    kind: type[object], *others: str
-) -> tuple[tuple[str, ...], Callable[[NamedRow], Sequence[Any]]]:
-    """Return the names of the fields that are columns, and what gets their values from a row."""
+def _columns_of(kind: type[object], *others: str) -> tuple[str, ...]:
+    """Return the names of the fields but for ``others``."""
     if not is_dataclass(kind):
         raise TypeError(f"{kind} has no fields")
-    names = tuple(field.name for field in fields(kind) if field.name not in others)
-    if len(names) > 1:
-        return names, attrgetter(*names)
-    return names, lambda row: [getattr(row, name) for name in names]
+    return tuple(field.name for field in fields(kind) if field.name not in others)

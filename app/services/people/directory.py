@@ -189,7 +189,7 @@ def _everybody(kinds: Collection[bool], filter_: UserFilter) -> tuple[_Query, Or
 
 @cache
 def _of_kinds_query(*kinds: bool) -> _Query:
-    """Return the same query whenever it's asked for, so that its statements are kept."""
+    """Return the same query whenever it's asked for, so that its statements are cached."""
     return select(*USER_COLUMNS).where(*_of_kinds(UserRecord, kinds))
 
 
