@@ -8,6 +8,7 @@ from email.header import Header
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import EmailPolicy
+from email.utils import formatdate, make_msgid
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -19,8 +20,12 @@ from app.domain.mails.logo import CONTENT_ID, Logo
 from app.domain.mails.mail import RenderedMail
 from app.domain.mails.mail_errors import (
     CHECK_SETTINGS,
+    LOGIN_NOT_ASCII,
+    NO_LOGIN,
+    RECIPIENT_NOT_ASCII,
     RECIPIENT_REJECTED,
     RESPONDED,
+    SENDER_NOT_ASCII,
     UNREACHABLE,
 )
 from app.domain.mails.mail_log import readable_answer
@@ -83,9 +88,19 @@ class SmtpMailer:
         A refusal is final when it is about the recipient or the letter. One that is about us (a
         password that has changed, a server in maintenance) is for the operator to mend.
         """
+        sender = _address(rendered.sender_address or self._sender_address, rendered.sender_name)
+        recipient = _address(rendered.recipient)
         try:
             with self._connect() as server:
-                server.send_message(_message(rendered, self._sender_address))
+                takes_utf8 = server.has_extn("smtputf8")
+                if not takes_utf8:
+                    _require_ascii(sender, recipient)
+                message = _message(rendered, sender, recipient, takes_utf8=takes_utf8)
+                options = () if message.policy is _SEVEN_BITS else ("SMTPUTF8", "BODY=8BITMIME")
+                # Not send_message(), which asks for SMTPUTF8 only because of the envelope.
+                server.sendmail(
+                    sender.addr_spec, [recipient.addr_spec], message.as_bytes(), options
+                )
         except smtplib.SMTPRecipientsRefused as error:
             [(code, answer)] = error.recipients.values()
             reason = RECIPIENT_REJECTED.format(answer=self._with_answer(code, answer))
@@ -137,8 +152,17 @@ class SmtpMailer:
             if not self._tls and server.has_extn("starttls"):
                 server.starttls(context=context)
             if self._user:
-                server.login(self._user, self._password)
+                self._login(server)
             yield server
+
+    def _login(self, server: smtplib.SMTP) -> None:
+        try:
+            server.login(self._user, self._password)
+        except smtplib.SMTPNotSupportedError as error:
+            raise MailUndeliverable(NO_LOGIN) from error
+        except UnicodeEncodeError:
+            # The library writes ASCII alone. No cause: its text repeats the password.
+            raise MailUndeliverable(LOGIN_NOT_ASCII) from None
 
 
 class FileMailer:
@@ -153,8 +177,10 @@ class FileMailer:
         self._sender_address = sender_address
 
     def send(self, rendered: RenderedMail) -> None:
-        message = _message(rendered, self._sender_address)
+        sender = _address(rendered.sender_address or self._sender_address, rendered.sender_name)
+        message = _message(rendered, sender, _address(rendered.recipient), takes_utf8=True)
         lines = (
+            f"Date: {message['Date']}",
             f"From: {message['From']}",
             f"To: {rendered.recipient}",
             f"Subject: {rendered.subject}",
@@ -180,18 +206,35 @@ def _unreachable(error: Exception) -> str:
     return UNREACHABLE.format(answer=type(error).__name__)
 
 
-def _message(rendered: RenderedMail, sender_address: str) -> EmailMessage:
-    sender = _address(rendered.sender_address or sender_address, rendered.sender_name)
-    recipient = _address(rendered.recipient)
-    ascii_only = f"{sender.addr_spec}{recipient.addr_spec}".isascii()
-    message = EmailMessage(policy=_SEVEN_BITS if ascii_only else _EIGHT_BITS)
-    message["From"] = sender
-    message["To"] = recipient
+def _require_ascii(sender: Address, recipient: Address) -> None:
+    """Raise ``MailUndeliverable`` for an address that needs SMTPUTF8 (RFC 6531)."""
+    if not recipient.addr_spec.isascii():
+        raise MailUndeliverable(RECIPIENT_NOT_ASCII, permanent=True)
+    if not sender.addr_spec.isascii():
+        raise MailUndeliverable(SENDER_NOT_ASCII)  # which the operator can change
+
+
+def _message(
+    rendered: RenderedMail, sender: Address, recipient: Address, *, takes_utf8: bool
+) -> EmailMessage:
+    """Return the message, complete by RFC 5322, in seven bits unless an address needs more.
+
+    A Reply-To that the server doesn't take is left out: replies then go to the sender.
+    """
+    addresses = [sender, recipient]
     if rendered.reply_to:
-        message["Reply-To"] = _address(rendered.reply_to)
+        reply_to = _address(rendered.reply_to)
+        if takes_utf8 or reply_to.addr_spec.isascii():
+            addresses.append(reply_to)
+    ascii_only = all(each.addr_spec.isascii() for each in addresses)
+    message = EmailMessage(policy=_SEVEN_BITS if ascii_only else _EIGHT_BITS)
+    message["Date"] = rendered.created_at or formatdate(localtime=True)
+    for name, address in zip(("From", "To", "Reply-To"), addresses, strict=False):
+        message[name] = address
     message["Subject"] = rendered.subject
-    if rendered.message_id:
-        message["Message-ID"] = f"<{rendered.message_id}@{sender.domain}>"
+    domain = sender.domain
+    number = rendered.message_id
+    message["Message-ID"] = f"<{number}@{domain}>" if number else make_msgid(domain=domain)
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(rendered.text)
     message.add_alternative(rendered.html, subtype="html")

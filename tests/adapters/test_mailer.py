@@ -2,6 +2,7 @@
 
 import ssl
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,16 @@ from tests.servers.certificates import certificate_for
 from tests.servers.smtp import smtp_server
 
 HEADERS = {
-    *("From", "To", "Subject", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type"),
+    *(
+        "Date",
+        "From",
+        "To",
+        "Subject",
+        "Message-ID",
+        "Auto-Submitted",
+        "MIME-Version",
+        "Content-Type",
+    ),
 }
 
 
@@ -75,6 +85,30 @@ def test_long_subject_is_broken_within_its_text(recipient: str, subject: str) ->
     assert message["Subject"] == subject
     assert b"Subject:" not in [line.strip() for line in head]
     assert all(len(line.decode()) <= 78 for line in head)
+
+
+def test_every_attempt_has_the_same_date_and_message_id() -> None:
+    when = datetime(2026, 3, 1, 9, 30, 7, tzinfo=UTC)
+    with smtp_server() as (mailbox, host):
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
+        for _ in range(2):
+            mailer.send(replace(_rendered(), created_at=when))
+
+    for message in mailbox.messages:
+        assert message["Date"] == "Sun, 01 Mar 2026 09:30:07 +0000"
+        assert message["Message-ID"] == "<20260301.7@shop.example.com>"
+
+
+def test_mail_without_a_number_gets_date_and_message_id() -> None:
+    with smtp_server() as (mailbox, host):
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
+        for _ in range(2):
+            mailer.send(replace(_rendered(), message_id=""))
+
+    first, second = mailbox.messages
+    assert first["Date"].datetime.tzinfo is not None
+    assert first["Message-ID"].endswith("@shop.example.com>")
+    assert first["Message-ID"] != second["Message-ID"]
 
 
 def test_logo_is_attached_to_the_html_alone() -> None:
@@ -145,6 +179,38 @@ def test_internationalized_domain_is_reached_without_smtputf8() -> None:
     assert mailbox.messages[0]["From"].addresses[0].addr_spec == "noreply@xn--shp-tna.example"
 
 
+def test_local_part_beyond_ascii_fails_for_good_at_a_server_without_smtputf8() -> None:
+    with smtp_server(speaks_utf8=False) as (mailbox, host):
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
+        with pytest.raises(MailUndeliverable, match=r"before the @ \(SMTPUTF8\)") as failure:
+            mailer.send(_rendered("josé@example.com"))
+
+    assert failure.value.permanent
+    assert mailbox.recipients == []
+
+
+def test_sender_beyond_ascii_is_for_the_operator_to_change() -> None:
+    rendered = replace(_rendered(), sender_address="töpferin@example.com")
+    with smtp_server(speaks_utf8=False) as (_mailbox, host):
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
+        with pytest.raises(MailUndeliverable, match="Use another sender address") as failure:
+            mailer.send(rendered)
+
+    assert not failure.value.permanent
+
+
+@pytest.mark.parametrize(("speaks_utf8", "shown"), [(True, "töpferin@example.com"), (False, None)])
+def test_reply_address_beyond_ascii_is_whole_or_left_out(
+    shown: str | None, *, speaks_utf8: bool
+) -> None:
+    with smtp_server(speaks_utf8=speaks_utf8) as (mailbox, host):
+        mailer = SmtpMailer(f"smtp://{host}", "noreply@shop.example.com")
+        mailer.send(replace(_rendered(), reply_to="töpferin@example.com"))
+
+    header = mailbox.messages[0]["Reply-To"]
+    assert shown == (header and header.encode("utf-8", "surrogateescape").decode())
+
+
 @pytest.mark.parametrize(
     ("sender", "shown"),
     [
@@ -190,6 +256,25 @@ def test_smtp_credentials_are_sent() -> None:
         SmtpMailer(f"smtp://shop:p%40ss%2Fword@{host}", "noreply@example.com").send(_rendered())
 
     assert len(mailbox.messages) == 1
+
+
+def test_server_without_a_sign_in_is_named_as_such() -> None:
+    with smtp_server(offers_login=False) as (_mailbox, host):
+        mailer = SmtpMailer(f"smtp://shop:secret@{host}", "noreply@example.com")
+        with pytest.raises(MailUndeliverable, match="doesn't offer a sign-in") as failure:
+            mailer.send(_rendered())
+
+    assert not failure.value.permanent
+
+
+def test_password_beyond_ascii_is_refused_without_showing_it() -> None:
+    with smtp_server(login=("shop", "geheimnüs")) as (_mailbox, host):
+        mailer = SmtpMailer(f"smtp://shop:geheimn%C3%BCs@{host}", "noreply@example.com")
+        for attempt in (mailer.check, lambda: mailer.send(_rendered())):
+            with pytest.raises(MailUndeliverable, match="only ASCII") as failure:
+                attempt()
+            assert failure.value.__cause__ is None
+            assert "geheim" not in str(failure.value)
 
 
 def test_connection_check_authenticates_and_sends_nothing() -> None:

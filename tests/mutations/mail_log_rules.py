@@ -4,6 +4,13 @@ from tests.mutations.mutant import Mutant
 
 MAIL_LOG = (
     Mutant(
+        "A recipient that the mail server can't be given fails for good",
+        "app/adapters/mailer.py",
+        "raise MailUndeliverable(RECIPIENT_NOT_ASCII, permanent=True)",
+        "raise MailUndeliverable(RECIPIENT_NOT_ASCII)",
+        "adapters/test_mailer.py",
+    ),
+    Mutant(
         "Who manages customers alone sees emails about customers alone",
         "app/services/operations/mail_log.py",
         "conditions = (*conditions, UserRecord.is_staff.is_(False))",

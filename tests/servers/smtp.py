@@ -78,6 +78,7 @@ def smtp_server(
     tls: ssl.SSLContext | None = None,
     from_the_start: bool = False,
     speaks_utf8: bool = True,
+    offers_login: bool = True,
 ) -> Iterator[tuple[Mailbox, str]]:
     """The mailbox of a running server, and its host and port; without ``port`` any free one.
 
@@ -105,7 +106,7 @@ def smtp_server(
         require_starttls=tls is not None and not from_the_start,
         authenticator=authenticate if login else None,
         auth_required=login is not None,
-        auth_require_tls=False,
+        auth_require_tls=not offers_login,
         ready_timeout=PATIENCE,
     )
     with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from app.domain.mails.logo import Logo
@@ -106,6 +107,8 @@ class RenderedMail:
     """A mail ready to be handed over: header fields are single lines, both bodies are complete.
 
     ``reply_to`` is "" for the sender. The HTML shows ``logo`` by its ``CONTENT_ID``.
+    ``message_id`` and ``created_at`` are the same in each attempt to send it; without them, the
+    mailer makes some.
     """
 
     sender_name: str
@@ -115,5 +118,6 @@ class RenderedMail:
     text: str = field(repr=False)
     html: str = field(repr=False)
     message_id: str = ""
+    created_at: datetime | None = None
     reply_to: str = ""
     logo: Logo | None = None

@@ -7,6 +7,19 @@ RECIPIENT_REJECTED = translatable("The mail server rejected the recipient with {
 CHECK_SETTINGS = translatable("The mail server responded with {answer}. Check MAIL_URL.")
 RESPONDED = translatable("The mail server responded with {answer}.")
 UNREACHABLE = translatable("Can't connect to the mail server ({answer}).")
+RECIPIENT_NOT_ASCII = translatable(
+    "The mail server doesn't accept addresses with letters beyond A to Z before the @ (SMTPUTF8)."
+)
+SENDER_NOT_ASCII = translatable(
+    "The mail server doesn't accept the sender's address: it has letters beyond A to Z before the "
+    "@ (SMTPUTF8). Use another sender address."
+)
+NO_LOGIN = translatable(
+    "The mail server doesn't offer a sign-in. Check user name, port and encryption in MAIL_URL."
+)
+LOGIN_NOT_ASCII = translatable(
+    "The user name and password in MAIL_URL can have only ASCII characters."
+)
 INTERNAL = translatable("Internal error: {answer}. See the log for details.")
 OTHER_KEY = translatable("Its content was encrypted with another SECRET_KEY.")
 SUPERSEDED = translatable("A newer link replaced the one in this email.")
@@ -16,6 +29,10 @@ _SENTENCES = (
     CHECK_SETTINGS,  # before the next one, which fits what this one makes
     RESPONDED,
     UNREACHABLE,
+    RECIPIENT_NOT_ASCII,
+    SENDER_NOT_ASCII,
+    NO_LOGIN,
+    LOGIN_NOT_ASCII,
     INTERNAL,
     OTHER_KEY,
     SUPERSEDED,

@@ -147,7 +147,8 @@ def _render(ports: Ports, claimed: _Claimed) -> RenderedMail:
     mail = Mail(MailKind(claimed.kind), claimed.recipient, values, claimed.language_code)
     rendered = render_mail(ports, mail)
     # The same in every attempt, so that a mailbox can tell a repetition.
-    return replace(rendered, message_id=f"{claimed.created_at:%Y%m%d%H%M%S}.{claimed.id}")
+    number = f"{claimed.created_at:%Y%m%d%H%M%S}.{claimed.id}"
+    return replace(rendered, message_id=number, created_at=claimed.created_at)
 
 
 def _note(ports: Ports, claimed: _Claimed, lease: str, *, error: str, permanent: bool) -> None:

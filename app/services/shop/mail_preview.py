@@ -53,8 +53,11 @@ def send_test_template(
 
 
 def _send(ports: Ports, actor: Actor, rendered: RenderedMail, after: Mapping[str, str]) -> str:
-    number = f"{ports.clock.now():%Y%m%d%H%M%S}.test.{ports.randomness.token(_ID_LENGTH)}"
-    test = replace(rendered, subject=f"[Test] {rendered.subject}", message_id=number)
+    now = ports.clock.now()
+    number = f"{now:%Y%m%d%H%M%S}.test.{ports.randomness.token(_ID_LENGTH)}"
+    test = replace(
+        rendered, subject=f"[Test] {rendered.subject}", message_id=number, created_at=now
+    )
     try:
         ports.mailer.send(test)
     except MailUndeliverable as error:
