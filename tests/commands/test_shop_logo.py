@@ -24,7 +24,7 @@ def test_file_that_is_no_image_is_refused(ports: Ports, tmp_path: Path) -> None:
     file.write_text("<svg/>")
     result = run(ports, "shop", "logo", str(file))
     assert result.exit_code == 3
-    assert "This file isn't an image or is damaged." in result.stderr
+    assert "This file is in the format SVG. Use PNG, JPEG, WebP or GIF." in result.stderr
     missing = run(ports, "shop", "logo", str(tmp_path / "missing.png"))
     assert missing.exit_code == 2
     assert "missing.png: No such file or directory." in missing.stderr

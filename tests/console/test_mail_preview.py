@@ -142,7 +142,10 @@ def test_logo_is_uploaded_shown_and_removed(staff_console: StaffConsole, shop: P
     ("image", "reason"),
     [
         ({}, "Choose a file."),
-        ({"image": (b"<svg/>", "logo.svg")}, "This file isn't an image or is damaged."),
+        (
+            {"image": (b"<svg/>", "logo.svg")},
+            "This file is in the format SVG. Use PNG, JPEG, WebP or GIF.",
+        ),
     ],
     ids=["none", "svg"],
 )
