@@ -10,10 +10,12 @@ import click
 from app.commands.name_completion import complete_email, complete_group
 from app.commands.terminal.command import standalone
 from app.commands.terminal.output import Column, json_text, output, write
+from app.commands.terminal.permissions import no_permission_option, permission_option
 from app.commands.terminal.prompts import confirm_action, yes_option
 from app.commands.user_output import ALL_COLUMNS, COLUMNS
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import OPERATOR
+from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.unset import ABSENT
@@ -46,6 +48,11 @@ _ERASURE = (
     Column[Erasure]("deliveries", "Deleted deliveries", lambda erasure: erasure.deliveries),
 )
 
+_ONLY_STAFF = (
+    "Only staff can have groups and permissions. "
+    "To make this customer staff: flask user promote {email}"
+)
+
 
 @standalone(
     "update",
@@ -53,6 +60,10 @@ _ERASURE = (
         ("flask user update bob@example.com --last-name Lee", "change the name"),
         ("flask user update bob@example.com --email bob@example.org", "change the email"),
         ("flask user update bob@example.com --add-group Support", "add to a group"),
+        (
+            "flask user update bob@example.com --no-permission MANAGE_ORDERS",
+            "remove a direct permission",
+        ),
     ],
 )
 @click.argument("email", shell_complete=complete_email)
@@ -73,7 +84,9 @@ _ERASURE = (
     shell_complete=complete_group,
     help="A group to leave. Repeatable.",
 )
-def update(
+@permission_option
+@no_permission_option
+def update(  # noqa: PLR0913 - one for each option
     email: str,
     *,
     new_email: str | None,
@@ -81,9 +94,15 @@ def update(
     last_name: str | None,
     joined: tuple[str, ...],
     left: tuple[str, ...],
+    permissions: tuple[Permission, ...],
+    withdrawn: tuple[Permission, ...],
 ) -> None:
-    """Update a person's name, email or groups. Changes apply from their next request."""
-    if not (joined or left) and new_email is first_name is last_name is None:
+    """Update a person's name, email, groups or direct permissions.
+
+    Changes apply from their next request. To see where each permission comes from: flask user show
+    """
+    given = joined or left or permissions or withdrawn
+    if not given and new_email is first_name is last_name is None:
         raise click.UsageError("Nothing to update. Use --email, --first-name, --add-group …")
     ports = installation().ports
     user = find_user(ports, OPERATOR, email)
@@ -93,13 +112,17 @@ def update(
         email=ABSENT if new_email is None else new_email,
     )
     if user.is_staff:
-        changes = StaffChanges(new_details, _group_ids(ports, joined), _group_ids(ports, left))
-        changed = update_staff(ports, OPERATOR, _id(user), changes)
-    elif joined or left:
-        message = (
-            "Only staff can be in groups. To make this customer staff: flask user promote {email}"
+        changes = StaffChanges(
+            new_details,
+            _group_ids(ports, joined),
+            _group_ids(ports, left),
+            frozenset(permissions),
+            frozenset(withdrawn),
         )
-        raise Refused(Problem("INVALID", message, "group", values={"email": email}))
+        changed = update_staff(ports, OPERATOR, _id(user), changes)
+    elif given:
+        field = "group" if joined or left else "permission"
+        raise Refused(Problem("INVALID", _ONLY_STAFF, field, values={"email": email}))
     else:
         changed = update_customer(ports, OPERATOR, _id(user), new_details)
     output().one(changed, ALL_COLUMNS)

@@ -35,6 +35,9 @@ def _origin(person: Person, name: str) -> Displayable:
 PERSON_COLUMNS = (
     *map(_column_of_person, ALL_COLUMNS),
     Column[Person](
+        "directPermissions", "Direct permissions", lambda person: sorted(person.direct_permissions)
+    ),
+    Column[Person](
         "secondFactors",
         "Second factors",
         lambda person: [kind.value for kind in person.factors.types],

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.domain.authorization.actor import OPERATOR, WORKER
+from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import MailKind
 from app.ports import Ports
 from app.services.accounts.password_resets import answer_reset_requests
@@ -42,6 +43,30 @@ def test_staff_join_and_leave_groups(ports: Ports) -> None:
     assert sorted(joined["groups"]) == ["Editors", "Support"]
     left = run_json(ports, "user", "update", "bob@example.com", "--remove-group", "Support")
     assert left["groups"] == ["Editors"]
+
+
+def test_direct_permissions_are_granted_and_removed(ports: Ports) -> None:
+    support = make_group(ports, "Support", Permission.MANAGE_ORDERS)
+    make_user(ports, "bob@example.com", is_staff=True, groups=[support])
+    update = ("user", "update", "bob@example.com")
+    granted = run_json(
+        ports, *update, "--permission", "manage-orders", "--permission", "MANAGE_APPS"
+    )
+    assert granted["permissions"] == ["MANAGE_APPS", "MANAGE_ORDERS"]
+    shown = run_json(ports, "user", "show", "bob@example.com")
+    assert shown["directPermissions"] == ["MANAGE_APPS", "MANAGE_ORDERS"]
+    removed = run_json(
+        ports, *update, "--no-permission", "MANAGE_APPS", "--no-permission", "MANAGE_ORDERS"
+    )
+    assert removed["permissions"] == ["MANAGE_ORDERS"]
+    assert run_json(ports, "user", "show", "bob@example.com")["directPermissions"] == []
+
+
+def test_customer_gets_no_direct_permission(ports: Ports) -> None:
+    make_user(ports, "eve@example.com")
+    refused = run(ports, "user", "update", "eve@example.com", "--permission", "MANAGE_APPS")
+    assert refused.exit_code == 3
+    assert "flask user promote eve@example.com" in refused.stderr
 
 
 def test_customer_is_made_staff_before_any_group(ports: Ports) -> None:

@@ -45,7 +45,8 @@ LISTS = {
         staff.groups.remove_member
         staff.groups.save staff.groups.show staff.index staff.invitations.index
         staff.invitations.make_link staff.invitations.resend
-        staff.permission_matrix.index staff.save_details staff.save_groups staff.show
+        staff.permission_matrix.index staff.save_details staff.save_groups
+        staff.save_permissions staff.show
         throttle.export throttle.index throttle.unblock""",
     (SETTINGS,): """
         access.index access.set_mode access.set_storefront home.dismiss keys.export keys.index

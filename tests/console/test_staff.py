@@ -112,6 +112,27 @@ def test_invitation_that_is_refused_says_why_and_keeps_what_was_typed(
     assert console.send(INVITE, {"email": ""}).status == 422
 
 
+def test_direct_permission_is_removed_and_the_group_keeps_its_own(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    support = make_group(shop, "Support", ORDERS)
+    key = make_user(
+        shop, "tom@example.com", is_staff=True, groups=[support], permissions=[ORDERS, APPS]
+    )
+    here, console = f"{LIST}{key}", staff_console(STAFF, ORDERS, APPS)
+    page = console.open(here).text
+    assert "Manage orders Support · Granted directly" in page
+    assert "Manage apps Granted directly" in page
+    kept = {"had": ["MANAGE_ORDERS", "MANAGE_APPS"], "permissions": ["MANAGE_ORDERS"]}
+    page = console.follow(console.send(f"{here}/permissions", kept, seen_at=here)).text
+    assert "Saved the direct permissions of tom@example.com." in page
+    assert "Manage apps" not in page
+    none = {"had": ["MANAGE_ORDERS"]}
+    page = console.follow(console.send(f"{here}/permissions", none, seen_at=here)).text
+    assert "Manage orders Support" in page
+    assert "Granted directly" not in page
+
+
 def test_groups_are_ticked_and_unticked(staff_console: StaffConsole, shop: Ports) -> None:
     old, new = make_group(shop, "Old", ORDERS), make_group(shop, "New", ORDERS)
     key = make_user(shop, "tom@example.com", is_staff=True, groups=[old])

@@ -117,10 +117,22 @@ def test_nobody_removes_their_own_account(question_name: str, *, is_open: bool) 
     assert Pill("info", "You") in page.pills
 
 
-def test_permissions_name_the_groups_that_grant_them() -> None:
+@pytest.mark.parametrize(
+    ("direct", "of_orders"),
+    [({APPS}, "Support"), ({APPS, ORDERS}, "Support · Granted directly")],
+)
+def test_permissions_name_every_source(direct: set[Permission], of_orders: str) -> None:
     user = replace(STAFF_ADA, permissions=frozenset({APPS, ORDERS}), groups=(SUPPORT,))
-    page = make_staff_page(Person(user), viewer(), NO_GROUPS, None)
+    person = Person(user, direct_permissions=frozenset(direct))
+    page = make_staff_page(person, viewer(*direct, ORDERS), NO_GROUPS, None)
     assert set(page.permissions) == {
         HeldPermission("MANAGE_APPS", "Manage apps", "Granted directly"),
-        HeldPermission("MANAGE_ORDERS", "Manage orders", "Support"),
+        HeldPermission("MANAGE_ORDERS", "Manage orders", of_orders),
     }
+    assert {one.name for one in page.direct_permissions} == direct
+
+
+def test_direct_permissions_are_fixed_for_a_viewer_who_lacks_one() -> None:
+    user = replace(STAFF_ADA, permissions=frozenset({APPS, ORDERS}))
+    person = Person(user, direct_permissions=user.permissions)
+    assert make_staff_page(person, viewer(APPS), NO_GROUPS, None).direct_permissions == ()

@@ -10,7 +10,7 @@ from app.domain.values.ids import to_global_id
 from app.ports import Ports
 from tests.builders.apps import make_app
 from tests.builders.outbox import mails
-from tests.builders.people import make_group, make_staff, make_user, sign_in
+from tests.builders.people import actor_of, make_group, make_staff, make_user, sign_in
 from tests.builders.second_factor_rule import add_unusable_passkey
 from tests.graphql.shop_client import ApiClient
 
@@ -127,6 +127,17 @@ def test_out_of_scope_items_are_listed(ports: Ports, api: ApiClient, manager: st
     assert error_codes(payload) == [("addPermissions", "OUT_OF_SCOPE_PERMISSION")]
     assert payload["errors"][0]["permissions"] == ["MANAGE_PAGES"]
     assert (payload["errors"][0]["users"], payload["errors"][0]["channels"]) == (None, None)
+
+
+def test_direct_permission_is_taken_away(ports: Ports, api: ApiClient, manager: str) -> None:
+    bob = make_staff(ports, "bob@example.com", ORDERS)
+    above = {"removePermissions": ["MANAGE_PAGES"]}
+    payload = api.run(STAFF_UPDATE, manager, id=user_id(bob), input=above)
+    assert error_codes(payload) == [("removePermissions", "OUT_OF_SCOPE_PERMISSION")]
+    assert payload["errors"][0]["permissions"] == ["MANAGE_PAGES"]
+    changes = {"removePermissions": ["MANAGE_ORDERS"], "addPermissions": ["MANAGE_USERS"]}
+    assert api.run(STAFF_UPDATE, manager, id=user_id(bob), input=changes)["errors"] == []
+    assert actor_of(ports, bob).permissions == {USERS}
 
 
 def test_customer_is_invited_changed_and_deleted(ports: Ports, api: ApiClient) -> None:

@@ -89,6 +89,7 @@ WITHOUT_EFFECT = {
     "shop_settings.save",
     "staff.groups.remove_member",
     "staff.save_details",
+    "staff.save_permissions",
     "webhooks.pause",
 }
 """They call such a use case with an input that gives nothing to anybody."""

@@ -4,6 +4,13 @@ from tests.mutations.mutant import Mutant
 
 ACCOUNTS = (
     Mutant(
+        "Staff remove only direct permissions that they hold",
+        "app/services/people/staff.py",
+        '        withdrawal_problem(actor, removed, "removePermissions"),\n',
+        "",
+        "services/people/test_staff_changes.py",
+    ),
+    Mutant(
         "A password has at least 8 characters",
         "app/domain/passwords/passwords.py",
         "if len(password) < MIN_LENGTH:",

@@ -46,3 +46,11 @@ permission_option = click.option(
     multiple=True,
     help="A permission to grant, such as MANAGE_ORDERS. Repeatable.",
 )
+
+no_permission_option = click.option(
+    "--no-permission",
+    "withdrawn",
+    type=PermissionType(),
+    multiple=True,
+    help="A direct permission to remove. Those of groups stay. Repeatable.",
+)

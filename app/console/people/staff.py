@@ -33,7 +33,7 @@ from app.console.people.staff_pages import (
 from app.console.session import actor, ports, require
 from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
 from app.domain.authorization.grants import is_manageable
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import Permission, known
 from app.domain.values.errors import Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.text import translatable
@@ -139,6 +139,19 @@ def save_groups(key: int) -> BaseResponse:
     if user.groups:
         names = enumeration(group.name for group in user.groups)
         message = text("Groups of {name}: {groups}.", name=name_of(user), groups=names)
+    return done(message, "console.staff.show", key=key)
+
+
+@blueprint.post("/<key:key>/permissions")
+def save_permissions(key: int) -> BaseResponse:
+    """Remove the direct permissions that were unticked since the page was shown."""
+    had, ticked = (known(request.form.getlist(name)) for name in ("had", "permissions"))
+    changes = StaffChanges(remove_permissions=had - ticked)
+    try:
+        user = update_staff(ports(), actor(), to_global_id("User", key), changes)
+    except Refused as refused:
+        return not_done(refused, "console.staff.show", key=key)
+    message = text("Saved the direct permissions of {name}.", name=name_of(user))
     return done(message, "console.staff.show", key=key)
 
 

@@ -1,6 +1,6 @@
 """The view models of staff: the list, and a member's page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -95,7 +95,7 @@ class StaffRow:
 
 @dataclass(frozen=True, slots=True)
 class HeldPermission:
-    """A permission, and the groups that grant it."""
+    """A permission, and where it comes from: groups, a direct grant or both."""
 
     name: str
     label: str
@@ -103,8 +103,19 @@ class HeldPermission:
 
 
 @dataclass(frozen=True, slots=True)
+class DirectPermission:
+    """A permission that can be removed from a person, because it is granted directly."""
+
+    name: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class StaffPage:
-    """A staff member; ``beyond`` names permissions that keep the viewer from editing them."""
+    """A staff member; ``beyond`` names permissions that keep the viewer from editing them.
+
+    ``direct_permissions`` are those that the viewer can remove.
+    """
 
     name: str
     email: str
@@ -116,6 +127,7 @@ class StaffPage:
     groups: GroupChoice
     permissions_title: str
     permissions: tuple[HeldPermission, ...]
+    direct_permissions: tuple[DirectPermission, ...]
     sign_in_method: str
     second_factor: str
     can_reset_factors: bool
@@ -165,7 +177,8 @@ def make_staff_page(
         groups_legend=text("Groups of {name}", name=name_of(user)),
         groups=groups,
         permissions_title=text("Your permissions") if is_viewer else text("Permissions"),
-        permissions=_held(user),
+        permissions=_held(person),
+        direct_permissions=_direct(person) if can_edit else (),
         sign_in_method=_method(user, methods),
         second_factor=factor_words(person.factors) or text("None"),
         can_reset_factors=can_edit and not is_viewer and person.factors.is_active,
@@ -234,15 +247,24 @@ def _beyond(user: User, actor: Actor) -> str:
     )
 
 
-def _held(user: User) -> tuple[HeldPermission, ...]:
+def _held(person: Person) -> tuple[HeldPermission, ...]:
     return tuple(
-        HeldPermission(held.value, text(held.label), _granted_by(user, held))
-        for held in in_order(user.permissions)
+        HeldPermission(held.value, text(held.label), _granted_by(person, held))
+        for held in in_order(person.user.permissions)
     )
 
 
-def _granted_by(user: User, permission: Permission) -> str:
-    groups: Sequence[str] = [
-        group.name for group in user.groups if permission in group.permissions
-    ]
-    return ", ".join(groups) or text("Granted directly")
+def _granted_by(person: Person, permission: Permission) -> str:
+    """Return the groups that grant ``permission``, and whether it is also held directly."""
+    groups = [group.name for group in person.user.groups if permission in group.permissions]
+    sources = [", ".join(groups)] if groups else []
+    if permission in person.direct_permissions:
+        sources.append(text("Granted directly"))
+    return " · ".join(sources)
+
+
+def _direct(person: Person) -> tuple[DirectPermission, ...]:
+    return tuple(
+        DirectPermission(held.value, text(held.label))
+        for held in in_order(person.direct_permissions)
+    )

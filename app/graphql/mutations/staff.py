@@ -18,6 +18,7 @@ from app.services.people.staff import (
 from app.services.people.user_details import Details
 
 _USER = "app.graphql.types.users.User"
+_PERMISSION = "app.graphql.types.permissions.PermissionEnum"
 _IDS = graphene.List(graphene.NonNull(graphene.ID))
 _NOTE = "A note about the staff member, which staff with MANAGE_STAFF see."
 _DETAILS = ("first_name", "last_name", "email", "is_active", "note")
@@ -47,6 +48,17 @@ class StaffUpdateInput(graphene.InputObjectType):
     note = graphene.String(description=_NOTE)
     add_groups = _IDS
     remove_groups = _IDS
+    add_permissions = graphene.List(
+        graphene.NonNull(_PERMISSION),
+        description="Permissions to grant directly, which the caller must have.",
+    )
+    remove_permissions = graphene.List(
+        graphene.NonNull(_PERMISSION),
+        description=(
+            "Direct permissions to remove, which the caller must have. Permissions that a group "
+            "grants stay."
+        ),
+    )
 
 
 class StaffPayload(MutationPayload):
@@ -90,8 +102,8 @@ class StaffMutations(graphene.ObjectType):
     staff_update = graphene.Field(
         StaffUpdate,
         description=(
-            "Updates a staff member and their groups. A deactivated staff member is signed "
-            "out everywhere. For staff with MANAGE_STAFF, not for apps."
+            "Updates a staff member, their groups and direct permissions. A deactivated staff "
+            "member is signed out everywhere. For staff with MANAGE_STAFF, not for apps."
         ),
         id=graphene.ID(required=True),
         input=graphene.NonNull(StaffUpdateInput),
@@ -142,6 +154,8 @@ class StaffMutations(graphene.ObjectType):
             Details(**{name: input[name] for name in _DETAILS if name in input}),
             add_groups=tuple(input.get("add_groups") or ()),
             remove_groups=tuple(input.get("remove_groups") or ()),
+            add_permissions=frozenset(input.get("add_permissions") or ()),
+            remove_permissions=frozenset(input.get("remove_permissions") or ()),
         )
         return StaffUpdate(user=update_staff(context.ports, context.actor, id, changes))
 

@@ -1,4 +1,4 @@
-"""Activate and deactivate apps."""
+"""Activate and deactivate apps: anybody who manages apps can stop one that misbehaves."""
 
 from app.domain.apps.apps import App
 from app.domain.authorization.actor import Actor
@@ -8,28 +8,31 @@ from app.models import AppRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import requires_person
-from app.services.identity.stored_apps import locked_app, stored_app
+from app.services.identity.stored_apps import locked_app_of_any_scope, stored_app
 from app.services.outbox.publisher import add_event
 
 
 @requires_person(Permission.MANAGE_APPS)
 def activate_app(ports: Ports, actor: Actor, app_id: int) -> App:
-    """Let an app in again (`appActivate`); refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``id``."""
+    """Activate an app (`appActivate`), also one with permissions that the caller lacks.
+
+    Refuses NOT_FOUND on ``id``.
+    """
     return _set_active(ports, actor, app_id, active=True)
 
 
 @requires_person(Permission.MANAGE_APPS)
 def deactivate_app(ports: Ports, actor: Actor, app_id: int) -> App:
-    """Lock an app out (`appDeactivate`), its tokens and its extensions', from the next request on.
+    """Deactivate an app (`appDeactivate`), effective from the next request of its tokens.
 
-    Refuses NOT_FOUND and OUT_OF_SCOPE_APP on ``id``.
+    Works also for an app with permissions that the caller lacks. Refuses NOT_FOUND on ``id``.
     """
     return _set_active(ports, actor, app_id, active=False)
 
 
 def _set_active(ports: Ports, actor: Actor, app_id: int, *, active: bool) -> App:
     with ports.database.transaction() as session:
-        app = locked_app(session, actor, app_id, "id")
+        app = locked_app_of_any_scope(session, app_id, "id")
         if app.is_active is active:
             return app
         session.get_one(AppRecord, app_id).is_active = active

@@ -54,13 +54,22 @@ def stored_app(session: Session, app_id: int, field: str) -> App:
 
 
 @part
+def locked_app_of_any_scope(session: Session, app_id: int, field: str) -> App:
+    """Lock and return the app of that key, whatever it can do; refuses NOT_FOUND on ``field``.
+
+    Only for what gives the caller nothing of the app's permissions, such as stopping it.
+    """
+    session.execute(select(AppRecord.id).where(AppRecord.id == app_id).with_for_update())
+    return stored_app(session, app_id, field)
+
+
+@part
 def locked_app(session: Session, actor: Actor, app_id: int, field: str) -> App:
     """Lock and return the app of that key.
 
     Refuses NOT_FOUND, and OUT_OF_SCOPE_APP for an app with permissions that the caller lacks.
     """
-    session.execute(select(AppRecord.id).where(AppRecord.id == app_id).with_for_update())
-    app = stored_app(session, app_id, field)
+    app = locked_app_of_any_scope(session, app_id, field)
     if not is_manageable(actor, app.permissions):
         message = "You can't manage this app: it has permissions that you don't have."
         raise Refused(Problem("OUT_OF_SCOPE_APP", message, field))

@@ -58,8 +58,9 @@ def manageable_staff(
 ) -> frozenset[int]:
     """The keys of the people with these global ids.
 
-    Refuses on ``field``, naming the people: NOT_FOUND; OUT_OF_SCOPE_USER for those who may do more
-    than ``actor``; when they are to be added, ASSIGN_NON_STAFF_MEMBER for customers.
+    Refuses on ``field``, naming the people: NOT_FOUND; ASSIGN_NON_STAFF_MEMBER for customers when
+    ``adding``; else OUT_OF_SCOPE_USER for those with permissions that ``actor`` lacks. Adding a
+    person gives them the group's permissions, so only these must be the caller's.
     """
     keys, problems = _keys(ids, "User", field)
     rows = session.execute(select(*USER_COLUMNS).where(UserRecord.id.in_(keys.values())))
@@ -72,7 +73,7 @@ def manageable_staff(
         message = "You can assign only staff members."
         problems.append(Problem("ASSIGN_NON_STAFF_MEMBER", message, field, users=customers))
     beyond = _names(user for user in found.values() if not is_manageable(actor, user.permissions))
-    if beyond:
+    if beyond and not adding:
         message = "You can't manage these users: they have permissions that you don't have."
         problems.append(Problem("OUT_OF_SCOPE_USER", message, field, users=beyond))
     refuse_any(*problems)

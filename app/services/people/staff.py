@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
@@ -11,11 +11,12 @@ from app.domain.accounts.notes import note_problems
 from app.domain.accounts.staff import deletion_problem, duplicate_problem
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.grants import grant_problem, withdrawal_problem
+from app.domain.authorization.permissions import Permission, known
 from app.domain.events import StaffCreated, StaffDeleted, StaffUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
-from app.models import UserRecord
+from app.models import UserPermissionRecord, UserRecord
 from app.ports import Ports
 from app.services.accounts.email_links import drop_links, redirect_refusal
 from app.services.audit.log import Change, record
@@ -54,11 +55,13 @@ class NewStaff:
 
 @dataclass(frozen=True, slots=True)
 class StaffChanges:
-    """A change of a staff member; groups by global id."""
+    """A change of a staff member; groups by global id, permissions that are held directly."""
 
     details: Details = field(default_factory=Details)
     add_groups: tuple[str, ...] = ()
     remove_groups: tuple[str, ...] = ()
+    add_permissions: frozenset[Permission] = frozenset()
+    remove_permissions: frozenset[Permission] = frozenset()
 
 
 @fresh_proof("always", lambda *_args: True)
@@ -103,24 +106,30 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
         return load_user(session, user.id)
 
 
-@fresh_proof(
-    "when it adds groups", lambda _ports, _actor, staff_id, changes: bool(changes.add_groups)
-)
+def _gives(_ports: Ports, _actor: Actor, staff_id: str, changes: StaffChanges) -> bool:
+    return bool(changes.add_groups or changes.add_permissions)
+
+
+@fresh_proof("when it adds groups or permissions", _gives)
 @requires_person(Permission.MANAGE_STAFF)
 def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChanges) -> User:
     """Change one of the staff (`staffUpdate`); all of ``changes`` or, when refused, nothing.
 
     Refuses NOT_FOUND and OUT_OF_SCOPE_USER on ``id``; REQUIRED, INVALID and UNIQUE on details;
-    DUPLICATED_INPUT_ITEM for groups that are both added and removed; NOT_FOUND and
-    OUT_OF_SCOPE_GROUP on ``addGroups`` and ``removeGroups``; on ``isActive`` what
-    ``switch_active`` refuses; LEFT_NOT_MANAGEABLE_PERMISSION on ``removeGroups``.
+    DUPLICATED_INPUT_ITEM for groups, and on ``permissions``, that are both added and removed;
+    NOT_FOUND and OUT_OF_SCOPE_GROUP on ``addGroups`` and ``removeGroups``; on ``addPermissions``
+    and ``removePermissions`` OUT_OF_SCOPE_PERMISSION; on ``isActive`` what ``switch_active``
+    refuses; LEFT_NOT_MANAGEABLE_PERMISSION on ``removeGroups`` and ``removePermissions``.
     """
     key = key_of(staff_id, "User")
-    problems = detail_problems(changes.details)
-    twice = duplicate_problem(changes.add_groups, changes.remove_groups, None, "groups")
-    if twice is not None:
-        problems.append(twice)
-    refuse_any(*problems)
+    added, removed = changes.add_permissions, changes.remove_permissions
+    refuse_any(
+        *detail_problems(changes.details),
+        duplicate_problem(changes.add_groups, changes.remove_groups, None, "groups"),
+        duplicate_problem(added, removed, "permissions", "permissions"),
+        grant_problem(actor, added, "addPermissions"),
+        withdrawal_problem(actor, removed, "removePermissions"),
+    )
     details = changes.details
     unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
     with unique, ports.database.transaction() as session:
@@ -132,6 +141,7 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
         require_manageable(actor, user)
         changed = Changed({}, {})
         _change_groups(actor, session, user, changes, changed)
+        _change_permissions(actor, session, user, changes, changed)
         active = details.is_active
         if isinstance(active, bool) and active is not user.is_active:
             switch_active(ports, actor, session, user, active=active)
@@ -237,6 +247,30 @@ def _change_groups(
     after = (before | added) - removed
     if after != before:
         changed.note("groups", sorted(before), sorted(after))
+
+
+def _change_permissions(
+    actor: Actor, session: Session, user: User, changes: StaffChanges, changed: Changed
+) -> None:
+    """Grant and withdraw permissions that ``user`` holds directly; their groups stay."""
+    held = select(UserPermissionRecord.permission).where(UserPermissionRecord.user_id == user.id)
+    before = known(session.scalars(held).all())
+    session.add_all(
+        UserPermissionRecord(user_id=user.id, permission=permission.value)
+        for permission in changes.add_permissions - before
+    )
+    going = changes.remove_permissions & before
+    if going:
+        with prevent_unmanageable(actor, session, "removePermissions"):
+            session.execute(
+                delete(UserPermissionRecord).where(
+                    UserPermissionRecord.user_id == user.id,
+                    UserPermissionRecord.permission.in_([one.value for one in going]),
+                )
+            )
+    after = (before | changes.add_permissions) - going
+    if after != before:
+        changed.note("permissions", sorted(before), sorted(after))
 
 
 def _find(session: Session, key: int) -> UserRecord:

@@ -16,6 +16,7 @@ from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import part, requires
+from app.services.authorization.stored_permissions import read_permissions
 from app.services.identity.manageable_users import require_manage_permission, require_manageable
 from app.services.identity.users import find_user_by_key
 from app.services.people.account_origins import (
@@ -52,6 +53,7 @@ class Person:
 
     ``metadata`` is there where the reader manages the user, else ``public_metadata``; so are
     ``note``, ``external_reference`` and ``origin``, which is that of an imported account.
+    ``direct_permissions`` are those that no group grants, also those of a superuser.
     """
 
     user: User
@@ -63,6 +65,7 @@ class Person:
     external_reference: str = ""
     origin: AccountOrigin | None = None
     factors: FactorCounts = field(default_factory=FactorCounts)
+    direct_permissions: frozenset[Permission] = frozenset()
 
 
 @requires(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
@@ -118,6 +121,7 @@ def make_person(
         external_reference=row.external_reference or "",
         origin=read_origin(row),
         factors=factors_in(row),
+        direct_permissions=read_permissions(row.user_permissions),
     )
 
 

@@ -106,6 +106,60 @@ def test_group_is_not_added_and_removed_at_once(ports: Ports, boss: Actor) -> No
     assert refused.value.problems[0].groups == groups(support)
 
 
+def test_direct_permission_is_granted_and_removed_again(ports: Ports, boss: Actor) -> None:
+    support = make_group(ports, "Support", ORDERS)
+    bob = make_user(ports, "bob@example.com", is_staff=True, groups=[support])
+    grant = StaffChanges(add_permissions=frozenset({STAFF, ORDERS}))
+    assert update_staff(ports, boss, gid(bob), grant).permissions == {STAFF, ORDERS}
+    withdrawal = StaffChanges(remove_permissions=frozenset({STAFF, ORDERS}))
+    assert update_staff(ports, boss, gid(bob), withdrawal).permissions == {ORDERS}
+    granted, removed = sorted(trail(ports, "staff.update"), key=lambda row: row.id)
+    both = {"permissions": ["MANAGE_ORDERS", "MANAGE_STAFF"]}
+    assert (granted.before, granted.after) == ({"permissions": []}, both)
+    assert (removed.before, removed.after) == (both, {"permissions": []})
+    assert [event.type for event in events(ports)] == ["STAFF_UPDATED"] * 2
+    update_staff(ports, boss, gid(bob), withdrawal)
+    assert len(trail(ports, "staff.update")) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (
+            StaffChanges(add_permissions=frozenset({PAGES})),
+            ("addPermissions", "OUT_OF_SCOPE_PERMISSION"),
+        ),
+        (
+            StaffChanges(remove_permissions=frozenset({PAGES})),
+            ("removePermissions", "OUT_OF_SCOPE_PERMISSION"),
+        ),
+        (
+            StaffChanges(
+                add_permissions=frozenset({ORDERS}), remove_permissions=frozenset({ORDERS})
+            ),
+            ("permissions", "DUPLICATED_INPUT_ITEM"),
+        ),
+    ],
+)
+def test_direct_permissions_beyond_the_caller_are_refused(
+    ports: Ports, boss: Actor, changes: StaffChanges, expected: tuple[str, str]
+) -> None:
+    bob = make_staff(ports, "bob@example.com", ORDERS)
+    with pytest.raises(Refused) as refused:
+        update_staff(ports, boss, gid(bob), changes)
+    assert codes(refused) == [expected]
+    assert actor_of(ports, bob).permissions == {ORDERS}
+
+
+def test_last_direct_manager_of_a_permission_keeps_it(ports: Ports) -> None:
+    only = make_staff(ports, "only@example.com", STAFF, ORDERS)
+    changes = StaffChanges(remove_permissions=frozenset({STAFF}))
+    with pytest.raises(Refused) as refused:
+        update_staff(ports, actor_of(ports, only), gid(only), changes)
+    assert codes(refused) == [("removePermissions", "LEFT_NOT_MANAGEABLE_PERMISSION")]
+    assert actor_of(ports, only).permissions == {STAFF, ORDERS}
+
+
 def test_deactivated_user_is_signed_out_immediately(ports: Ports, boss: Actor) -> None:
     bob = make_staff(ports, "bob@example.com")
     pair = sign_in(ports, bob)
