@@ -22,6 +22,7 @@ from app.web.installation import Installation, install, installation_of
 from app.web.limits import limit_pages, set_up_limits
 from app.web.logs import set_up_logs
 from app.web.readiness import Readiness
+from app.web.request_bodies import refuse_encoded_body
 from app.web.request_hooks import (
     add_observer,
     add_request_hook,
@@ -73,6 +74,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     set_up_translation(app)
     register_errors(app)
     _add_headers(app, installation)
+    app.before_request(refuse_encoded_body)
     app.register_blueprint(make_health(Readiness(installation.ports)))
     app.register_blueprint(wellknown.blueprint)
     app.register_blueprint(backchannel.blueprint)

@@ -216,3 +216,15 @@ def test_only_limited_pages_are_counted(ports: Ports, path: str, counted: int) -
     application.test_client().get(path)
     [limiter] = application.extensions["limiter"]
     assert limiter.storage.reset() == counted
+
+
+@pytest.mark.parametrize("path", ["/console/sign-in", "/oidc/default/backchannel-logout"])
+def test_encoded_form_is_415_that_names_the_encoding(visitor: FlaskClient, path: str) -> None:
+    form = {"logout_token": "x"}
+    refused = visitor.post(path, data=form, headers={"Content-Encoding": "gzip"})
+    assert refused.status_code == 415
+    assert refused.headers["Accept-Encoding"] == "identity"
+    assert "The Content-Encoding gzip isn" in refused.text
+    plain = visitor.post(path, data=form, headers={"Content-Encoding": "identity"})
+    assert plain.status_code in (400, 404, 422)
+    assert visitor.get("/console/sign-in", headers={"Content-Encoding": "gzip"}).status_code == 200

@@ -1,13 +1,18 @@
 """Bodies on their way in: within deadlines, and within a bound for all of them together."""
 
 import asyncio
+import re
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
+from typing import Any
 
 import orjson
-from werkzeug.exceptions import RequestEntityTooLarge
+from flask import request
+from typing_extensions import override
+from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 
 from app.web.rsgi import Exchange
 
@@ -19,11 +24,38 @@ _MAX_DISCARDED = 16 * 1024 * 1024
 """How much of a refused body is read and thrown away, so that its sender sees the answer."""
 
 
+_ACCEPTED_ENCODING = ("Accept-Encoding", "identity")
+"""The header that a 415 because of the encoding has (RFC 9110, 12.5.3)."""
+
+_ENCODING = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,40}")
 _MESSAGES = {
     HTTPStatus.BAD_REQUEST: "The request ended before its announced length, or can't be read.",
     HTTPStatus.REQUEST_TIMEOUT: "The request body did not arrive in time.",
     HTTPStatus.SERVICE_UNAVAILABLE: "Service temporarily unavailable",
 }
+
+
+def encoding_problem(environ: Mapping[str, Any]) -> str | None:
+    """Return why the body's ``Content-Encoding`` can't be read, naming it; ``None`` for none."""
+    for name in environ.get("HTTP_CONTENT_ENCODING", "").split(","):
+        encoding = name.strip()
+        if encoding and encoding.lower() != "identity":
+            shown = f" {encoding}" if _ENCODING.fullmatch(encoding) else ""
+            return f"The Content-Encoding{shown} isn't supported. Send the body unencoded."
+    return None
+
+
+def refuse_encoded_body() -> None:
+    """Refuse the body of a request to Flask that is compressed, before a view misreads it."""
+    problem = encoding_problem(request.environ)
+    if problem and request.method not in ("GET", "HEAD", "OPTIONS"):
+        raise _EncodingRefused(problem)
+
+
+class _EncodingRefused(UnsupportedMediaType):
+    @override
+    def get_headers(self, *given: Any) -> list[tuple[str, str]]:
+        return [*super().get_headers(*given), _ACCEPTED_ENCODING]
 
 
 class Refused(Exception):

@@ -1,5 +1,6 @@
 """What ``/graphql/`` answers to which request (contract, "HTTP")."""
 
+import gzip
 from dataclasses import replace
 from io import BytesIO
 
@@ -253,6 +254,28 @@ def test_other_content_type_is_415_and_not_executed(
     assert codes(response) == ["GraphQLError"]
     assert "application/json" in response.headers["Accept-Post"]
     assert client.documents_read == 0
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [("gzip", " gzip"), ("br", " br"), ("identity, ZSTD", " ZSTD"), ("<b>", ""), ("a" * 99, "")],
+)
+def test_encoded_body_is_415_that_names_the_encoding(
+    client: EndpointClient, encoding: str, shown: str
+) -> None:
+    for body in (GREETING, gzip.compress(GREETING)):
+        response = client.send(body, Content_Encoding=encoding)
+        assert response.status_code == 415
+        [message] = messages(response)
+        assert message == f"The Content-Encoding{shown} isn't supported. Send the body unencoded."
+        assert response.headers["Accept-Encoding"] == "identity"
+    assert client.documents_read == 0
+
+
+@pytest.mark.parametrize("encoding", ["", "identity", "Identity , identity"])
+def test_identity_is_no_encoding(client: EndpointClient, encoding: str) -> None:
+    response = client.send(GREETING, Content_Encoding=encoding)
+    assert response.json == {"data": {"greeting": "Hello, you"}}
 
 
 def _padded(size: int) -> bytes:

@@ -12,6 +12,7 @@ from werkzeug.http import parse_accept_header, parse_options_header
 
 from app.graphql.server.bodies import NO_PERSISTED_QUERIES, BadRequest, read_body, read_json
 from app.graphql.server.multipart import read_multipart
+from app.web.request_bodies import encoding_problem
 
 JSON = "application/json"
 GRAPHQL = "application/graphql"
@@ -63,6 +64,9 @@ def read_request(environ: dict[str, Any], sizes: Sizes, *, is_deliberate: bool) 
     ``is_deliberate``: no page of another site can have sent it with a plain form. Uploads ask for
     that, since a browser sends their content type without asking first.
     """
+    if problem := encoding_problem(environ):
+        status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+        raise BadRequest(problem, status, Accept_Encoding="identity")
     content_type = environ.get("CONTENT_TYPE") or ""
     if content_type == JSON:
         return _from_json(_json(environ, sizes), sizes)
