@@ -1,14 +1,19 @@
 # Everything a developer or an operator of a single machine needs; `make help` lists it.
 
 PORT ?= 8000
-# Two more than processors: tests also wait for servers, a browser and deadlines.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+# One more than processors: tests also wait for servers, a browser and deadlines.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 ARGS ?=
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --require-hashes
 LOCK := $(BIN)/uv pip compile --universal --generate-hashes --no-strip-extras --no-annotate --no-header --python-version 3.11 --quiet
+
+# --both is for make: without it each test runs on one database, unless it depends on it.
+TESTS = $(BIN)/python -m pytest -n $(WORKERS) $(if $(filter --both,$(ARGS)),,--one-database) $(filter-out --both,$(ARGS))
+# The folders whose tests start servers, browsers or other programs.
+SERVED := benchmarks browser clients deploy docs operations reliability servers spec
 
 PROVIDER := tests/provider
 CLIENTS := tests/clients
@@ -21,8 +26,8 @@ EDITOR_FILES := graphiql/graphiql.min.js graphiql/graphiql.min.css \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run translations compiled test coverage check fix bench mutations soak cluster scale fuzz upgradecheck docs nextjs pictures lock \
-  playground venv packages dev-packages node-packages editor-if-possible
+.PHONY: help run translations compiled test quick coverage check fix bench mutations soak cluster scale fuzz upgradecheck docs nextjs pictures lock \
+  playground venv packages dev-packages node-packages editor-if-possible style types layers
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,22 +39,34 @@ run: packages compiled editor-if-possible ## set up what is missing, then serve 
 	@echo "==> server"
 	@exec $(BIN)/flask serve --port $(PORT)
 
-test: ## everything the tests need, then the tests and the static checks (ARGS="-k name")
-	@$(MAKE) --no-print-directory --jobs=2 dev-packages node-packages
-	@$(MAKE) --no-print-directory compiled
+test: ## what the tests need, the static checks, then the tests, each on one database (ARGS="--both", ARGS="-k name")
+	@$(MAKE) --no-print-directory dev-packages
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target compiled node-packages check
 	@echo "==> tests on $(WORKERS) workers"
-	@$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	@$(TESTS)
+
+quick: dev-packages compiled check ## the static checks, and the tests that start no server or browser
+	@$(TESTS) $(SERVED:%=--ignore=tests/%)
 
 coverage: ## run the tests with coverage, and fail below the minimum
 	@$(MAKE) --no-print-directory test ARGS="--cov --cov-report=term $(ARGS)"
 
-check: dev-packages ## the static checks alone: style, types, layers, phrases
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/djlint --check --quiet app/templates
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m tests.house.phrases
+check: style types layers ## the static checks alone: style, types, layers, phrases
+
+style: dev-packages
+	@echo "==> style, phrases"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/djlint --check --quiet app/templates
+	@$(BIN)/python -m tests.house.phrases
+
+types: dev-packages
+	@echo "==> types"
+	@$(BIN)/mypy
+
+layers: dev-packages
+	@echo "==> layers"
+	@$(BIN)/lint-imports --no-logo
 
 fix: dev-packages ## fix style problems that can be fixed automatically
 	$(BIN)/ruff check --fix .

@@ -1,8 +1,12 @@
 """What is blocked for an account, wherever it is counted."""
 
+import pytest
+
 from app.domain.sign_in.login_throttle import GUESSES_EXPIRY_SECONDS, MAX_GUESSES
 from app.ports.throttle import AccountBlocks, Throttle
 from tests.adapters.throttle_backends import ADDRESS, ANNA, BELA, NOW, OTHER_ADDRESS
+
+pytestmark = pytest.mark.both_databases
 
 
 def test_nothing_is_blocked_at_first(throttle: Throttle) -> None:

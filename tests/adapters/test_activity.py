@@ -24,6 +24,8 @@ from tests.builders.people import actor_of, make_user, sessions_of, sign_in
 from tests.fakes.clock import FakeClock
 from tests.servers.run import ROOT
 
+pytestmark = pytest.mark.both_databases
+
 NEVER = 3600.0
 
 

@@ -17,6 +17,8 @@ from app.models.shop import SHOP_ID
 from app.ports import Database
 from tests.adapters.database_rows import NOON, USER, new_user, rename_shop, shop_name
 
+pytestmark = pytest.mark.both_databases
+
 _MOST_PARAMETERS = 65_535
 """What PostgreSQL's protocol can count."""
 

@@ -12,6 +12,8 @@ from app.services.authorization.shop_state import moment
 from tests.adapters.database_rows import NOON, USER, new_user, rename_shop, shop_name
 from tests.fixtures.statements import recorded_statements
 
+pytestmark = pytest.mark.both_databases
+
 _JOINED: Select[*tuple[object, ...]] = select(
     func.aggregate_strings(UserRecord.email, "\x1e").label("emails"),
     literal("constant").label("constant"),

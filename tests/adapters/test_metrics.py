@@ -24,6 +24,8 @@ from app.ports.metrics import (
     MetricKind,
 )
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_names_follow_prometheus_conventions() -> None:
     names = [metric.name for metric in METRICS]

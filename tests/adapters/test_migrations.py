@@ -20,7 +20,7 @@ from app.adapters.schema_revisions import SchemaRevisions, connection_to
 from app.models.record import complete_metadata
 from app.models.retired_columns import RETIRED_COLUMNS
 
-pytestmark = pytest.mark.first
+pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 
 MIGRATIONS = "migrations"
 

@@ -29,6 +29,8 @@ from tests.fakes.interrupted_database import InterruptedDatabase
 from tests.fakes.keys import SECRET
 from tests.servers.run import ROOT
 
+pytestmark = pytest.mark.both_databases
+
 NEVER = 3600.0
 SAFARI = "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Version/18.0 Safari/604.1"
 WRONG = SignInRefusal(

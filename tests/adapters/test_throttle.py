@@ -1,11 +1,15 @@
 """What every throttle must do, wherever it counts: SQLite, PostgreSQL, Redis."""
 
+import pytest
+
 from app.domain.sign_in.login_throttle import (
     EXPIRY_SECONDS,
     LEASE_SECONDS,
 )
 from app.ports.throttle import Throttle
 from tests.adapters.throttle_backends import ADDRESS, ANNA, BELA, NOW, OTHER_ADDRESS, Visitor
+
+pytestmark = pytest.mark.both_databases
 
 MOMENT = 0.25
 

@@ -14,6 +14,8 @@ from tests.adapters.throttle_backends import (
     Visitor,
 )
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_blocked_addresses_are_listed_longest_wait_first(throttle: Throttle) -> None:
     for count, address in ((1, "198.51.100.1"), (3, "198.51.100.3"), (2, "198.51.100.2")):

@@ -1,7 +1,11 @@
 """A throttle whose clock was put back, wherever it counts."""
 
+import pytest
+
 from app.domain.sign_in.login_throttle import EXPIRY_SECONDS, MAX_BLOCK_SECONDS
 from tests.adapters.throttle_backends import ADDRESS, ANNA, Visitor
+
+pytestmark = pytest.mark.both_databases
 
 
 def test_clock_set_back_does_not_extend_a_block(visitor: Visitor) -> None:

@@ -18,7 +18,7 @@ from tests.adapters.throttle_backends import (
     run_programs,
 )
 
-pytestmark = pytest.mark.first
+pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 
 PROCESSES = get_context("spawn")
 RIVALS = 20

@@ -3,9 +3,13 @@
 from collections.abc import Callable
 from threading import Barrier
 
+import pytest
+
 from app.domain.sign_in.login_throttle import GUESSES_EXPIRY_SECONDS, MAX_GUESSES
 from app.ports.throttle import Throttle
 from tests.adapters.throttle_backends import ANNA, BELA, NOW, Visitor, run_programs
+
+pytestmark = pytest.mark.both_databases
 
 
 def test_consecutive_password_guesses_are_limited(throttle: Throttle) -> None:

@@ -10,6 +10,8 @@ from app.ports import Ports
 from tests.adapters.throttle_backends import ADDRESS, NOW, OTHER_ADDRESS, Visitor
 from tests.builders.people import make_user
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def throttle(ports: Ports) -> SqlThrottle:

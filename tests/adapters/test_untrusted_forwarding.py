@@ -10,6 +10,8 @@ from app.models import ForwardingRecord
 from app.ports import Ports
 from tests.fakes.clock import FakeClock
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def activity(ports: Ports, clock: FakeClock) -> Iterator[SqlActivity]:

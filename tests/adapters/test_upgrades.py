@@ -14,6 +14,8 @@ from app.ports.schema import UpgradeProgress, UpgradeRows, UpgradeStep, UpgradeW
 from tests.adapters.test_migrations import migrate
 from tests.commands.real_installation import TIMEOUT_SECONDS, at_a_terminal
 
+pytestmark = pytest.mark.both_databases
+
 NEWEST = SchemaRevisions("sqlite://").newest()
 
 DELIVERY_WITH_A_LINK = """

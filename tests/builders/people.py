@@ -6,6 +6,7 @@ from sqlalchemy import select, update
 
 from app.domain.authorization.actor import Actor, SessionOrigin, anonymous
 from app.domain.authorization.permissions import Permission
+from app.domain.values.errors import TokenRejected
 from app.models import (
     GroupMemberRecord,
     GroupPermissionRecord,
@@ -15,9 +16,16 @@ from app.models import (
     UserRecord,
 )
 from app.ports import Ports
-from app.services.authorization.live_sessions import find_session
-from app.services.identity.identify import Visitor, identify
-from app.services.sign_in.sessions import SessionStart, TokenPair, open_session, sign_pair
+from app.services.authorization.live_sessions import LiveSession, find_session
+from app.services.authorization.shop_state import Lookup
+from app.services.identity.identify import Visitor, person
+from app.services.sign_in.sessions import (
+    OpenedSession,
+    SessionStart,
+    TokenPair,
+    open_session,
+    sign_pair,
+)
 
 PASSWORD = "correct horse battery staple"
 ADDRESS = "203.0.113.7"
@@ -91,16 +99,28 @@ def sign_in(
     amr: tuple[str, ...] = (),
 ) -> TokenPair:
     """Open a session of that origin, whatever the login mode says, and return its tokens."""
-    with ports.database.transaction() as session:
-        opened = open_session(ports, caller, session, user_id, SessionStart(origin, amr=amr))
-    live = find_session(ports, opened.token, user_id)
-    assert live.found is not None, "an inactive user has no session"
+    opened, live = _open(ports, user_id, SessionStart(origin, amr=amr), caller)
+    assert live.found is not None
     return sign_pair(ports, caller, opened, live.found.user, live.shop_state.switches)
 
 
 def actor_of(ports: Ports, user_id: int, origin: SessionOrigin = SessionOrigin.PASSWORD) -> Actor:
-    """Return the actor of a new session of that origin."""
-    return identify(ports, visit(sign_in(ports, user_id, origin).access)).actor
+    """Return the actor of a new session of that origin, without signing its tokens."""
+    visitor = visit()
+    try:
+        return person(visitor, _open(ports, user_id, SessionStart(origin), NOBODY)[1]).actor
+    except TokenRejected as rejected:
+        return anonymous(address=ADDRESS, issuer=ISSUER, fault=rejected.fault)
+
+
+def _open(
+    ports: Ports, user_id: int, start: SessionStart, caller: Actor
+) -> tuple[OpenedSession, Lookup[LiveSession | None]]:
+    with ports.database.transaction() as session:
+        opened = open_session(ports, caller, session, user_id, start)
+    live = find_session(ports, opened.token, user_id)
+    assert live.found is not None, "an inactive user has no session"
+    return opened, live
 
 
 def visit(credential: str | None = None, address: str | None = ADDRESS) -> Visitor:

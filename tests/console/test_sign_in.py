@@ -221,6 +221,7 @@ def test_theme_is_remembered_in_the_browser(staff_console: StaffConsole) -> None
     assert 'data-bs-theme="dark"' in console.open("/console/").html
 
 
+@pytest.mark.both_databases
 def test_page_costs_few_statements(staff_console: StaffConsole, statements: Statements) -> None:
     console = staff_console()
     with statements() as seen:

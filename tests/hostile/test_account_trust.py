@@ -86,6 +86,7 @@ TRUST_CHANGES = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.both_databases
 @TRUST_CHANGES
 def test_trusted_account_drops_unverified_identity(
     ports: Ports, second_process: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust

@@ -100,6 +100,7 @@ def test_provider_token_gives_no_more_guesses_than_a_session(
     assert guess(ports, actor, PASSWORD) == DELAYED
 
 
+@pytest.mark.both_databases
 def test_parallel_guesses_are_counted_before_they_are_compared(ports: Ports, user: int) -> None:
     actor = provider_token(ports, user)
     waiting = WaitingHasher(ports, Barrier(MAX_GUESSES))
@@ -110,6 +111,7 @@ def test_parallel_guesses_are_counted_before_they_are_compared(ports: Ports, use
     assert waiting.verifications == MAX_GUESSES
 
 
+@pytest.mark.both_databases
 def test_parallel_guesses_are_counted_in_redis_too(
     ports: Ports, user: int, redis_url: str
 ) -> None:

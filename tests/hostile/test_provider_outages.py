@@ -108,6 +108,7 @@ def test_url_is_paused_after_several_failed_connections_but_not_for_verified_tok
     assert calls(ports) == MAX_FAILURES + 3
 
 
+@pytest.mark.both_databases
 def test_junk_that_keeps_the_provider_busy_does_not_delay_verified_tokens(
     ports: Ports, provider: OwnProvider
 ) -> None:
@@ -131,6 +132,7 @@ def test_junk_that_keeps_the_provider_busy_does_not_delay_verified_tokens(
             go_on.set()
 
 
+@pytest.mark.both_databases
 def test_concurrent_first_requests_of_a_browser_succeed(
     ports: Ports, provider: OwnProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

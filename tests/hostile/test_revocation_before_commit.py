@@ -73,6 +73,7 @@ def manager(ports: Ports) -> Actor:
     return actor_of(ports, key)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(("revoke", "refusal"), OF_PEOPLE)
 def test_nothing_is_written_for_a_manager_who_lost_rights_after_the_check(
     interrupted_ports: Ports,
@@ -88,6 +89,7 @@ def test_nothing_is_written_for_a_manager_who_lost_rights_after_the_check(
     assert products(second_process) == 0
 
 
+@pytest.mark.both_databases
 def test_no_app_token_is_issued_for_a_manager_who_was_deactivated_meanwhile(
     interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
@@ -98,6 +100,7 @@ def test_no_app_token_is_issued_for_a_manager_who_was_deactivated_meanwhile(
     assert app_tokens(second_process, app_id) == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("revoke", "refusal"),
     [
@@ -123,6 +126,7 @@ def test_nothing_is_written_for_an_app_whose_token_lost_rights_after_the_check(
     assert products(second_process) == 0
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("revoke", "refusal"),
     [
@@ -152,6 +156,7 @@ def sign_out_provider_tokens(ports: Ports, actor: Actor) -> None:
     change_user(ports, actor.user_id or 0, tokens_valid_after=ports.clock.now())
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("revoke", [deactivate, sign_out_provider_tokens])
 def test_nothing_is_written_with_a_provider_token_that_was_ended_after_the_check(
     interrupted_ports: Ports,
@@ -180,6 +185,7 @@ class TestOnPostgresql:
     def database_url(self, postgresql_url: str) -> str:
         return postgresql_url
 
+    @pytest.mark.both_databases
     @pytest.mark.parametrize(("revoke", "refusal"), OF_PEOPLE)
     def test_revocation_committed_during_the_transaction_applies(
         self,
@@ -196,6 +202,7 @@ class TestOnPostgresql:
         assert products(second_process) == 0
 
 
+@pytest.mark.both_databases
 def test_replay_in_steps_stops_when_its_caller_is_deactivated(
     interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
@@ -210,6 +217,7 @@ def test_replay_in_steps_stops_when_its_caller_is_deactivated(
     )
 
 
+@pytest.mark.both_databases
 def test_revocation_of_others_has_no_effect(
     interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
@@ -227,6 +235,7 @@ def test_users_can_revoke_their_own_rights(interrupted_ports: Ports, manager: Ac
     assert sessions_of(interrupted_ports, manager.user_id or 0) == []
 
 
+@pytest.mark.both_databases
 def test_caller_who_gains_rights_meanwhile_is_not_refused(
     interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
@@ -237,6 +246,7 @@ def test_caller_who_gains_rights_meanwhile_is_not_refused(
     assert create_product(interrupted_ports, manager, BOWL).id
 
 
+@pytest.mark.both_databases
 def test_refresh_is_answered_although_the_session_in_the_header_ended(
     interrupted_ports: Ports, second_process: Ports, database: InterruptedDatabase, manager: Actor
 ) -> None:
@@ -265,6 +275,7 @@ def test_every_request_caller_has_a_rereadable_credential(
         assert sum(value is not None for value in named) == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("trusted", [OPERATOR, WORKER])
 def test_operator_and_worker_are_not_read_again(interrupted_ports: Ports, trusted: Actor) -> None:
     with recorded_statements() as statements:
@@ -273,6 +284,7 @@ def test_operator_and_worker_are_not_read_again(interrupted_ports: Ports, truste
     assert not [statement for statement in statements if "FROM shop LEFT OUTER JOIN" in statement]
 
 
+@pytest.mark.both_databases
 def test_transaction_reads_its_caller_once(interrupted_ports: Ports, manager: Actor) -> None:
     with recorded_statements() as statements:
         create_product(interrupted_ports, manager, BOWL)

@@ -108,6 +108,7 @@ def from_fourth(code: str) -> dict[str, str]:
     return {f"p{place}": code for place in range(WRITTEN, FIELDS)}
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("revoke", "code"),
     [
@@ -144,6 +145,7 @@ def deactivate_app(ports: Ports, app_id: int) -> None:
     change_app(ports, app_id, is_active=False)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("revoke", [revoke_token, deactivate_app])
 def test_mutations_of_an_app_stop_when_its_token_is_revoked(
     ports: Ports,
@@ -169,6 +171,7 @@ def test_token_that_expires_midway_fails_the_remaining_fields(
     assert codes(api.ask(TEN_PRODUCTS, token)) == from_fourth(EXPIRED)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("is_signed_in", [True, False])
 def test_storefront_that_closes_midway_stops_customers(
     ports: Ports,
@@ -183,6 +186,7 @@ def test_storefront_that_closes_midway_stops_customers(
     assert codes(api.ask(TEN_CARTS, token)) == from_fourth(CLOSED)
 
 
+@pytest.mark.both_databases
 def test_closed_storefront_does_not_stop_managers_or_apps(
     ports: Ports, second_process: Ports, api: ApiClient, database: InterruptedDatabase
 ) -> None:
@@ -213,6 +217,7 @@ def test_undisturbed_operation_writes_all_its_fields(ports: Ports, api: ApiClien
     assert products(ports) == FIELDS
 
 
+@pytest.mark.both_databases
 def test_single_mutation_reads_its_caller_once(ports: Ports, api: ApiClient) -> None:
     token = sign_in(ports, make_user(ports)).access
     api.ask("{ me { email } }", token)

@@ -65,6 +65,7 @@ def test_nothing_is_installed_for_a_person_who_lost_the_right_before_it_began(
     assert left_behind(ports) == {}
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("revoke", REVOCATIONS)
 def test_app_is_removed_when_the_right_is_lost_during_its_handshake(
     ports: Ports, second_process: Ports, revoke: Revoke

@@ -136,6 +136,7 @@ def test_unused_code_of_the_step_before_dies_with_the_next_one(ports: Ports) -> 
     assert check_code(ports, NOBODY, user, seen) is None
 
 
+@pytest.mark.both_databases
 def test_code_is_accepted_by_one_of_two_processes(ports: Ports, second_process: Ports) -> None:
     user = make_user(ports)
     code = one_time_code(ports, make_authenticator_app(ports, user))
@@ -153,6 +154,7 @@ def test_code_is_accepted_by_one_of_two_processes(ports: Ports, second_process: 
     assert sorted(map(str, at_once(first, second))) == sorted(map(str, (APP, None)))
 
 
+@pytest.mark.both_databases
 def test_recovery_code_is_accepted_by_one_of_two_processes(
     ports: Ports, second_process: Ports
 ) -> None:
@@ -268,6 +270,7 @@ def test_api_has_no_way_to_add_or_remove_a_factor() -> None:
     assert not any("factor" in name.lower() for name in user_input.fields)
 
 
+@pytest.mark.both_databases
 def test_parallel_removals_leave_a_required_factor(ports: Ports, second_process: Ports) -> None:
     """Each alone could go: the other factor is left."""
     user = make_staff(ports)

@@ -60,6 +60,7 @@ def session_by_sso(ports: Ports, user: Protected) -> Actor:
     return identify(ports, visit(sign_in(ports, user.id, SessionOrigin.OIDC).access)).actor
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_challenges_never_keep_their_owner_from_ending_all_sessions(
     ports: Ports, database_url: str

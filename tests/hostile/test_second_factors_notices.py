@@ -94,6 +94,7 @@ def test_stranger_in_the_middle_of_a_sign_in_is_stopped(ports: Ports) -> None:
         log_in(ports, EMAIL, PASSWORD)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("origin", [SessionOrigin.PASSWORD, SessionOrigin.OIDC])
 def test_strangers_tokens_stop_working_at_once(ports: Ports, origin: SessionOrigin) -> None:
     user_id = make_user(ports)
@@ -141,6 +142,7 @@ def test_link_of_one_account_does_nothing_to_another(ports: Ports) -> None:
     assert user_as_stored(ports, mine).password_hash is None
 
 
+@pytest.mark.both_databases
 def test_parallel_uses_of_one_link_count_once(ports: Ports) -> None:
     token = notice(ports, make_user(ports))
 

@@ -119,6 +119,7 @@ def test_overheard_answer_works_neither_again_nor_elsewhere(
     assert len(stored_sessions(ports)) == 1
 
 
+@pytest.mark.both_databases
 def test_parallel_answers_open_one_session(ports: Ports) -> None:
     victim = owner(ports, sign_count=0, step=0)
     asked = begin(ports)
@@ -138,6 +139,7 @@ def test_parallel_answers_open_one_session(ports: Ports) -> None:
     assert len(stored_sessions(ports)) == 1
 
 
+@pytest.mark.both_databases
 def test_clone_and_original_at_once_are_told_apart_by_the_counter(ports: Ports) -> None:
     original = owner(ports, sign_count=5)
     clone = replace(original)

@@ -55,6 +55,7 @@ def test_code_that_was_overheard_finishes_no_other_sign_in(
     assert verify(ports, challenged(ports).token, fresh).user.id == user.id
 
 
+@pytest.mark.both_databases
 def test_recovery_code_finishes_one_of_two_parallel_sign_ins(ports: Ports) -> None:
     user = make_protected(ports)
     code = make_recovery_codes(ports, user.id)[0]

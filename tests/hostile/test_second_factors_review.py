@@ -142,6 +142,7 @@ def test_any_audience_survives_the_question_for_a_second_factor(
     assert claims_in(ports, pair.access)["aud"] == audience
 
 
+@pytest.mark.both_databases
 def test_answer_that_is_sent_twice_is_no_copied_passkey(ports: Ports) -> None:
     user_id, authenticator = make_user(ports), SoftwareAuthenticator()
     make_passkey(ports, user_id, authenticator)

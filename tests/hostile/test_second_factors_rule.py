@@ -73,6 +73,7 @@ def test_extension_token_of_a_session_without_a_factor_loses_its_rights(ports: P
     assert acts(ports, scene.token).permissions == before
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("is_superuser", [False, True])
 def test_rule_in_force_cannot_be_taken_back_without_a_factor(
     ports: Ports,
@@ -98,6 +99,7 @@ def test_second_field_of_a_document_has_lost_the_rights(ports: Ports, boss: int)
     assert answer["errors"][0]["extensions"]["exception"]["code"] == "PermissionDenied"
 
 
+@pytest.mark.both_databases
 def test_longer_grace_period_of_another_manager_gives_rights_back(ports: Ports, boss: int) -> None:
     """The control: the rule is nothing but its moment."""
     bare = identify(ports, visit(sign_in(ports, boss).access)).actor

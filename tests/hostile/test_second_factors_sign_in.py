@@ -176,6 +176,7 @@ class WaitingHasher(FakeHasher):
         return super().verify(password_hash, password, imported_seconds)
 
 
+@pytest.mark.both_databases
 def test_parallel_wrong_codes_exceed_no_limit(ports: Ports) -> None:
     user = make_protected(ports)
     codes = make_recovery_codes(ports, user.id)
@@ -281,6 +282,7 @@ def test_changed_password_ends_unfinished_sign_ins(ports: Ports) -> None:
     verify(ports, challenged(ports, password=NEW).token, code)
 
 
+@pytest.mark.both_databases
 def test_wrong_password_is_answered_alike_with_and_without_a_factor(ports: Ports) -> None:
     """Refused before the account's factors are read: same statements, same work, same words."""
     make_protected(ports)

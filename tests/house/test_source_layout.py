@@ -2,12 +2,10 @@
 
 import ast
 from pathlib import PurePosixPath
-from statistics import median
 
 from tests.house.sources import application, python_sources
 
-LONGEST = 400
-MEDIAN = 100
+LONGEST = 600
 LONG_FUNCTION = 40
 VAGUE_NAMES = {
     *("utils", "util", "helpers", "helper", "common", "base", "core"),
@@ -17,17 +15,13 @@ GENERATED = "migrations/versions/"
 """A migration is as long as what it changes, and is never touched again."""
 
 
-def test_no_file_is_longer_than_400_lines() -> None:
+def test_no_file_is_longer_than_600_lines() -> None:
     too_long = {
         source.path: source.length
         for source in python_sources()
         if source.length > LONGEST and not source.path.startswith(GENERATED)
     }
     assert too_long == {}
-
-
-def test_half_of_the_files_are_shorter_than_100_lines() -> None:
-    assert median(source.length for source in application()) < MEDIAN
 
 
 def test_nine_functions_in_ten_are_shorter_than_40_lines() -> None:

@@ -102,6 +102,7 @@ def test_headers_that_look_like_credentials(name: str, is_secret: bool) -> None:
     assert is_secret_header(name) is is_secret
 
 
+@pytest.mark.both_databases
 def test_second_factors_are_in_no_export(ports: Ports) -> None:
     person = make_person_with_traces(ports)
     with ports.database.reading() as session:

@@ -30,6 +30,8 @@ from tests.imports.app_runs import codes, keys, run, stored_webhook, words
 from tests.imports.importing import import_platform
 from tests.imports.platform import PlatformDatabase
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_what_changed_at_the_source_is_taken_over(
     target: Ports, platform: PlatformDatabase

@@ -16,6 +16,7 @@ from tests.builders.personal_data import EMAIL, LAST_NAME, make_person_with_trac
 from tests.commands.shell import run, run_json
 
 
+@pytest.mark.both_databases
 def test_export_has_every_section_and_no_secret(ports: Ports) -> None:
     person = make_person_with_traces(ports)
     stored = user_as_stored(ports, person.id)
@@ -51,12 +52,14 @@ def test_export_of_a_person_is_audited_under_the_id(ports: Ports) -> None:
     assert (entry.subject_id, entry.subject_name) == (str(key), "")
 
 
+@pytest.mark.both_databases
 def test_export_of_others_is_separate(ports: Ports) -> None:
     make_person_with_traces(ports)
     make_user(ports, "ann@example.com")
     assert EMAIL not in json.dumps(export_person(ports, OPERATOR, "ann@example.com"))
 
 
+@pytest.mark.both_databases
 def test_export_command_writes_a_private_file(ports: Ports, tmp_path: Path) -> None:
     make_person_with_traces(ports)
     file = tmp_path / "zoe.json"
@@ -75,6 +78,7 @@ def test_unknown_person_is_named(ports: Ports, command: tuple[str, str]) -> None
     assert "email: " in result.stderr
 
 
+@pytest.mark.both_databases
 def test_erase_command_asks_and_reports(ports: Ports) -> None:
     person = make_person_with_traces(ports)
     unasked = run(ports, "user", "erase", EMAIL)

@@ -1,5 +1,6 @@
 """The OpenID Connect plugin and linked accounts of the platform, imported and used."""
 
+import pytest
 from psycopg.types.json import Jsonb
 from sqlalchemy import select
 
@@ -140,6 +141,7 @@ def test_unconfirmed_persons_link_opens_the_account_only_until_it_is_confirmed(
     assert codes(target, parameters["state"]) == [(None, "INACTIVE")]
 
 
+@pytest.mark.both_databases
 def test_links_of_several_people_are_verified_by_one_statement(
     target: Ports, platform: PlatformDatabase
 ) -> None:

@@ -121,6 +121,7 @@ def test_second_run_changes_nothing_and_adds_what_is_new(ports: Ports, tmp_path:
     }
 
 
+@pytest.mark.both_databases
 def test_people_are_inserted_many_at_a_time(ports: Ports, tmp_path: Path) -> None:
     emails = [f"p{number}@example.com" for number in range(1500)]
     file = write(tmp_path, "\n".join(["email", *emails]))

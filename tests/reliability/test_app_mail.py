@@ -29,7 +29,7 @@ from tests.servers.run import ROOT
 from tests.servers.smtp import smtp_server
 from tests.spec.server import SECRET, environment
 
-pytestmark = pytest.mark.first
+pytestmark = [pytest.mark.first, pytest.mark.both_databases]
 
 PEOPLE, KILLS, WORKERS = 12, 2, 2
 PATIENCE = 200.0

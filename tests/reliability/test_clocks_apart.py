@@ -26,6 +26,8 @@ from tests.fakes.offset_clock import Ahead
 from tests.fixtures.ports import fake_ports
 from tests.services.logins import EMAIL, WRONG, code_of
 
+pytestmark = pytest.mark.both_databases
+
 FAILURES = 5
 BLOCK = 16
 AGO = 60.0

@@ -24,7 +24,7 @@ from tests.spec.recorded_shop import RecordedShop, make_recorded_shop
 from tests.spec.replay import WRONG_PASSWORD
 from tests.spec.server import run_operator, running
 
-pytestmark = pytest.mark.xdist_group("two processes")
+pytestmark = [pytest.mark.xdist_group("two processes"), pytest.mark.both_databases]
 
 VERIFY = "mutation ($token: String!) { appTokenVerify(token: $token) { valid } }"
 CUSTOMER = {"email": "customer@example.com"}

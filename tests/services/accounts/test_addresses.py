@@ -222,6 +222,7 @@ def test_addresses_go_with_their_user(ports: Ports) -> None:
     assert addresses_of(ports, key) == []
 
 
+@pytest.mark.both_databases
 def test_addresses_of_a_page_are_one_statement(ports: Ports) -> None:
     users = [user_of(ports, make_user(ports, f"{name}@example.com")) for name in "abc"]
     address = make_address(ports, users[1].id)

@@ -267,6 +267,7 @@ def test_recovery_codes_need_a_factor(ports: Ports) -> None:
     assert refused(lambda: replace_own_recovery_codes(ports, actor)) == [(None, "NOT_FOUND")]
 
 
+@pytest.mark.both_databases
 def test_parallel_confirmations_show_one_set_of_codes(ports: Ports) -> None:
     user = make_user(ports)
     actor = actor_of(ports, user)

@@ -111,6 +111,7 @@ def test_signing_out_everywhere_cancels_a_pending_email_change(ports: Ports) -> 
     assert confirming(ports, actor, token) == WORTHLESS
 
 
+@pytest.mark.both_databases
 def test_concurrent_uses_of_an_email_link_change_it_once(
     ports: Ports, database_url: str, clock: FakeClock
 ) -> None:

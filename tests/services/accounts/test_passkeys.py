@@ -184,6 +184,7 @@ def test_passkey_of_another_account_is_not_added(ports: Ports) -> None:
     assert factors_of(ports, user) == FactorCounts()
 
 
+@pytest.mark.both_databases
 def test_parallel_answers_add_one_passkey(ports: Ports) -> None:
     actor = actor_of(ports, make_user(ports))
     begun = begin_passkey(ports, actor)

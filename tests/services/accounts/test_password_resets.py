@@ -228,6 +228,7 @@ def test_only_internal_callers_process_reset_requests(ports: Ports) -> None:
         answer_reset_requests(ports, NOBODY)
 
 
+@pytest.mark.both_databases
 def test_concurrent_workers_create_one_link(
     ports: Ports, database_url: str, clock: FakeClock
 ) -> None:

@@ -172,6 +172,7 @@ def test_confirmation_url_must_lead_to_an_allowed_host(ports: Ports, url: str, c
     assert codes(ports, replace(ANN, redirect_url=url)) == [("redirectUrl", code)]
 
 
+@pytest.mark.both_databases
 def test_all_problems_are_reported_at_once(ports: Ports) -> None:
     assert codes(ports, NewAccount("x", "123", "\n", "\n", "/")) == [
         ("email", "INVALID"),
@@ -251,6 +252,7 @@ def test_registration_work_is_equal_for_every_email(ports: Ports, hasher: FakeHa
     assert spent == {(1, 1)}
 
 
+@pytest.mark.both_databases
 def test_concurrent_registrations_create_one_account(
     ports: Ports, database_url: str, clock: FakeClock
 ) -> None:

@@ -193,6 +193,7 @@ def test_disabled_mode_is_refused_first(ports: Ports) -> None:
         )
 
 
+@pytest.mark.both_databases
 def test_concurrent_uses_of_a_link_set_one_password(
     ports: Ports, database_url: str, clock: FakeClock
 ) -> None:

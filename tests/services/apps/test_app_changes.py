@@ -45,6 +45,7 @@ def rights(ports: Ports, token: str) -> set[Permission] | None:
     return set(actor.permissions) if actor.is_app else None
 
 
+@pytest.mark.both_databases
 def test_new_permissions_apply_to_the_next_request(ports: Ports, second_process: Ports) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
     assert rights(second_process, token) == {ORDERS}
@@ -109,6 +110,7 @@ def test_app_identifier_is_unique_unless_empty(ports: Ports) -> None:
     create_app(ports, OPERATOR, NewApp("Four"))
 
 
+@pytest.mark.both_databases
 def test_inactive_app_is_rejected_until_activated(ports: Ports, second_process: Ports) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
     assert not deactivate_app(ports, OPERATOR, key).is_active
@@ -120,6 +122,7 @@ def test_inactive_app_is_rejected_until_activated(ports: Ports, second_process: 
     assert len(trail(ports, "app.deactivate")) == len(trail(ports, "app.activate")) == 1
 
 
+@pytest.mark.both_databases
 def test_deleting_an_app_leaves_no_rows_of_it(ports: Ports, second_process: Ports) -> None:
     key, token = make_app(ports, "Warehouse", ORDERS)
     make_webhook(ports, key, EventType.STAFF_CREATED)

@@ -136,6 +136,7 @@ def test_permission_claims_grant_nothing(ports: Ports) -> None:
     assert acts(ports, forged).permissions == {ORDERS, PAGES}
 
 
+@pytest.mark.both_databases
 def test_extension_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     scene = set_scene(ports)
     acts(ports, scene.token)

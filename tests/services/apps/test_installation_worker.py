@@ -80,6 +80,7 @@ def test_app_receives_its_token_and_the_api_url(ports: Ports) -> None:
     assert json.loads(call.body) == {"auth_token": handshake.token}
 
 
+@pytest.mark.both_databases
 def test_app_can_call_the_api_during_the_handshake(ports: Ports, second_process: Ports) -> None:
     seen: dict[str, Any] = {}
 

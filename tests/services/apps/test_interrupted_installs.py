@@ -47,6 +47,7 @@ def pass_lease(clock: FakeClock) -> None:
     clock.pass_(seconds=LEASE.total_seconds() + 1)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("path", "after"),
     [("/manifest", False), ("/manifest", True), ("/register", False), ("/register", True)],
@@ -81,6 +82,7 @@ def test_installation_fails_after_several_killed_workers(ports: Ports, clock: Fa
     assert left_behind(ports) == {}
 
 
+@pytest.mark.both_databases
 def test_slow_worker_does_not_undo_a_completed_installation(
     ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
@@ -144,6 +146,7 @@ def test_unreachable_app_is_not_installed(ports: Ports) -> None:
     assert left_behind(ports) == {}
 
 
+@pytest.mark.both_databases
 def test_concurrent_installations_create_one_app(ports: Ports, second_process: Ports) -> None:
     with app_server() as app:
 

@@ -98,6 +98,7 @@ def test_token_can_be_valid_for_a_hundred_years(ports: Ports, clock: FakeClock) 
     assert rights(ports, create_app_token(ports, OPERATOR, key, options).secret) == set()
 
 
+@pytest.mark.both_databases
 def test_rotated_token_stays_valid_for_the_overlap(
     ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
@@ -115,6 +116,7 @@ def test_rotated_token_stays_valid_for_the_overlap(
     assert (after.id, after.expires_at, after.replaced_at) == (new.token.id, None, None)
 
 
+@pytest.mark.both_databases
 def test_rotation_without_overlap_ends_the_old_token_immediately(
     ports: Ports, second_process: Ports
 ) -> None:

@@ -106,6 +106,7 @@ def test_entries_are_found_by_time(trail: Ports, clock: FakeClock) -> None:
     assert actions(trail, AuditFilter(since=since, until=just_before)) == found[1:]
 
 
+@pytest.mark.both_databases
 def test_pages_continue_after_the_previous_one(trail: Ports) -> None:
     first = list_entries(trail, OPERATOR, PageRequest(2))
     rest = PageRequest(9, cursor=read_cursor(first.cursors[-1], "after"))

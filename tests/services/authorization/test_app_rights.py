@@ -91,6 +91,7 @@ def test_app_token_expires_at_its_exact_time(ports: Ports, clock: FakeClock) -> 
     assert who(ports, token).actor.fault is TokenFault.INVALID
 
 
+@pytest.mark.both_databases
 def test_app_token_lookup_uses_an_index(sqlite_url: str, clock: FakeClock) -> None:
     ports = fake_ports(sqlite_url, clock)
     _, token = make_app(ports)

@@ -31,6 +31,7 @@ def caller(
     return identify(ports, visit(sign_in(ports, user_id, origin, amr=amr).access)).actor
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("days", "origin", "amr", "mode", "has_rights"),
     [

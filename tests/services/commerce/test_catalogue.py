@@ -210,6 +210,7 @@ def test_pages_go_through_the_whole_list_in_its_order(
     assert found == (expected.split()[::-1] if descending else expected.split())
 
 
+@pytest.mark.both_databases
 def test_page_costs_one_statement_for_any_list_length(ports: Ports) -> None:
     for number in range(25):
         make_product(ports, f"Bowl {number}")

@@ -69,6 +69,7 @@ def test_completing_an_ordered_cart_returns_the_same_order(ports: Ports) -> None
         attach_checkout(ports, ann, checkout_id(cart))
 
 
+@pytest.mark.both_databases
 def test_concurrent_completions_create_one_order(ports: Ports, second_process: Ports) -> None:
     cart = make_cart(ports)
     together = Barrier(4)
@@ -84,6 +85,7 @@ def test_concurrent_completions_create_one_order(ports: Ports, second_process: P
     assert [event.type for event in events(ports)].count("ORDER_CREATED") == 1
 
 
+@pytest.mark.both_databases
 def test_cart_problems_are_reported_at_once(ports: Ports) -> None:
     empty = create_checkout(ports, NOBODY)
     with pytest.raises(Refused) as excinfo:
@@ -138,6 +140,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield made
 
 
+@pytest.mark.both_databases
 def test_deleting_a_product_while_ordering_causes_no_error(
     ports: Ports, second_process: Ports, pool: ThreadPoolExecutor
 ) -> None:
@@ -155,6 +158,7 @@ def test_deleting_a_product_while_ordering_causes_no_error(
             assert refusal.problems[0].code == "PRODUCT_UNAVAILABLE_FOR_PURCHASE"
 
 
+@pytest.mark.both_databases
 def test_deleting_the_buyer_while_ordering_causes_no_error(
     ports: Ports, second_process: Ports, pool: ThreadPoolExecutor
 ) -> None:

@@ -138,6 +138,7 @@ def test_order_steps_are_audited(ports: Ports) -> None:
     assert (paid.subject_type, paid.subject_id) == ("Order", str(order.id))
 
 
+@pytest.mark.both_databases
 def test_second_of_two_conflicting_steps_is_refused(ports: Ports, second_process: Ports) -> None:
     order = make_order(ports, status=OrderStatus.UNFULFILLED)
     together = Barrier(2)

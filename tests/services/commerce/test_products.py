@@ -64,6 +64,7 @@ def test_only_the_name_is_required_and_new_products_are_unpublished(
     assert product.created_at == product.updated_at == ports.clock.now()
 
 
+@pytest.mark.both_databases
 def test_all_fields_can_be_set_at_once(ports: Ports) -> None:
     product = create_product(ports, STAFF, FULL)
     assert product.price == Money(Decimal("12.50"), "EUR")
@@ -122,6 +123,7 @@ def test_invalid_fields_are_reported_and_nothing_is_stored(
     assert events(ports) == []
 
 
+@pytest.mark.both_databases
 def test_all_problems_are_reported_at_once(ports: Ports) -> None:
     input_ = ProductInput(name="", slug="!", description="\0", price=Decimal(-1))
     with pytest.raises(Refused) as excinfo:
@@ -149,6 +151,7 @@ def test_requested_slug_must_be_unique(ports: Ports) -> None:
     assert events(ports) == []
 
 
+@pytest.mark.both_databases
 def test_concurrent_products_of_one_name_get_unique_slugs(ports: Ports) -> None:
     def make(_number: int) -> str:
         return create_product(ports, APP, ProductInput(name="Bowl")).slug

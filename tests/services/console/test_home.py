@@ -225,6 +225,7 @@ def test_emails_without_an_app_that_can_send_them_are_shown(ports: Ports) -> Non
     assert show_overview(ports, actor_of(ports, other)).mails_without_app == ()
 
 
+@pytest.mark.both_databases
 def test_page_costs_at_most_four_statements(ports: Ports) -> None:
     show_overview(ports, OPERATOR)
     with recorded_statements() as statements:

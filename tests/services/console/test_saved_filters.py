@@ -27,6 +27,7 @@ def names(ports: Ports, actor: Actor, list_name: str = LIST) -> list[str]:
     return [one.name for one in show_badges(ports, actor, list_name).saved_filters]
 
 
+@pytest.mark.both_databases
 def test_filters_are_listed_by_name_for_their_person_and_list(ports: Ports, ada: Actor) -> None:
     ben = actor_of(ports, make_staff(ports, "ben@example.com"))
     assert names(ports, ada) == []

@@ -25,6 +25,8 @@ from tests.builders.provider_records import make_provider
 from tests.builders.webhooks import make_delivery, make_webhook
 from tests.fixtures.statements import recorded_statements, selects
 
+pytestmark = pytest.mark.both_databases
+
 
 def titles(ports: Ports, text: str) -> list[tuple[str, str]]:
     return [(hit.kind.value, hit.title) for hit in search_everything(ports, OPERATOR, text)]

@@ -109,6 +109,7 @@ def test_unavailable_throttle_is_told(ports: Ports) -> None:
     assert diagnose_sign_in(away, support, user_id).blocks is None
 
 
+@pytest.mark.both_databases
 def test_diagnosis_costs_three_statements(ports: Ports) -> None:
     user_id = make_user(ports)
     make_sign_in(ports, user_id=user_id)

@@ -42,6 +42,7 @@ def test_form_is_claimed_once(ports: Ports, staff: Actor) -> None:
     assert find_created_page(ports, staff, KEY) == PAGE
 
 
+@pytest.mark.both_databases
 def test_of_concurrent_claims_one_succeeds(ports: Ports, staff: Actor) -> None:
     together = Barrier(4)
 

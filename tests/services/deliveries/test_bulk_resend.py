@@ -39,6 +39,7 @@ def states(ports: Ports) -> dict[str, int]:
         return {row[0]: row[1] for row in session.execute(by_status)}
 
 
+@pytest.mark.both_databases
 def test_matching_deliveries_are_resent_in_batches_and_audited_once(
     ports: Ports, webhook: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

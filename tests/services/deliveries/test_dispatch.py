@@ -1,5 +1,7 @@
 """Which deliveries are made next: every endpoint has its share, and no more."""
 
+import pytest
+
 from app.domain.authorization.actor import WORKER
 from app.ports import Ports
 from app.services.deliveries.dispatch import (
@@ -54,6 +56,7 @@ def test_endpoint_gets_a_limited_number_of_batches(
     assert lease_due_deliveries(ports, WORKER) == ()
 
 
+@pytest.mark.both_databases
 def test_dispatch_ignores_delivered_rows(sqlite_url: str, clock: FakeClock) -> None:
     ports = fake_ports(sqlite_url, clock)
     make_delivery(ports, _webhook(ports))
@@ -66,6 +69,7 @@ def test_dispatch_ignores_delivered_rows(sqlite_url: str, clock: FakeClock) -> N
     assert not any(line.startswith("SCAN deliveries") for line in steps), steps
 
 
+@pytest.mark.both_databases
 def test_endpoint_with_a_long_queue_does_not_keep_others_waiting(
     sqlite_url: str, clock: FakeClock
 ) -> None:

@@ -1,5 +1,7 @@
 """Deliveries of several webhooks, and attempts at several deliveries, are read at once."""
 
+import pytest
+
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.deliveries.deliveries import DeliveryStatus
 from app.domain.values.pages import PageRequest
@@ -18,6 +20,7 @@ TWO = PageRequest(2)
 FAILED = DeliveryStatus.FAILED
 
 
+@pytest.mark.both_databases
 def test_app_reads_pages_of_its_own_webhooks_and_nothing_of_others(ports: Ports) -> None:
     (own, _), (foreign, _) = (make_app(ports, name) for name in ("own", "foreign"))
     webhooks = [make_webhook(ports, app) for app in (own, own, own, foreign)]
@@ -37,6 +40,7 @@ def test_app_reads_pages_of_its_own_webhooks_and_nothing_of_others(ports: Ports)
         assert [found[webhook].has_next for webhook in webhooks] == [False] * 3 + [not hidden]
 
 
+@pytest.mark.both_databases
 def test_app_reads_attempts_at_its_own_deliveries_and_none_at_others(ports: Ports) -> None:
     (own, _), (foreign, _) = (make_app(ports, name) for name in ("own", "foreign"))
     deliveries = [

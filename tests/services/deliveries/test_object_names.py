@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
@@ -50,6 +52,7 @@ def test_names_need_the_permission_of_the_event(ports: Ports) -> None:
     assert name_objects(ports, person, (product, user)) == {product.object_id: ObjectName("Bowl")}
 
 
+@pytest.mark.both_databases
 def test_deleted_objects_keep_their_last_names(ports: Ports) -> None:
     product = make_product(ports, "Bowl")
     customer = make_user(ports, "mia@example.com")

@@ -55,6 +55,7 @@ def _states(ports: Ports) -> dict[str, int]:
         return {row[0]: row[1] for row in session.execute(by_status)}
 
 
+@pytest.mark.both_databases
 def test_failed_deliveries_are_rescheduled_in_batches_of_a_thousand(
     telling: Ports, webhook: int, clock: FakeClock
 ) -> None:

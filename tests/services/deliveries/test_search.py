@@ -26,6 +26,8 @@ from tests.fixtures.ports import fake_ports
 from tests.fixtures.statements import plans, recorded_statements, selects
 from tests.services.error_codes import codes
 
+pytestmark = pytest.mark.both_databases
+
 PAGE = PageRequest(10)
 
 

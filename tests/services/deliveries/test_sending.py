@@ -303,6 +303,7 @@ def test_batch_whose_lease_another_worker_has_is_not_sent(
     assert send_deliveries(delivering, WORKER, current) == 1
 
 
+@pytest.mark.both_databases
 def test_batch_takes_one_read_and_one_transaction(
     sqlite_url: str, http: FakeHttp, clock: FakeClock
 ) -> None:

@@ -43,6 +43,7 @@ def answer(ports: Ports, delivery: int, duration: float, status: int | None = 20
         )
 
 
+@pytest.mark.both_databases
 def test_deliveries_are_counted_by_state_and_hour(
     ports: Ports, hook: int, clock: FakeClock
 ) -> None:
@@ -84,6 +85,7 @@ def test_response_times_are_those_of_the_newest(
     assert {span.durations for span in empty} == {()}
 
 
+@pytest.mark.both_databases
 def test_counts_read_an_index_only(sqlite_url: str, clock: FakeClock) -> None:
     ports = fake_ports(sqlite_url, clock)
     with recorded_statements() as statements:

@@ -63,6 +63,7 @@ def test_access_token_identifies_caller_and_origin(ports: Ports) -> None:
     assert (user.date_joined, user.last_login) == (START, None)
 
 
+@pytest.mark.both_databases
 def test_permissions_come_from_groups_and_direct_grants_together(ports: Ports) -> None:
     first = make_group(ports, "Products", Permission.MANAGE_PRODUCTS, Permission.MANAGE_APPS)
     second = make_group(ports, "Apps", Permission.MANAGE_APPS)

@@ -57,6 +57,7 @@ def is_refused(ports: Ports, token: str) -> bool:
     return not identity.actor.is_app and identity.actor.fault is TokenFault.INVALID
 
 
+@pytest.mark.both_databases
 def test_first_use_replaces_the_hash_and_later_ones_take_one_statement(
     ports: Ports, app_id: int, hasher: FakeHasher
 ) -> None:
@@ -210,6 +211,7 @@ def test_busy_hasher_is_no_refusal(ports: Ports, app_id: int) -> None:
     assert who(ports, TOKEN).actor.app_id == app_id
 
 
+@pytest.mark.both_databases
 def test_first_requests_of_an_app_come_together(
     ports: Ports, second_process: Ports, app_id: int, hasher: FakeHasher
 ) -> None:

@@ -108,6 +108,7 @@ def test_a_refused_mode_leaves_every_other_field_of_the_input_unchanged(ports: P
     assert trail(ports, "shop.update") == []
 
 
+@pytest.mark.both_databases
 def test_all_problems_are_reported_at_once(ports: Ports) -> None:
     problems = problems_of(
         ports,

@@ -125,6 +125,7 @@ def hanging(provider: OwnProvider) -> Iterator[None]:
         go_on.set()
 
 
+@pytest.mark.both_databases
 def test_hanging_provider_delays_no_other_caller(ports: Ports, provider: OwnProvider) -> None:
     make_user(ports)
     _, app_token = make_app(ports)

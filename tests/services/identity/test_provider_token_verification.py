@@ -39,6 +39,7 @@ def test_access_token_creates_a_customer(ports: Ports, provider: OwnProvider) ->
     assert identities(ports) == [(provider.url, "alice", True)]
 
 
+@pytest.mark.both_databases
 def test_cached_provider_token_costs_one_statement_and_no_call(
     ports: Ports, provider: OwnProvider
 ) -> None:
@@ -53,6 +54,7 @@ def test_cached_provider_token_costs_one_statement_and_no_call(
     assert calls(ports) == before
 
 
+@pytest.mark.both_databases
 def test_second_process_verifies_once_and_creates_no_duplicate(
     ports: Ports, second_process: Ports, provider: OwnProvider
 ) -> None:
@@ -82,6 +84,7 @@ def test_inactive_people_cannot_sign_in(ports: Ports, provider: OwnProvider) -> 
     assert fault(ports, provider.access_token(jti="another")) is TokenFault.INVALID
 
 
+@pytest.mark.both_databases
 def test_changed_setting_applies_to_cached_tokens(
     ports: Ports, second_process: Ports, provider: OwnProvider
 ) -> None:
@@ -92,6 +95,7 @@ def test_changed_setting_applies_to_cached_tokens(
     assert fault(ports, token) is TokenFault.INVALID
 
 
+@pytest.mark.both_databases
 def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
     ports: Ports, second_process: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:
@@ -107,6 +111,7 @@ def test_signing_out_everywhere_ends_the_tokens_that_were_issued_before(
     assert fault(ports, provider.access_token()) is None
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("offset", "is_signed_out"),
     [(-1, True), (0, True), (1, False)],

@@ -147,6 +147,7 @@ def test_sso_session_keeps_its_permissions(ports: Ports) -> None:
     assert inspect(ports, token).effective == (ORDERS,)
 
 
+@pytest.mark.both_databases
 def test_invalid_token_is_explained(ports: Ports, clock: FakeClock) -> None:
     user_id = make_user(ports)
     token = sign_in(ports, user_id).access
@@ -193,6 +194,7 @@ def test_retired_and_removed_keys_are_reported(ports: Ports, clock: FakeClock) -
     assert gone.key.status is KeyStatus.ENDED
 
 
+@pytest.mark.both_databases
 def test_app_token_is_shown_with_app_and_permissions(ports: Ports) -> None:
     app_id, token = make_app(ports, "Labels", ORDERS)
     found = inspect(ports, token)
@@ -237,6 +239,7 @@ def test_permissions_are_shown_to_their_owner_and_managers(ports: Ports) -> None
         inspect(ports, token, NOBODY)
 
 
+@pytest.mark.both_databases
 def test_inspection_costs_few_statements_and_writes_nothing(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     inspect(ports, token)

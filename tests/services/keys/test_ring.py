@@ -123,6 +123,7 @@ def test_ring_change_clears_the_token_cache(ports: Ports, other: Ports) -> None:
     assert other.cache.verified.get(b"digest") is None
 
 
+@pytest.mark.both_databases
 def test_threads_of_one_process_create_one_ring(ports: Ports) -> None:
     start = Barrier(8)
 
@@ -138,6 +139,7 @@ def test_threads_of_one_process_create_one_ring(ports: Ports) -> None:
     assert ports.keys.made == 2
 
 
+@pytest.mark.both_databases
 def test_eight_processes_on_an_empty_database_create_one_ring(
     database_url: str, clock: FakeClock
 ) -> None:
@@ -242,6 +244,7 @@ def test_configured_key_is_the_only_key(ports: Ports) -> None:
     assert (listed.kid, listed.state, listed.published_at) == (pair.public.kid, "active", None)
 
 
+@pytest.mark.both_databases
 def test_wrong_secret_verifies_and_explains_why_it_cannot_sign(ports: Ports, other: Ports) -> None:
     token = ports.keys.sign(ring(ports).signer, {"exp": 1})
     mistaken = replace(other, keys=KnownKeyStore(secret="another secret"))

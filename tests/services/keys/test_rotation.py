@@ -152,6 +152,7 @@ def test_forced_rotation_does_not_wait(ports: Ports) -> None:
     assert by_state(rotate_keys(ports, OPERATOR, force=True))[ACTIVE] == before[NEXT]
 
 
+@pytest.mark.both_databases
 def test_second_concurrent_rotation_is_refused(ports: Ports, other: Ports) -> None:
     before = by_state(list_keys(ports, OPERATOR))
     meeting = Barrier(2)

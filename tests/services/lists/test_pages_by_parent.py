@@ -15,6 +15,8 @@ from tests.builders.addresses import make_address
 from tests.builders.people import make_user
 from tests.fixtures.statements import recorded_statements, selects
 
+pytestmark = pytest.mark.both_databases
+
 QUERY: Select[*tuple[object, ...]] = select(AddressRecord.city)
 BY_KEY = Order((AddressRecord.id,), descending=True)
 BY_CITY = Order((AddressRecord.city, AddressRecord.id))

@@ -19,6 +19,8 @@ from app.services.lists import paging
 from app.services.lists.paging import Order, read_page, with_conditions
 from tests.fixtures.statements import recorded_statements, selects
 
+pytestmark = pytest.mark.both_databases
+
 LENGTH = 23
 BY_KEY = Order((UserRecord.id,))
 BY_NAME = Order((UserRecord.last_name, UserRecord.id))

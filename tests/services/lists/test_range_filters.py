@@ -20,6 +20,8 @@ from tests.builders.orders import make_order
 from tests.builders.people import make_group, make_staff
 from tests.builders.products import make_product
 
+pytestmark = pytest.mark.both_databases
+
 ALL = PageRequest(100)
 SEARCHES: dict[str, Callable[[Ports, str], Page[object]]] = {
     "apps": lambda ports, text: list_apps(ports, OPERATOR, ALL, AppFilter(search=text)),

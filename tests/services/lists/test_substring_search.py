@@ -6,6 +6,8 @@ from sqlalchemy import literal, select
 from app.ports import Ports
 from app.services.lists.substring_search import contains_text
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.mark.parametrize(
     ("stored", "text", "is_there"),

@@ -114,6 +114,7 @@ def test_preview_shows_no_private_metadata_that_its_viewer_cannot_see(ports: Por
         private_metadata_of_users(ports, replace(APP, previewed_by=viewer), [user])
 
 
+@pytest.mark.both_databases
 def test_metadata_of_a_page_is_one_statement(ports: Ports) -> None:
     users = [user_of(ports, make_user(ports, f"{name}@example.com")) for name in "abc"]
     with recorded_statements() as statements:

@@ -87,6 +87,7 @@ def go_on(shop: MailingShop, clock: FakeClock, other: Ports) -> None:
         clock.pass_(minutes=6)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("committed", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("status", [200, 500])
 def test_person_gets_an_email_wherever_a_worker_is_killed(
@@ -150,6 +151,7 @@ def test_released_email_survives_a_worker_that_dies_while_sending(
     assert shop.sent_to == [CLARA]
 
 
+@pytest.mark.both_databases
 def test_two_workers_send_ours_once(shop: MailingShop, second_process: Ports) -> None:
     """Both find that no app can; one claims what the other has released."""
     second = replace(second_process, http=shop.http, mailer=shop.mailer)

@@ -53,6 +53,7 @@ def found(ports: Ports, filter_: MailFilter, actor: Actor = OPERATOR) -> list[in
     return [one.id for one in list_mails(ports, actor, PAGE, filter_).items]
 
 
+@pytest.mark.both_databases
 def test_newest_email_is_listed_first_with_its_account(log: Ports, clock: FakeClock) -> None:
     with recorded_statements() as statements:
         queued, deferred, *_, first = list_mails(log, OPERATOR, PAGE).items

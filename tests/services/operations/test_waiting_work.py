@@ -165,6 +165,7 @@ def test_every_task_that_waits_for_work_is_looked_for(ports: Ports) -> None:
     assert find_waiting_work(ports, WORKER) == on_demand
 
 
+@pytest.mark.both_databases
 def test_look_is_one_statement(ports: Ports) -> None:
     find_waiting_work(ports, WORKER)
 
@@ -175,6 +176,7 @@ def test_look_is_one_statement(ports: Ports) -> None:
     assert not any("BEGIN" in line for line in statements)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("look", [find_waiting_work, lease_due_deliveries, read_backlog])
 def test_look_goes_through_no_finished_work_on_postgresql(
     postgresql_url: str, clock: FakeClock, look: Callable[[Ports, Actor], object]

@@ -198,6 +198,7 @@ def test_list_is_filtered_by_status_and_ids(ports: Ports) -> None:
     assert customers(ports, UserFilter(ids=())) == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("sort", [None, *UserSort])
 def test_inactive_people_are_not_listed_by_default(
     sqlite_url: str, clock: FakeClock, sort: UserSort | None

@@ -18,6 +18,7 @@ from tests.builders.sign_in_events import stored_sign_ins
 from tests.builders.webhooks import change_webhook
 
 
+@pytest.mark.both_databases
 def test_nothing_but_the_event_of_the_deletion_names_the_person(ports: Ports) -> None:
     person = make_person_with_traces(ports)
     change_webhook(ports, person.webhook, saved_by_kind="user", saved_by=EMAIL)
@@ -36,6 +37,7 @@ def test_nothing_but_the_event_of_the_deletion_names_the_person(ports: Ports) ->
     )
 
 
+@pytest.mark.both_databases
 def test_orders_and_log_entries_stay_under_the_id(ports: Ports) -> None:
     person = make_person_with_traces(ports)
     erase_person(ports, OPERATOR, EMAIL)
@@ -88,6 +90,7 @@ def test_unknown_person_is_refused(ports: Ports) -> None:
     assert refused.value.problems[0].code == "NOT_FOUND"
 
 
+@pytest.mark.both_databases
 def test_others_are_untouched(ports: Ports) -> None:
     make_person_with_traces(ports)
     make_user(ports, "other@example.com")

@@ -81,6 +81,7 @@ def test_group_members_must_be_staff(ports: Ports, boss: Actor) -> None:
     assert list_groups(ports, OPERATOR, ALL).items == ()
 
 
+@pytest.mark.both_databases
 def test_all_fields_of_a_group_can_change_at_once(ports: Ports, boss: Actor) -> None:
     group = make_group(ports, "Support", STAFF)
     bob = make_user(ports, "bob@example.com", is_staff=True, groups=[group])
@@ -268,6 +269,7 @@ def test_groups_are_found_by_part_of_their_name_and_by_id(ports: Ports) -> None:
     assert codes(refused) == [("ids", "NOT_FOUND")]
 
 
+@pytest.mark.both_databases
 def test_members_of_several_groups_are_read_together(ports: Ports) -> None:
     a, b, empty = (make_group(ports, name, ORDERS) for name in "abc")
     bob = make_user(ports, "bob@example.com", is_staff=True, groups=[a, b])

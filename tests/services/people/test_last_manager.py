@@ -71,6 +71,7 @@ def rival(database_url: str, clock: FakeClock, ports: Ports) -> Iterator[Ports]:
     made.database.close()
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("removal", [deactivate, delete, strip, deactivate_user])
 def test_concurrent_removals_keep_one_manager(
     ports: Ports, rival: Ports, removal: Removal
@@ -170,6 +171,7 @@ def test_permission_stays_with_someone_who_can_grant_it(ports: Ports) -> None:
     assert _groups_of(ports, boss) == [editors]
 
 
+@pytest.mark.both_databases
 def test_grants_and_revocations_of_one_change_count_together(ports: Ports) -> None:
     editors = make_group(ports, "Editors", PAGES)
     boss = make_user(

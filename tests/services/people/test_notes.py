@@ -145,6 +145,7 @@ def test_reference_is_unique(ports: Ports, clerk: Actor) -> None:
     assert codes(refused) == [("externalReference", "UNIQUE")]
 
 
+@pytest.mark.both_databases
 def test_reference_that_is_taken_at_the_same_time_is_refused(ports: Ports) -> None:
     keys = [make_user(ports, f"{number}@example.com") for number in range(4)]
 

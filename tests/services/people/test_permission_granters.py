@@ -89,6 +89,7 @@ def test_granters_are_sorted_by_last_use_without_the_caller(
     assert found[0].name == "late@example.com"
 
 
+@pytest.mark.both_databases
 def test_few_granters_are_listed_in_one_statement(ports: Ports) -> None:
     for number in range(NAMED + 1):
         make_staff(ports, f"s{number}@example.com", STAFF)

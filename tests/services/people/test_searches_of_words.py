@@ -22,6 +22,8 @@ from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
 from tests.fixtures.statements import recorded_statements, selects
 
+pytestmark = pytest.mark.both_databases
+
 AS_SETS = "WITH matches AS"
 BOTH = UserFilter(search="anna smi")
 PAGE = PageRequest(5)

@@ -96,6 +96,7 @@ def test_groups_are_added_and_removed(ports: Ports, boss: Actor) -> None:
     assert len(trail(ports, "staff.update")) == 1
 
 
+@pytest.mark.both_databases
 def test_group_is_not_added_and_removed_at_once(ports: Ports, boss: Actor) -> None:
     support = make_group(ports, "Support", ORDERS)
     bob = make_staff(ports, "bob@example.com")

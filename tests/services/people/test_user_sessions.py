@@ -77,6 +77,7 @@ def test_of_many_sessions_the_newest_are_shown_and_all_are_counted(
     assert person.session_count == 3
 
 
+@pytest.mark.both_databases
 def test_ended_session_is_invalid_immediately(
     ports: Ports, second_process: Ports, support: Actor
 ) -> None:

@@ -126,6 +126,7 @@ def test_recovery_codes_are_stored_as_hashes(ports: Ports) -> None:
     assert sorted(ports.passwords.verify(one, codes[0]) for one in hashes) == [False] * 9 + [True]
 
 
+@pytest.mark.both_databases
 def test_parallel_use_of_a_one_time_code_is_accepted_once(ports: Ports) -> None:
     """All have read the last step before one of them changes it."""
     user = make_user(ports)
@@ -145,6 +146,7 @@ def test_parallel_use_of_a_one_time_code_is_accepted_once(ports: Ports) -> None:
     assert accepted_in_parallel(waiting, user, code) == [APP]
 
 
+@pytest.mark.both_databases
 def test_parallel_use_of_a_recovery_code_is_accepted_once(ports: Ports) -> None:
     """All have compared it before one of them uses it up."""
     user = make_user(ports)

@@ -175,6 +175,7 @@ def test_unaffected_apps_are_counted(ports: Ports) -> None:
     assert impact.storefront_traffic(allow=False).is_current
 
 
+@pytest.mark.both_databases
 def test_page_costs_four_statements_for_any_data(ports: Ports) -> None:
     with recorded_statements() as statements:
         show_impact(ports, OPERATOR)

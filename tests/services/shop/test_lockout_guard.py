@@ -167,6 +167,7 @@ def test_change_without_former_managers_is_allowed(ports: Ports) -> None:
     assert lockout(ports, helper, off).reason is LockoutReason.NO_PROVIDER
 
 
+@pytest.mark.both_databases
 def test_guard_costs_one_statement(ports: Ports, actor: Actor) -> None:
     with recorded_statements() as statements:
         lockout(ports, actor, RESTRICT)

@@ -166,6 +166,7 @@ def test_invalid_setting_is_refused_on_its_field(
     assert settings(ports) == before
 
 
+@pytest.mark.both_databases
 def test_every_setting_can_be_changed_and_read_back(ports: Ports) -> None:
     values: dict[str, Any] = {
         "name": "Früchte & Gemüse",
@@ -264,6 +265,7 @@ def test_audit_log_distinguishes_apps_from_the_operator(ports: Ports) -> None:
     assert by_operator.address == ""
 
 
+@pytest.mark.both_databases
 def test_changed_switch_applies_to_the_next_request_in_every_process(
     ports: Ports, second_process: Ports
 ) -> None:

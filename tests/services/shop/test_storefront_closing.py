@@ -109,6 +109,7 @@ def test_opening_is_in_the_audit_log_once(ports: Ports, clock: FakeClock) -> Non
     }
 
 
+@pytest.mark.both_databases
 def test_worker_opens_it(ports: Ports, clock: FakeClock) -> None:
     close(ports, storefront_opens_at=clock.now() + HOUR)
     clock.pass_(hours=1)

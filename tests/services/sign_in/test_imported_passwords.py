@@ -118,6 +118,7 @@ def test_account_whose_password_was_not_imported_is_refused_like_any_without_one
     assert refusal_of(real, password="password") == ("email", "INVALID_CREDENTIALS")
 
 
+@pytest.mark.both_databases
 def test_two_first_sign_ins_at_once_succeed(real: Ports) -> None:
     both_compared = Barrier(2)
 

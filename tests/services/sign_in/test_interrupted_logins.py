@@ -45,6 +45,7 @@ def people(ports: Ports) -> None:
     make_user(ports, OTHER)
 
 
+@pytest.mark.both_databases
 def test_concurrent_attempts_from_one_address_run_one_at_a_time(
     ports: Ports,
 ) -> None:
@@ -78,6 +79,7 @@ def test_concurrent_attempts_from_one_address_run_one_at_a_time(
     assert counted(ports) == (0, 0)
 
 
+@pytest.mark.both_databases
 def test_concurrent_attempts_from_several_addresses_run(ports: Ports) -> None:
     both_compare = Barrier(2)
     ports = replace(

@@ -36,6 +36,7 @@ def test_every_wrong_password_doubles_the_wait(ports: Ports, clock: FakeClock) -
         waits(ports, clock, seconds)
 
 
+@pytest.mark.both_databases
 def test_wrong_passwords_of_several_users_count_together(ports: Ports, clock: FakeClock) -> None:
     fail(ports, EMAIL)
     waits(ports, clock, 1)

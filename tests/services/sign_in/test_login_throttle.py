@@ -37,6 +37,7 @@ def test_blocked_addresses_are_shown_until_their_block_ends(
     assert list_blocked(ports, OPERATOR) == ()
 
 
+@pytest.mark.both_databases
 def test_block_is_explained_with_the_tried_accounts(ports: Ports, clock: FakeClock) -> None:
     users = [make_user(ports, f"u{number}@example.com") for number in range(7)]
     now = clock.timestamp()
@@ -59,6 +60,7 @@ def test_block_is_explained_with_the_tried_accounts(ports: Ports, clock: FakeClo
     assert list_block_details(ports, OPERATOR) == ()
 
 
+@pytest.mark.both_databases
 def test_one_ip_address_is_explained_among_many(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, OTHER_ADDRESS)
     _fail(ports, clock, ADDRESS, times=3)
@@ -71,6 +73,7 @@ def test_one_ip_address_is_explained_among_many(ports: Ports, clock: FakeClock) 
     assert list_block_details(ports, OPERATOR, address=OTHER_ADDRESS) == ()
 
 
+@pytest.mark.both_databases
 def test_explanations_cost_three_statements(ports: Ports, clock: FakeClock) -> None:
     _fail(ports, clock, ADDRESS)
     _fail(ports, clock, OTHER_ADDRESS)

@@ -31,6 +31,7 @@ def test_opaque_token_is_checked_again_after_a_minute(
     assert who(ports, token).actor.is_user is False
 
 
+@pytest.mark.both_databases
 def test_signing_out_everywhere_ends_an_opaque_token_in_every_process(
     ports: Ports, second_process: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:

@@ -111,6 +111,7 @@ def test_other_and_ended_sessions_are_not_found(ports: Ports) -> None:
     assert trail(ports, "session.end") == []
 
 
+@pytest.mark.both_databases
 def test_all_other_sessions_can_be_ended_together(ports: Ports) -> None:
     user_id = make_user(ports)
     sign_in(ports, user_id)

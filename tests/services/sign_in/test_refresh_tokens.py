@@ -95,6 +95,7 @@ def test_refresh_token_used_twice_ends_the_session(ports: Ports, clock: FakeCloc
     assert_refused(ports, following.refresh)
 
 
+@pytest.mark.both_databases
 def test_used_token_gets_the_same_successor_for_a_few_seconds(
     ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
@@ -112,6 +113,7 @@ def test_used_token_gets_the_same_successor_for_a_few_seconds(
     assert stored_sessions(ports) == []
 
 
+@pytest.mark.both_databases
 def test_grace_period_ends_when_the_successor_is_used(ports: Ports) -> None:
     pair = sign_in(ports, make_user(ports))
     successor(ports, successor(ports, pair.refresh))
@@ -146,6 +148,7 @@ def test_reuse_ends_no_other_session_of_the_user(ports: Ports, clock: FakeClock)
     assert refresh(ports, other.refresh).access
 
 
+@pytest.mark.both_databases
 def test_concurrent_uses_get_equal_tokens_and_keep_the_session(ports: Ports) -> None:
     rivals = 8
     pair = sign_in(ports, make_user(ports))

@@ -260,6 +260,7 @@ def test_sessions_with_a_factor_cost_no_statement_more(ports: Ports) -> None:
     assert costs == [(1, 1), (1, 1)]
 
 
+@pytest.mark.both_databases
 def test_sign_in_without_a_factor_costs_one_read_of_factors(ports: Ports) -> None:
     make_user(ports)
     log_in(ports)

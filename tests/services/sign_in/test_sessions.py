@@ -156,6 +156,7 @@ def test_signed_out_token_is_rejected_afterwards(ports: Ports) -> None:
         deactivate_all_tokens(ports, actor(ports, pair.access))
 
 
+@pytest.mark.both_databases
 def test_ended_session_is_rejected_at_once_in_every_process(
     ports: Ports, second_process: Ports
 ) -> None:
@@ -167,6 +168,7 @@ def test_ended_session_is_rejected_at_once_in_every_process(
     assert_dead(second_process, pair)
 
 
+@pytest.mark.both_databases
 def test_session_is_valid_in_every_process(ports: Ports, second_process: Ports) -> None:
     assert_alive(second_process, sign_in(ports, make_user(ports)))
 

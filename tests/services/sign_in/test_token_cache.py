@@ -42,6 +42,7 @@ def verifies(ports: Ports, token: str) -> bool:
         return False
 
 
+@pytest.mark.both_databases
 def test_cached_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
     actor(ports, token)
@@ -53,6 +54,7 @@ def test_cached_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     assert statement.startswith("SELECT")
 
 
+@pytest.mark.both_databases
 def test_refresh_costs_one_statement_and_no_write(ports: Ports) -> None:
     token = sign_in(ports, make_user(ports)).refresh
     refresh_token(ports, NOBODY, token=token)
@@ -64,6 +66,7 @@ def test_refresh_costs_one_statement_and_no_write(ports: Ports) -> None:
     assert statement.startswith("SELECT")
 
 
+@pytest.mark.both_databases
 def test_refresh_with_a_single_use_token_writes_its_successor(ports: Ports) -> None:
     configuration = replace(ports.configuration, single_use_refresh_tokens=True)
     token = sign_in(ports, make_user(ports)).refresh
@@ -74,6 +77,7 @@ def test_refresh_with_a_single_use_token_writes_its_successor(ports: Ports) -> N
     assert [one.split()[1] for one in statements if one.startswith("UPDATE")] == ["sessions"]
 
 
+@pytest.mark.both_databases
 def test_app_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     _, token = make_app(ports)
     actor(ports, token)
@@ -85,6 +89,7 @@ def test_app_token_costs_one_statement_and_no_write(ports: Ports) -> None:
     assert statement.startswith("SELECT")
 
 
+@pytest.mark.both_databases
 def test_anonymous_caller_costs_one_statement_and_no_write(ports: Ports) -> None:
     actor(ports, None)
 
@@ -95,6 +100,7 @@ def test_anonymous_caller_costs_one_statement_and_no_write(ports: Ports) -> None
     assert statement.startswith("SELECT")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "name", ["expired", "from the future", "foreign issuer", "unknown session"]
 )
@@ -187,6 +193,7 @@ def withdraw_keys(ports: Ports) -> None:
         session.execute(update(ShopRecord).values(keys_version=ShopRecord.keys_version + 1))
 
 
+@pytest.mark.both_databases
 def test_cached_tokens_end_with_their_signing_key_in_every_process(
     ports: Ports, second_process: Ports
 ) -> None:
@@ -204,6 +211,7 @@ def test_cached_tokens_end_with_their_signing_key_in_every_process(
         assert not verifies(process, pair.refresh)
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("seen", ["access", "refresh", "verify"])
 def test_removed_key_is_noticed_on_access_and_refresh(
     ports: Ports, second_process: Ports, seen: str
@@ -221,6 +229,7 @@ def test_removed_key_is_noticed_on_access_and_refresh(
     assert answers[seen]() is False
 
 
+@pytest.mark.both_databases
 def test_token_stays_valid_after_rotation_in_every_process(
     ports: Ports, second_process: Ports, clock: FakeClock
 ) -> None:
@@ -236,6 +245,7 @@ def test_token_stays_valid_after_rotation_in_every_process(
         assert actor(second_process, renewed).is_user
 
 
+@pytest.mark.both_databases
 def test_new_process_accepts_another_processs_tokens(ports: Ports, second_process: Ports) -> None:
     token = sign_in(ports, make_user(ports)).access
 

@@ -61,6 +61,7 @@ def found(ports: Ports, filter_: SignInFilter, actor: Actor = OPERATOR) -> list[
     return [one.id for one in list_sign_ins(ports, actor, PAGE, filter_).items]
 
 
+@pytest.mark.both_databases
 def test_newest_attempt_is_listed_first_with_its_person(log: Ports, clock: FakeClock) -> None:
     with recorded_statements() as statements:
         *_, incorrect, success = list_sign_ins(log, OPERATOR, PAGE).items

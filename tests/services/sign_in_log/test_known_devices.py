@@ -177,6 +177,7 @@ def test_program_with_ever_new_names_cannot_flood_the_mailbox(
     assert len(notices(ports)) == MAX_NEW_PER_HOUR + 1
 
 
+@pytest.mark.both_databases
 def test_parallel_sign_ins_from_a_new_device_are_mailed_once(ports: Ports) -> None:
     make_staff(ports, STAFF)
     log_in(ports, STAFF, actor=KNOWN)

@@ -81,6 +81,7 @@ def test_success_is_written_with_its_session(ports: Ports, log: FakeSignInLog) -
     assert (entry.in_console, log.refusals) == (False, [])
 
 
+@pytest.mark.both_databases
 def test_session_and_entry_are_stored_together(ports: Ports, log: FakeSignInLog) -> None:
     make_user(ports)
     with pytest.raises(ArithmeticError):

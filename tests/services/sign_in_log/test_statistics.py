@@ -38,6 +38,7 @@ def test_a_period_is_divided_evenly(period: Period, number: int, first: str, las
     assert {after - before for before, after in pairwise(begins)} == {period.step}
 
 
+@pytest.mark.both_databases
 def test_attempts_are_added_up_by_day_and_reason(ports: Ports, clock: FakeClock) -> None:
     make_sign_in(ports, attempts=100)
     clock.pass_(hours=13 * 24)

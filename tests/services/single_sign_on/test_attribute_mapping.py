@@ -123,6 +123,7 @@ def test_inactive_unconfirmed_and_signed_out_accounts_are_refused(
     assert "signed out everywhere" in preview(ports, token).reason
 
 
+@pytest.mark.both_databases
 def test_invalid_tokens_are_previewed_with_reasons(
     ports: Ports, provider: OwnProvider, clock: FakeClock
 ) -> None:

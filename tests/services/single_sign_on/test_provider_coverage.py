@@ -25,6 +25,7 @@ from tests.fixtures.statements import recorded_statements, selects
 OTHER = "https://other.example.com"
 
 
+@pytest.mark.both_databases
 def test_people_and_open_sessions_are_counted_by_provider(ports: Ports) -> None:
     key = make_provider(ports)
     make_provider(ports, "acme", issuer="")

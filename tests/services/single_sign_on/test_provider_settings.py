@@ -187,6 +187,7 @@ def test_plugin_change_is_audited_without_secrets(ports: Ports) -> None:
     assert second.after == {"client_secret": f"{MASK} (another)"}
 
 
+@pytest.mark.both_databases
 def test_change_applies_to_the_next_request_in_every_process(
     ports: Ports, second_process: Ports
 ) -> None:

@@ -189,6 +189,7 @@ def test_missing_arguments_are_named(ports: Ports, provider: OwnProvider) -> Non
     assert codes(ports, None, None) == [("code", "REQUIRED"), ("state", "REQUIRED")]
 
 
+@pytest.mark.both_databases
 def test_state_works_once_for_its_lifetime_and_provider(
     ports: Ports, provider: OwnProvider, other_provider: OwnProvider, clock: FakeClock
 ) -> None:

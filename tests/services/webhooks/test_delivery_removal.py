@@ -26,6 +26,7 @@ def _count(ports: Ports) -> list[int | None]:
         return [session.scalar(select(func.count()).select_from(kind)) for kind in kinds]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     "remove",
     [

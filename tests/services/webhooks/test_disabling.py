@@ -95,6 +95,7 @@ def test_app_managers_are_mailed_the_reason(trying: Ports, webhook: int, clock: 
     }
 
 
+@pytest.mark.both_databases
 def test_mail_explains_what_happened_and_what_to_do(
     trying: Ports, webhook: int, clock: FakeClock
 ) -> None:

@@ -73,6 +73,7 @@ def test_failing_webhooks_require_manage_apps(ports: Ports) -> None:
         list_failing_webhooks(ports, NOBODY)
 
 
+@pytest.mark.both_databases
 def test_badges_are_counted_in_one_statement(ports: Ports, clock: FakeClock) -> None:
     app_id, _ = make_app(ports)
     change_webhook(ports, make_webhook(ports, app_id), failing_since=clock.now())

@@ -105,6 +105,7 @@ def test_health_covers_the_last_day(ports: Ports, shop: dict[str, int], clock: F
     assert listed(ports, search="third")[0].health == Health()
 
 
+@pytest.mark.both_databases
 def test_page_costs_the_same_statements_for_any_length(ports: Ports, shop: dict[str, int]) -> None:
     with recorded_statements() as statements:
         list_webhooks(ports, OPERATOR, PAGE)
