@@ -61,8 +61,14 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "Use the command line: `flask user`.",
         ),
         "DISABLED_AUTHENTICATION_METHOD": (
-            "Password login is disabled, or limited to customers.",
-            "Offer SSO: `shop { availableExternalAuthentications { id name } }` lists it.",
+            (
+                "Password login is disabled, or limited to customers. While it's disabled, "
+                "`tokenRefresh` refuses SSO sessions, too."
+            ),
+            (
+                "Offer SSO: `shop { availableExternalAuthentications { id name } }` lists it. "
+                "Refresh SSO sessions with `externalRefresh`."
+            ),
         ),
         "DUPLICATED_INPUT_ITEM": (
             "The same item is in the lists to add and to remove.",
@@ -248,7 +254,10 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
         "ALREADY_EXISTS": UNUSED,
         "CANNOT_FETCH_TAX_RATES": UNUSED,
         "PASSWORD_AUTH_RESTRICTION": (
-            "Password login can be restricted only by someone who signed in with SSO.",
+            (
+                "Password login can be restricted only by a person who signed in with SSO, not by "
+                "an app."
+            ),
             "Sign in with SSO and try again, or use the command line.",
         ),
     },

@@ -27,11 +27,16 @@ _CUSTOMERS_REJECTED = (
     "{some} of {all} customers has no other way to sign in.",
     "{some} of {all} customers have no other way to sign in.",
 )
+_NOT_REFRESHED = (
+    "{some} SSO session can't be refreshed by its identity provider.",
+    "{some} SSO sessions can't be refreshed by their identity provider.",
+)
 _WITHOUT_FACTOR = (
     "{count:,} of {all:,} staff has no second factor.",
     "{count:,} of {all:,} staff have no second factor.",
 )
 _AFTER_GRACE = "They get customer-level access after the grace period."
+_NONE = BoundedCount(0)
 _ONLY_HERE = "No one could undo this in the console, only on the command line."
 
 
@@ -61,7 +66,7 @@ def second_factor_warning(counts: SecondFactorCounts) -> str:
 
 def second_factor_lost(counts: SecondFactorCounts) -> Mapping[str, object]:
     """Return the same number for ``--json``."""
-    return {"staff": counts.without, "customers": 0, "moreCustomers": False}
+    return _lost(counts.without)
 
 
 def mode_warning(found: Impact, mode: PasswordLoginMode) -> str:
@@ -71,13 +76,26 @@ def mode_warning(found: Impact, mode: PasswordLoginMode) -> str:
 
 
 def access_lost(found: Impact, mode: PasswordLoginMode) -> Mapping[str, object]:
-    """Return the same numbers for ``--json``; ``moreCustomers`` if counting stopped there."""
+    """Return the same numbers for ``--json``; ``more…`` if counting stopped there."""
     impact = found.login_mode(mode)
-    customers = impact.customers_losing_access
+    if impact.is_current:
+        return _lost()
+    return _lost(
+        impact.staff_losing_rights,
+        impact.customers_losing_access,
+        impact.sessions_without_refresh,
+    )
+
+
+def _lost(
+    staff: int = 0, customers: BoundedCount = _NONE, without_refresh: BoundedCount = _NONE
+) -> Mapping[str, object]:
     return {
-        "staff": 0 if impact.is_current else impact.staff_losing_rights,
-        "customers": 0 if impact.is_current else customers.number,
-        "moreCustomers": customers.is_more and not impact.is_current,
+        "staff": staff,
+        "customers": customers.number,
+        "moreCustomers": customers.is_more,
+        "ssoSessionsWithoutRefresh": without_refresh.number,
+        "moreSsoSessionsWithoutRefresh": without_refresh.is_more,
     }
 
 
@@ -90,6 +108,9 @@ def _sentences(found: Impact, impact: LoginModeImpact) -> Iterator[str]:
     if customers.number:
         numbers = {"some": _tally(customers), "all": _tally(found.numbers.customers)}
         yield text(*_CUSTOMERS_REJECTED, count=customers.number, **numbers)
+    ending = impact.sessions_without_refresh
+    if ending.number:
+        yield text(*_NOT_REFRESHED, count=ending.number, some=_tally(ending))
     if not (impact.lockout.people or impact.lockout.apps):
         yield _ONLY_HERE
     yield _MODES[impact.mode]

@@ -99,8 +99,9 @@ def show() -> None:
 @command.command(
     "set",
     help="Change a setting. It applies from the next request in every process.\n\n"
-    "On a terminal, asks before a change that takes access from people, and counts them; --json "
-    "prints the counts as accessLost.\n\n"
+    "On a terminal, asks before a change that takes access from people, and counts them; "
+    "elsewhere, and with --yes, prints the counts to standard error. --json prints them as "
+    "accessLost.\n\n"
     f"\b\nSettings:\n{_LIST}",
     examples=[
         ("flask shop set password-login-mode CUSTOMERS_ONLY", "staff sign in with SSO only"),
@@ -131,6 +132,8 @@ def set_(setting: str, value: str, *, yes: bool, no_input: bool) -> None:
     # The contract runs this command without --yes from scripts: only a terminal is asked.
     if warning and sys.stdin.isatty() and not (yes or no_input):
         click.confirm(f"{warning} Continue?", abort=True, err=True)
+    elif warning and output().form is not Form.JSON:
+        click.echo(warning, err=True)
     output().one(update_shop(ports, OPERATOR, update), columns)
 
 

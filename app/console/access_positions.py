@@ -160,6 +160,10 @@ def _consequences_of_disabling(
         yield Consequence(
             "bad", html_text(*sentence, count=sessions.number, tally=tally(sessions))
         )
+    if impact.sessions_without_refresh.number:
+        ending = impact.sessions_without_refresh
+        counted = html_text(*_NOT_REFRESHED, count=ending.number, tally=tally(ending))
+        yield Consequence("warn", counted)
     if not (customers.number or impact.staff_losing_rights or sessions.number):
         all_linked = text("All accounts with a password also have an SSO identity.")
         yield Consequence("ok", all_linked)
@@ -188,6 +192,16 @@ _SESSIONS_WILL_BE_REJECTED = forms(
 _SESSIONS_REJECTED = forms(
     Markup("<b>{tally} session</b> doesn't work until you turn passwords back on."),
     Markup("<b>{tally} sessions</b> don't work until you turn passwords back on."),
+)
+_NOT_REFRESHED = forms(
+    Markup(
+        "<b>{tally} SSO session</b> can't be refreshed by its identity provider: the person has "
+        "to sign in again when the access token expires."
+    ),
+    Markup(
+        "<b>{tally} SSO sessions</b> can't be refreshed by their identity provider: people have "
+        "to sign in again when the access token expires."
+    ),
 )
 
 

@@ -2,10 +2,13 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy import ForeignKey, Index, String, Text, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import BigKey, Record, partial_index
+
+WITHOUT_REFRESH = "origin = 'oidc' AND provider_refresh_token = ''"
+"""Which sessions no provider can refresh, in SQL."""
 
 
 class SessionRecord(Record):
@@ -20,7 +23,8 @@ class SessionRecord(Record):
     refreshed with there; ``refreshing_until`` keeps two refreshes apart. ``scope`` holds the
     rights that the provider granted, where it rules; it is null where rights are kept here.
     ``amr`` are the authentication methods (RFC 8176), separated by spaces, of a session that used
-    a second factor or passkey; empty for others.
+    a second factor or passkey; empty for others. ``in_console``: it began at the console, whose
+    cookie names it, and no client has tokens of it.
     """
 
     __tablename__ = "sessions"
@@ -32,6 +36,7 @@ class SessionRecord(Record):
             where="provider_id IS NOT NULL",
         ),
         partial_index("ix_sessions_granted", "expires_at", where="scope <> ''"),
+        partial_index("ix_sessions_without_refresh", "expires_at", where=WITHOUT_REFRESH),
         Index("ix_sessions_origin_expires_at_user_id", "origin", "expires_at", "user_id"),
         Index("ix_sessions_by_user", "user_id", "origin", "expires_at"),
     )
@@ -58,3 +63,4 @@ class SessionRecord(Record):
     refreshing_until: Mapped[datetime | None]
     scope: Mapped[str | None] = mapped_column(Text)
     amr: Mapped[str] = mapped_column(String(255), default="", server_default="")
+    in_console: Mapped[bool] = mapped_column(default=False, server_default=false())

@@ -4,8 +4,11 @@ from datetime import timedelta
 
 from sqlalchemy import func, select
 
+from app.domain.authorization.actor import SessionOrigin
 from app.models import ExternalIdentityRecord, IdentityProviderRecord, SessionRecord
 from app.ports import Ports
+from app.services.sign_in.sessions import ProviderSession, SessionStart, open_session
+from tests.builders.people import NOBODY
 
 ISSUER_THERE = "https://login.invalid"
 
@@ -46,6 +49,29 @@ def link_identity(
         session.add(identity)
         session.flush()
         return identity.id
+
+
+def open_sso_session(
+    ports: Ports,
+    user_id: int,
+    slug: str = "default",
+    *,
+    refresh_token: str = "",
+    in_console: bool = False,
+) -> str:
+    """Open a session that began at that provider, with its refresh token; return its token."""
+    of_provider = select(IdentityProviderRecord.id).where(IdentityProviderRecord.slug == slug)
+    of_person = select(func.max(ExternalIdentityRecord.id)).where(
+        ExternalIdentityRecord.user_id == user_id
+    )
+    with ports.database.transaction() as session:
+        begun = ProviderSession(
+            session.scalars(of_provider).one(),
+            session.scalars(of_person).one(),
+            refresh_token=refresh_token,
+        )
+        start = SessionStart(SessionOrigin.OIDC, begun, in_console=in_console)
+        return open_session(ports, NOBODY, session, user_id, start).token
 
 
 def sign_in_by_grant(ports: Ports, user_id: int, provider_id: int, scope: str) -> None:

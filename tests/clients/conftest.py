@@ -211,3 +211,9 @@ def app_url(tmp_path: Path) -> Iterator[str]:
         process.stdin.close()
         process.wait(PATIENCE)
         process.stdout.close()
+
+
+def set_login_mode(shop: Shop, mode: str) -> None:
+    """Set the password login mode as an operator does."""
+    done = shop.operate("shop", "set", "password-login-mode", mode, "--yes")
+    assert done.returncode == 0, done.stderr

@@ -33,6 +33,47 @@ export async function finishSignIn(pageUrl) {
 }
 // --8<-- [end:finish]
 
+// --8<-- [start:refresh]
+const REFRESH = `mutation Refresh($pluginId: String!, $input: JSONString!) {
+  externalRefresh(pluginId: $pluginId, input: $input) {
+    token refreshToken errors { field message code }
+  }
+}`;
+let refreshing = null; // requests that find the token expired share one refresh
+
+async function refresh() {
+  const refreshToken = auth.refreshTokenStorage.getRefreshToken();
+  const input = JSON.stringify({ refreshToken });
+  const response = await fetch(apiUrl, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      query: REFRESH,
+      variables: { pluginId: provider, input },
+    }),
+  });
+  const { data } = await response.json();
+  const { token, refreshToken: next } = data.externalRefresh;
+  if (token) {
+    auth.accessTokenStorage.setAccessToken(token);
+    auth.refreshTokenStorage.setRefreshToken(next);
+  } else auth.signOut(); // the session is over, here or at the provider
+}
+
+const hasExpired = (token) =>
+  !token || JSON.parse(atob(token.split('.')[1])).exp * 1000 < Date.now() + 2000;
+
+// Use it in place of auth.fetchWithAuth.
+export async function fetchWithSso(url, init) {
+  const isSignedIn = auth.refreshTokenStorage.getRefreshToken();
+  if (isSignedIn && hasExpired(auth.accessTokenStorage.getAccessToken())) {
+    refreshing ??= refresh().finally(() => (refreshing = null));
+    await refreshing;
+  }
+  return auth.fetchWithAuth(url, init);
+}
+// --8<-- [end:refresh]
+
 // --8<-- [start:sign-out]
 const LOGOUT = `mutation Logout($pluginId: String!, $input: JSONString!) {
   externalLogout(pluginId: $pluginId, input: $input) {

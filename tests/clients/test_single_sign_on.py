@@ -5,7 +5,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.clients.conftest import ADMIN, DEFAULT_VENDOR, Shop, talk_to_client
+from tests.clients.conftest import (
+    ADMIN,
+    DEFAULT_VENDOR,
+    Shop,
+    set_login_mode,
+    talk_to_client,
+)
 from tests.servers.provider import CALLBACK, IdentityProvider, Visitor, identity_provider
 
 pytestmark = pytest.mark.xdist_group("provider")
@@ -48,3 +54,16 @@ def test_client_signs_in_with_an_identity_provider(
         return f"{CALLBACK}?{urlencode(Visitor().sign_in(url, sub))}\n"
 
     talk_to_client(program, shop, *person, answer=sign_in)
+
+
+def test_client_refreshes_with_the_identity_provider_while_password_login_is_disabled(
+    shop: Shop, provider: IdentityProvider
+) -> None:
+    def sign_in(url: str) -> str:
+        return f"{CALLBACK}?{urlencode(Visitor().sign_in(url, 'cat'))}\n"
+
+    set_login_mode(shop, "DISABLED")
+    try:
+        talk_to_client("checks/sso-refresh.mjs", shop, "cat@sso.example", answer=sign_in)
+    finally:
+        set_login_mode(shop, "ENABLED")

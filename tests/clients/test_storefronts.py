@@ -14,6 +14,7 @@ from tests.clients.conftest import (
     Shop,
     guess_before,
     run_client,
+    set_login_mode,
 )
 from tests.servers.sandbox import PATIENCE
 
@@ -69,8 +70,3 @@ def test_clients_can_tell_that_password_login_is_disabled(shop: Shop) -> None:
         run_client("checks/disabled.mjs", shop, *SIGN_IN)
     finally:
         set_login_mode(shop, "ENABLED")
-
-
-def set_login_mode(shop: Shop, mode: str) -> None:
-    done = shop.operate("shop", "set", "password-login-mode", mode, "--yes")
-    assert done.returncode == 0, done.stderr

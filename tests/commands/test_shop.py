@@ -2,16 +2,24 @@
 
 import pytest
 
+from app.domain.authorization.actor import SessionOrigin
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
 from app.services.authorization.shop_state import load_shop_state
 from tests.builders.audit import trail
-from tests.builders.people import make_staff, make_user
+from tests.builders.people import make_staff, make_user, sign_in
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.second_factor_rule import add_unusable_passkey
 from tests.builders.shop import close_storefront, set_mode
 from tests.commands.shell import run, run_json
 
+NONE_LOST = {
+    "staff": 0,
+    "customers": 0,
+    "moreCustomers": False,
+    "ssoSessionsWithoutRefresh": 0,
+    "moreSsoSessionsWithoutRefresh": False,
+}
 SENDERS = (
     "passwordResetSender",
     "accountConfirmationSender",
@@ -69,15 +77,30 @@ def test_restricting_password_login_counts_who_loses_access(ports: Ports) -> Non
     make_provider(ports)
     make_staff(ports, "tom@example.com")
     link_identity(ports, make_staff(ports, "ines@example.com"))
-    make_user(ports, "carla@example.com")
+    sign_in(ports, make_user(ports, "carla@example.com"), SessionOrigin.OIDC)
     change = ("shop", "set", "password-login-mode")
     limited = run_json(ports, *change, "CUSTOMERS_ONLY")
-    assert limited["accessLost"] == {"staff": 1, "customers": 0, "moreCustomers": False}
+    assert limited["accessLost"] == {**NONE_LOST, "staff": 1}
     disabled = run_json(ports, *change, "DISABLED")
-    assert disabled["accessLost"] == {"staff": 1, "customers": 1, "moreCustomers": False}
+    assert disabled["accessLost"] == {
+        **NONE_LOST,
+        "staff": 1,
+        "customers": 1,
+        "ssoSessionsWithoutRefresh": 1,
+    }
     unchanged = run_json(ports, *change, "DISABLED")
-    assert unchanged["accessLost"] == {"staff": 0, "customers": 0, "moreCustomers": False}
+    assert unchanged["accessLost"] == NONE_LOST
     assert "accessLost" not in run_json(ports, *change, "ENABLED")
+
+
+def test_script_is_told_on_standard_error_what_a_restriction_takes(ports: Ports) -> None:
+    sign_in(ports, make_user(ports, "carla@example.com"), SessionOrigin.OIDC)
+    change = ("shop", "set", "password-login-mode", "DISABLED")
+    told = "1 SSO session can't be refreshed by its identity provider."
+    first, again = run(ports, *change), run(ports, *change)
+    assert told in first.stderr
+    assert told not in first.stdout
+    assert again.stderr == ""
 
 
 def test_requiring_a_second_factor_counts_staff_without_one(ports: Ports) -> None:
@@ -85,7 +108,7 @@ def test_requiring_a_second_factor_counts_staff_without_one(ports: Ports) -> Non
     add_unusable_passkey(ports, make_staff(ports, "ines@example.com"))
     make_user(ports, "carla@example.com")
     required = run_json(ports, "shop", "set", "staff-second-factor", "required")
-    assert required["accessLost"] == {"staff": 1, "customers": 0, "moreCustomers": False}
+    assert required["accessLost"] == {**NONE_LOST, "staff": 1}
     assert required["staffSecondFactor"] == "REQUIRED"
     assert required["secondFactorRequiredFrom"] == "2026-03-15T12:00:00+00:00"
     optional = run_json(ports, "shop", "set", "staff-second-factor", "OPTIONAL")

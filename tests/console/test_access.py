@@ -17,7 +17,7 @@ from app.models import SessionRecord, TrafficRecord
 from app.ports import Ports
 from app.services.shop.settings import show_settings, update_shop
 from app.settings import Settings
-from tests.builders.people import change_user, make_staff, make_user
+from tests.builders.people import change_user, make_staff, make_user, sign_in
 from tests.console.conftest import StaffConsole, Statements
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
@@ -174,6 +174,17 @@ def test_password_session_cannot_restrict_password_login(
     )
     assert refused.status == 422
     assert show_settings(shop, OPERATOR).password_login_mode is PasswordLoginMode.ENABLED
+
+
+def test_question_counts_sso_sessions_that_cannot_be_refreshed(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    console = staff_console(MAY)
+    come_by_sign_on(shop)
+    sign_in(shop, make_user(shop), SessionOrigin.OIDC)
+    sentence = "1 SSO session can't be refreshed by its identity provider"
+    assert sentence in console.open(DISABLE_LOGIN).text
+    assert sentence in console.open("/console/access/").text
 
 
 def test_worst_needs_a_typed_word(staff_console: StaffConsole, shop: Ports) -> None:

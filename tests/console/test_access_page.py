@@ -34,6 +34,7 @@ NUMBERS = SignInCounts(
     customers=MANY,
     customers_by_password=NONE,
     apps=BoundedCount(1),
+    without_refresh=BoundedCount(2),
 )
 CUSTOMERS_ONLY = LoginModeImpact(
     mode=PasswordLoginMode.CUSTOMERS_ONLY,
@@ -42,6 +43,7 @@ CUSTOMERS_ONLY = LoginModeImpact(
     staff_sessions=2,
     customers_losing_access=NONE,
     sessions_rejected=NONE,
+    sessions_without_refresh=NONE,
     refusal=None,
     lockout=UNDONE_BY_ONE,
 )
@@ -148,6 +150,17 @@ def test_mode_that_takes_nothing_leaves_zeros_out() -> None:
     disabled = replace(harmless, mode=PasswordLoginMode.DISABLED)
     (consequence,) = make_access_page(with_mode(disabled), VIEWER).modes[2].consequences
     assert consequence.state == "ok"
+
+
+@pytest.mark.parametrize("is_current", [False, True])
+def test_disabled_mode_counts_sso_sessions_that_cannot_be_refreshed(is_current: bool) -> None:
+    ending = replace(DISABLED, is_current=is_current, sessions_without_refresh=BoundedCount(1_234))
+    *_, last = make_access_page(with_mode(ending), VIEWER).modes[2].consequences
+    assert last == Consequence(
+        "warn",
+        "<b>1,234 SSO sessions</b> can't be refreshed by their identity provider: people have to "
+        "sign in again when the access token expires.",
+    )
 
 
 def test_question_about_closing_leaves_out_that_there_were_no_requests() -> None:

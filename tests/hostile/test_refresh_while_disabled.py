@@ -1,5 +1,7 @@
 """`tokenRefresh` while password login is off tells nothing about the token it was sent."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.domain.authorization.actor import OPERATOR, SessionOrigin
@@ -86,9 +88,34 @@ def test_closed_storefront_is_reported_first(ports: Ports, api: ApiClient) -> No
     assert api.post({"query": REFRESH, "variables": {"token": "x"}}).status_code == 401
 
 
-def test_live_sso_session_is_refreshed(ports: Ports, api: ApiClient) -> None:
-    pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
+def test_live_session_gets_the_same_response(
+    ports: Ports, api: ApiClient, origin: SessionOrigin
+) -> None:
+    pair = sign_in(ports, make_user(ports), origin)
     set_mode(ports, PasswordLoginMode.DISABLED)
+
+    assert api.run(REFRESH, token=pair.refresh) == DISABLED
+
+
+def test_single_use_refresh_token_is_not_used_up(ports: Ports) -> None:
+    ports = replace(
+        ports, configuration=replace(ports.configuration, single_use_refresh_tokens=True)
+    )
+    api, pair = ApiClient(ports), sign_in(ports, make_user(ports), SessionOrigin.OIDC)
+    set_mode(ports, PasswordLoginMode.DISABLED)
+
+    assert api.run(REFRESH, token=pair.refresh) == DISABLED
+    set_mode(ports, PasswordLoginMode.ENABLED)
+
+    assert api.run(REFRESH, token=pair.refresh)["token"]
+
+
+@pytest.mark.parametrize("mode", [PasswordLoginMode.ENABLED, PasswordLoginMode.CUSTOMERS_ONLY])
+def test_other_modes_refresh_sso_sessions(
+    ports: Ports, api: ApiClient, mode: PasswordLoginMode
+) -> None:
+    pair = sign_in(ports, make_user(ports), SessionOrigin.OIDC)
+    set_mode(ports, mode)
 
     refreshed = api.run(REFRESH, token=pair.refresh)
 

@@ -210,7 +210,13 @@ READERS = {
         sign_in_counts.read_sign_in_counts,
         sign_in_counts.sign_in_count_columns(PORTS),
         values=dict.fromkeys(
-            ("customer_sessions", "customers", "customers_by_password", "apps"),
+            (
+                "customer_sessions",
+                "customers",
+                "customers_by_password",
+                "apps",
+                "without_refresh",
+            ),
             (1, sign_in_counts.MAX_COUNTED + 1),
         ),
     ),

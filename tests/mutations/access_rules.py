@@ -142,8 +142,15 @@ SWITCHES = (
     Mutant(
         "Only someone of single sign-on restricts passwords",
         "app/domain/shop/settings.py",
-        "if actor.origin is SessionOrigin.OIDC:",
-        "if actor.origin is not SessionOrigin.NONE:",
+        "actor.is_user and actor.origin is SessionOrigin.OIDC",
+        "actor.is_user and actor.origin is not SessionOrigin.NONE",
+        "domain/shop/test_settings.py",
+    ),
+    Mutant(
+        "No app restricts password login",
+        "app/domain/shop/settings.py",
+        "or actor.is_trusted or signed_in_with_sso:",
+        "or not actor.is_user or signed_in_with_sso:",
         "domain/shop/test_settings.py",
     ),
     Mutant(

@@ -104,8 +104,8 @@ TOKENS = (
     Mutant(
         "A disabled password login refreshes nothing",
         "app/services/sign_in/tokens.py",
-        "if rejects_password_sessions(switches.password_login_mode, found.origin):",
-        "if not found.origin:",
+        "    require_password_login(switches)\n",
+        "",
         "services/sign_in/test_token_refresh.py hostile/test_refresh_while_disabled.py",
     ),
     Mutant(

@@ -108,6 +108,10 @@ _EXTENSIONS = (
     "Differences: an extension token from a password session loses its rights in `CUSTOMERS_ONLY`"
 )
 _ANOTHERS = "Part 2, Webhooks: another app's webhook is `NOT_FOUND` on `id`"
+_APPS_SET_NO_MODE = (
+    "Part 4: a restricted login mode is set only by a caller authenticated through an identity "
+    "provider, or by the operator at the shell"
+)
 _MALFORMED = "Differences: a malformed object id is `INVALID_ID`"
 _ALONE = "Part 2, Webhooks: a query alone runs on the newest object of the event's type"
 
@@ -173,6 +177,13 @@ DIFFERENCES: Mapping[str, Difference] = {
     ),
     "permission/shopSettingsUpdate_empty_garbage_token": _failed(
         _UNREADABLE, "shopSettingsUpdate", "InvalidTokenError"
+    ),
+    "shop/mode_CUSTOMERS_ONLY_by_app_with_MANAGE_SETTINGS": _executed(
+        _APPS_SET_NO_MODE,
+        shopSettingsUpdate={
+            "shop": None,
+            "errors": [_problem("passwordLoginMode", "PASSWORD_AUTH_RESTRICTION")],
+        },
     ),
     "shop/traffic_string_variable": _request_refused(_STRICT, 400),
     "mode/CUSTOMERS_ONLY_manager_tokenRefresh": _executed(

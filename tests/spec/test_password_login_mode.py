@@ -77,12 +77,24 @@ def test_password_session_can_set_enabled(client: Client, shop: RecordedShop) ->
     assert payload["errors"] == []
 
 
-@pytest.mark.parametrize("mode", PasswordLoginMode)
-def test_app_with_manage_settings_can_set_any_mode(
+@pytest.mark.parametrize("mode", RESTRICTED)
+def test_app_with_manage_settings_cannot_restrict_password_login(
     client: Client, shop: RecordedShop, mode: PasswordLoginMode
 ) -> None:
     payload = _set(client, shop.app_token("SETTINGS"), mode).data["shopSettingsUpdate"]
-    assert (payload["shop"]["passwordLoginMode"], payload["errors"]) == (mode, [])
+    assert payload["shop"] is None
+    (error,) = payload["errors"]
+    assert (error["field"], error["code"]) == ("passwordLoginMode", "PASSWORD_AUTH_RESTRICTION")
+    assert client.run(SHOP).data["shop"]["passwordLoginMode"] == "ENABLED"
+
+
+@pytest.mark.parametrize("mode", PasswordLoginMode)
+def test_app_with_manage_settings_can_set_enabled(
+    client: Client, shop: RecordedShop, mode: PasswordLoginMode
+) -> None:
+    shop.set_switches(mode)
+    payload = _set(client, shop.app_token("SETTINGS"), ENABLED).data["shopSettingsUpdate"]
+    assert (payload["shop"]["passwordLoginMode"], payload["errors"]) == ("ENABLED", [])
 
 
 @pytest.mark.parametrize("mode", PasswordLoginMode)
@@ -183,11 +195,12 @@ def test_refreshing_never_changes_how_a_session_began(client: Client, shop: Reco
     assert client.run(NEEDS_A_PERMISSION, tokens[1]).code == "PermissionDenied"
 
 
+@pytest.mark.parametrize("origin", [SessionOrigin.PASSWORD, OIDC])
 @pytest.mark.parametrize("name", ["customer", "manager", "staff"])
 def test_disabled_blocks_customers_and_staff_at_token_create_and_token_refresh(
-    client: Client, shop: RecordedShop, name: str
+    client: Client, shop: RecordedShop, name: str, origin: SessionOrigin
 ) -> None:
-    refresh = shop.refresh(name)
+    refresh = shop.sign_in(name, origin).refresh
     shop.set_switches(DISABLED)
     refused = _log_in(client, name), client.run(REFRESH, token=refresh).data["tokenRefresh"]
     for payload in refused:
@@ -222,5 +235,4 @@ def test_oidc_sessions_and_apps_work_in_disabled(client: Client, shop: RecordedS
     session = shop.sign_in("customer", OIDC)
     shop.set_switches(DISABLED)
     assert client.run(ME_QUERY, session.access).data["me"]["email"] == "customer@example.com"
-    assert client.run(REFRESH, token=session.refresh).data["tokenRefresh"]["errors"] == []
     assert client.run(NEEDS_A_PERMISSION, shop.app_token("SETTINGS")).data

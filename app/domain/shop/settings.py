@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from app.domain.accounts.users import DEFAULT_LANGUAGE
-from app.domain.authorization.actor import Actor, ActorKind, SessionOrigin
+from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.accent_color import DEFAULT_ACCENT
 from app.domain.mails.senders import MailSender
@@ -123,12 +123,13 @@ class ShopUpdate:
 def mode_change_problem(actor: Actor, target: PasswordLoginMode) -> Problem | None:
     """Return why ``actor`` can't set ``target``, or ``None``.
 
-    Contract, "Password login mode": any mode to any mode when the caller signed in with OIDC or
-    the target is ``ENABLED``. Apps and the operator don't sign in with a password.
+    Contract, "Password login mode": any mode to any mode when the caller is a person who signed in
+    with OIDC or the target is ``ENABLED``. No app can restrict it: a person with a password could
+    create that app. An extension that acts for a person counts as their session does. The operator
+    is free.
     """
-    if target is PasswordLoginMode.ENABLED or actor.kind is not ActorKind.USER:
-        return None
-    if actor.origin is SessionOrigin.OIDC:
+    signed_in_with_sso = actor.is_user and actor.origin is SessionOrigin.OIDC
+    if target is PasswordLoginMode.ENABLED or actor.is_trusted or signed_in_with_sso:
         return None
     return Problem(
         "PASSWORD_AUTH_RESTRICTION",

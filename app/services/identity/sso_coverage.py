@@ -33,6 +33,12 @@ def works(without: str | None = None) -> ColumnElement[bool]:
 
 
 @part
+def refreshes() -> ColumnElement[bool]:
+    """Whether a provider can refresh sessions, as `externalRefresh` requires."""
+    return and_(_provider.active, _provider.enable_refresh_token, _provider.oauth_token_url != "")
+
+
+@part
 def working_providers(without: str | None = None) -> ColumnElement[int]:
     """How many providers work."""
     counted = select(func.count()).select_from(_provider).where(works(without))

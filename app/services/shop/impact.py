@@ -55,8 +55,9 @@ class LoginModeImpact:
 
     ``staff_losing_rights`` sign in with a password only; ``staff_sessions`` of staff began with a
     password and would lose staff permissions, or stop working. ``customers_losing_access`` have
-    only a password, ``sessions_rejected`` began with one. ``refusal`` is the rule that forbids it
-    to this caller; ``lockout`` says whether anyone could undo it.
+    only a password, ``sessions_rejected`` began with one. ``sessions_without_refresh`` began at an
+    identity provider and can be refreshed neither there nor, in this mode, here. ``refusal`` is
+    the rule that forbids it to this caller; ``lockout`` says whether anyone could undo it.
     """
 
     mode: PasswordLoginMode
@@ -65,6 +66,7 @@ class LoginModeImpact:
     staff_sessions: int
     customers_losing_access: BoundedCount
     sessions_rejected: BoundedCount
+    sessions_without_refresh: BoundedCount
     refusal: Problem | None
     lockout: Lockout
 
@@ -174,6 +176,7 @@ def _login_mode_impact(
         staff_sessions=numbers.staff_sessions if restricts else 0,
         customers_losing_access=numbers.customers_by_password if closes else _NOTHING,
         sessions_rejected=numbers.sessions if closes else _NOTHING,
+        sessions_without_refresh=numbers.without_refresh if closes else _NOTHING,
         refusal=mode_change_problem(actor, mode),
         lockout=check_lockout(actor, managers, mode, AccessChange(password_login_mode=mode)),
     )

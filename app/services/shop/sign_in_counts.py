@@ -2,13 +2,26 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Integer, Select, and_, cast, func, select
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    cast,
+    func,
+    literal_column,
+    not_,
+    select,
+)
 
 from app.domain.authorization.actor import SessionOrigin
-from app.models import AppRecord, SessionRecord, UserRecord
+from app.domain.single_sign_on.providers import Provider
+from app.models import AppRecord, IdentityProviderRecord, SessionRecord, UserRecord
+from app.models.sessions import WITHOUT_REFRESH
 from app.ports import NamedRow, Ports
 from app.services.authorization.register import part
-from app.services.identity.sso_coverage import has_sign_on
+from app.services.identity.sso_coverage import has_sign_on, refreshes
 from app.services.lists.records import record_from
 
 MAX_COUNTED = 10_000
@@ -30,6 +43,8 @@ class SignInCounts:
     ``staff_without_sign_on`` are active and have no identity at a working provider;
     ``staff_with_sign_on`` are the other active ones. Sessions are open and began with a password.
     ``customers_by_password`` are active and can sign in with a password only.
+    ``without_refresh`` are open sessions of clients, not of the console, that began at an identity
+    provider and that it can't refresh.
     """
 
     staff: int
@@ -40,6 +55,7 @@ class SignInCounts:
     customers: BoundedCount
     customers_by_password: BoundedCount
     apps: BoundedCount
+    without_refresh: BoundedCount
 
     @property
     def staff_with_sign_on(self) -> int:
@@ -84,6 +100,9 @@ def sign_in_count_columns(ports: Ports) -> tuple[ColumnElement[int], ...]:
         _count_bounded(
             select(AppRecord.id).where(AppRecord.is_active, AppRecord.is_installed)
         ).label("apps"),
+        (sessions_without_refresh_token(ports) + _provider_refreshes_no_more(ports)).label(
+            "without_refresh"
+        ),
     )
 
 
@@ -125,6 +144,38 @@ def open_by_password(ports: Ports) -> ColumnElement[bool]:
 
 
 @part
+def sessions_without_refresh_token(
+    ports: Ports, provider: Provider | None = None
+) -> ColumnElement[int]:
+    """Count clients' open sessions of ``provider``, or of any, without a refresh token of its.
+
+    Up to one more than ``MAX_COUNTED``.
+    """
+    # Spelled out, not as a parameter: or no database could tell that its index holds just these.
+    is_without = literal_column(WITHOUT_REFRESH, Boolean)
+    query = select(SessionRecord.id).where(is_without, *_is_open_at_client(ports))
+    if provider is not None:
+        query = query.where(SessionRecord.provider_id == provider.id)
+    return _count_bounded(query)
+
+
+def _provider_refreshes_no_more(ports: Ports) -> ColumnElement[int]:
+    others = select(IdentityProviderRecord.id).where(not_(refreshes()))
+    return _count_bounded(
+        select(SessionRecord.id).where(
+            SessionRecord.provider_id.is_not(None),
+            SessionRecord.provider_id.in_(others),
+            SessionRecord.provider_refresh_token != "",
+            *_is_open_at_client(ports),
+        )
+    )
+
+
+def _is_open_at_client(ports: Ports) -> tuple[ColumnElement[bool], ...]:
+    return SessionRecord.expires_at > ports.clock.now(), SessionRecord.in_console.is_(False)
+
+
+@part
 def read_sign_in_counts(row: NamedRow) -> SignInCounts:
     """The numbers in a row that has the columns of ``sign_in_count_columns``."""
     return record_from(
@@ -134,6 +185,7 @@ def read_sign_in_counts(row: NamedRow) -> SignInCounts:
         customers=_bounded_count(row.customers),
         customers_by_password=_bounded_count(row.customers_by_password),
         apps=_bounded_count(row.apps),
+        without_refresh=_bounded_count(row.without_refresh),
     )
 
 

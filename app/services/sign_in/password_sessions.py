@@ -105,7 +105,9 @@ def begin_session(
     For an account with a second factor that ``amr`` lacks, a challenge is stored instead: the
     caller raises its refusal after the commit.
     """
-    start = SessionStart(SessionOrigin.PASSWORD, lifetime=begins.lifetime, amr=amr)
+    start = SessionStart(
+        SessionOrigin.PASSWORD, lifetime=begins.lifetime, amr=amr, in_console=begins.in_console
+    )
     try:
         opened = open_session(ports, actor, session, user.id, start)
     except SecondFactorSkipped as skipped:

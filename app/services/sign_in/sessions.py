@@ -73,13 +73,14 @@ class SessionStart:
 
     ``provider`` is where it began, for one of origin OIDC. ``lifetime`` is for how long it lasts,
     that of refresh tokens by default. ``amr`` are the authentication methods, if a second factor
-    or passkey was used.
+    or passkey was used. ``in_console``: clients get no tokens of it.
     """
 
     origin: SessionOrigin
     provider: ProviderSession | None = None
     lifetime: timedelta | None = None
     amr: tuple[str, ...] = ()
+    in_console: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ def open_session(
         user_agent=actor.user_agent[:256],
         refresh_digest=digest_of_csrf_token(opened.csrf_token),
         amr=write_methods(start.amr),
+        in_console=start.in_console,
     )
     if begun is not None:
         kept.provider_id = begun.provider_id

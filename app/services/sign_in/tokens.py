@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.shop.settings import rejects_password_sessions
 from app.domain.sign_in.sign_in_events import SignInMethod
 from app.domain.sign_in.tokens import Claims, TokenType
 from app.domain.single_sign_on.provider_jws import claimed_key
@@ -22,7 +21,7 @@ from app.services.identity.own_tokens import (
     verify_own_token_alive,
 )
 from app.services.keys.ring import ring
-from app.services.sign_in.password_sessions import DISABLED, require_password_login
+from app.services.sign_in.password_sessions import require_password_login
 from app.services.sign_in.reauthentication import own_id
 from app.services.sign_in.refresh_tokens import SESSION_ENDED, use_up
 from app.services.sign_in.sessions import OpenedSession, end_sessions, sign_access, sign_pair
@@ -71,8 +70,8 @@ def refresh_token(ports: Ports, actor: Actor, *, token: str | None) -> Refreshed
     Refuses on ``refreshToken``: JWT_MISSING_TOKEN, JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR,
     JWT_INVALID_TOKEN (not a refresh token); on no field: JWT_INVALID_TOKEN (the session has ended,
     the user is not active), DISABLED_AUTHENTICATION_METHOD. While password login is DISABLED, that
-    last one is the answer to everything but the refresh token of a live SSO session (contract,
-    part 3).
+    last one is the answer to everything, also to the refresh token of a live SSO session, which
+    ``externalRefresh`` refreshes (contract, part 4).
     """
     with logged_sign_in(ports, actor, SignInEntry(SignInMethod.REFRESH)) as entry:
         try:
@@ -93,8 +92,7 @@ def _refresh(ports: Ports, actor: Actor, token: str | None) -> Refreshed:
     if found is None:
         raise Refused(SESSION_ENDED)
     switches = verified.shop_state.switches
-    if rejects_password_sessions(switches.password_login_mode, found.origin):
-        raise Refused(DISABLED)
+    require_password_login(switches)
     user, audience = found.user, audience_of(claims)
     single_use = ports.configuration.single_use_refresh_tokens
     successor = use_up(ports, actor, claims, user.email) if single_use else ""

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from sqlalchemy import select
+
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.discovery import read_description
@@ -16,6 +18,7 @@ from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
 from app.services.authorization.register import fresh_proof, requires
 from app.services.identity.providers import client_secret_of, known_providers
+from app.services.shop.sign_in_counts import sessions_without_refresh_token
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 
 _NOBODYS = "nobody-has-given-this-out"
@@ -78,6 +81,7 @@ def _found(
 
 def _findings(ports: Ports, provider: Provider) -> Iterator[Finding]:
     yield _modes(provider)
+    yield from _refreshing(ports, provider)
     if provider.issuer:
         yield _tried("issuer", partial(_issuer, ports, provider))
     if provider.json_web_key_set_url:
@@ -111,6 +115,26 @@ def _modes(provider: Provider) -> Finding:
         message = "Without an audience, scopes of clients' access tokens grant no permissions."
         return _found("audience", State.WARNING, message, "flask oidc set audience …")
     return _found("active", State.FINE, _WAYS[provider.takes_tokens, provider.signs_in])
+
+
+def _refreshing(ports: Ports, provider: Provider) -> Iterator[Finding]:
+    """Yield why sessions that begin at the provider can't be refreshed there."""
+    if not (provider.active and provider.signs_in):
+        return
+    name = "enable_refresh_token"
+    if not provider.enable_refresh_token:
+        message = "Refresh tokens are off: people sign in again when their access token expires."
+        yield _found(name, State.WARNING, message, "flask oidc set enable_refresh_token true")
+        return
+    with ports.database.reading() as session:
+        count = session.execute(select(sessions_without_refresh_token(ports, provider))).scalar()
+    if count:
+        message = (
+            "Open sessions for which the provider issued no refresh token: {count:,}. People sign "
+            "in again when their access token expires."
+        )
+        remedy = "Allow this client refresh tokens (offline access) at the provider."
+        yield _found(name, State.WARNING, message, remedy, count=count)
 
 
 def _issuer(ports: Ports, provider: Provider) -> Finding:

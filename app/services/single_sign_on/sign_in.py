@@ -256,7 +256,13 @@ def _sign_in(
             proven.refresh_token,
             provider_person.rights,
         )
-        start = SessionStart(SessionOrigin.OIDC, started, terms.lifetime, proven.amr)
+        start = SessionStart(
+            SessionOrigin.OIDC,
+            started,
+            terms.lifetime,
+            proven.amr,
+            in_console=entry.in_console,
+        )
         opened = open_session(ports, actor, session, user.id, start)
         entered = load_user(session, user.id)
         is_staff = (

@@ -1,5 +1,7 @@
 """The two switches as truth tables: contract, "Password login mode" and "Modes, precisely"."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,7 +61,11 @@ APP = Actor(ActorKind.APP, app_id=1, permissions=SETTINGS)
         (_staff(NONE), DISABLED, False),
         (_staff(PASSWORD, app_id=7), DISABLED, False),
         (_staff(OIDC, app_id=7), DISABLED, True),
-        *((actor, mode, True) for actor in (APP, OPERATOR, WORKER) for mode in PasswordLoginMode),
+        (APP, ENABLED, True),
+        (APP, CUSTOMERS_ONLY, False),
+        (APP, DISABLED, False),
+        (replace(APP, origin=OIDC), DISABLED, False),
+        *((actor, mode, True) for actor in (OPERATOR, WORKER) for mode in PasswordLoginMode),
     ],
 )
 def test_password_login_is_restricted_only_by_sso_callers(

@@ -79,15 +79,30 @@ def test_password_session_without_rights_cannot_change_the_mode(
 
 @pytest.mark.parametrize("target", PasswordLoginMode)
 @pytest.mark.parametrize("present", PasswordLoginMode)
-def test_app_with_permission_and_operator_can_set_any_mode(
+def test_operator_can_set_any_mode(
     ports: Ports, present: PasswordLoginMode, target: PasswordLoginMode
 ) -> None:
-    _, token = make_app(ports, "Switch", SETTINGS)
+    set_mode(ports, present)
 
-    for actor in (identify(ports, visit(token)).actor, OPERATOR):
-        set_mode(ports, present)
-        shop = update_shop(ports, actor, ShopUpdate(password_login_mode=target))
-        assert shop.password_login_mode is target
+    shop = update_shop(ports, OPERATOR, ShopUpdate(password_login_mode=target))
+
+    assert shop.password_login_mode is target
+
+
+@pytest.mark.parametrize("present", PasswordLoginMode)
+def test_app_can_set_enabled_only(ports: Ports, present: PasswordLoginMode) -> None:
+    _, token = make_app(ports, "Switch", SETTINGS)
+    app = identify(ports, visit(token)).actor
+    set_mode(ports, present)
+
+    for target in (CUSTOMERS_ONLY, DISABLED):
+        [problem] = problems_of(ports, app, ShopUpdate(password_login_mode=target, name="Other"))
+        assert (problem.field, problem.code) == ("passwordLoginMode", "PASSWORD_AUTH_RESTRICTION")
+        assert settings(ports).password_login_mode is present
+    assert (
+        update_shop(ports, app, ShopUpdate(password_login_mode=ENABLED)).password_login_mode
+        is ENABLED
+    )
 
 
 def test_a_refused_mode_leaves_every_other_field_of_the_input_unchanged(ports: Ports) -> None:

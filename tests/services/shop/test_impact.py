@@ -17,14 +17,15 @@ from app.services.shop import sign_in_counts
 from app.services.shop.impact import show_impact
 from app.services.shop.settings import update_shop
 from app.services.shop.sign_in_counts import BoundedCount
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 from tests.builders.apps import make_app
 from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user, sign_in
-from tests.builders.provider_records import link_identity, make_provider
+from tests.builders.provider_records import link_identity, make_provider, open_sso_session
 from tests.builders.shop import close_storefront, set_mode
 from tests.fakes.clock import FakeClock
 from tests.fixtures.statements import recorded_statements, selects
 
-ENABLED, CUSTOMERS_ONLY, DISABLED = PasswordLoginMode
+MODES = ENABLED, CUSTOMERS_ONLY, DISABLED = tuple(PasswordLoginMode)
 OIDC = SessionOrigin.OIDC
 
 
@@ -90,6 +91,32 @@ def test_customers_with_only_a_password_are_counted_as_losing_access(
     assert impact.login_mode(CUSTOMERS_ONLY).sessions_rejected == BoundedCount(0)
     clock.pass_(hours=31 * 24)
     assert show_impact(ports, OPERATOR).login_mode(DISABLED).sessions_rejected == BoundedCount(0)
+
+
+def test_sso_sessions_that_no_provider_refreshes_are_counted(
+    ports: Ports, clock: FakeClock
+) -> None:
+    make_provider(ports, oauth_token_url="https://login.invalid/token")
+    person = make_user(ports)
+    link_identity(ports, person)
+    for refresh_token in ("", "", "theirs"):
+        open_sso_session(ports, person, refresh_token=refresh_token)
+    sign_in(ports, person)
+
+    def counted() -> list[int]:
+        impact = show_impact(ports, OPERATOR)
+        return [impact.login_mode(mode).sessions_without_refresh.number for mode in MODES]
+
+    assert counted() == [0, 0, 2]
+    open_sso_session(ports, person, in_console=True)
+    assert counted() == [0, 0, 2]
+    for change in ({"enable_refresh_token": "false"}, {"enable_refresh_token": "true"}):
+        save_provider(ports, OPERATOR, "default", ProviderUpdate(change))
+        assert counted()[2] == (3 if change["enable_refresh_token"] == "false" else 2)
+    save_provider(ports, OPERATOR, "default", ProviderUpdate({}, active=False))
+    assert counted()[2] == 3
+    clock.pass_(hours=31 * 24)
+    assert counted() == [0, 0, 0]
 
 
 def test_enabling_password_login_has_no_negative_impact(ports: Ports) -> None:

@@ -9,6 +9,8 @@ from app.ports import Ports
 from app.services.identity.providers import known_providers
 from app.services.single_sign_on.provider_checks import check_provider, discover_provider
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.people import make_user
+from tests.builders.provider_records import link_identity, make_provider, open_sso_session
 from tests.builders.providers import set_up
 from tests.servers.http import Reply
 from tests.servers.own_provider import CONFIGURATION, OwnProvider, as_json
@@ -117,6 +119,38 @@ def test_each_failed_check_has_its_remedy(ports: Ports, provider: OwnProvider) -
 def test_ineffective_scopes_are_a_warning(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, use_oauth_scope_permissions="true")
     assert states(ports)["audience"] is State.WARNING
+
+
+def test_provider_without_refresh_tokens_is_a_warning(ports: Ports, provider: OwnProvider) -> None:
+    assert "enable_refresh_token" not in states(ports)
+
+    set_up(ports, provider, enable_refresh_token="false")
+
+    assert states(ports)["enable_refresh_token"] is State.WARNING
+
+
+def test_provider_that_issues_no_refresh_tokens_is_a_warning(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    make_provider(ports, "other", issuer="https://other.invalid")
+    person = make_user(ports)
+    link_identity(ports, person)
+    open_sso_session(ports, person, "other")
+    open_sso_session(ports, person, in_console=True)
+    open_sso_session(ports, person, refresh_token="theirs")
+    assert "enable_refresh_token" not in states(ports)
+
+    open_sso_session(ports, person)
+
+    [finding] = [
+        finding
+        for finding in check_provider(ports, OPERATOR, "default")
+        if finding.subject == "enable_refresh_token"
+    ]
+    assert finding.state is State.WARNING
+    assert finding.message.startswith(
+        "Open sessions for which the provider issued no refresh token: 1."
+    )
 
 
 def test_unknown_provider_is_not_found(ports: Ports) -> None:
