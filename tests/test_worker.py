@@ -98,7 +98,7 @@ def test_round_with_work_is_followed_by_another_immediately(ports: Ports) -> Non
 def test_slow_rounds_release_and_regain_their_threads(ports: Ports) -> None:
     held, released = Event(), Event()
     beginning = Semaphore(3)
-    under_way = Barrier(3)
+    under_way = Barrier(3, timeout=60)
 
     def work(_ports: Ports, _actor: Actor) -> int:
         if beginning.acquire(blocking=False):
@@ -203,7 +203,7 @@ def test_threads_wait_for_batches_one_at_a_time(ports: Ports) -> None:
     batches = iter([Batch("one", 1, (1,)), Batch("two", 2, (2,))])
     waiting: list[Thread] = []
     at_once: list[int] = []
-    under_way = Barrier(2)
+    under_way = Barrier(2, timeout=60)
     done = Semaphore(0)
 
     def take(_ports: Ports) -> Batch | None:

@@ -121,7 +121,7 @@ def test_counts_of_several_processes_add_up(
 
 
 def test_requests_of_many_threads_are_all_counted(ports: Ports, activity: SqlActivity) -> None:
-    start = Barrier(4)
+    start = Barrier(4, timeout=60)
 
     def work(number: int) -> None:
         start.wait()

@@ -108,7 +108,7 @@ def test_second_writer_waits_until_the_first_has_committed(sqlite_url: str) -> N
 
 def test_concurrent_writes_are_all_stored(database: Database) -> None:
     writers, changes = 4, 10
-    together = Barrier(writers)
+    together = Barrier(writers, timeout=60)
 
     def count() -> None:
         together.wait(WAIT)

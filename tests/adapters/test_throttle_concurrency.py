@@ -25,7 +25,7 @@ RIVALS = 20
 
 
 def test_one_of_twenty_attempts_in_two_processes_runs(place: Place) -> None:
-    start, answers = PROCESSES.Barrier(RIVALS), PROCESSES.SimpleQueue()
+    start, answers = PROCESSES.Barrier(RIVALS, timeout=60), PROCESSES.SimpleQueue()
     halves = [
         PROCESSES.Process(target=begin_together, args=(place, RIVALS // 2, start, answers))
         for _ in range(2)
@@ -42,7 +42,7 @@ def test_one_of_twenty_attempts_in_two_processes_runs(place: Place) -> None:
 def test_one_of_twenty_attempts_in_one_process_runs(throttle: Throttle) -> None:
     for attempt in range(5):
         now = NOW + attempt
-        start, leases = Barrier(RIVALS), list[str]()
+        start, leases = Barrier(RIVALS, timeout=60), list[str]()
 
         def begin(now: float = now, start: Barrier = start, leases: list[str] = leases) -> None:
             start.wait(60)
@@ -57,7 +57,7 @@ def test_one_of_twenty_attempts_in_one_process_runs(throttle: Throttle) -> None:
 def test_failures_at_the_same_moment_are_all_counted(
     throttle: Throttle, user_id: int | None
 ) -> None:
-    start, waits = Barrier(RIVALS), list[float]()
+    start, waits = Barrier(RIVALS, timeout=60), list[float]()
 
     def fail() -> None:
         start.wait(60)
@@ -72,7 +72,7 @@ def test_failures_at_the_same_moment_are_all_counted(
 def test_concurrent_failures_and_successes_do_not_interfere(
     throttle: Throttle,
 ) -> None:
-    start, done = Barrier(RIVALS), list[str]()
+    start, done = Barrier(RIVALS, timeout=60), list[str]()
 
     def fail_and_succeed() -> None:
         start.wait(60)

@@ -41,7 +41,7 @@ def test_released_guess_is_not_counted(throttle: Throttle) -> None:
 
 
 def test_guesses_at_the_same_moment_are_all_counted(throttle: Throttle) -> None:
-    start, numbers = Barrier(20), list[int]()
+    start, numbers = Barrier(20, timeout=60), list[int]()
 
     def act() -> None:
         start.wait(60)

@@ -141,5 +141,5 @@ def test_database_that_is_gone_or_hangs_completes_nothing(
         url = f"postgresql://nobody:secret@127.0.0.1:{port}/nowhere"
         lost = replace(ports, database=connect(Settings(database_url=url)).database)
         assert offered(lost, "flask app show W") == []
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     assert capfd.readouterr() == ("", "")

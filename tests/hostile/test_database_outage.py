@@ -20,7 +20,6 @@ from app.adapters.database import connect_database
 from app.adapters.migrations import upgrade
 from app.domain.values.installation_errors import DatabaseBusy
 from app.web.server import THREADS
-from tests.hostile.cpu import busyness
 from tests.servers import postgresql
 from tests.servers.forked_commands import running_command
 from tests.servers.sandbox import PATIENCE, Lodging
@@ -122,11 +121,10 @@ def test_external_lock_does_not_block_reads(sqlite_url: str, tmp_path: Path) -> 
                 # All wait for the lock or for their turn; the first has waited too long.
                 next(as_completed(logins, PATIENCE))
                 for _ in range(3):
-                    began = time.monotonic()
+                    # What waited for the lock, which is still held, would fail.
                     assert get(server, "/.well-known/jwks.json").content == keys
                     assert post(server, SHOP).status_code == 200
                     assert get(server, "/console/sign-in").status_code == 200
-                    assert time.monotonic() - began < 1.5 * busyness()
                 refused = islice(as_completed(logins, PATIENCE), LOGINS - THREADS // 2)
                 assert {login.result().status_code for login in refused} == {503}
             answers = [login.result() for login in logins]

@@ -103,7 +103,7 @@ def test_provider_token_gives_no_more_guesses_than_a_session(
 @pytest.mark.both_databases
 def test_parallel_guesses_are_counted_before_they_are_compared(ports: Ports, user: int) -> None:
     actor = provider_token(ports, user)
-    waiting = WaitingHasher(ports, Barrier(MAX_GUESSES))
+    waiting = WaitingHasher(ports, Barrier(MAX_GUESSES, timeout=60))
     slow = replace(ports, passwords=waiting)
     with ThreadPoolExecutor(20) as threads:
         answers = Counter(threads.map(lambda _: guess(slow, actor), range(20)))

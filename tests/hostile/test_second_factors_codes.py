@@ -140,7 +140,7 @@ def test_unused_code_of_the_step_before_dies_with_the_next_one(ports: Ports) -> 
 def test_code_is_accepted_by_one_of_two_processes(ports: Ports, second_process: Ports) -> None:
     user = make_user(ports)
     code = one_time_code(ports, make_authenticator_app(ports, user))
-    together = Barrier(2)
+    together = Barrier(2, timeout=60)
     waiting = [
         replace(
             process,
@@ -160,7 +160,7 @@ def test_recovery_code_is_accepted_by_one_of_two_processes(
 ) -> None:
     user = make_user(ports)
     code = make_recovery_codes(ports, user)[0]
-    together = Barrier(2)
+    together = Barrier(2, timeout=60)
     waiting = [
         replace(process, passwords=WaitingHasher(process, together))
         for process in (ports, second_process)

@@ -124,7 +124,7 @@ def test_parallel_answers_open_one_session(ports: Ports) -> None:
     victim = owner(ports, sign_count=0, step=0)
     asked = begin(ports)
     answer = victim.get(asked.options)
-    barrier = Barrier(4)
+    barrier = Barrier(4, timeout=60)
 
     def enter(number: int) -> bool:
         barrier.wait(WAIT)
@@ -143,7 +143,7 @@ def test_parallel_answers_open_one_session(ports: Ports) -> None:
 def test_clone_and_original_at_once_are_told_apart_by_the_counter(ports: Ports) -> None:
     original = owner(ports, sign_count=5)
     clone = replace(original)
-    barrier = Barrier(2)
+    barrier = Barrier(2, timeout=60)
 
     def check(authenticator: SoftwareAuthenticator) -> bool:
         with ports.database.transaction() as session:

@@ -61,7 +61,7 @@ def test_recovery_code_finishes_one_of_two_parallel_sign_ins(ports: Ports) -> No
     code = make_recovery_codes(ports, user.id)[0]
     rivals = [replace(NOBODY, address=f"203.0.113.{number}") for number in range(2)]
     asked = [(actor, challenged(ports, actor=actor).token) for actor in rivals]
-    waiting = replace(ports, passwords=WaitingHasher(ports, Barrier(2)))
+    waiting = replace(ports, passwords=WaitingHasher(ports, Barrier(2, timeout=60)))
 
     def answer(asked: tuple[Actor, str]) -> bool:
         actor, challenge = asked

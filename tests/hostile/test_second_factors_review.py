@@ -149,7 +149,7 @@ def test_answer_that_is_sent_twice_is_no_copied_passkey(ports: Ports) -> None:
     actor = owner(ports, user_id)
     asked = challenge_passkey(ports, actor, challenge=ask_for_proof(ports, actor).token)
     credential = authenticator.get(asked.options)
-    together = Barrier(2)
+    together = Barrier(2, timeout=60)
     at_once = replace(ports, passkeys=WaitingPasskeys(together))
 
     def prove(_number: int) -> str | None:

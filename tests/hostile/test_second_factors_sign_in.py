@@ -181,7 +181,7 @@ def test_parallel_wrong_codes_exceed_no_limit(ports: Ports) -> None:
     user = make_protected(ports)
     codes = make_recovery_codes(ports, user.id)
     tokens = [challenged(ports).token for _ in range(2)]
-    together = replace(ports, passwords=WaitingHasher(ports, Barrier(MAX_GUESSES)))
+    together = replace(ports, passwords=WaitingHasher(ports, Barrier(MAX_GUESSES, timeout=60)))
     wrong = codes[0][:-1] + ("a" if codes[0][-1] != "a" else "b")
 
     def guess(number: int) -> str:

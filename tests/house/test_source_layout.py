@@ -51,3 +51,16 @@ def test_every_module_has_a_docstring() -> None:
         if not (ast.get_docstring(source.tree) or "").partition("\n")[0].strip()
     ]
     assert silent == []
+
+
+def test_threads_that_meet_do_not_wait_for_ever() -> None:
+    """If one fails before it comes to the barrier, the others would hold up the whole run."""
+    patient = [
+        f"{source.path}:{node.lineno}"
+        for source in python_sources()
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith("Barrier")
+        and "timeout" not in {keyword.arg for keyword in node.keywords}
+    ]
+    assert patient == []

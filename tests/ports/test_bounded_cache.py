@@ -44,7 +44,7 @@ def test_full_cache_drops_the_oldest_entry(size: int, keys: list[int]) -> None:
 def test_threads_that_write_at_once_never_overfill_it() -> None:
     threads, size = 4, 50
     memory: BoundedCache[int, int] = BoundedCache(size)
-    together = Barrier(threads)
+    together = Barrier(threads, timeout=60)
 
     def write(first: int) -> None:
         together.wait(WAIT)

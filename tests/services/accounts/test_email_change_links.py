@@ -119,7 +119,7 @@ def test_concurrent_uses_of_an_email_link_change_it_once(
     actor = actor_of(ports, user_id)
     token = link_for(ports, user_id, LinkPurpose.CHANGE_EMAIL, NEW)
     others = [fake_ports(database_url, clock) for _ in range(4)]
-    start = Barrier(len(others))
+    start = Barrier(len(others), timeout=60)
 
     def work(other: Ports) -> Callable[[], bool]:
         def run() -> bool:

@@ -245,7 +245,7 @@ def test_concurrent_workers_create_one_link(
 
         return run
 
-    start = Barrier(len(others))
+    start = Barrier(len(others), timeout=60)
     with ThreadPoolExecutor(len(others)) as pool:
         for done in [pool.submit(work(other), start) for other in others]:
             done.result()

@@ -257,7 +257,7 @@ def test_concurrent_registrations_create_one_account(
     ports: Ports, database_url: str, clock: FakeClock
 ) -> None:
     others = [fake_ports(database_url, clock) for _ in range(4)]
-    start = Barrier(len(others))
+    start = Barrier(len(others), timeout=60)
 
     def work(other: Ports) -> Callable[[], bool]:
         def run() -> bool:

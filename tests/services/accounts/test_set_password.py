@@ -202,7 +202,7 @@ def test_concurrent_uses_of_a_link_set_one_password(
     others = [fake_ports(database_url, clock) for _ in range(4)]
     for other in others:
         identify(other, visit("warm up"))
-    start = Barrier(len(others))
+    start = Barrier(len(others), timeout=60)
 
     def use(other: Ports, number: int) -> Callable[[], str | None]:
         def run() -> str | None:

@@ -72,7 +72,7 @@ def test_completing_an_ordered_cart_returns_the_same_order(ports: Ports) -> None
 @pytest.mark.both_databases
 def test_concurrent_completions_create_one_order(ports: Ports, second_process: Ports) -> None:
     cart = make_cart(ports)
-    together = Barrier(4)
+    together = Barrier(4, timeout=60)
 
     def order(place: int) -> int:
         together.wait()

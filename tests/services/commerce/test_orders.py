@@ -141,7 +141,7 @@ def test_order_steps_are_audited(ports: Ports) -> None:
 @pytest.mark.both_databases
 def test_second_of_two_conflicting_steps_is_refused(ports: Ports, second_process: Ports) -> None:
     order = make_order(ports, status=OrderStatus.UNFULFILLED)
-    together = Barrier(2)
+    together = Barrier(2, timeout=60)
 
     def decide(where: Ports, step: UseCase) -> Order | None:
         together.wait()

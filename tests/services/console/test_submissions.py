@@ -44,7 +44,7 @@ def test_form_is_claimed_once(ports: Ports, staff: Actor) -> None:
 
 @pytest.mark.both_databases
 def test_of_concurrent_claims_one_succeeds(ports: Ports, staff: Actor) -> None:
-    together = Barrier(4)
+    together = Barrier(4, timeout=60)
 
     def claim(_: int) -> bool:
         together.wait()

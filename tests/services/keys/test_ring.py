@@ -125,7 +125,7 @@ def test_ring_change_clears_the_token_cache(ports: Ports, other: Ports) -> None:
 
 @pytest.mark.both_databases
 def test_threads_of_one_process_create_one_ring(ports: Ports) -> None:
-    start = Barrier(8)
+    start = Barrier(8, timeout=60)
 
     def use(_thread: int) -> CachedKeyRing:
         start.wait()
@@ -143,7 +143,7 @@ def test_threads_of_one_process_create_one_ring(ports: Ports) -> None:
 def test_eight_processes_on_an_empty_database_create_one_ring(
     database_url: str, clock: FakeClock
 ) -> None:
-    start = Barrier(8)
+    start = Barrier(8, timeout=60)
     processes = [fake_ports(database_url, clock) for _ in range(8)]
 
     def use(number: int) -> CachedKeyRing:

@@ -155,7 +155,7 @@ def test_forced_rotation_does_not_wait(ports: Ports) -> None:
 @pytest.mark.both_databases
 def test_second_concurrent_rotation_is_refused(ports: Ports, other: Ports) -> None:
     before = by_state(list_keys(ports, OPERATOR))
-    meeting = Barrier(2)
+    meeting = Barrier(2, timeout=60)
     rivals = [
         replace(process, keys=MeetingKeyStore(200 + number, meeting))
         for number, process in enumerate((ports, other))

@@ -163,7 +163,7 @@ def test_two_workers_send_ours_once(shop: MailingShop, second_process: Ports) ->
     fan_out_events(shop.ports, WORKER)
     while work_off(shop.ports):
         pass
-    ready = Barrier(2)
+    ready = Barrier(2, timeout=60)
 
     def work(ports: Ports) -> None:
         ready.wait(WAIT)

@@ -83,7 +83,7 @@ def test_concurrent_removals_keep_one_manager(
             for group in groups
         ]
         actors = [actor_of(ports, key) for key in keys]
-        barrier = Barrier(2)
+        barrier = Barrier(2, timeout=60)
 
         def remove(place: int, actors: list[Actor] = actors, barrier: Barrier = barrier) -> bool:
             other = actors[1 - place].user_id or 0

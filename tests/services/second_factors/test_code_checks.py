@@ -131,7 +131,7 @@ def test_parallel_use_of_a_one_time_code_is_accepted_once(ports: Ports) -> None:
     """All have read the last step before one of them changes it."""
     user = make_user(ports)
     code = one_time_code(ports, make_authenticator_app(ports, user))
-    barrier = Barrier(THREADS)
+    barrier = Barrier(THREADS, timeout=60)
 
     class Waiting:
         def code_at(self, secret: str, step: int) -> str:
@@ -151,7 +151,7 @@ def test_parallel_use_of_a_recovery_code_is_accepted_once(ports: Ports) -> None:
     """All have compared it before one of them uses it up."""
     user = make_user(ports)
     code = make_recovery_codes(ports, user)[0]
-    barrier = Barrier(THREADS)
+    barrier = Barrier(THREADS, timeout=60)
 
     class Waiting(FakeHasher):
         @override

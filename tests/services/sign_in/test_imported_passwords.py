@@ -120,7 +120,7 @@ def test_account_whose_password_was_not_imported_is_refused_like_any_without_one
 
 @pytest.mark.both_databases
 def test_two_first_sign_ins_at_once_succeed(real: Ports) -> None:
-    both_compared = Barrier(2)
+    both_compared = Barrier(2, timeout=60)
 
     class WaitingHasher(Argon2Hasher):
         """Two sign-ins compare the same hash before either goes on."""

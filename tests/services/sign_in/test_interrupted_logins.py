@@ -50,7 +50,7 @@ def test_concurrent_attempts_from_one_address_run_one_at_a_time(
     ports: Ports,
 ) -> None:
     rivals = 4
-    together, refusals = Barrier(rivals), Condition()
+    together, refusals = Barrier(rivals, timeout=60), Condition()
     delayed: list[str | None] = []
 
     def others_are_refused() -> None:
@@ -81,7 +81,7 @@ def test_concurrent_attempts_from_one_address_run_one_at_a_time(
 
 @pytest.mark.both_databases
 def test_concurrent_attempts_from_several_addresses_run(ports: Ports) -> None:
-    both_compare = Barrier(2)
+    both_compare = Barrier(2, timeout=60)
     ports = replace(
         ports,
         passwords=InterruptedHasher(ports.database, lambda: both_compare.wait(WAIT)),

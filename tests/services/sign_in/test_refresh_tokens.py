@@ -152,7 +152,7 @@ def test_reuse_ends_no_other_session_of_the_user(ports: Ports, clock: FakeClock)
 def test_concurrent_uses_get_equal_tokens_and_keep_the_session(ports: Ports) -> None:
     rivals = 8
     pair = sign_in(ports, make_user(ports))
-    together = Barrier(rivals)
+    together = Barrier(rivals, timeout=60)
 
     def use() -> str:
         together.wait(WAIT)
