@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from app.domain.sign_in.rate_limits import (
     API_LIMITS,
+    CALLER_LIMITS,
     OFF,
     OTHER_LIMITS,
     PAGE_LIMITS,
@@ -27,6 +28,14 @@ from `app/domain/sign_in/rate_limits.py`; `make docs` regenerates it.
   The login throttle still applies.
 - All processes share the counts if `REDIS_URL` is set. While Redis is unavailable, each process
   counts by itself.
+
+## At the same time
+
+A server process changes several things at once, each in a transaction. Changes of the same
+account, cart or shop settings queue for each other: one is made, and five can wait. Changes by
+the same app or staff member: three are made, and eight can wait. A further change, and one that
+has waited for two seconds, gets the error below with `retryAfter` 1. Sign-ins don't queue with
+others.
 
 ## Over the limit
 
@@ -52,6 +61,11 @@ def printed_limits() -> str:
     """Every limit with its default and what it protects."""
     sections = (
         ("Mutations", "Apps and staff are not counted.", API_LIMITS),
+        (
+            "Mutations of one caller",
+            "All mutations of one person or app together, from any IP address.",
+            CALLER_LIMITS,
+        ),
         (
             "Pages and forms",
             "By endpoint. Where there is a form, sending it is counted.",

@@ -1,5 +1,6 @@
 """SQLite and PostgreSQL behind the database port."""
 
+import sys
 import threading
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,13 +14,15 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
 from app.adapters.database_errors import translate_errors
-from app.adapters.database_outage import Outage, TransactionLimit
+from app.adapters.database_outage import Outage
 from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
 from app.adapters.statement_traces import attributes_of, trace_statements
+from app.adapters.transaction_turns import TransactionTurns
 from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
 from app.ports import NamedRow, ReadSession
 from app.ports.configuration import Configuration
+from app.ports.database import Subject
 from app.ports.metrics import CONNECTIONS, CONNECTIONS_MAX, Measurement
 from app.ports.traces import NO_TRACES, SpanKind, Traces
 
@@ -65,7 +68,9 @@ class SqlDatabase:
     def __init__(self, writing: Engine, reading: Engine, max_writers: int = 0) -> None:
         self._writing = writing
         self._reading = reading
-        self._transaction_limit = TransactionLimit(max_writers) if max_writers else None
+        self._turns = (
+            TransactionTurns(min(max_writers, _most_in(writing))) if max_writers else None
+        )
         self._away = Outage("unavailable")
         self._busy = Outage("busy")
         self._dialect: Dialect = reading.dialect
@@ -73,12 +78,17 @@ class SqlDatabase:
         self._traces: Traces = NO_TRACES
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self, *subjects: Subject, signs_in: bool = False) -> Iterator[Session]:
         if self.in_transaction:
             # On SQLite the second would wait for the first, which waits for it.
             raise RuntimeError("This thread has a transaction open already.")
         new = Session(self._writing, expire_on_commit=False)
-        with self._watched(), self._slot(), new as session, session.begin():
+        with (
+            self._watched(),
+            self._turn(subjects, signs_in=signs_in),
+            new as session,
+            session.begin(),
+        ):
             self._local.is_open = True
             try:
                 yield session
@@ -162,10 +172,12 @@ class SqlDatabase:
         attributes = attributes_of(self._reading, statement)
         return self._traces.span("SQL", SpanKind.CLIENT, attributes=attributes)
 
-    def _slot(self) -> AbstractContextManager[None]:
-        if self._transaction_limit is None:
+    def _turn(
+        self, subjects: tuple[Subject, ...], *, signs_in: bool
+    ) -> AbstractContextManager[None]:
+        if self._turns is None:
             return nullcontext()
-        return self._transaction_limit.slot(patiently=not self._busy.is_on)
+        return self._turns.turn(subjects, signs_in=signs_in, patiently=not self._busy.is_on)
 
     def _fetch(
         self,
@@ -266,9 +278,17 @@ def connect_database(
     return SqlDatabase(*engines, max_writers)
 
 
+def _most_in(engine: Engine) -> int:
+    """Return how many connections the pool of ``engine`` can have open."""
+    pool = engine.pool
+    if not isinstance(pool, QueuePool):
+        return sys.maxsize
+    return pool.size() + max(0, pool._max_overflow)  # noqa: SLF001
+
+
 def measure_pool(engine: Engine, name: str) -> Iterator[Measurement]:
     """Yield how many connections of the pool called ``name`` are in use, and could be."""
     pool = engine.pool
     if isinstance(pool, QueuePool):
         yield CONNECTIONS, max(0, pool.checkedout()), (name,)
-        yield CONNECTIONS_MAX, pool.size() + max(0, pool._max_overflow), (name,)  # noqa: SLF001
+        yield CONNECTIONS_MAX, _most_in(engine), (name,)

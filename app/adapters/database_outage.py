@@ -2,17 +2,12 @@
 
 import logging
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Lock, Semaphore
+from threading import Lock
 
-from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
+from app.domain.values.installation_errors import DatabaseUnavailable
 
 _RETRY_SECONDS = 1.0
 """How long after a failed attempt no other one is made: connecting may take seconds to fail."""
-
-_WAIT_SECONDS = 0.5
-"""How long a transaction waits for its turn."""
 
 # Not structlog: commands, which have no log, wait for no library that they don't use.
 _log = logging.getLogger(__name__)
@@ -55,24 +50,3 @@ class Outage:
             was_on, self._fault = self._fault is not None, None
         if was_on:
             _log.warning("database.%s: over", self._name)
-
-
-class TransactionLimit:
-    """A limit on concurrent transactions, to leave threads for reads.
-
-    A transaction that waits for a lock holds its thread: without a limit, one held lock could soon
-    block all threads.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._slots = Semaphore(most)
-
-    @contextmanager
-    def slot(self, *, patiently: bool) -> Iterator[None]:
-        """Raise ``DatabaseBusy`` when none is free, or becomes so in half a second."""
-        if not self._slots.acquire(timeout=_WAIT_SECONDS if patiently else 0):
-            raise DatabaseBusy("too many transactions are waiting for a lock")
-        try:
-            yield
-        finally:
-            self._slots.release()

@@ -2,11 +2,12 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
-from threading import BoundedSemaphore, Lock, get_native_id
+from threading import get_native_id
 from typing import ParamSpec, TypeVar
 
 from argon2 import PasswordHasher, Type
@@ -21,6 +22,7 @@ from app.domain.passwords.hash_formats import (
     parse_hash,
 )
 from app.domain.passwords.imported_hashes import KIBIBYTES, LANES, ROUNDS
+from app.ports.bounded_lane import Lane
 from app.ports.metrics import HASHES_WAITING, Measurement
 from app.ports.passwords import PasswordsBusy
 
@@ -38,7 +40,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-class _Lane:
+class _Hashes:
     """Hashes of one kind: one at a time in a thread of their own, that gives way to others.
 
     Each takes a core and its memory whole. More than ``places`` at once, or one that gets no turn
@@ -47,32 +49,28 @@ class _Lane:
 
     def __init__(self, name: str, places: int, patience: float, niceness: int) -> None:
         self.name = name
-        self.waiting = 0
-        self._counting = Lock()
         self._patience = patience
-        self._places = BoundedSemaphore(places)
+        self._lane = Lane(calls=1, waiting=places - 1)
         self._thread = ThreadPoolExecutor(1, name, _lower_priority, (niceness,))
+
+    @property
+    def waiting(self) -> int:
+        return self._lane.occupied
 
     def run(
         self, work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
-        if not self._places.acquire(blocking=False):
+        until = time.monotonic() + self._patience
+        if not self._lane.enter(self._patience):
             raise PasswordsBusy
-        with self._counting:
-            self.waiting += 1
         made = self._thread.submit(work, *args, **kwargs)
         # One that has begun cannot be ended: it keeps its place, waited for or not.
-        made.add_done_callback(self._leave)
+        made.add_done_callback(lambda _made: self._lane.leave())
         try:
-            return made.result(self._patience)
+            return made.result(max(0.0, until - time.monotonic()))
         except TimeoutError:
             made.cancel()
             raise PasswordsBusy from None
-
-    def _leave(self, _made: Future[Result]) -> None:
-        with self._counting:
-            self.waiting -= 1
-        self._places.release()
 
 
 def _never(_stored: HashFormat, _password: bytes) -> bool:
@@ -98,9 +96,11 @@ class Argon2Hasher:
     ) -> None:
         self._hasher = hasher or PasswordHasher(ROUNDS, KIBIBYTES, LANES, type=Type.ID)
         self._matches_foreign = matches_foreign
-        self._sign_ins = _Lane("sign-ins", places or _SIGN_IN_PLACES, patience, _SIGN_IN_NICENESS)
-        self._others = _Lane("passwords", places or _OTHER_PLACES, patience, _OTHER_NICENESS)
-        self._tokens = _Lane("app tokens", places or _TOKEN_PLACES, patience, _OTHER_NICENESS)
+        self._sign_ins = _Hashes(
+            "sign-ins", places or _SIGN_IN_PLACES, patience, _SIGN_IN_NICENESS
+        )
+        self._others = _Hashes("passwords", places or _OTHER_PLACES, patience, _OTHER_NICENESS)
+        self._tokens = _Hashes("app tokens", places or _TOKEN_PLACES, patience, _OTHER_NICENESS)
 
     @cached_property
     def _dummy_hash(self) -> str:

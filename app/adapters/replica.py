@@ -23,7 +23,7 @@ from app.domain.values.installation_errors import (
     Fault,
     Unreachable,
 )
-from app.ports import Metrics, NamedRow, ReadSession
+from app.ports import Metrics, NamedRow, ReadSession, Subject
 from app.ports.metrics import REPLICA_READS, Measurement
 from app.ports.replica import MAX_LAG
 from app.ports.traces import Traces
@@ -214,7 +214,7 @@ class ReplicaDatabase:
         self._engine = engine
         self._metrics = metrics
 
-    def transaction(self) -> NoReturn:
+    def transaction(self, *_subjects: Subject, signs_in: bool = False) -> NoReturn:
         """Raise ``RuntimeError``: what reads from the replica must not write."""
         raise RuntimeError("A use case that reads from the replica can't write.")
 

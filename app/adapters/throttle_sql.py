@@ -67,7 +67,7 @@ class SqlThrottle:
     def begin(self, address: str, now: float) -> Attempt:
         wait, is_ahead = self._wait(address, now)
         if is_ahead:
-            with self._database.transaction() as session:
+            with self._database.transaction(signs_in=True) as session:
                 _rebase(session, address, now)
         if wait > 0:
             # Decided by reading: whoever hammers a blocked address makes nobody wait for a write.
@@ -80,7 +80,7 @@ class SqlThrottle:
             "lease_most": now + MAX_LEASE_SECONDS,
             "now": now,
         }
-        with self._database.transaction() as session:
+        with self._database.transaction(signs_in=True) as session:
             got = session.scalar(BEGIN, values)
         # None: somebody else began since we looked.
         return Attempt("", RUNNING_WAIT_SECONDS) if got is None else Attempt(lease)
@@ -88,7 +88,7 @@ class SqlThrottle:
     def fail(self, address: str, lease: str, user_id: int | None, now: float) -> float:
         touch = {"address": address, "now": now, "expired_before": expired_before(now)}
         has_user = user_id is not None
-        with self._database.transaction() as session:
+        with self._database.transaction(signs_in=True) as session:
             _rebase(session, address, now)
             known_failures, failures = session.execute(
                 COUNT, {**touch, "known": int(has_user)}
@@ -105,7 +105,7 @@ class SqlThrottle:
 
     def succeed(self, address: str, lease: str, user_id: int, now: float) -> None:
         ended = (_address.lease == lease) | (_address.lease_until <= now)
-        with self._database.transaction() as session:
+        with self._database.transaction(signs_in=True) as session:
             session.execute(delete(_address).where(_address.address == address, ended))
             # What is left has an attempt running that began after this one's lease had ended.
             session.execute(
@@ -119,7 +119,7 @@ class SqlThrottle:
             session.execute(delete(_guesses).where(_guesses.user_id == user_id))
 
     def release(self, address: str, lease: str) -> None:
-        with self._database.transaction() as session:
+        with self._database.transaction(signs_in=True) as session:
             session.execute(
                 update(_address)
                 .where(_address.address == address, _address.lease == lease)
@@ -130,7 +130,7 @@ class SqlThrottle:
         since, latest = guess_window(now)
         values = {"user_id": user_id, "now": now, "expired_before": since, "latest": latest}
         try:
-            with self._database.transaction() as session:
+            with self._database.transaction(signs_in=True) as session:
                 number = session.scalar(GUESS, {**values, "most": MAX_GUESSES})
         except IntegrityError:
             # Deleted a moment ago: there is nobody left whose password could be guessed.
@@ -144,7 +144,7 @@ class SqlThrottle:
         return Guess(0, guess_wait_seconds(guessed_at=guessed_at or now, now=now))
 
     def undo_guess(self, user_id: int) -> None:
-        with self._database.transaction() as session:
+        with self._database.transaction(signs_in=True) as session:
             session.execute(
                 update(_guesses)
                 .where(_guesses.user_id == user_id, _guesses.guesses > 0)
@@ -152,7 +152,7 @@ class SqlThrottle:
             )
 
     def reset_guesses(self, user_id: int) -> None:
-        with self._database.transaction() as session:
+        with self._database.transaction(signs_in=True) as session:
             session.execute(delete(_guesses).where(_guesses.user_id == user_id))
 
     def blocked(self, now: float, limit: int = 100) -> Sequence[BlockedIp]:
@@ -226,7 +226,7 @@ class SqlThrottle:
         return AccountBlocks(sorted(found, key=lambda block: -block.blocked_until), until)
 
     def unblock(self, address: str) -> bool:
-        with self._database.transaction() as session:
+        with self._database.transaction(signs_in=True) as session:
             of_address = session.scalars(
                 delete(_address).where(_address.address == address).returning(_address.failures)
             ).all()
@@ -239,7 +239,7 @@ class SqlThrottle:
         return ""
 
     def delete_expired(self, now: float) -> int:
-        with self._database.transaction() as session:
+        with self._database.transaction(signs_in=True) as session:
             addresses = session.scalars(
                 delete(_address)
                 .where(

@@ -7,7 +7,7 @@ from app.ports.activity import Activity
 from app.ports.authenticator_apps import AuthenticatorApps
 from app.ports.clock import Clock
 from app.ports.configuration import Configuration
-from app.ports.database import Database, NamedRow, ReadSession
+from app.ports.database import Database, NamedRow, ReadSession, Subject
 from app.ports.encryption import Encryption
 from app.ports.http import Http
 from app.ports.identity_provider import IdentityProvider
@@ -67,6 +67,7 @@ __all__ = [
     "SignInLog",
     "SignatureCheck",
     "Snapshots",
+    "Subject",
     "Throttle",
     "Traces",
 ]

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Executable, Row, Select
 from sqlalchemy.orm import Session
@@ -12,6 +13,35 @@ class NamedRow(Protocol):
     """A row whose columns are attributes, by their labels."""
 
     def __getattr__(self, label: str) -> Any: ...
+
+
+class SubjectKind(StrEnum):
+    """What transactions queue for, instead of waiting for its row with a connection."""
+
+    CALLER = "caller"
+    """An app or a staff member, whatever they change: a few transactions at a time."""
+    ACCOUNT = "account"
+    EMAIL = "email"
+    """An account by its email, where its key isn't known yet."""
+    CART = "cart"
+    SESSION = "session"
+    APP = "app"
+    SHOP = "shop"
+
+
+class Subject(NamedTuple):
+    """Something that a transaction locks, or the caller that it writes for."""
+
+    kind: SubjectKind
+    key: int | str = 0
+
+
+def account(user_id: int) -> Subject:
+    return Subject(SubjectKind.ACCOUNT, user_id)
+
+
+SHOP = Subject(SubjectKind.SHOP)
+"""The shop's settings."""
 
 
 class ReadSession(Session):
@@ -28,11 +58,18 @@ class ReadSession(Session):
 
 
 class Database(Protocol):
-    def transaction(self) -> AbstractContextManager[Session]:
+    def transaction(
+        self, *subjects: Subject, signs_in: bool = False
+    ) -> AbstractContextManager[Session]:
         """A session that commits at the end of the block, or rolls back when it raises.
 
         On SQLite it takes the write lock at once. Nothing slow belongs inside: no network, no
         mail, no password hashing.
+
+        A server's process has a bounded number of transactions at once; those that sign people in
+        (``signs_in``) have a share of their own. ``subjects`` are the accounts, carts and so on
+        whose rows are locked: transactions about the same one queue here, before they count.
+        Raises ``TooManyRequests`` if too many do.
         """
 
     def reading(self) -> AbstractContextManager[ReadSession]:

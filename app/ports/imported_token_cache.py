@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from app.ports.bounded_cache import BoundedCache
-from app.ports.provider_cache import Lane
+from app.ports.bounded_lane import Lane
 
 
 @dataclass(frozen=True, slots=True)

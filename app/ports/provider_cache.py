@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from threading import BoundedSemaphore, Lock
+from threading import Lock
 
 from app.domain.authorization.scopes import ScopeGrant
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault
 from app.ports.bounded_cache import BoundedCache
+from app.ports.bounded_lane import Lane
 from app.ports.identity_provider import ProviderKey
 
 
@@ -21,28 +22,6 @@ class CallPurpose(StrEnum):
     """Someone who comes back from the provider's login with a code."""
     UNKNOWN = "unknown"
     """Someone who brings a token that only the provider can tell from garbage."""
-
-
-class Lane:
-    """At most so many ``calls`` at a time, and so many requests ``waiting`` for their turn."""
-
-    def __init__(self, *, calls: int, waiting: int) -> None:
-        self._calls = BoundedSemaphore(calls)
-        self._waiting = BoundedSemaphore(waiting)
-
-    def enter(self, seconds: float) -> bool:
-        """Whether there was a turn within that time; it ends with ``leave``."""
-        if self._calls.acquire(blocking=False):
-            return True
-        if seconds <= 0 or not self._waiting.acquire(blocking=False):
-            return False
-        try:
-            return self._calls.acquire(timeout=seconds)
-        finally:
-            self._waiting.release()
-
-    def leave(self) -> None:
-        self._calls.release()
 
 
 class KeyLanes:

@@ -17,7 +17,7 @@ from app.domain.shop.traffic import TrafficKind
 from app.domain.values.ids import to_global_id
 from app.domain.values.installation_errors import Unreachable
 from app.models import AppTokenRecord, ForwardingRecord, TrafficRecord
-from app.ports import NamedRow, Ports, ReadSession
+from app.ports import NamedRow, Ports, ReadSession, Subject
 from app.services.sign_in.own_sessions import end_session
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_user, sessions_of, sign_in
@@ -258,10 +258,12 @@ class _Flaky(_Wrapped):
 
     is_down = True
 
-    def transaction(self) -> AbstractContextManager[Session]:
+    def transaction(
+        self, *subjects: Subject, signs_in: bool = False
+    ) -> AbstractContextManager[Session]:
         if self.is_down:
             raise Unreachable("The database", "it is down")
-        return self._database.transaction()
+        return self._database.transaction(*subjects, signs_in=signs_in)
 
 
 class _Signalling(_Wrapped):
@@ -272,7 +274,7 @@ class _Signalling(_Wrapped):
         self.written = Event()
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
-        with self._database.transaction() as session:
+    def transaction(self, *subjects: Subject, signs_in: bool = False) -> Iterator[Session]:
+        with self._database.transaction(*subjects, signs_in=signs_in) as session:
             yield session
         self.written.set()

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
-from app.ports import Database, NamedRow, ReadSession
+from app.ports import Database, NamedRow, ReadSession, Subject
 
 Action = Callable[[], object]
 
@@ -26,11 +26,11 @@ class InterruptedDatabase:
         self.after: dict[int, Action] = {}
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self, *subjects: Subject, signs_in: bool = False) -> Iterator[Session]:
         self.begun += 1
         number = self.begun
         self._run(self.before, number)
-        with self._inner.transaction() as session:
+        with self._inner.transaction(*subjects, signs_in=signs_in) as session:
             session.connection()
             self._run(self.during, number)
             yield session

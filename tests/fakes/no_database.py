@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
-from app.ports import NamedRow, ReadSession
+from app.ports import NamedRow, ReadSession, Subject
 
 
 class NoDatabase:
@@ -16,7 +16,7 @@ class NoDatabase:
     in_transaction = False
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self, *subjects: Subject, signs_in: bool = False) -> Iterator[Session]:
         yield pytest.fail("nothing is to be written")
 
     @contextmanager

@@ -6,14 +6,21 @@ import pytest
 from werkzeug.test import Client
 
 from app.domain.authorization.permissions import Permission
-from app.domain.sign_in.rate_limits import API_LIMITS
+from app.domain.sign_in.rate_limits import (
+    API_LIMITS,
+    APP_MUTATIONS,
+    CALLER_LIMITS,
+    CUSTOMER_MUTATIONS,
+    STAFF_MUTATIONS,
+)
 from app.graphql.schema import schema
 from app.graphql.view import create_endpoint
 from app.ports import Ports
 from app.settings import Settings
 from app.wiring import make_installation
+from tests.builders.apps import make_app
 from tests.builders.images import png
-from tests.builders.people import ADDRESS, make_staff, sign_in
+from tests.builders.people import ADDRESS, make_staff, make_user, sign_in
 from tests.fakes.clock import FakeClock
 from tests.graphql.endpoint_client import Reply
 from tests.graphql.matrix.mutations import MUTATIONS
@@ -134,6 +141,35 @@ def test_staff_are_not_counted(visitors: Visitors, ports: Ports) -> None:
     times = burst("checkoutCreate") + 1
     answers = [visitors.ask(CREATE_CHECKOUT, "198.51.100.1", token) for _ in range(times)]
     assert not any(map(is_limited, answers))
+
+
+CHANGE_NAME = 'mutation { accountUpdate(input: { firstName: "Ada" }) { errors { code } } }'
+
+
+def test_customer_is_limited_from_wherever_they_call(visitors: Visitors, ports: Ports) -> None:
+    token = sign_in(ports, make_user(ports)).access
+    times = CALLER_LIMITS[CUSTOMER_MUTATIONS].rates[0].times
+    answers = [visitors.ask(CHANGE_NAME, f"198.51.100.{n % 250}", token) for n in range(times + 1)]
+    assert [is_limited(answer) for answer in answers] == [False] * times + [True]
+    other = sign_in(ports, make_user(ports, "other@example.com")).access
+    assert not is_limited(visitors.ask(CHANGE_NAME, "198.51.100.1", other))
+
+
+@pytest.mark.parametrize("name", [STAFF_MUTATIONS, APP_MUTATIONS])
+def test_staff_and_apps_have_limits_of_their_own(
+    visitors: Visitors, ports: Ports, name: str
+) -> None:
+    if name == APP_MUTATIONS:
+        app, token = make_app(ports)
+        key = f"app {app}"
+    else:
+        staff = make_staff(ports)
+        key, token = f"user {staff}", sign_in(ports, staff).access
+    rates = ports.configuration.rate_limits.rates(name, ADDRESS)
+    assert not is_limited(visitors.ask(CREATE_CHECKOUT, ADDRESS, token))
+    for _ in range(rates[0].times):
+        ports.rate_limiter.count(name, key, rates)
+    assert is_limited(visitors.ask(CREATE_CHECKOUT, ADDRESS, token))
 
 
 @pytest.mark.parametrize("name", API_LIMITS)

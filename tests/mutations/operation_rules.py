@@ -45,4 +45,25 @@ OPERATIONS = (
         "if not provider:",
         "services/single_sign_on/test_provider_checks.py",
     ),
+    Mutant(
+        "Changes of one account queue for each other before they take a transaction",
+        "app/adapters/transaction_turns.py",
+        "for subject in sorted(set(subjects)):",
+        "for subject in subjects[:0]:",
+        "hostile/test_row_queues.py",
+    ),
+    Mutant(
+        "A customer's transactions queue for their account",
+        "app/services/authorization/current_rights.py",
+        "if actor.is_user and not actor.is_staff:\n        return (own,)",
+        "if actor.is_user and not actor.is_staff:\n        return ()",
+        "hostile/test_row_queues.py",
+    ),
+    Mutant(
+        "Mutations of a signed-in person are counted",
+        "app/services/authorization/rate_limits.py",
+        'f"user {actor.user_id}"',
+        'f"user {actor.session_id} {actor.address}"',
+        "hostile/test_rate_limits.py",
+    ),
 )

@@ -93,7 +93,7 @@ API_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
 )
 """Mutations, by field name, that cost something and that everybody can reach.
 
-Apps and staff are not counted: they have shown who they are. ``tokenCreate`` has the login
+Apps and staff are not counted here: ``CALLER_LIMITS`` are theirs. ``tokenCreate`` has the login
 throttle; ``tokenRefresh``, ``tokenVerify``, ``externalVerify`` and ``appTokenVerify`` check a
 token and store nothing for strangers.
 """
@@ -156,6 +156,19 @@ PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
 )
 """Pages and forms, by endpoint name. Where there is a form, sending it is counted."""
 
+CUSTOMER_MUTATIONS = "mutations.customer"
+STAFF_MUTATIONS = "mutations.staff"
+APP_MUTATIONS = "mutations.app"
+
+CALLER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
+    {
+        CUSTOMER_MUTATIONS: _limit("300/minute;6000/hour", "Changes of one customer."),
+        STAFF_MUTATIONS: _limit("1200/minute", "Changes of one staff member."),
+        APP_MUTATIONS: _limit("12000/minute", "Changes of one app."),
+    }
+)
+"""All mutations of one signed-in person or one app, taken together, from wherever they come."""
+
 EXTERNAL_TOKEN = "externalToken"
 IMPORTED_TOKEN = "importedToken"
 RESET_EMAIL = "requestPasswordReset.email"
@@ -180,7 +193,7 @@ OTHER_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
 """What is counted elsewhere than at a mutation or a page."""
 
 RATE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
-    {**API_LIMITS, **PAGE_LIMITS, **OTHER_LIMITS}
+    {**API_LIMITS, **CALLER_LIMITS, **PAGE_LIMITS, **OTHER_LIMITS}
 )
 """Every limit with its default, by the name under which ``RATE_LIMITS`` changes it."""
 

@@ -2,12 +2,14 @@
 
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.events import AccountConfirmed
 from app.domain.passwords.email_links import LinkPurpose
 from app.models import UserRecord
 from app.ports import Ports
+from app.ports.database import Subject, SubjectKind
 from app.services.accounts.email_links import open_link, require_owner
 from app.services.accounts.new_passwords import hash_for_link, replace_password
 from app.services.audit.log import Change, record
@@ -32,7 +34,7 @@ def confirm_account(
     hashed = None
     if password is not None:
         hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(Subject(SubjectKind.EMAIL, normalize_email(email))) as session:
         opened = open_link(ports, session, _PURPOSES, token)
         require_owner(opened, email)
         confirm(ports, actor, session, opened.user)

@@ -18,6 +18,7 @@ from app.domain.values.metadata import MetadataChange, changed_metadata, read_me
 from app.domain.values.unset import ABSENT, Absent, present
 from app.models import UserRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, part, requires
@@ -85,7 +86,7 @@ def update_customer_account(
     Refuses NOT_FOUND on ``customerId`` if it isn't a customer's, otherwise as ``update_account``.
     """
     key = key_of(customer_id, "User", field="customerId")
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(key)) as session:
         user = session.get(UserRecord, key, with_for_update=True)
         if user is None or user.is_staff:
             message = "No customer has this ID."

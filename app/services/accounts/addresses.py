@@ -22,6 +22,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.models import AddressRecord, UserRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.services.accounts.account_details import add_user_updated
 from app.services.accounts.stored_addresses import (
     addresses_by_user,
@@ -189,7 +190,7 @@ def set_user_default_address(
     Refuses NOT_FOUND on ``addressId`` and ``userId``, and for another user's address.
     """
     key = key_of(user_id, "User", field="userId")
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(key)) as session:
         owner = _owner(session, actor, key, "userId")
         stored, user = _find(session, actor, address_id, "addressId")
         if user.id != owner.id:
@@ -208,7 +209,7 @@ def _create(
     _require_validation(actor, change)
     skipped = change.skips_validation
     details = checked_address(change.applied_to(NO_DETAILS), skips_validation=skipped)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(user_id)) as session:
         user = _owner(session, actor, user_id, field)
         stored = store_address(session, user.id, details, validation_skipped=skipped)
         if kind is not None:

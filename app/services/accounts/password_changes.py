@@ -12,6 +12,7 @@ from app.domain.values.errors import Problem, Refused
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.database import Subject, SubjectKind
 from app.services.accounts.account_confirmation import confirm
 from app.services.accounts.email_links import open_link, require_owner
 from app.services.accounts.new_passwords import hash_for_link, replace_password, weaknesses
@@ -102,7 +103,7 @@ def sign_in_with_link(
     with logged_sign_in(ports, actor, entry):
         require_password_login(load_shop_state(ports).switches)
         hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
-        with ports.database.transaction() as session:
+        with ports.database.transaction(Subject(SubjectKind.EMAIL, entry.email)) as session:
             _require_password_login(ports, session)
             opened = open_link(ports, session, _PURPOSES, token)
             require_owner(opened, email)

@@ -22,6 +22,7 @@ from app.domain.values.unset import ABSENT, Absent, present
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.database import Subject, SubjectKind
 from app.services.accounts.account_notifications import notify_account_owner, was_mailed
 from app.services.accounts.email_links import make_link, redirect_refusal
 from app.services.accounts.new_passwords import weaknesses
@@ -110,7 +111,7 @@ def _work(ports: Ports, new: NewAccount) -> _Work:
 
 def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:
     """Create an account and notify an existing one's owner; keep one of both."""
-    with ports.database.transaction() as session:
+    with ports.database.transaction(Subject(SubjectKind.EMAIL, new.email)) as session:
         shop = session.get_one(ShopRecord, SHOP_ID)
         existing = session.scalar(
             select(UserRecord).where(UserRecord.email == new.email).with_for_update()

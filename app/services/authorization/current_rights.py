@@ -1,7 +1,7 @@
 """The rights of a caller at the moment something is written."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from sqlalchemy import Select
@@ -11,7 +11,8 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller, Permission, in_order
 from app.domain.shop.settings import rejects_password_sessions
 from app.domain.values.errors import PermissionDenied, TokenFault, TokenRejected
-from app.ports import NamedRow, Ports, ReadSession
+from app.ports import Database, NamedRow, Ports, ReadSession, Subject
+from app.ports.database import SubjectKind, account
 from app.services.authorization.app_rights import find_app_again, find_extension_again
 from app.services.authorization.declarations import part
 from app.services.authorization.live_sessions import (
@@ -23,27 +24,11 @@ from app.services.authorization.provider_rights import find_provider_session_aga
 from app.services.authorization.shop_state import Lookup
 
 
-class RightsCheckedDatabase:
-    """A database on behalf of one caller: commits only what they can still do.
+class _WrappedDatabase:
+    """A database whose transactions are changed on their way."""
 
-    Reads the caller again as the last thing before each commit, in a statement that sees committed
-    data and not this transaction's own changes of the caller. So an earlier revocation wins, also
-    one committed while the transaction waited for a lock. On SQLite nothing can commit meanwhile;
-    on PostgreSQL only the commit itself follows the check. The caller's rows aren't locked: two
-    people who revoke each other's permissions would deadlock.
-    """
-
-    def __init__(self, ports: Ports, actor: Actor) -> None:
-        self._ports = ports
-        self._inner = ports.database
-        self.actor = actor
-
-    @contextmanager
-    def transaction(self) -> Iterator[Session]:
-        with self._inner.transaction() as session:
-            yield session
-            session.flush()
-            require_current_rights(self._ports, self.actor)
+    def __init__(self, inner: Database) -> None:
+        self._inner = inner
 
     @contextmanager
     def reading(self) -> Iterator[ReadSession]:
@@ -63,10 +48,44 @@ class RightsCheckedDatabase:
         self._inner.close()
 
 
+class SignInDatabase(_WrappedDatabase):
+    """A database for what opens sessions: its transactions have a share of their own."""
+
+    def transaction(
+        self, *subjects: Subject, signs_in: bool = True
+    ) -> AbstractContextManager[Session]:
+        return self._inner.transaction(*subjects, signs_in=signs_in)
+
+
+class RightsCheckedDatabase(_WrappedDatabase):
+    """A database on behalf of one caller: commits only what they can still do.
+
+    Reads the caller again as the last thing before each commit, in a statement that sees committed
+    data and not this transaction's own changes of the caller. So an earlier revocation wins, also
+    one committed while the transaction waited for a lock. On SQLite nothing can commit meanwhile;
+    on PostgreSQL only the commit itself follows the check. The caller's rows aren't locked: two
+    people who revoke each other's permissions would deadlock.
+    """
+
+    def __init__(self, ports: Ports, actor: Actor, *, own_account: bool = False) -> None:
+        super().__init__(ports.database)
+        self._ports = ports
+        self._subjects = _subjects_of(actor, own_account=own_account)
+        self.actor = actor
+
+    @contextmanager
+    def transaction(self, *subjects: Subject, signs_in: bool = False) -> Iterator[Session]:
+        with self._inner.transaction(*self._subjects, *subjects, signs_in=signs_in) as session:
+            yield session
+            session.flush()
+            require_current_rights(self._ports, self.actor)
+
+
 @part
-def acting_for(ports: Ports, actor: Actor) -> Ports:
+def acting_for(ports: Ports, actor: Actor, *, own_account: bool = False) -> Ports:
     """Return the ports of a use case that ``actor`` calls, or those of the one that calls it.
 
+    ``own_account``: what it changes is the caller's own account.
     Nothing can be revoked from anonymous callers, the operator and the worker.
     """
     if not _has_credential(actor):
@@ -74,7 +93,7 @@ def acting_for(ports: Ports, actor: Actor) -> Ports:
     database = ports.database
     if isinstance(database, RightsCheckedDatabase) and database.actor is actor:
         return ports
-    return replace(ports, database=RightsCheckedDatabase(ports, actor))
+    return replace(ports, database=RightsCheckedDatabase(ports, actor, own_account=own_account))
 
 
 @part
@@ -90,6 +109,27 @@ def require_current_rights(ports: Ports, actor: Actor) -> None:
     lost = actor.permissions - permissions
     if lost:
         raise PermissionDenied(*in_order(lost))
+
+
+@part
+def signing_in(ports: Ports) -> Ports:
+    """Return the ports of a use case whose input decides: a password, a token, a mailed link."""
+    if isinstance(ports.database, SignInDatabase):
+        return ports
+    return replace(ports, database=SignInDatabase(ports.database))
+
+
+def _subjects_of(actor: Actor, *, own_account: bool) -> tuple[Subject, ...]:
+    """Return what a caller's transactions queue for.
+
+    A customer changes little but their own account. Staff and apps change what they manage, a few
+    things at once.
+    """
+    own = account(actor.user_id or 0)
+    if actor.is_user and not actor.is_staff:
+        return (own,)
+    caller = Subject(SubjectKind.CALLER, f"{actor.user_id or ''}/{actor.app_id or ''}")
+    return (caller, own) if own_account else (caller,)
 
 
 def _has_credential(actor: Actor) -> bool:

@@ -1,7 +1,14 @@
-"""Rate limits by client IP, counted before the work that they bound."""
+"""Rate limits by client IP and by caller, counted before the work that they bound."""
 
 from app.domain.authorization.actor import Actor
-from app.domain.sign_in.rate_limits import API_LIMITS, Rates, client_of
+from app.domain.sign_in.rate_limits import (
+    API_LIMITS,
+    APP_MUTATIONS,
+    CUSTOMER_MUTATIONS,
+    STAFF_MUTATIONS,
+    Rates,
+    client_of,
+)
 from app.domain.values.errors import TooManyRequests
 from app.ports import Ports
 from app.services.authorization.register import part
@@ -28,10 +35,20 @@ def within_rate(ports: Ports, name: str, key: str) -> bool:
 def limit_operation(ports: Ports, actor: Actor, operation: str) -> None:
     """Count one use of the mutation ``operation``; raises as ``limit_rate`` does.
 
-    Mutations without a limit, and those of apps and staff, are not counted.
+    Each mutation of a signed-in person or an app counts for them, whatever its name. The limits of
+    single mutations are for clients' addresses; those of apps and staff are not counted there.
     """
+    if actor.is_app:
+        _limit_caller(ports, APP_MUTATIONS, f"app {actor.app_id}", actor)
+    elif actor.is_user:
+        name = STAFF_MUTATIONS if actor.is_staff else CUSTOMER_MUTATIONS
+        _limit_caller(ports, name, f"user {actor.user_id}", actor)
     if operation in API_LIMITS and not (actor.is_app or actor.is_staff):
         limit_rate(ports, operation, actor.address)
+
+
+def _limit_caller(ports: Ports, name: str, key: str, actor: Actor) -> None:
+    _count(ports, name, key, ports.configuration.rate_limits.rates(name, actor.address))
 
 
 def _count(ports: Ports, name: str, key: str, rates: Rates) -> None:

@@ -9,7 +9,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, ProofRequired, TokenRejected
 from app.ports import Ports
-from app.services.authorization.current_rights import acting_for
+from app.services.authorization.current_rights import acting_for, signing_in
 from app.services.authorization.declarations import (
     REGISTER,
     Declaration,
@@ -94,8 +94,10 @@ def _declare(
         ) -> Result:
             check(declaration, actor)
             if declaration.acts_as_caller:
-                ports = acting_for(ports, actor)
-            return use_case(ports, actor, *args, **kwargs)
+                given = acting_for(ports, actor, own_account=rule is Rule.ACCOUNT_OWNER)
+            else:
+                given = signing_in(ports)
+            return use_case(given, actor, *args, **kwargs)
 
         return checked
 
@@ -166,7 +168,8 @@ def input_decides(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Re
     """Anyone can call it; the caller's own permissions don't count.
 
     The input decides: a password, a token, a mailed link. Its writes are kept even if the session
-    of the request's header ended meanwhile.
+    of the request's header ended meanwhile, and have a share of a server's transactions for
+    themselves.
     """
     return _declare(Rule.PUBLIC, acts_as_caller=False)(use_case)
 

@@ -21,7 +21,13 @@ from app.models import (
 )
 from app.ports import Ports
 from app.services.authorization.register import public
-from app.services.commerce.stored_checkouts import gone, lines_of, locked_checkout, token_in
+from app.services.commerce.stored_checkouts import (
+    cart_in,
+    gone,
+    lines_of,
+    locked_checkout,
+    token_in,
+)
 from app.services.commerce.stored_orders import load_order
 from app.services.outbox.publisher import add_event
 
@@ -33,7 +39,7 @@ def complete_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Order:
     Repeated calls return the same order. Refuses NOT_FOUND on ``id``, NO_LINES and
     PRODUCT_UNAVAILABLE_FOR_PURCHASE on ``lines``, EMAIL_NOT_SET on ``email``.
     """
-    with ports.database.transaction() as session:
+    with ports.database.transaction(cart_in(checkout_id)) as session:
         _keep_owner(session, checkout_id)
         cart = locked_checkout(session, actor, checkout_id)
         if cart.completed_at is not None:

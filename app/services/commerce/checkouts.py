@@ -16,7 +16,7 @@ from app.models import CheckoutLineRecord, CheckoutRecord, UserRecord
 from app.ports import Ports
 from app.services.authorization.register import public, users_only
 from app.services.commerce.cart_lines import LineInput, put_lines, read_quantities, refuse
-from app.services.commerce.stored_checkouts import gone, load_checkout, open_checkout
+from app.services.commerce.stored_checkouts import cart_in, gone, load_checkout, open_checkout
 from app.services.outbox.publisher import add_event
 
 
@@ -60,7 +60,7 @@ def add_checkout_lines(
     """
     refuse(lines_problem(len(lines)))
     quantities = read_quantities(lines, is_total=False)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = open_checkout(session, actor, checkout_id)
         put_lines(session, actor, stored, quantities, is_total=False)
         return _changed(ports, actor, session, stored)
@@ -76,7 +76,7 @@ def update_checkout_lines(
     """
     refuse(lines_problem(len(lines)))
     quantities = read_quantities(lines, is_total=True)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = open_checkout(session, actor, checkout_id)
         put_lines(session, actor, stored, quantities, is_total=True)
         return _changed(ports, actor, session, stored)
@@ -92,7 +92,7 @@ def delete_checkout_lines(
     """
     refuse(lines_problem(len(line_ids), "linesIds"))
     keys = {key_of(line_id, "CheckoutLine", field="linesIds") for line_id in line_ids}
-    with ports.database.transaction() as session:
+    with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = open_checkout(session, actor, checkout_id)
         query = select(CheckoutLineRecord).where(
             CheckoutLineRecord.checkout_id == stored.id, CheckoutLineRecord.id.in_(keys)
@@ -112,7 +112,7 @@ def update_checkout_email(ports: Ports, actor: Actor, checkout_id: str, email: s
     Refuses NOT_FOUND on ``id``, REQUIRED and INVALID on ``email``.
     """
     address = _address(email)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(cart_in(checkout_id)) as session:
         stored = open_checkout(session, actor, checkout_id)
         if stored.email == address:
             return _loaded(session, actor, stored)
@@ -129,7 +129,7 @@ def attach_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout:
     """
     if actor.user_id is None:
         raise PermissionDenied(Caller.USER)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(cart_in(checkout_id)) as session:
         email = _own_email(session, actor.user_id)
         stored = open_checkout(session, actor, checkout_id)
         if stored.user_id not in (None, actor.user_id):

@@ -14,6 +14,7 @@ from app.domain.values.ids import parse_global_id
 from app.domain.values.text_rules import is_storable
 from app.models import CheckoutLineRecord, CheckoutRecord, ProductRecord
 from app.ports import NamedRow
+from app.ports.database import Subject, SubjectKind
 from app.services.authorization.register import part
 from app.services.commerce.stored_products import PRODUCT_COLUMNS, to_product
 from app.services.lists.records import record_from
@@ -128,6 +129,12 @@ def token_in(checkout_id: str) -> str:
     if parsed is None or parsed[0] != "Checkout" or not is_storable(parsed[1]):
         return ""
     return parsed[1]
+
+
+@part
+def cart_in(checkout_id: str) -> Subject:
+    """Return what changes of the cart of that global id queue for."""
+    return Subject(SubjectKind.CART, token_in(checkout_id))
 
 
 @part

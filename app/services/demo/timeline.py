@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import OPERATOR, Actor, ActorKind
 from app.domain.authorization.permissions import ALL_PERMISSIONS
 from app.models import OutboxEventRecord, UserRecord
-from app.ports import Database, NamedRow, Ports, ReadSession
+from app.ports import Database, NamedRow, Ports, ReadSession, Subject
 
 DAY = 24.0
 """Hours."""
@@ -47,8 +47,8 @@ class _SilentDatabase:
     database: Database
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
-        with self.database.transaction() as session:
+    def transaction(self, *subjects: Subject, signs_in: bool = False) -> Iterator[Session]:
+        with self.database.transaction(*subjects, signs_in=signs_in) as session:
             event.listen(session, "before_flush", self._close_events)
             yield session
 

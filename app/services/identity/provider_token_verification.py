@@ -183,7 +183,7 @@ def _store(
     ports: Ports, actor: Actor, bearer: _Bearer, digest: bytes, version: int
 ) -> CachedProviderToken:
     now = ports.clock.timestamp()
-    with ports.database.transaction() as session:
+    with ports.database.transaction(signs_in=True) as session:
         identity, user = find_or_create_account(ports, actor, session, bearer.provider_person)
         if bearer.issued is None:
             issued = _first_seen(ports, session, digest, identity.id)

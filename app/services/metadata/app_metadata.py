@@ -13,6 +13,7 @@ from app.domain.values.ids import key_of
 from app.domain.values.metadata import Metadata, MetadataChange, StoredMetadata, to_stored_metadata
 from app.models import AppRecord
 from app.ports import Ports
+from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
 from app.services.authorization.register import public, staff_and_apps, staff_only
 from app.services.identity.stored_apps import ALL_APPS, APPS, locked_app, to_app
@@ -72,7 +73,7 @@ def change_app_metadata(ports: Ports, actor: Actor, app_id: str, change: Metadat
     """
     key = key_of(app_id, "App")
     _require_manager(actor, key)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(Subject(SubjectKind.APP, key)) as session:
         app = _own(session, key) if _is_own(actor, key) else locked_app(session, actor, key, "id")
         keys = change_stored_metadata(session, AppRecord, key, change)
         if keys:

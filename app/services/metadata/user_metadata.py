@@ -14,6 +14,7 @@ from app.domain.values.ids import key_of
 from app.domain.values.metadata import Metadata, MetadataChange
 from app.models import UserRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.services.accounts.account_details import add_user_updated
 from app.services.audit.log import Change, record
 from app.services.authorization.register import public, requires, users_or
@@ -67,7 +68,7 @@ def change_user_metadata(ports: Ports, actor: Actor, user_id: str, change: Metad
     """
     key = key_of(user_id, "User")
     is_own = actor.is_account_owner and actor.user_id == key
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(key)) as session:
         session.execute(select(UserRecord.id).where(UserRecord.id == key).with_for_update())
         if not is_own or change.is_private:
             _require_manager(session, actor, key)

@@ -19,6 +19,7 @@ from app.domain.values.ids import key_of
 from app.domain.values.unset import ABSENT, Absent, present
 from app.models import UserRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.services.accounts.email_links import redirect_refusal
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
@@ -108,7 +109,7 @@ def update_customer(
     problems = [*detail_problems(details), _type_problem(customer_type)]
     refuse_any(*problems)
     unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
-    with unique, ports.database.transaction() as session:
+    with unique, ports.database.transaction(account(key)) as session:
         user = _find(session, key)
         if user.is_staff:
             raise Refused(_missing(external_reference))
@@ -142,7 +143,7 @@ def delete_customer(
     GRAPHQL_ERROR, NOT_FOUND, DELETE_STAFF_ACCOUNT; NOT_FOUND on ``externalReference``.
     """
     key = _key(ports, customer_id, external_reference)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(key)) as session:
         return remove_customer(ports, actor, session, key)
 
 

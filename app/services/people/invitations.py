@@ -14,6 +14,7 @@ from app.domain.urls.web_urls import normalize_url
 from app.domain.values.errors import Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.services.accounts.email_links import make_link, require_redirect
 from app.services.accounts.reset_links import claim_reset, too_early
 from app.services.audit.log import Change, record
@@ -40,7 +41,7 @@ def resend_invitation(ports: Ports, actor: Actor, user_id: int, redirect_url: st
     ``RESET_PASSWORD_LOCK_TIME`` of the last link.
     """
     require_redirect(ports, redirect_url)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(user_id)) as session:
         _require_invited(actor, session, user_id)
         user = claim_reset(ports, session, UserRecord.id == user_id)
         if user is None:
@@ -60,7 +61,7 @@ def create_invitation_link(ports: Ports, actor: Actor, user_id: int, redirect_ur
     called at any time.
     """
     require_redirect(ports, redirect_url)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(user_id)) as session:
         user = _require_invited(actor, session, user_id)
         if not user.is_staff:
             raise Refused(_NOT_INVITED)

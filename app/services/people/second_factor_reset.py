@@ -11,6 +11,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.models import AuthenticatorAppRecord, PasskeyRecord, UserRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, requires_person
 from app.services.identity.manageable_users import require_manageable
@@ -42,7 +43,7 @@ def reset_second_factors(ports: Ports, actor: Actor, user_id: str) -> User:
     if actor.is_user and not actor.is_account_owner:
         raise PermissionDenied(Caller.USER)
     key = key_of(user_id, "User")
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(key)) as session:
         stored = session.get(UserRecord, key, with_for_update=True)
         if stored is None:
             raise Refused(_MISSING)

@@ -18,6 +18,7 @@ from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.ids import key_of
 from app.models import UserPermissionRecord, UserRecord
 from app.ports import Ports
+from app.ports.database import Subject, SubjectKind, account
 from app.services.accounts.email_links import drop_links, redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires_person
@@ -81,7 +82,10 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
     if new.redirect_url:
         problems.append(redirect_refusal(ports, new.redirect_url))
     refuse_any(*problems)
-    with emails_unique(ports, email), ports.database.transaction() as session:
+    with (
+        emails_unique(ports, email),
+        ports.database.transaction(Subject(SubjectKind.EMAIL, email)) as session,
+    ):
         lock_grants(session)
         groups = manageable_groups(actor, session, new.groups, "addGroups")
         existing = session.scalar(
@@ -132,7 +136,7 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
     )
     details = changes.details
     unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
-    with unique, ports.database.transaction() as session:
+    with unique, ports.database.transaction(account(key)) as session:
         lock_grants(session)
         stored = _find(session, key)
         user = load_user(session, key)
@@ -165,7 +169,7 @@ def delete_staff(ports: Ports, actor: Actor, staff_id: str) -> User:
     DELETE_SUPERUSER_ACCOUNT, OUT_OF_SCOPE_USER, LEFT_NOT_MANAGEABLE_PERMISSION.
     """
     key = key_of(staff_id, "User")
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(key)) as session:
         lock_grants(session)
         return remove_staff(ports, actor, session, key)
 

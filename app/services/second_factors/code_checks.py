@@ -15,6 +15,7 @@ from app.domain.second_factors.one_time_codes import find_step, read_one_time_co
 from app.domain.second_factors.recovery_codes import read_recovery_code, selector_of
 from app.models import AuthenticatorAppRecord, RecoveryCodeRecord, UserRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.ports.encryption import DecryptionError
 from app.services.authorization.register import part
 from app.services.outbox.security_notices import notify
@@ -68,7 +69,7 @@ def _accept_one_time_code(ports: Ports, user_id: int, code: str) -> bool:
         .values(last_step=step, last_used_at=now)
         .returning(app.user_id)
     )
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(user_id)) as session:
         return session.scalar(accepted) is not None
 
 
@@ -90,7 +91,7 @@ def _accept_recovery_code(ports: Ports, actor: Actor, user_id: int, code: str) -
         .values(used_at=ports.clock.now())
         .returning(record.user_id)
     )
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(user_id)) as session:
         # The account before its codes, as where they are replaced or reset.
         session.get(UserRecord, user_id, with_for_update=True)
         if session.scalar(accepted) is None:

@@ -20,6 +20,7 @@ from app.domain.urls.relying_party import RelyingParty, relying_party
 from app.domain.values.errors import Problem, Refused
 from app.models import PasskeyRecord, SecondFactorChallengeRecord, UserRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.ports.passkeys import KnownPasskey, PasskeyRefused
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
@@ -219,7 +220,7 @@ def _store_use(
     """
     asked = SecondFactorChallengeRecord
     counter = PasskeyRecord.sign_count
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(passkey.user_id)) as session:
         stored = session.scalar(
             update(PasskeyRecord)
             .where(
@@ -241,7 +242,7 @@ def _store_use(
 
 
 def _report_clone(ports: Ports, actor: Actor, passkey: _Passkey) -> None:
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(passkey.user_id)) as session:
         user = session.get(UserRecord, passkey.user_id, with_for_update=True)
         if user is None:
             return  # the account was deleted meanwhile, with its passkeys

@@ -12,6 +12,7 @@ from app.domain.values.uploads import Upload
 from app.models import LogoRecord, ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.database import SHOP
 from app.ports.images import InvalidImage
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, public, requires
@@ -68,7 +69,7 @@ def read_logo(session: Session, name: str) -> Logo | None:
 
 
 def _replace(ports: Ports, actor: Actor, logo: LogoRecord | None) -> ShopSettings:
-    with ports.database.transaction() as session:
+    with ports.database.transaction(SHOP) as session:
         shop = session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
         before, shop.logo = bool(shop.logo), "" if logo is None else logo.name
         session.execute(delete(LogoRecord))

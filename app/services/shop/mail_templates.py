@@ -27,6 +27,7 @@ from app.domain.values.errors import Problem, Refused, refuse_any
 from app.models import MailTemplateRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.database import SHOP
 from app.ports.mail import OwnTemplateBroken
 from app.services.accounts.email_links import redirect_refusal
 from app.services.audit.log import Change, record
@@ -172,7 +173,7 @@ def save_template(
     what a template can't do; INVALID on ``languageCode`` for an unknown one.
     """
     render_sample(ports, actor, kind, language, template)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(SHOP) as session:
         # Two who save at the same time take turns.
         session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
         rows = session.scalars(_versions(kind, language)).all()
@@ -206,7 +207,7 @@ def save_template(
 @requires_person(Permission.MANAGE_SETTINGS)
 def reset_template(ports: Ports, actor: Actor, kind: MailKind, language: str) -> bool:
     """Go back to the default; earlier versions stay. Return whether a template was in use."""
-    with ports.database.transaction() as session:
+    with ports.database.transaction(SHOP) as session:
         session.get_one(ShopRecord, SHOP_ID, with_for_update=True)
         current = session.scalar(
             select(_template.version).where(*_of(kind, language), _template.is_current)

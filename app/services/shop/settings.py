@@ -23,6 +23,7 @@ from app.domain.values.errors import Problem, refuse_any
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.database import SHOP
 from app.services.accounts.email_links import redirect_refusal
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, internal, part, requires
@@ -63,7 +64,7 @@ def update_shop(ports: Ports, actor: Actor, update: ShopUpdate) -> ShopSettings:
         problems.append(mode_change_problem(actor, update.password_login_mode))
     refuse_any(*problems)
     values: dict[str, Any] = {setting.name: value for setting, value in given_settings}
-    with ports.database.transaction() as session:
+    with ports.database.transaction(SHOP) as session:
         before = settings_of(_locked(session))
         after = replace(before, **values)
         refuse_any(*closing_problems(update, after, ports.clock.now()))

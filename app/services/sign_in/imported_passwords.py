@@ -11,6 +11,7 @@ from app.domain.passwords.imported_hashes import ImportedPasswordState
 from app.models import ImportedPasswordRecord, UserRecord
 from app.models.imports import WAITING
 from app.ports import Ports
+from app.ports.database import account
 from app.ports.passwords import PasswordsBusy
 from app.ports.process_cache import ImportedCost
 from app.services.authorization.register import part
@@ -50,7 +51,7 @@ def renew_hash(ports: Ports, user_id: int, stored: str, password: str) -> None:
     except PasswordsBusy:
         return
     unchanged = (UserRecord.id == user_id, UserRecord.password_hash == stored)
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(user_id)) as session:
         locked = select(UserRecord.id).where(*unchanged, UserRecord.is_active)
         if session.scalar(locked.with_for_update()) is None:
             return

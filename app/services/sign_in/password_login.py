@@ -14,6 +14,7 @@ from app.domain.values.text_rules import is_storable
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.database import account
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
 from app.services.authorization.shop_state import load_shop_state
@@ -173,7 +174,7 @@ def _enter(
     stored: str,
     begins: PendingSession,
 ) -> PasswordSignIn | UnfinishedSignIn:
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(candidate.id)) as session:
         user = _check_again(ports, session, candidate.id, stored, entry)
         return begin_session(ports, actor, session, user, entry, begins)
 

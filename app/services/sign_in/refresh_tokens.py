@@ -10,6 +10,7 @@ from app.domain.sign_in.tokens import Claims, successor_of
 from app.domain.values.errors import Problem, Refused, TokenFault
 from app.models import SessionRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.sign_in.sessions import digest_of_csrf_token
@@ -28,7 +29,7 @@ def use_up(ports: Ports, actor: Actor, claims: Claims, email: str) -> str:
     A token that is reused after ``GRACE``, or its successor, was stolen: as no one knows which,
     the session ends (RFC 9700, 4.14.2) and JWT_INVALID_TOKEN is refused.
     """
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(claims.user_id)) as session:
         kept = session.scalar(
             select(SessionRecord)
             .where(SessionRecord.token == claims.session, SessionRecord.user_id == claims.user_id)

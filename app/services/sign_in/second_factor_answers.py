@@ -20,6 +20,7 @@ from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import Problem, Refused
 from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
+from app.ports.database import Subject, SubjectKind
 from app.ports.throttle import ThrottleUnavailable
 from app.services.authorization.register import part
 from app.services.outbox.security_notices import notify
@@ -118,7 +119,7 @@ def count_stored_answer(
     ports: Ports, found: SecondFactorChallengeRecord, token: str
 ) -> SecondFactorChallengeRecord:
     """Count an answer in a transaction, before it is looked at."""
-    with ports.database.transaction() as session:
+    with ports.database.transaction(Subject(SubjectKind.SESSION, found.id)) as session:
         return count_answer(ports, session, ChallengePurpose(found.purpose), token)
 
 

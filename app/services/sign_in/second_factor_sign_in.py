@@ -17,6 +17,7 @@ from app.domain.values.errors import Refused
 from app.models import PasskeyRecord, SecondFactorChallengeRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.database import account
 from app.services.authorization.live_sessions import find_session, switches_of
 from app.services.authorization.register import input_decides, part
 from app.services.authorization.shop_state import load_shop_state
@@ -136,7 +137,7 @@ def _enter(
     """
     lifetime = None if found.lifetime is None else timedelta(seconds=found.lifetime)
     begins = PendingSession(entry.method, found.in_console, lifetime, read_audience(found))
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(proved.user_id)) as session:
         # The account before its challenge, as where all of an account's challenges end.
         user = session.get(UserRecord, proved.user_id, with_for_update=True)
         use_up(session, found.id)

@@ -14,6 +14,7 @@ from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.models import ExternalIdentityRecord, SessionRecord
 from app.ports import Ports
+from app.ports.database import account
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused, TokenResponse
 from app.ports.provider_cache import CallPurpose
@@ -176,7 +177,7 @@ def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn 
     Providers that rotate tokens treat two concurrent uses as theft.
     """
     now = ports.shared_clock.now()
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(claims.user_id)) as session:
         row = session.execute(
             select(SessionRecord, ExternalIdentityRecord)
             .join(ExternalIdentityRecord, ExternalIdentityRecord.id == SessionRecord.identity_id)
@@ -217,7 +218,7 @@ def _require_same_person(
 
 
 def _give_up(ports: Ports, claims: Claims) -> None:
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(claims.user_id)) as session:
         session.execute(
             update(SessionRecord)
             .where(SessionRecord.token == claims.session)
@@ -226,7 +227,7 @@ def _give_up(ports: Ports, claims: Claims) -> None:
 
 
 def _end(ports: Ports, actor: Actor, claims: Claims, email: str, reason: str) -> None:
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(claims.user_id)) as session:
         session_record = session.scalar(
             select(SessionRecord).where(SessionRecord.token == claims.session)
         )
@@ -245,7 +246,7 @@ def _keep(
     refresh_token: str,
     grant: ScopeGrant | None,
 ) -> OpenedSession:
-    with ports.database.transaction() as session:
+    with ports.database.transaction(account(claims.user_id)) as session:
         stored = session.scalar(
             select(SessionRecord).where(SessionRecord.token == claims.session).with_for_update()
         )

@@ -13,7 +13,7 @@ from app.domain.authorization.actor import WORKER
 from app.domain.authorization.permissions import Permission
 from app.domain.mails.mail import RenderedMail
 from app.domain.mails.mail_log import MailStatus
-from app.ports import Database, Ports
+from app.ports import Database, Ports, Subject
 from app.ports.http import HttpRequest, HttpResponse
 from app.services.accounts.password_resets import request_password_reset
 from app.services.deliveries.fanout import fan_out_events
@@ -45,9 +45,9 @@ class KillingDatabase:
         self._database, self._left, self._committed = database, step, committed
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self, *subjects: Subject, signs_in: bool = False) -> Iterator[Session]:
         self._left -= 1
-        with self._database.transaction() as session:
+        with self._database.transaction(*subjects, signs_in=signs_in) as session:
             yield session
             if self._left == 0 and not self._committed:
                 raise Killed

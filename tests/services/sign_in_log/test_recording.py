@@ -21,7 +21,7 @@ from app.domain.sign_in.sign_in_events import (
 )
 from app.domain.values.errors import Problem, Refused
 from app.models import UserRecord
-from app.ports import Ports
+from app.ports import Ports, Subject
 from app.ports.passwords import PasswordsBusy
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_changes import set_password
@@ -319,8 +319,8 @@ class _FailingCommit(InterruptedDatabase):
 
     @override
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
-        with super().transaction() as session:
+    def transaction(self, *subjects: Subject, signs_in: bool = False) -> Iterator[Session]:
+        with super().transaction(*subjects, signs_in=signs_in) as session:
             yield session
             session.flush()
             raise ArithmeticError
