@@ -7,6 +7,7 @@ from flask import abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.filter_chips import EDIT, LISTS, SAVE, filter_query
+from app.console.lists import with_query
 from app.console.navigation import PageGroup
 from app.console.session import actor, ports
 from app.domain.values.errors import Refused
@@ -67,5 +68,5 @@ def _back(list_name: str, refused: Refused | None = None, ask: str = "") -> Base
     if refused is not None:
         flash(refused_text(refused), "bad")
         values |= {"ask": ask} if ask else {}
-    address = url_for(LISTS[_known(list_name)], **values)  # type: ignore[arg-type]
+    address = with_query(url_for(LISTS[_known(list_name)]), values)
     return redirect(address, HTTPStatus.SEE_OTHER)

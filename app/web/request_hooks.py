@@ -19,7 +19,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from http import HTTPStatus
+from string import printable
 from typing import Any
+from urllib.parse import quote
 
 from flask import Flask, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
@@ -65,6 +67,7 @@ class RequestHooks:
         self.observers: list[Observer] = []
 
     def __call__(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
+        _escape_query(environ)
         request_id = environ[ID_KEY] = self._id_of(environ)
         outer = REQUEST_ID.set(request_id)
         try:
@@ -177,6 +180,13 @@ def add_observer(app: Flask, observer: Observer) -> None:
 def current_request_id(ports: Ports) -> str:
     """Return the current request's ID, or a new one outside of requests."""
     return REQUEST_ID.get() or _new_id(ports)
+
+
+def _escape_query(environ: dict[str, Any]) -> None:
+    """Escape all but ASCII in the query string, as URLs do: Werkzeug raises for other bytes."""
+    query: str = environ.get("QUERY_STRING") or ""
+    if not query.isascii():
+        environ["QUERY_STRING"] = quote(query.encode("latin1"), safe=printable)
 
 
 def _note_route() -> None:

@@ -53,9 +53,8 @@ def environ_of(scope: Scope, body: object) -> dict[str, Any]:
     environ["REMOTE_ADDR"] = scope.client.rpartition(":")[0].strip("[]")
     environ["SERVER_PROTOCOL"] = f"HTTP/{scope.http_version}"
     environ["REQUEST_METHOD"] = scope.method
-    path = scope.path
-    environ["PATH_INFO"] = path if path.isascii() else path.encode().decode("latin1")
-    environ["QUERY_STRING"] = scope.query_string
+    environ["PATH_INFO"] = _as_latin1(scope.path)
+    environ["QUERY_STRING"] = _as_latin1(scope.query_string)
     environ["wsgi.url_scheme"] = scope.scheme
     environ["wsgi.input"] = body
     return environ
@@ -70,6 +69,11 @@ _COMMON: dict[str, Any] = {
     "wsgi.run_once": False,
     "wsgi.input_terminated": True,  # werkzeug's word for an input that ends where the body does
 }
+
+
+def _as_latin1(text: str) -> str:
+    """Return the bytes of ``text`` in the form that PEP 3333 gives them."""
+    return text if text.isascii() else text.encode().decode("latin1")
 
 
 @lru_cache(maxsize=512)

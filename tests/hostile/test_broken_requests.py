@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
 import requests
@@ -63,6 +63,61 @@ def test_invalid_entries_before_the_forwarded_address_are_ignored(server: Server
     headers = {**JSON, "X-Forwarded-For": f"nonsense, {CLIENT}"}
     response = requests.post(f"{server.url}/graphql/", SIGN_IN, headers=headers, timeout=10)
     assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["é".encode(), "ż".encode(), "😀=✓".encode(), b"\xc2\x85", b"\xff", b"\xe9", b"%ff=%00"],
+)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/console/sign-in?next=/console/apps/&",
+        "/console/apps/?",
+        "/graphql/?",
+        "/graphql/?query={__typename}&",
+        "/.well-known/jwks.json?",
+        "/healthz?",
+        "/media/none.png?",
+        "/demo-provider/authorize?",
+        "/nothing?",
+    ],
+)
+def test_no_byte_of_a_query_string_causes_an_internal_error(
+    server: Server, path: str, query: bytes
+) -> None:
+    status = status_of(server, path.encode() + b"q=" + query + b"&" + query + b"=1")
+    assert 200 <= status < 500
+
+
+def test_unescaped_text_in_a_query_string_is_read_as_escaped(server: Server) -> None:
+    asked = 'query=query($x:String!){__type(name:$x){name}}&variables={"x":"é"}'
+    escaped = quote(asked, safe="=&")
+    found = b'{"data":{"__type":null}}'
+    assert answer_to(server, f"/graphql/?{escaped}".encode()).endswith(found)
+    raw = escaped.replace(quote("é"), "é")
+    assert answer_to(server, f"/graphql/?{raw}".encode()).endswith(found)
+
+
+def answer_to(server: Server, target: bytes) -> bytes:
+    """Return the whole answer to a GET of ``target``, sent as it is."""
+    parts = urlsplit(server.url)
+    head = [
+        b"GET " + target + b" HTTP/1.1",
+        f"Host: {parts.netloc}".encode(),
+        b"Accept: application/json",
+        b"Connection: close",
+    ]
+    answer = b""
+    with socket.create_connection((parts.hostname, parts.port), timeout=30) as wire:
+        wire.sendall(b"\r\n".join([*head, b"", b""]))
+        while received := wire.recv(65536):
+            answer += received
+    return answer
+
+
+def status_of(server: Server, target: bytes) -> int:
+    return int(answer_to(server, target).split(b" ", 2)[1])
 
 
 def break_off(server: Server, sent: bytes, announced: int, cookie: str) -> None:

@@ -36,6 +36,33 @@ ONE_BY_ONE = (BIG, "9999-12-31")
 STRICT = (BIG, NUL, "9999-12-31")
 """What PostgreSQL could take differently from SQLite."""
 
+NAMES = (
+    "endpoint",
+    "_method",
+    "_external",
+    "_anchor",
+    "_scheme",
+    "values",
+    "self",
+    "key",
+    "slug",
+    "kind",
+    "q[]",
+    "__class__",
+    "",
+    "ż",
+    "\0",
+    "\u202e",
+    "a" * 4000,
+)
+"""Names in a query string: of arguments that the code's functions have, and odd ones."""
+
+BYTES = (
+    *("é=1".encode(), "q=ż".encode(), b"q=\xff", b"\xed\xa0\x80=\xed\xa0\x80"),
+    *(b"&&=&=;", b"%", b"%00=%ff", b"q=1" + b"&q=1" * 2000),
+)
+"""Query strings that no browser sends."""
+
 PLAUSIBLE = {
     "act": "run",
     "app": "1",
@@ -103,8 +130,8 @@ class Walker:
         populate(ports)
         self._app = create_app(ports, Settings())
         self._app.request_class = NotingRequest
-        self._desk = open_console(self._app, ports, ADMIN)
-        shown = self._desk.open("/console/keyboard").html
+        self.desk = open_console(self._app, ports, ADMIN)
+        shown = self.desk.open("/console/keyboard").html
         found = re.search(r'name="csrf_token" value="([^"]+)"', shown)
         assert found is not None
         self._token = html.unescape(found[1])
@@ -135,7 +162,7 @@ class Walker:
         token = {"csrf_token": self._token} if method == "POST" else {}
         encoded = urlencode({**values, **token}, errors="surrogatepass")
         mark = "&" if "?" in path else "?"
-        status = self._desk.client.open(
+        status = self.desk.client.open(
             path if method == "POST" else f"{path}{mark}{encoded}",
             method=method,
             data=encoded if method == "POST" else None,
@@ -146,6 +173,15 @@ class Walker:
             self.faults.append(f"{method} {path[:80]} {encoded[:160]}: {status}")
         if status == HTTPStatus.SEE_OTHER and self._file is not None:
             self._kept.backup(self._file)
+
+    def send_bytes(self, path: str, query: bytes) -> None:
+        """Send a GET with ``query`` as it is, in the form of PEP 3333."""
+        status = self.desk.client.get(
+            path, environ_overrides={"QUERY_STRING": query.decode("latin1")}
+        ).status_code
+        self.statuses[status] += 1
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            self.faults.append(f"GET {path[:80]} {query[:160]!r}: {status}")
 
     def names(self, method: str, rule: Rule, path: str) -> list[str]:
         """What a page looks for in its query string or form, tried with plausible values."""
@@ -205,6 +241,29 @@ def test_no_path_query_or_form_causes_an_internal_error(
             walker.walk(method, rule, path)
     assert walker.faults == []
     assert all(walker.statuses[status] > 100 for status in usual), walker.statuses
+
+
+def test_no_name_in_a_query_string_causes_an_internal_error(walker: Walker) -> None:
+    for method, rule, path in walker.routes:
+        if method == "GET":
+            read = walker.names(method, rule, path)
+            used = {name: PLAUSIBLE.get(name, "1") for name in read}
+            for name in NAMES:
+                walker.send(method, path, {**used, name: "FOO"})
+            walker.send(method, path, dict.fromkeys(NAMES, "FOO"))
+            for query in BYTES:
+                walker.send_bytes(path, query)
+    assert walker.faults == []
+    assert walker.statuses[200] > 1000, walker.statuses
+
+
+@pytest.mark.parametrize(
+    "name", ["endpoint", "_method", "_external", "_anchor", "key", "list_name"]
+)
+def test_links_of_a_list_keep_a_query_value_of_any_name(walker: Walker, name: str) -> None:
+    shown = walker.desk.open(f"/console/apps/?{name}=FOO&q=ware&state=active")
+    assert shown.status == HTTPStatus.OK
+    assert f"?{name}=FOO&amp;" in shown.html
 
 
 def test_no_query_causes_an_internal_error_on_postgresql(
