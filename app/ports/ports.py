@@ -39,8 +39,9 @@ from app.ports.traces import NO_TRACES, Traces
 class Ports:
     """Everything a use case can use besides its input.
 
-    ``lagging_database`` is what use cases declared with ``reads_replica`` read from. It is set
-    only in requests whose lists may be late: see ``tolerating_lag``.
+    ``lagging_database`` is where use cases declared with ``lists_from_replica`` find the items of
+    a page, and those with ``counts_on_replica`` count. It is set only in requests whose lists may
+    be late: see ``tolerating_lag``.
     """
 
     configuration: Configuration

@@ -39,6 +39,13 @@ AUTHORIZATION = (
         "services/authorization/test_register.py",
     ),
     Mutant(
+        "An item that the replica found is hidden once the caller doesn't see it",
+        "app/services/authorization/register.py",
+        "return with_items(page, (current[key] for key in keys))",
+        "return page",
+        "reliability/test_replica.py",
+    ),
+    Mutant(
         "Nobody grants what they don't hold",
         "app/domain/authorization/grants.py",
         "for permission in set(permissions) - actor.permissions))",

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from flask.testing import FlaskClient
-from sqlalchemy import TextClause, delete, text
+from sqlalchemy import TextClause, delete, text, update
 
 from app.adapters import replica as replica_adapter
 from app.adapters.replica import SqlReplica
@@ -14,16 +14,25 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.check_results import Finding, State
 from app.domain.values.installation_errors import DatabaseUnavailable
 from app.factory import create_app
-from app.models import UserPermissionRecord
+from app.models import ProductRecord, UserPermissionRecord
 from app.ports import Ports, ReadSession
 from app.services.operations.health_checks import run_checks
 from app.services.operations.readiness import check_readiness
 from app.settings import Settings
 from app.web.readiness import is_ready
 from tests.builders.apps import change_app, make_app
-from tests.builders.people import change_user, make_staff, make_user, sessions_of, sign_in
+from tests.builders.mails import make_mail
+from tests.builders.people import (
+    change_user,
+    make_staff,
+    make_user,
+    sessions_of,
+    sign_in,
+    user_as_stored,
+)
 from tests.builders.products import make_product, product_id
 from tests.builders.shop import configure_shop
+from tests.builders.sign_in_events import make_sign_in
 from tests.console.staff_client import ConsoleClient
 from tests.fakes.clock import FakeClock
 from tests.fixtures.ports import fake_ports
@@ -141,7 +150,7 @@ def test_what_a_mutation_returns_and_what_follows_it_is_current(
         assert "new name" in names(products)
         one = api.run("query ($id: ID!) { product(id: $id) { name } }", id=product_id(key))
         assert one == {"name": "new name"}
-        assert "new name" not in names(api.ask(_PRODUCTS))  # a request without a change
+        assert "new name" in names(api.ask(_PRODUCTS))  # found there, read here
 
 
 def test_ended_session_and_deactivated_person_are_out_at_once(
@@ -166,6 +175,51 @@ def test_ended_session_and_deactivated_person_are_out_at_once(
             assert api.ask(_CUSTOMERS, token)["data"] == {"customers": None}, email
         for email in ("ended@example.com", "inactive@example.com"):
             assert api.ask("{ me { email } }", tokens[email])["data"] == {"me": None}
+
+
+_PRIVATE = """{ customers(first: 100) { edges { node {
+  email note privateMetadata { key } } } } }"""
+_MAILS = "{ mails(first: 100) { edges { node { recipient } } } }"
+_SIGN_INS = "{ signInEvents(first: 100) { edges { node { name address } } } }"
+
+
+@pytest.mark.parametrize("query", [_PRIVATE, _MAILS, _SIGN_INS])
+def test_person_just_made_staff_is_no_customer(
+    ports: Ports, api: ApiClient, replicated: ReplicatedServers, query: str
+) -> None:
+    token = sign_in(
+        ports, make_staff(ports, f"support{len(query)}@example.com", Permission.MANAGE_USERS)
+    ).access
+    promoted, customer = (
+        make_user(ports, f"{name}-{len(query)}@example.com") for name in ("promoted", "other")
+    )
+    for key in (promoted, customer):
+        email = user_as_stored(ports, key).email
+        make_sign_in(ports, user_id=key, name=email)
+        make_mail(ports, user_id=key, recipient=email)
+    with replicated.paused():
+        assert f"promoted-{len(query)}" in str(api.ask(query, token))
+        change_user(ports, promoted, is_staff=True, private_metadata={"salary": "high"})
+        change_user(ports, customer, private_metadata={"seen": "by support"})
+        reply = api.ask(query, token)
+        assert "errors" not in reply
+        assert f"other-{len(query)}" in str(reply)
+        assert f"promoted-{len(query)}" not in str(reply)
+        assert "salary" not in str(reply)
+        assert ("seen" in str(reply)) is (query is _PRIVATE)
+
+
+def test_product_just_unpublished_is_hidden(
+    ports: Ports, api: ApiClient, replicated: ReplicatedServers
+) -> None:
+    make_product(ports, "kept", slug="kept")
+    make_product(ports, "withdrawn", slug="withdrawn")
+    with replicated.paused():
+        assert {"kept", "withdrawn"} <= names(api.ask(_PRODUCTS))
+        with ports.database.transaction() as writing:
+            withdrawn = ProductRecord.slug == "withdrawn"
+            writing.execute(update(ProductRecord).where(withdrawn).values(is_published=False))
+        assert {"kept", "withdrawn"} & names(api.ask(_PRODUCTS)) == {"kept"}
 
 
 def test_switches_and_apps_hold_at_once(

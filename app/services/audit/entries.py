@@ -1,6 +1,6 @@
 """Read the audit log: a page, one entry, or all for an export."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlalchemy import ColumnElement, Select, or_, select
 from sqlalchemy.orm import Session
@@ -11,8 +11,8 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import AuditRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, reads_replica, requires_person
-from app.services.lists.paging import Order, read_page
+from app.services.authorization.register import lists_from_replica, part, requires_person
+from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import can_match, contains_text
 
@@ -38,7 +38,11 @@ _EXPORTED_AT_ONCE = 500
 _ALL = AuditFilter()
 
 
-@reads_replica
+def _entries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[AuditEntry, ...]:
+    return read_by_keys(ports, select(*_COLUMNS), AuditRecord.id, keys, _entry)
+
+
+@lists_from_replica(_entries)
 @requires_person(Permission.MANAGE_STAFF)
 def list_entries(
     ports: Ports, actor: Actor, page: PageRequest, filter_: AuditFilter = _ALL

@@ -65,7 +65,7 @@ class Declaration:
 
     ``acts_as_caller``: what it writes depends on the caller's rights, which are checked again
     before each commit. ``proof``: the console asks staff to prove again who they are.
-    ``reads_replica``: it reads from the replica in requests whose lists may be late.
+    ``reads_replica``: it finds or counts in the replica in requests whose lists may be late.
     """
 
     name: str

@@ -1,13 +1,14 @@
 """The decorators that declare who can call a use case, and the checks behind them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.values.errors import PermissionDenied, ProofRequired, TokenRejected
+from app.domain.values.pages import Page, with_items
 from app.ports import Ports
 from app.services.authorization.current_rights import acting_for, signing_in
 from app.services.authorization.declarations import (
@@ -30,14 +31,15 @@ __all__ = [
     "account_owner_only",
     "apps_only",
     "check",
+    "counts_on_replica",
     "fresh_proof",
     "input_decides",
     "internal",
+    "lists_from_replica",
     "may",
     "needs_proof",
     "part",
     "public",
-    "reads_replica",
     "requires",
     "requires_person",
     "staff_and_apps",
@@ -49,6 +51,18 @@ __all__ = [
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 UseCase = Callable[Concatenate[Ports, Actor, Arguments], Result]
+
+
+class HasKey(Protocol):
+    """An item of a list, found again by its key."""
+
+    @property
+    def id(self) -> int: ...
+
+
+Item = TypeVar("Item", bound=HasKey)
+ReadByKey = Callable[[Ports, Actor, Collection[int]], Collection[Item]]
+"""Returns those of the items with these keys that the caller sees now."""
 
 
 def check(declaration: Declaration, actor: Actor) -> None:
@@ -141,16 +155,54 @@ def fresh_proof(
     return decorate
 
 
-def reads_replica(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
-    """Read from the replica where a request tolerates its lag; used above another declaration.
+def lists_from_replica(
+    read_by_key: ReadByKey[Item],
+) -> Callable[[UseCase[Arguments, Page[Item]]], UseCase[Arguments, Page[Item]]]:
+    """Find a list's page in the replica where a request tolerates its lag.
 
-    For lists, counts and charts of what grows without bound. Never for a person's own account, for
-    what decides about rights, and for what a change relies on.
+    Used above another declaration. The replica decides which items are on the page, never what is
+    in them or who sees them: each is read again by ``read_by_key`` from the primary. If the caller
+    doesn't see one of them there, the whole page comes from the primary.
+    """
+
+    def decorate(use_case: UseCase[Arguments, Page[Item]]) -> UseCase[Arguments, Page[Item]]:
+        register(replace(REGISTER[name_of(use_case)], reads_replica=True))
+
+        @wraps(use_case)
+        def listing(
+            ports: Ports,
+            actor: Actor,
+            /,
+            *args: Arguments.args,
+            **kwargs: Arguments.kwargs,
+        ) -> Page[Item]:
+            if ports.lagging_database is None:
+                return use_case(ports, actor, *args, **kwargs)
+            late = replace(ports, database=ports.lagging_database)
+            page = use_case(late, actor, *args, **kwargs)
+            if not page.items:
+                return page
+            keys = [item.id for item in page.items]
+            current = {item.id: item for item in read_by_key(ports, actor, keys)}
+            if not current.keys() >= set(keys):
+                return use_case(ports, actor, *args, **kwargs)
+            return with_items(page, (current[key] for key in keys))
+
+        return listing
+
+    return decorate
+
+
+def counts_on_replica(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:
+    """Read figures from the replica where a request tolerates its lag.
+
+    Used above another declaration. For what returns numbers by time or kind, and nothing of an
+    object.
     """
     register(replace(REGISTER[name_of(use_case)], reads_replica=True))
 
     @wraps(use_case)
-    def reading(
+    def counting(
         ports: Ports,
         actor: Actor,
         /,
@@ -161,7 +213,7 @@ def reads_replica(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Re
             ports = replace(ports, database=ports.lagging_database)
         return use_case(ports, actor, *args, **kwargs)
 
-    return reading
+    return counting
 
 
 def input_decides(use_case: UseCase[Arguments, Result]) -> UseCase[Arguments, Result]:

@@ -1,6 +1,6 @@
 """Read the published products, and all products for staff and apps that manage them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -17,9 +17,15 @@ from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.ranges import Range
 from app.models import ProductRecord
 from app.ports import Ports
-from app.services.authorization.register import public, reads_replica
+from app.services.authorization.register import lists_from_replica, public
 from app.services.commerce.stored_products import PRODUCTS, to_product
-from app.services.lists.paging import Order, read_page, with_conditions
+from app.services.lists.paging import (
+    Order,
+    Query,
+    read_by_keys,
+    read_page,
+    with_conditions,
+)
 from app.services.lists.range_filters import can_match, in_range, keys_of, limit_values
 
 _COLUMNS = {
@@ -50,7 +56,15 @@ class ProductFilter:
 ALL_PRODUCTS = ProductFilter()
 
 
-@reads_replica
+def _visible(actor: Actor) -> Query:
+    return PRODUCTS if sees_unpublished(actor) else _PUBLISHED
+
+
+def _products(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[Product, ...]:
+    return read_by_keys(ports, _visible(actor), ProductRecord.id, keys, to_product)
+
+
+@lists_from_replica(_products)
 @public
 def list_products(
     ports: Ports,
@@ -67,8 +81,7 @@ def list_products(
     """
     if not all(map(can_match, (filter_.search, *(filter_.slugs or ())))):
         return empty_page()
-    visible = PRODUCTS if sees_unpublished(actor) else _PUBLISHED
-    query = with_conditions(visible, _conditions(filter_))
+    query = with_conditions(_visible(actor), _conditions(filter_))
     order = Order(_COLUMNS[sort_by], descending)
     with ports.database.reading() as session:
         return read_page(ports, session, query, order, page, to_product)

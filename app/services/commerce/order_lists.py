@@ -25,7 +25,7 @@ from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.ranges import Range
 from app.models import OrderLineRecord, OrderRecord
 from app.ports import Ports
-from app.services.authorization.register import reads_replica, requires, users_or
+from app.services.authorization.register import lists_from_replica, requires, users_or
 from app.services.commerce.stored_orders import (
     ORDERS,
     load_buyers,
@@ -64,7 +64,11 @@ class OrderFilter:
 ALL_ORDERS = OrderFilter()
 
 
-@reads_replica
+def _orders(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[OrderSummary, ...]:
+    return paging.read_by_keys(ports, ORDERS, OrderRecord.id, keys, to_summary)
+
+
+@lists_from_replica(_orders)
 @requires(Permission.MANAGE_ORDERS)
 def list_orders(
     ports: Ports,

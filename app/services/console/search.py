@@ -35,7 +35,7 @@ from app.models import (
     WebhookWordRecord,
 )
 from app.ports import Ports
-from app.services.authorization.register import reads_replica, staff_only
+from app.services.authorization.register import staff_only
 from app.services.lists.substring_search import contains_text
 
 MAX_HITS_PER_KIND = 5
@@ -78,7 +78,6 @@ class Hit:
     is_active: bool
 
 
-@reads_replica
 @staff_only
 def search_everything(ports: Ports, actor: Actor, text: str) -> tuple[Hit, ...]:
     """Return what matches ``text`` among what the caller can see, at most five of each kind.

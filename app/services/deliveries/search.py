@@ -1,6 +1,6 @@
 """Deliveries of all webhooks, found by whatever is known of them."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -23,10 +23,10 @@ from app.models import (
     WebhookRecord,
 )
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, reads_replica, requires_person
+from app.services.authorization.register import lists_from_replica, part, requires_person
 from app.services.commerce.stored_checkouts import token_in
 from app.services.lists.index_hints import without_index
-from app.services.lists.paging import Column, Order, read_page
+from app.services.lists.paging import Column, Order, read_by_keys, read_page
 from app.services.lists.range_filters import can_match, in_range
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import contains_text
@@ -126,7 +126,11 @@ class DeliverySearch:
     oldest_first: bool = False
 
 
-@reads_replica
+def _deliveries(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[DeliveryLine, ...]:
+    return read_by_keys(ports, select_lines(), DeliveryRecord.id, keys, to_line)
+
+
+@lists_from_replica(_deliveries)
 @requires_person(Permission.MANAGE_APPS)
 def search_deliveries(
     ports: Ports, actor: Actor, page: PageRequest, search: DeliverySearch

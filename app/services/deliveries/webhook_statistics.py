@@ -27,7 +27,7 @@ from app.domain.deliveries.webhook_statistics import ChartPeriod, DeliverySpan
 from app.models import DeliveryAttemptRecord, DeliveryRecord
 from app.models.record import BigKey, UtcDateTime
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import reads_replica, requires_person
+from app.services.authorization.register import counts_on_replica, requires_person
 
 MAX_TIMED = 50
 """Deliveries of a span whose response times are read: the newest."""
@@ -35,7 +35,7 @@ MAX_TIMED = 50
 _delivery, _attempt = DeliveryRecord, DeliveryAttemptRecord
 
 
-@reads_replica
+@counts_on_replica
 @requires_person(Permission.MANAGE_APPS)
 def chart_webhook(
     ports: Ports, actor: Actor, webhook_id: int, period: ChartPeriod, zone: tzinfo = UTC

@@ -113,6 +113,19 @@ def read_page(
 
 
 @part
+def read_by_keys(
+    ports: Ports,
+    query: Query,
+    key: InstrumentedAttribute[int],
+    keys: Collection[int],
+    item: Callable[[Row[*tuple[object, ...]]], Item],
+) -> tuple[Item, ...]:
+    """Return the items of ``query``, which says who sees them, that have one of ``keys``."""
+    with ports.database.reading() as session:
+        return tuple(map(item, session.execute(query.where(key.in_(keys)))))
+
+
+@part
 def read_rows(
     ports: Ports,
     session: ReadSession,

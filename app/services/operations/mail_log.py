@@ -3,7 +3,7 @@
 Staff who manage staff see every email; staff who manage customers see those to customers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlalchemy import ColumnElement, Select, case, func, null, or_, select
 
@@ -20,8 +20,8 @@ from app.domain.mails.mail_log import (
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import OutboxMailRecord, UserRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, reads_replica, requires_person
-from app.services.lists.paging import Order, Query, read_page
+from app.services.authorization.register import lists_from_replica, part, requires_person
+from app.services.lists.paging import Order, Query, read_by_keys, read_page
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import can_match, contains_text
 from app.services.operations.app_mail import app_name
@@ -65,7 +65,11 @@ _EXPORTED_AT_ONCE = 500
 _ALL = MailFilter()
 
 
-@reads_replica
+def _mails(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[MailEntry, ...]:
+    return read_by_keys(ports, _visible(actor, ()), _mail.id, keys, to_entry)
+
+
+@lists_from_replica(_mails)
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def list_mails(
     ports: Ports, actor: Actor, page: PageRequest, filter_: MailFilter = _ALL

@@ -29,10 +29,16 @@ from app.domain.values.text_rules import is_storable
 from app.models import GroupMemberRecord, UserRecord, UserWordRecord
 from app.ports import Ports
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user
-from app.services.authorization.register import reads_replica, requires
+from app.services.authorization.register import lists_from_replica, requires
 from app.services.identity.manageable_users import NEEDED
 from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
-from app.services.lists.paging import Order, in_order, read_page, with_conditions
+from app.services.lists.paging import (
+    Order,
+    in_order,
+    read_by_keys,
+    read_page,
+    with_conditions,
+)
 from app.services.people.notes import has_reference
 
 _MAX_IDS = 1000
@@ -47,6 +53,7 @@ _MOST = 1_000_000
 """Matches of the first word from which on, and of another one up to which, sets are compared."""
 
 _EVERYBODY = UserFilter()
+_CUSTOMERS = (False,)
 _BY_AGE = (UserRecord.id,)
 _BY_WORD = Order((UserWordRecord.word, UserWordRecord.user_id))
 _SORTS = {
@@ -84,13 +91,17 @@ def list_users(
     return _list(ports, page, kinds, UserFilter(search=search, is_active=is_active))
 
 
-@reads_replica
+def _customers(ports: Ports, _actor: Actor, keys: Collection[int]) -> tuple[User, ...]:
+    return read_by_keys(ports, _of_kinds_query(*_CUSTOMERS), UserRecord.id, keys, read_user)
+
+
+@lists_from_replica(_customers)
 @requires(Permission.MANAGE_USERS, Permission.MANAGE_ORDERS)
 def list_customers(
     ports: Ports, actor: Actor, page: PageRequest, filter_: UserFilter = _EVERYBODY
 ) -> Page[User]:
     """List customers (`customers`); refuses GRAPHQL_ERROR on ``sortBy`` with a search."""
-    return _list(ports, page, [False], filter_)
+    return _list(ports, page, _CUSTOMERS, filter_)
 
 
 @requires(Permission.MANAGE_STAFF)

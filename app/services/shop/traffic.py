@@ -11,7 +11,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.traffic import RETENTION, TrafficHour, TrafficKind, bucket_of
 from app.models import ForwardingRecord, TrafficRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, reads_replica, requires
+from app.services.authorization.register import counts_on_replica, part, requires
 from app.services.lists.records import record_from
 
 
@@ -28,7 +28,7 @@ class UntrustedForwarding:
     last_seen_at: datetime
 
 
-@reads_replica
+@counts_on_replica
 @requires(Permission.MANAGE_SETTINGS)
 def count_traffic(ports: Ports, actor: Actor, span: timedelta) -> Mapping[TrafficKind, int]:
     """The requests of the last ``span``, to within ten minutes, by the kind of caller.

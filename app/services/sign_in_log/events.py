@@ -3,7 +3,7 @@
 Staff who manage staff see every attempt; staff who manage customers see those of customers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 
@@ -24,8 +24,8 @@ from app.domain.sign_in.sign_in_events import (
 from app.domain.values.pages import Page, PageRequest, empty_page, every_item
 from app.models import SignInEventRecord, UserRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, reads_replica, requires_person
-from app.services.lists.paging import Order, read_page
+from app.services.authorization.register import lists_from_replica, part, requires_person
+from app.services.lists.paging import Order, read_by_keys, read_page
 from app.services.lists.records import record_from
 from app.services.lists.substring_search import can_match, contains_text
 
@@ -55,7 +55,13 @@ _EXPORTED_AT_ONCE = 500
 _ALL = SignInFilter()
 
 
-@reads_replica
+def _attempts(ports: Ports, actor: Actor, keys: Collection[int]) -> tuple[SignInEvent, ...]:
+    query: Select[*tuple[object, ...]] = select(*COLUMNS)
+    visible = narrow(ports, actor, query, _ALL)
+    return read_by_keys(ports, visible, _event.id, keys, to_event)
+
+
+@lists_from_replica(_attempts)
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def list_sign_ins(
     ports: Ports, actor: Actor, page: PageRequest, filter_: SignInFilter = _ALL

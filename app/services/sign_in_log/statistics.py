@@ -23,7 +23,7 @@ from app.domain.values.pages import MAX_COUNTED, Counts
 from app.domain.values.text_rules import is_storable
 from app.models import SignInEventRecord
 from app.ports import NamedRow, Ports
-from app.services.authorization.register import part, reads_replica, requires_person
+from app.services.authorization.register import counts_on_replica, part, requires_person
 from app.services.sign_in_log.events import narrow_figures
 
 
@@ -43,7 +43,7 @@ FIGURES = (
 """Sums without groups, for which no database sorts."""
 
 
-@reads_replica
+@counts_on_replica
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def count_sign_ins(ports: Ports, actor: Actor, filter_: SignInFilter) -> Counts:
     """Count the entries of a filter, and all of its period; one statement."""
@@ -59,7 +59,7 @@ def count_sign_ins(ports: Ports, actor: Actor, filter_: SignInFilter) -> Counts:
     return Counts(row.matching, row.total)
 
 
-@reads_replica
+@counts_on_replica
 @requires_person(Permission.MANAGE_STAFF, Permission.MANAGE_USERS)
 def chart_sign_ins(
     ports: Ports, actor: Actor, period: Period, zone: tzinfo = UTC

@@ -1,30 +1,40 @@
-"""Which use cases read from the replica: lists and charts that decide nothing."""
+"""Which use cases read from the replica: lists that find there, and charts that count there."""
 
 import ast
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
+from datetime import datetime
+from enum import Enum
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
+import app
 from app.services.authorization.declarations import name_of
 from app.services.authorization.register import REGISTER, Rule
 
-LATE = {
+LISTS = {
     "audit.entries.list_entries",
     "commerce.catalogue.list_products",
     "commerce.order_lists.list_orders",
-    "console.search.search_everything",
     "deliveries.search.search_deliveries",
-    "deliveries.webhook_statistics.chart_webhook",
     "operations.mail_log.list_mails",
     "people.directory.list_customers",
-    "shop.traffic.count_traffic",
     "sign_in_log.events.list_sign_ins",
+}
+
+FIGURES = {
+    "deliveries.webhook_statistics.chart_webhook",
+    "shop.traffic.count_traffic",
     "sign_in_log.statistics.chart_sign_ins",
     "sign_in_log.statistics.count_sign_ins",
 }
+
+LATE = LISTS | FIGURES
 
 WRITES = {"transaction", "add", "add_all", "delete", "flush", "insert", "update", "publish"}
 """Names that a function which writes uses."""
@@ -65,6 +75,38 @@ def test_what_it_calls_reads_from_the_replica_as_well(name: str) -> None:
     """An undeclared use case may decide something: it isn't called with the replica's ports."""
     called = {name_of(function) for function in reached(use_case(name))} & set(REGISTER)
     assert all(REGISTER[one].rule is Rule.PART or one in LATE for one in called), called
+
+
+def test_nothing_but_the_two_declarations_uses_the_database_that_is_late() -> None:
+    folder = Path(app.__file__).parent
+    using = {
+        str(module.relative_to(folder))
+        for module in folder.rglob("*.py")
+        if "lagging_database" in module.read_text(encoding="utf-8")
+    }
+    assert using == {"ports/ports.py", "services/authorization/register.py"}
+
+
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_figures_from_the_replica_hold_nothing_of_an_object(name: str) -> None:
+    returned = get_type_hints(inspect.unwrap(use_case(name)))["return"]
+    assert set(leaves(returned)) <= {int, float, datetime, NoneType}
+
+
+def test_texts_among_figures_are_noticed() -> None:
+    returned = get_type_hints(inspect.unwrap(use_case("people.directory.show_user")))["return"]
+    assert str in set(leaves(returned))
+
+
+def leaves(kind: Any) -> Iterator[Any]:
+    """Yield the types of the values in a value of ``kind``, without keys of few kinds."""
+    inner = get_type_hints(kind).values() if is_dataclass(kind) else get_args(kind)
+    if (isinstance(kind, type) and issubclass(kind, Enum)) or kind is Ellipsis:
+        return
+    if not inner:
+        yield kind
+    for part in inner:
+        yield from leaves(part)
 
 
 def reached_names(function: Callable[..., object]) -> set[str]:
