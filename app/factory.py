@@ -15,6 +15,7 @@ from app.ports import Ports
 from app.settings import Settings, load_settings
 from app.web.access_log import make_access_log
 from app.web.converters import register_converters
+from app.web.cors import cors_headers
 from app.web.dispatch import Dispatch
 from app.web.errors import register_errors
 from app.web.headers import NOTHING_MAY_RUN, security_headers
@@ -44,6 +45,9 @@ from app.wiring import (
 )
 
 API_PATH = "/graphql/"
+_WITHOUT_SLASH = API_PATH.removesuffix("/")
+_ALIASES = {(_WITHOUT_SLASH, method): API_PATH for method in ("POST", "OPTIONS")}
+"""What is answered like a request with the slash; no method is redirected."""
 
 
 def create_app(ports: Ports | None = None, settings: Settings | None = None) -> Flask:
@@ -82,7 +86,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     if chosen.development:
         app.register_blueprint(make_demo_provider(partial(demo_provider_key, chosen.secret_key)))
     mount_console(app)
-    _mount_graphql(app, create_endpoint(installation))
+    _mount_graphql(app, installation, create_endpoint(installation))
     install_request_hooks(app, installation)
     if installation.ports.traces.is_on:
         add_request_hook(app, make_request_traces(installation.ports.traces))
@@ -106,15 +110,28 @@ def create_server(app: Flask) -> Server:
     )
 
 
-def _mount_graphql(app: Flask, endpoint: GraphqlEndpoint) -> None:
-    """Requests to the API bypass Flask; the playground is an ordinary, limited view."""
+def _mount_graphql(app: Flask, installation: Installation, endpoint: GraphqlEndpoint) -> None:
+    """Requests to the API bypass Flask; the playground is an ordinary, limited view.
+
+    Pages of allowed origins can read what Flask answers at the API's path, also without the slash.
+    """
+    origins = installation.allowed_graphql_origins
 
     def playground() -> BaseResponse:
         return Response.from_app(endpoint.page, request.environ, buffered=True)
 
     app.add_url_rule(API_PATH, view_func=playground)
+
+    @app.after_request
+    def add_cors_headers(response: Response) -> Response:
+        if request.path in (API_PATH, _WITHOUT_SLASH):
+            cors = cors_headers(request.headers.get("Origin"), origins)
+            response.vary.update(filter(None, [cors.pop("Vary", "")]))
+            response.headers.update(cors)
+        return response
+
     app.wsgi_app = Dispatch(  # type: ignore[method-assign]
-        app.wsgi_app, {API_PATH: endpoint}, is_page=endpoint.is_page
+        app.wsgi_app, {API_PATH: endpoint}, is_page=endpoint.is_page, aliases=_ALIASES
     )
 
 

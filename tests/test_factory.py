@@ -117,12 +117,62 @@ def test_hsts_is_sent_with_an_https_public_url(ports: Ports) -> None:
     assert made.config["SESSION_COOKIE_SECURE"] is True
 
 
-def test_path_without_its_slash_is_not_found_and_never_a_redirect(
-    visitor: FlaskClient,
+@pytest.mark.parametrize("method", ["POST", "OPTIONS"])
+def test_path_without_its_slash_answers_like_the_path_with_it(
+    visitor: FlaskClient, method: str
 ) -> None:
-    response = visitor.post("/graphql", **POST)
-    assert response.status_code == 404
-    assert "Location" not in response.headers
+    headers = {"Origin": "https://shop.example.com"}
+
+    short, long = (
+        visitor.open(path, method=method, headers=headers, json=POST["json"])
+        for path in ("/graphql", "/graphql/")
+    )
+
+    assert (short.status_code, short.data) == (200, long.data)
+    assert [header for header in short.headers if header[0] != "X-Request-ID"] == [
+        header for header in long.headers if header[0] != "X-Request-ID"
+    ]
+
+
+@pytest.mark.parametrize("query", ["", "?query={__typename}"])
+@pytest.mark.parametrize(
+    ("method", "status"), [("GET", 308), ("HEAD", 308), ("PUT", 404), ("DELETE", 404)]
+)
+def test_other_methods_without_the_slash_are_readable_by_pages(
+    visitor: FlaskClient, method: str, status: int, query: str
+) -> None:
+    headers = {"Accept": "application/json", "Origin": "https://shop.example.com"}
+
+    response = visitor.open(f"/graphql{query}", method=method, headers=headers)
+
+    assert response.status_code == status
+    assert ("Location" in response.headers) is (status == 308)
+    assert response.headers["Access-Control-Allow-Origin"] == "*"
+
+
+@pytest.mark.parametrize("path", ["/graphql", "/graphql/"])
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+@pytest.mark.parametrize("origin", ["https://shop.example.com", "https://evil.example"])
+def test_refused_methods_are_readable_by_allowed_origins_alone(
+    ports: Ports, path: str, method: str, origin: str
+) -> None:
+    allowed = "https://shop.example.com"
+    made = create_app(
+        ports, Settings(allowed_graphql_origins=(allowed,), playground_enabled=False)
+    )
+
+    response = made.test_client().open(path, method=method, headers={"Origin": origin})
+
+    assert response.status_code in (308, 404, 405)
+    assert "Origin" in response.vary
+    shared = response.headers.get("Access-Control-Allow-Origin")
+    assert shared == (allowed if origin == allowed else None)
+
+
+def test_other_paths_have_no_cors_headers(visitor: FlaskClient) -> None:
+    for path in ("/nothing", "/graphql/x", "/graphqlx"):
+        response = visitor.get(path, headers={"Origin": "https://shop.example.com"})
+        assert "Access-Control-Allow-Origin" not in response.headers
 
 
 @pytest.mark.parametrize("accept", [{}, {"Accept": "application/json"}, {"Accept": "*/*"}])

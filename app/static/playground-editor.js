@@ -14,7 +14,7 @@ async function send(operation, { headers = {} } = {}) {
 }
 
 const welcome = `# Write a query, add your token under
-# "Headers" below and run it (Ctrl-Enter).
+# HTTP HEADERS below and run it (Ctrl-Enter).
 # Access tokens expire after minutes;
 # paste a new one then.
 
@@ -24,6 +24,22 @@ const welcome = `# Write a query, add your token under
   }
 }
 `;
+
+// GraphiQL has no setting for the name of the pane: it is what Saleor's guides call it.
+const PANE = "HTTP HEADERS";
+
+function namePane() {
+  const tab = place.querySelector('button[data-name="headers"]');
+  if (tab && tab.textContent !== PANE) tab.textContent = PANE;
+  const pane = place.querySelector('section[aria-label="Headers"]');
+  if (pane) pane.setAttribute("aria-label", PANE);
+}
+
+new MutationObserver(namePane).observe(place, {
+  attributeFilter: ["aria-label"],
+  childList: true,
+  subtree: true,
+});
 
 ReactDOM.createRoot(place).render(
   React.createElement(GraphiQL, {

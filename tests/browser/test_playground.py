@@ -64,7 +64,7 @@ def test_plain_page_sends_a_query_with_variables_and_a_token(
         "query($with: Boolean!) { me { email @include(if: $with) } }"
     )
     page.get_by_label("Variables").fill('{"with": true}')
-    page.get_by_label("Headers").fill(f'{{"Authorization": "Bearer {token}"}}')
+    page.get_by_label("HTTP HEADERS").fill(f'{{"Authorization": "Bearer {token}"}}')
     page.get_by_role("button", name="Run the operation").click()
     expect(page.get_by_role("status")).to_have_text("200 OK")
     expect(page.locator("#answer")).to_contain_text("customer@example.com")
@@ -90,6 +90,11 @@ def test_query_editor_knows_the_schema_and_sends_a_token(
     watch = Watch(page)
     page.goto(address)
     page.locator(".CodeMirror", has_text="Authorization").wait_for()
+    tab = page.get_by_role("button", name="HTTP HEADERS", exact=True)
+    expect(page.get_by_role("region", name="HTTP HEADERS", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Variables", exact=True).click()
+    tab.click()
+    expect(page.get_by_role("region", name="HTTP HEADERS", exact=True)).to_be_visible()
     page.evaluate(
         "([headers, query]) => {"
         " for (const place of document.querySelectorAll('.CodeMirror')) {"

@@ -71,6 +71,13 @@ def test_content_security_policy_allows_only_this_host(client: EndpointClient, k
     assert not re.search(r"https?:|\*", policy)
 
 
+def test_pane_is_called_http_headers(client: EndpointClient, kind: str) -> None:
+    page = client.client.get("/graphql/").text
+    if kind == "editor":
+        page = (STATIC / "playground-editor.js").read_text()
+    assert "HTTP HEADERS" in page
+
+
 def test_headers_pane_starts_with_an_authorization_placeholder(
     client: EndpointClient, kind: str
 ) -> None:

@@ -1,9 +1,11 @@
 """Contract, part 1: "Transport"."""
 
+import jwt
 import pytest
 
+from tests.builders.people import PASSWORD
 from tests.spec.client import JSON, Client
-from tests.spec.documents import ME, ME_QUERY
+from tests.spec.documents import LOGIN, ME, ME_QUERY
 from tests.spec.recorded_shop import RecordedShop
 
 
@@ -70,7 +72,27 @@ def test_playground_is_served_at_the_apis_url(client: Client) -> None:
     assert response.headers["Content-Type"].startswith("text/html")
 
 
-def test_url_without_slash_is_404_without_redirect(client: Client) -> None:
-    response = client.send(path="/graphql", body={"query": "{ __typename }"}, headers=JSON)
-    assert response.status == 404
-    assert "Location" not in response.headers
+def test_url_without_slash_answers_post_and_options(client: Client, shop: RecordedShop) -> None:
+    headers = {**JSON, "Authorization": f"Bearer {shop.access('customer')}"}
+    response = client.send(path="/graphql", body={"query": ME_QUERY}, headers=headers)
+    assert response.body["data"]["me"] == {"email": "customer@example.com"}
+    preflight = client.send("OPTIONS", path="/graphql", headers={"Origin": "https://a.example"})
+    assert (preflight.status, preflight.body) == (200, "")
+
+
+def test_tokens_made_without_the_slash_name_the_url_with_it(client: Client) -> None:
+    variables = {"email": "customer@example.com", "password": PASSWORD}
+    body = {"query": LOGIN, "variables": variables}
+    response = client.send(path="/graphql", body=body, headers=JSON)
+    token = response.body["data"]["tokenCreate"]["token"]
+    claims = jwt.decode(token, options={"verify_signature": False})
+    assert claims["iss"] == client.server.issuer
+    assert client.run(ME_QUERY, token).data["me"] == {"email": "customer@example.com"}
+
+
+def test_other_methods_without_the_slash_are_no_requests_to_the_api(client: Client) -> None:
+    for method, status in (("GET", 308), ("PUT", 404), ("DELETE", 404)):
+        response = client.send(method, path="/graphql")
+        assert response.status == status
+        assert ("Location" in response.headers) is (method == "GET")
+        assert response.headers["Access-Control-Allow-Origin"] == "*"

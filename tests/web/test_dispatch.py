@@ -23,6 +23,7 @@ DISPATCH = Dispatch(
     answering(b"rest"),
     {"/api/": answering(b"mounted")},
     is_page=lambda environ: environ.get("HTTP_ACCEPT") == "a page",
+    aliases={("/short", "POST"): "/api/"},
 )
 
 
@@ -40,6 +41,13 @@ DISPATCH = Dispatch(
 )
 def test_exactly_the_mounted_path_is_dispatched(path: str, response: bytes) -> None:
     assert Client(DISPATCH).post(path).data == response
+
+
+def test_alias_leads_its_method_alone_to_the_mounted_path() -> None:
+    client = Client(DISPATCH)
+    assert client.post("/short").data == b"mounted"
+    assert client.put("/short").data == b"rest"
+    assert client.post("/short/").data == b"rest"
 
 
 @pytest.mark.parametrize(("accept", "response"), [("a page", b"rest"), ("data", b"mounted")])

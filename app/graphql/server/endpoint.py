@@ -206,7 +206,9 @@ class GraphqlEndpoint:
         return Answer(HTTPStatus.OK, (*page.headers, ("Vary", "Accept")), page.body)
 
     def _refuse_method(self, environ: Environ) -> Answer:
-        return Answer(HTTPStatus.METHOD_NOT_ALLOWED, (*self._headers, self._allow()))
+        cors = cors_headers(environ.get("HTTP_ORIGIN"), self._installation.allowed_graphql_origins)
+        headers = (*self._headers, self._allow(), *cors.items())
+        return Answer(HTTPStatus.METHOD_NOT_ALLOWED, headers)
 
     def _allow(self) -> tuple[str, str]:
         return "Allow", ", ".join(sorted(self._by_method))
