@@ -117,14 +117,14 @@ class LazyIdentityProvider:
     def verify(self, keys: Sequence[ProviderKey], token: str) -> SignedToken:
         return self._provider.verify(keys, token)
 
-    def fetch_person(self, url: str, access_token: str) -> Mapping[str, object]:
+    def fetch_person(self, url: str, access_token: str) -> Mapping[str, object] | str:
         return self._provider.fetch_person(url, access_token)
 
     def fetch_status(self, url: str) -> int:
         return self._provider.fetch_status(url)
 
-    def discover(self, issuer: str) -> Mapping[str, object]:
-        return self._provider.discover(issuer)
+    def discover(self, url: str) -> Mapping[str, object]:
+        return self._provider.discover(url)
 
 
 class LazyRateLimiter:

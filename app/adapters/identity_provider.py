@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote_plus, urlencode
@@ -9,9 +10,8 @@ from urllib.parse import quote_plus, urlencode
 from authlib.oauth2 import OAuth2Client, OAuth2Error
 
 from app.adapters.provider_keys import read_keys, verify_signature
-from app.domain.sign_in.jws import read_members
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected, SignedToken
-from app.domain.values.errors import TokenRejected
+from app.domain.values.json_values import NoJsonObject, read_json_object
 from app.ports.http import CallFailed, CallFault, Http, HttpRequest, HttpResponse, json_members
 from app.ports.identity_provider import Client, GrantRefused, ProviderKey, SignIn, TokenResponse
 
@@ -24,6 +24,10 @@ _TIMEOUT = 8.0
 _MAX_SIZE = 256 * 1024
 _REFUSED = (400, 401, 403)
 _JSON = {"Accept": "application/json"}
+_JWT = "application/jwt"
+_COMPACT = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
+"""A signed JWT (RFC 7515, 7.1)."""
+
 _TOKEN_ENDPOINT = "The token endpoint"  # noqa: S105
 
 
@@ -78,22 +82,25 @@ class OpenIdProvider:
     def verify(self, keys: Sequence[ProviderKey], token: str) -> SignedToken:
         return verify_signature(keys, token)
 
-    def fetch_person(self, url: str, access_token: str) -> Mapping[str, object]:
+    def fetch_person(self, url: str, access_token: str) -> Mapping[str, object] | str:
         if not access_token.isascii() or not access_token.isprintable():
             raise ProviderTokenRejected("No identity provider issues this kind of token.")
-        headers = {**_JSON, "Authorization": f"Bearer {access_token}"}
+        headers = {
+            "Accept": f"application/json, {_JWT}",
+            "Authorization": f"Bearer {access_token}",
+        }
         response = self._http.send(
             HttpRequest(url, headers=headers, timeout=_SHORT_TIMEOUT, max_size=_MAX_SIZE)
         )
         if response.status in _REFUSED:
             raise ProviderTokenRejected("The provider doesn't accept this token.")
-        return json_members(response, "The user-info endpoint")
+        token = _jwt_in(response)
+        return json_members(response, "The user-info endpoint") if token is None else token
 
     def fetch_status(self, url: str) -> int:
         return self._http.send(HttpRequest(url)).status
 
-    def discover(self, issuer: str) -> Mapping[str, object]:
-        url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+    def discover(self, url: str) -> Mapping[str, object]:
         return self._members(url, "The provider's configuration", timeout=_TIMEOUT)
 
     def _members(self, url: str, what: str, *, timeout: float) -> Mapping[str, object]:
@@ -140,14 +147,32 @@ class _Response:
 
     def json(self) -> Mapping[str, object]:
         try:
-            return dict(read_members(self._answer.body))
-        except TokenRejected:
+            members = read_json_object(self._answer.body)
+        except NoJsonObject:
             raise json.JSONDecodeError("no JSON object", "", 0) from None
+        # Some providers send null, or an empty error, for what RFC 6749, 5.1, leaves out.
+        present = {name: value for name, value in members.items() if value is not None}
+        if present.get("error") == "":
+            del present["error"]
+        return present
 
     def raise_for_status(self) -> None:
         if not self._answer.is_good:
             message = f"{_TOKEN_ENDPOINT} answered with HTTP {self.status_code}."
             raise CallFailed(CallFault.STATUS, message)
+
+
+def _jwt_in(response: HttpResponse) -> str | None:
+    """The JWT that a signed user info is (OpenID Connect Core, 5.3.2); ``None`` for JSON."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    body = response.body.decode("ascii", "replace").strip()
+    is_compact = _COMPACT.fullmatch(body) is not None
+    if not response.is_good or not (kind == _JWT or is_compact):
+        return None
+    if not is_compact:
+        message = "The user-info endpoint returned an encrypted or malformed JWT."
+        raise CallFailed(CallFault.MALFORMED, message)
+    return body
 
 
 def _client_secret_basic(

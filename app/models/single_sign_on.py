@@ -16,6 +16,7 @@ class IdentityProviderRecord(Record):
     where it is known. ``scope_prefix`` is what its scopes begin with, empty for the
     installation's. ``second_factor_amr`` and ``second_factor_acr`` are the values of the claims
     ``amr`` and ``acr``, separated by spaces, that say that someone signed in with a second factor.
+    ``subject_claim`` is the claim of access tokens that is the subject.
     """
 
     __tablename__ = "identity_providers"
@@ -47,6 +48,7 @@ class IdentityProviderRecord(Record):
     scope_prefix: Mapped[str] = mapped_column(String(64), default="", server_default="")
     second_factor_amr: Mapped[str] = mapped_column(String(255), default="", server_default="")
     second_factor_acr: Mapped[str] = mapped_column(String(1024), default="", server_default="")
+    subject_claim: Mapped[str] = mapped_column(String(8), default="sub", server_default="sub")
 
 
 class ExternalIdentityRecord(Record):

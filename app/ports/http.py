@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from app.domain.sign_in.jws import read_members
-from app.domain.values.errors import TokenRejected
+from app.domain.values.json_values import NoJsonObject, read_json_object
 
 _GOOD = range(200, 300)
 
@@ -100,13 +99,11 @@ class Http(Protocol):
 def json_members(response: HttpResponse, what: str) -> Mapping[str, object]:
     """The JSON object in ``response``; ``what`` names it in the error.
 
-    Raises ``CallFailed``: STATUS for any but 2xx, MALFORMED for what is no JSON object, or one in
-    which a member appears twice.
+    Raises ``CallFailed``: STATUS for any but 2xx, MALFORMED for what ``read_json_object`` refuses.
     """
     if not response.is_good:
         raise CallFailed(CallFault.STATUS, f"{what} answered with HTTP {response.status}.")
     try:
-        return read_members(response.body)
-    except TokenRejected:
-        message = f"{what} didn't return a JSON object."
-        raise CallFailed(CallFault.MALFORMED, message) from None
+        return read_json_object(response.body)
+    except NoJsonObject as refused:
+        raise CallFailed(CallFault.MALFORMED, f"{what} {refused}.") from None

@@ -93,14 +93,15 @@ class IdentityProvider(Protocol):
         SIGNATURE when no key of ``keys`` verifies it.
         """
 
-    def fetch_person(self, url: str, access_token: str) -> Mapping[str, object]:
+    def fetch_person(self, url: str, access_token: str) -> Mapping[str, object] | str:
         """Return the user-info endpoint's claims about the bearer of ``access_token``.
 
-        Raises ``ProviderTokenRejected`` when the provider refuses the token.
+        A text is a JWT with the claims, whose signature is still to be verified. Raises
+        ``ProviderTokenRejected`` when the provider refuses the token.
         """
 
     def fetch_status(self, url: str) -> int:
         """Return the HTTP status of a page of the provider that browsers open."""
 
-    def discover(self, issuer: str) -> Mapping[str, object]:
-        """The provider's own description of itself (OpenID Connect Discovery)."""
+    def discover(self, url: str) -> Mapping[str, object]:
+        """The provider's own description of itself (OpenID Connect Discovery) at ``url``."""

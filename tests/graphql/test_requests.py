@@ -3,6 +3,7 @@
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +38,24 @@ def _encode(value: Any) -> bytes:
 @given(body=st.binary(max_size=200))
 def test_any_bytes_get_a_response(client: EndpointClient, body: bytes) -> None:
     assert client.send(body).status_code in (200, 400)
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("kind", ["application/json", "application/graphql"])
+def test_byte_order_mark_before_a_body_is_skipped(
+    client: EndpointClient, kind: str, mark: bytes
+) -> None:
+    body = b"{ always }" if kind == "application/graphql" else _encode({"query": "{ always }"})
+    response = client.send(mark + body, content_type=kind)
+    assert (response.status_code, response.json) == (200, {"data": {"always": "always"}})
+    batch = client.send(mark + _encode([{"query": "{ always }"}]))
+    assert batch.status_code == 200
+
+
+def test_body_in_utf_16_is_refused_with_that_reason(client: EndpointClient) -> None:
+    response = client.send('{"query": "{ always }"}'.encode("utf-16"))
+    assert response.status_code == 400
+    assert "must be UTF-8" in response.text
 
 
 @SHARED

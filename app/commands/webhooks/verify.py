@@ -19,6 +19,7 @@ from app.domain.keys.ring import PublicKey, read_key_set
 from app.domain.sign_in.jws import read_members
 from app.domain.values.errors import Problem, Refused, TokenRejected
 from app.domain.values.installation_errors import Unreachable
+from app.domain.values.json_values import read_json_object
 from app.ports.http import CallFailed, CallFault, HttpRequest, json_members
 from app.web.remote_instances import remote_access
 
@@ -178,7 +179,7 @@ def _keys(case: _Case) -> Mapping[str, PublicKey]:
         elif case.key_set.lower().startswith(("https://", "http://")):
             members = json_members(remote_access().http.send(HttpRequest(case.key_set)), source)
         else:
-            members = read_members(read_file(case.key_set).encode())
+            members = read_json_object(read_file(case.key_set).encode())
         return read_key_set(members)
     except CallFailed as failed:
         if failed.fault is CallFault.ADDRESS:

@@ -6,7 +6,8 @@ A secret is never shown: it is kept unless another one is typed, and can be remo
 from flask import Response, request
 from markupsafe import Markup
 from werkzeug.wrappers import Response as BaseResponse
-from wtforms import BooleanField, PasswordField, StringField, URLField
+from wtforms import BooleanField, PasswordField, SelectField, StringField, URLField
+from wtforms.fields.core import UnboundField
 from wtforms.validators import InputRequired, Length
 
 from app.console.formatting import capitalize_first, html_text, tally
@@ -17,7 +18,7 @@ from app.console.security.providers_page import values_of
 from app.console.security.single_sign_on import find_plugin
 from app.console.session import actor, ports, require
 from app.domain.authorization.permissions import Permission
-from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType
+from app.domain.single_sign_on.provider_settings import SETTINGS, Setting, SettingType
 from app.domain.single_sign_on.providers import is_slug, names_default
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
@@ -81,14 +82,17 @@ class SettingsForm(ConsoleForm):
 
 
 _FIELDS = {SettingType.BOOLEAN: BooleanField, SettingType.SECRET: PasswordField}
+
+
+def _field(setting: Setting) -> UnboundField:
+    label = lazy_text(setting.label)
+    if setting.choices:
+        return SelectField(label, choices=setting.choices, description=setting.help)
+    return _FIELDS.get(setting.type, StringField)(label, description=setting.help)
+
+
 for _setting in SETTINGS:
-    setattr(
-        SettingsForm,
-        _setting.name,
-        _FIELDS.get(_setting.type, StringField)(
-            lazy_text(_setting.label), description=_setting.help
-        ),
-    )
+    setattr(SettingsForm, _setting.name, _field(_setting))
 
 
 @blueprint.route("/new", methods=["GET", "POST"])

@@ -42,7 +42,7 @@ def granted_scopes(scope: object, permissions: object, shop: str) -> ScopeGrant:
     (contract, "Single sign-on"). Anyone with a permission is staff, or with the scope
     ``<shop>:staff``.
     """
-    scoped, listed = _words(scope), _words(permissions)
+    scoped, listed = scope_words(scope), scope_words(permissions)
     found = _known(scoped, shop) or _known(listed, shop)
     return ScopeGrant(found, bool(found) or staff_scope(shop) in (*scoped, *listed))
 
@@ -72,8 +72,8 @@ def _known(words: Iterable[str], shop: str) -> frozenset[Permission]:
     return frozenset(by_scope[word] for word in words if word in by_scope)
 
 
-def _words(value: object) -> tuple[str, ...]:
-    """``value`` as words: a text with blanks between, or a list of texts."""
+def scope_words(value: object) -> tuple[str, ...]:
+    """``value``, a claim with scopes, as words: a text with blanks between, or a list of texts."""
     if isinstance(value, str):
         return tuple(value.split(" "))
     if isinstance(value, (list, tuple)):

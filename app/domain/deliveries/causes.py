@@ -45,7 +45,7 @@ def response_detail(status: int, response: str) -> str:
     Empty for markup, for JSON without a message, and for what the status says already.
     """
     try:
-        message = _message_in(json.loads(response))
+        message = _message_in(json.loads(response.removeprefix("\ufeff")))
     except RecursionError:
         message = ""
     except ValueError:

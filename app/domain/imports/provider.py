@@ -20,7 +20,14 @@ PLUGINS = "plugins_pluginconfiguration"
 PLUGIN = "mirumee.authentication.openidconnect"
 
 _OURS = frozenset(
-    ("issuer", "trust_emails", "scope_prefix", "second_factor_amr", "second_factor_acr")
+    (
+        "issuer",
+        "trust_emails",
+        "scope_prefix",
+        "second_factor_amr",
+        "second_factor_acr",
+        "subject_claim",
+    )
 )
 """Settings that the platform doesn't have."""
 

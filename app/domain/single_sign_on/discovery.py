@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from app.domain.single_sign_on.provider_settings import read_setting
 from app.domain.single_sign_on.provider_tokens import ALGORITHMS
+from app.domain.single_sign_on.providers import DISCOVERY_PATH
 from app.domain.values.errors import Problem
 
 _ENDPOINTS = {
@@ -25,6 +26,17 @@ _CHOICES: Mapping[str, tuple[frozenset[str], tuple[str, ...]]] = {
     ),
     "id_token_signing_alg_values_supported": (ALGORITHMS, ("RS256",)),
 }
+
+
+def issuer_in(text: str) -> str:
+    """Return the issuer in ``text``, which can be the whole URL of its discovery document."""
+    return text.strip().partition(DISCOVERY_PATH)[0]
+
+
+def discovery_url(text: str) -> str:
+    """Return the URL of the discovery document of an issuer, or ``text`` if it is that URL."""
+    url = text.strip()
+    return url if DISCOVERY_PATH in url else f"{url.rstrip('/')}{DISCOVERY_PATH}"
 
 
 def read_description(
@@ -56,7 +68,8 @@ def read_description(
         else:
             settings[name] = read
     for member, (usable, default) in _CHOICES.items():
-        offered = document.get(member, default)
+        offered = document.get(member)
+        offered = default if offered is None else offered
         if not isinstance(offered, (list, tuple)) or not usable.intersection(map(str, offered)):
             problems.append(
                 _problem(

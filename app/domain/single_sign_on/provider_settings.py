@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from app.domain.single_sign_on.providers import Provider
+from app.domain.single_sign_on.providers import DISCOVERY_PATH, SUBJECT_CLAIMS, Provider
 from app.domain.urls.web_urls import is_web_url
 from app.domain.values.errors import Problem
 from app.domain.values.text import translatable
@@ -33,13 +33,17 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting: its name, how it is called, what it does, how long it may be."""
+    """One setting: its name, how it is called, what it does, and what its value can be.
+
+    ``choices`` are the only values, any if empty.
+    """
 
     name: str
     label: str
     help: str
     type: SettingType = SettingType.STRING
     max_length: int = 2048
+    choices: tuple[str, ...] = ()
 
 
 MASK = "****"
@@ -162,6 +166,15 @@ SETTINGS = (
         ),
         max_length=1024,
     ),
+    Setting(
+        "subject_claim",
+        translatable("Subject claim"),
+        translatable(
+            "The claim of access tokens that is the user's subject: sub, or uid for Okta. It must "
+            "be equal to sub of the user info."
+        ),
+        choices=SUBJECT_CLAIMS,
+    ),
 )
 """In the order of the interface; ``issuer`` and all that follow it are ours."""
 
@@ -177,6 +190,11 @@ _SCOPE_CHARACTERS = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
 
 _NO_SCOPE = "Use printable ASCII characters without spaces, quotes and backslashes: latchkey"
 _PLAIN_URL = "Use a full URL: https://id.example.com/authorize"
+
+_NO_ISSUER = (
+    "This is the URL of the discovery document. Discover the provider from it, or enter the "
+    "document's issuer."
+)
 
 _SIGN_IN_ONLY = ("client_id", "oauth_authorization_url", "oauth_token_url")
 _SIGNING_IN = (*_SIGN_IN_ONLY, "json_web_key_set_url")
@@ -209,12 +227,23 @@ def read_setting(name: str, value: str | None) -> str | bool | Problem | None:
     if setting.type is SettingType.BOOLEAN:
         flag = _FLAGS.get(text.lower())
         return Problem("INVALID", "Say true or false.", name) if flag is None else flag
+    if setting.choices:
+        return text if text in setting.choices else _choice_problem(setting)
     problem = line_problem(text, name, max_length=setting.max_length)
     if problem is None and name.endswith("_url") and not is_web_url(text):
         problem = Problem("INVALID", _PLAIN_URL, name)
+    if problem is None and name == "issuer" and DISCOVERY_PATH in text:
+        problem = Problem("INVALID", _NO_ISSUER, name)
     if problem is None and name == "scope_prefix" and not _SCOPE_CHARACTERS.fullmatch(text):
         problem = Problem("INVALID", _NO_SCOPE, name)
     return problem or text
+
+
+def _choice_problem(setting: Setting) -> Problem:
+    message = "Choose one of: {choices}."
+    return Problem(
+        "INVALID", message, setting.name, values={"choices": ", ".join(setting.choices)}
+    )
 
 
 def show_settings(provider: Provider) -> tuple[SettingValue, ...]:

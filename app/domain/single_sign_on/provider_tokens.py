@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.apps import app_tokens
-from app.domain.authorization.scopes import ScopeGrant, granted_scopes
+from app.domain.authorization.scopes import ScopeGrant, granted_scopes, scope_words
 from app.domain.deliveries import signatures
 from app.domain.single_sign_on.provider_jws import peek, peek_part
-from app.domain.single_sign_on.providers import Provider
+from app.domain.single_sign_on.providers import DEFAULT_SUBJECT_CLAIM, Provider
 from app.domain.single_sign_on.second_factor_claims import read_session_methods
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.domain.values.times import CLOCK_LEEWAY, is_time
@@ -28,14 +28,25 @@ _OLDEST_LOGOUT = 300
 """Seconds after which a logout token is too old to be a message that is on its way."""
 
 _ACCESS_TYPES = ("", "jwt", "at+jwt", "application/at+jwt")
-_NO_ACCESS_TYPES = ("id", "refresh", "offline", "logout")
-"""What one make of providers writes into the claim ``typ`` of its other tokens."""
+_KINDS = ("typ", "token_use")
+"""Claims in which Keycloak and Cognito write the kind of a token."""
+
+_ID_KIND = "id"
+_NO_ACCESS_KINDS = (_ID_KIND, "refresh", "offline", "logout")
+_ACCESS_KINDS = ("bearer", "access")
 
 _OUR_MARKS = (app_tokens.PREFIX, signatures.SECRET_PREFIX)
 _JWE_DOTS = 4
 """Header, encrypted key, initialization vector, ciphertext, authentication tag."""
 
-_OF_ID_TOKENS = ("nonce", "at_hash", "c_hash", "s_hash", "events")
+_HASHES = ("at_hash", "c_hash", "s_hash")
+"""Claims that tie an ID token to what was issued with it (OpenID Connect Core, 3.3.2.11)."""
+
+_SCOPES = ("scope", "scp")
+"""Claims of access tokens for their scopes; Okta, Entra ID and Ory Hydra write ``scp``."""
+
+_OPENID = "openid"
+_NO_OPENID = "The token's scope doesn't contain openid. The client has to request that scope."
 
 
 class ProviderTokenRejected(TokenRejected):
@@ -91,12 +102,13 @@ class AccessToken:
     """An access token that may be used here; times are Unix seconds.
 
     It is good from ``not_before`` on, the leeway of the clocks included. ``issuer`` is empty where
-    the token names none, ``grant`` is ``None`` where rights are kept here. ``amr`` are the
-    authentication methods, if the provider says that a second factor was used.
+    the token names none, ``subject`` is ``None`` where only user info knows it, ``grant`` is
+    ``None`` where rights are kept here. ``amr`` are the authentication methods, if the provider
+    says that a second factor was used.
     """
 
     issuer: str
-    subject: str
+    subject: str | None
     expires: float
     issued: float | None
     not_before: float
@@ -163,7 +175,7 @@ def read_access_token(
     """The access token in ``token``; raises ``ProviderTokenRejected``.
 
     Refused are another issuer where one is configured, another audience where one is configured,
-    a token without ``exp`` or ``sub``, and tokens of other kinds (ID, refresh, logout).
+    a token without ``exp``, and tokens of other kinds (ID, refresh, logout).
 
     ``shop`` is the installation's prefix of scopes, which counts unless the provider has its own.
     """
@@ -185,7 +197,52 @@ def read_access_token(
             else ScopeGrant()
         )
     amr = read_session_methods(claims, provider)
-    return AccessToken(issuer, _subject(claims), expires, issued, not_before, grant, amr)
+    subject = _access_subject(claims, provider)
+    return AccessToken(issuer, subject, expires, issued, not_before, grant, amr)
+
+
+def read_bearer_token(
+    token: SignedToken, provider: Provider, *, now: float, shop: str
+) -> AccessToken:
+    """The access token that a person's client brings; raises ``ProviderTokenRejected``.
+
+    As ``read_access_token``, and a token that tells its scopes in ``scope`` must have ``openid``
+    among them (contract, "Single sign-on").
+    """
+    access = read_access_token(token, provider, now=now, shop=shop)
+    scope = token.claims.get("scope")
+    if scope is not None and _OPENID not in scope_words(scope):
+        raise ProviderTokenRejected(_NO_OPENID)
+    return access
+
+
+def is_id_token(token: SignedToken, provider: Provider) -> bool:
+    """Whether ``token`` is an ID token, by what only ID tokens have.
+
+    Those are a stated kind, and hashes of what was issued along with it. A nonce and the client as
+    the audience count only where nothing says that it is an access token: some providers write a
+    nonce into both, and list the client among the audiences of both.
+    """
+    claims, kinds = token.claims, _kinds(token.claims)
+    if _ID_KIND in kinds or any(claims.get(name) is not None for name in _HASHES):
+        return True
+    is_access = (
+        _type(token.header).endswith("at+jwt")
+        or not kinds.isdisjoint(_ACCESS_KINDS)
+        or any(claims.get(name) is not None for name in _SCOPES)
+    )
+    return not is_access and (claims.get("nonce") is not None or _is_for_client(claims, provider))
+
+
+def _is_for_client(claims: Mapping[str, object], provider: Provider) -> bool:
+    """Whether the audience is that of an ID token for this client, and no other one of ours."""
+    audience = _audience(claims)
+    if provider.client_id not in audience or provider.audience in {*audience} - {
+        provider.client_id
+    }:
+        return False
+    # An ID token with several audiences names its client (OpenID Connect Core, 2, "azp").
+    return len(audience) == 1 or claims.get("azp") == provider.client_id
 
 
 def read_id_token(
@@ -205,7 +262,7 @@ def read_id_token(
     if (party is not None or len(audience) > 1) and party != provider.client_id:
         raise ProviderTokenRejected("The ID token was issued to another client.")
     _times(claims, now)
-    if "events" in claims or (nonce is not None and claims.get("nonce") != nonce):
+    if claims.get("events") is not None or (nonce is not None and claims.get("nonce") != nonce):
         raise ProviderTokenRejected("The ID token belongs to another sign-in.")
     sid = claims.get("sid")
     session_id = sid if isinstance(sid, str) and len(sid) <= MAX_SUBJECT_LENGTH else ""
@@ -235,17 +292,51 @@ def read_logout_token(token: SignedToken, provider: Provider, *, now: float) -> 
     return LogoutToken(issuer, subject, sid, issued)
 
 
+def read_user_info(token: SignedToken, provider: Provider, *, now: float) -> Mapping[str, object]:
+    """The claims of a signed user info (OpenID Connect Core, 5.3.2).
+
+    Its issuer must be the provider's, and its times must fit, as far as it has them. Raises
+    ``ProviderTokenRejected``.
+    """
+    claims = token.claims
+    if claims.get("iss") is not None:
+        _issuer(claims, provider)
+    if any(claims.get(name) is not None for name in ("exp", "iat", "nbf")):
+        _times({"exp": now + 1, **_present(claims)}, now)
+    return claims
+
+
+def _present(claims: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in claims.items() if value is not None}
+
+
 def _require_access_kind(token: SignedToken, provider: Provider) -> None:
-    kind, claims = _type(token.header), token.claims
-    stated = str(claims.get("typ", "")).lower()
-    if kind not in _ACCESS_TYPES or stated in _NO_ACCESS_TYPES:
+    if is_id_token(token, provider):
+        raise ProviderTokenRejected("This is an ID token, not an access token.")
+    is_other = not _kinds(token.claims).isdisjoint(_NO_ACCESS_KINDS)
+    is_logout = token.claims.get("events") is not None
+    if _type(token.header) not in _ACCESS_TYPES or is_other or is_logout:
         raise ProviderTokenRejected("This is no access token.")
-    if any(name in claims for name in _OF_ID_TOKENS):
-        raise ProviderTokenRejected("This is an ID token, not an access token.")
-    # What an ID token is made for is the client; an access token has a resource or a scope.
-    plain = not kind.endswith("at+jwt") and "scope" not in claims
-    if plain and not provider.audience and provider.client_id in _audience(claims):
-        raise ProviderTokenRejected("This is an ID token, not an access token.")
+
+
+def _kinds(claims: Mapping[str, object]) -> frozenset[str]:
+    return frozenset(str(claims.get(name, "")).lower() for name in _KINDS)
+
+
+def _access_subject(claims: Mapping[str, object], provider: Provider) -> str | None:
+    """The subject by the provider's ``subject_claim``; ``None`` if only user info knows it.
+
+    Keycloak leaves out ``sub`` without its scope ``basic``. Another claim was configured because
+    ``sub`` isn't the subject, so it must be there.
+    """
+    subject = claims.get(provider.subject_claim)
+    if subject is not None:
+        return read_subject(subject)
+    if provider.subject_claim == DEFAULT_SUBJECT_CLAIM:
+        return None
+    raise ProviderTokenRejected(
+        f"The token has no {provider.subject_claim}, which is the provider's subject claim."
+    )
 
 
 def _type(header: Mapping[str, object]) -> str:

@@ -13,8 +13,7 @@ from app.domain.single_sign_on.providers import Provider
 class ExternalPerson:
     """A person at a provider; ``email`` is empty if there is no valid one.
 
-    ``is_verified`` only if the provider says so with a boolean (the text ``"false"`` is true to
-    many programs), or says nothing and its emails are trusted.
+    ``is_verified`` only if the provider says so, or says nothing and its emails are trusted.
     """
 
     subject: str
@@ -39,17 +38,26 @@ def read_person(
     address = normalize_email(email) if isinstance(email, str) else ""
     if email_problem(address) is not None:
         address = ""
+    said = email_verified(claims)
     return ExternalPerson(
         subject=subject_claim,
         email=address,
-        is_verified=address != "" and _is_verified(claims.get("email_verified"), provider),
+        is_verified=address != "" and (provider.trust_emails if said is None else said),
         first_name=_name(claims.get("given_name")),
         last_name=_name(claims.get("family_name")),
     )
 
 
-def _is_verified(claim: object, provider: Provider) -> bool:
-    return claim is True or (claim is None and provider.trust_emails)
+def email_verified(claims: Mapping[str, object]) -> bool | None:
+    """Return what ``claims`` say about their email; ``None`` if they say nothing.
+
+    The texts ``true`` and ``false`` count as their Booleans (Cognito's user info has texts).
+    Anything else is no verification.
+    """
+    claim = claims.get("email_verified")
+    if claim is None:
+        return None
+    return claim is True or (isinstance(claim, str) and claim.strip().lower() == "true")
 
 
 def _name(value: object) -> str:

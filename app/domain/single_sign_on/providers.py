@@ -18,6 +18,13 @@ DEFAULT_SLUG = "default"
 _DEFAULT_WORDS = frozenset((DEFAULT_SLUG, "latchkey", "mirumee", PLATFORM))
 """Words by which existing clients name the default provider, whatever ``VENDOR`` is."""
 
+DEFAULT_SUBJECT_CLAIM = "sub"
+SUBJECT_CLAIMS = (DEFAULT_SUBJECT_CLAIM, "uid")
+"""Claims of access tokens that can be the subject: none that people can edit. Okta has ``uid``."""
+
+DISCOVERY_PATH = "/.well-known/openid-configuration"
+"""What follows the issuer in the URL of its discovery document (OpenID Connect Discovery, 4)."""
+
 DEMO_PROVIDER_PATH = "/demo-identity-provider"
 """Where the installation serves the demo shop's identity provider, in development."""
 
@@ -50,6 +57,7 @@ class Provider:
     scope_prefix: str = ""
     second_factor_amr: str = ""
     second_factor_acr: str = ""
+    subject_claim: str = DEFAULT_SUBJECT_CLAIM
 
     @property
     def takes_tokens(self) -> bool:

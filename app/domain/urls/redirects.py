@@ -14,6 +14,7 @@ from app.domain.urls.web_urls import (
 from app.domain.values.errors import Problem
 
 _SECURE_PORT = 443
+_REDIRECT_PARAMETERS = frozenset(("returnto", "postlogoutredirecturi", "redirecturi", "logouturi"))
 _ADDRESS = re.compile(
     r":/|(?<![a-z0-9+.-])(?:https?|wss?|ftp|file|blob|data|javascript|vbscript):", re.IGNORECASE
 )
@@ -53,6 +54,24 @@ def may_redirect_to_other_host(text: str) -> bool:
     """
     read = text.strip().replace("\\", "/")
     return read.startswith("//") or _ADDRESS.search(read) is not None
+
+
+def redirect_parameters(url: str) -> frozenset[str]:
+    """Return the folded names of the logout URL's parameters that a provider redirects to.
+
+    Those by which providers redirect, and those that ``url`` itself has. Compare with
+    ``fold_parameter``.
+    """
+    named = (unquote_plus(pair.partition("=")[0]) for pair in urlsplit(url).query.split("&"))
+    return _REDIRECT_PARAMETERS | {fold_parameter(name) for name in named if name}
+
+
+def fold_parameter(name: str) -> str:
+    """Return ``name`` as the most tolerant server compares it: no case, separators or index.
+
+    PHP reads ``redirect.uri`` and ``redirect_uri[]`` as ``redirect_uri``.
+    """
+    return re.sub(r"[\W_]", "", name.partition("[")[0]).casefold()
 
 
 def with_query(url: str, /, **values: str) -> str:

@@ -1,5 +1,7 @@
-"""JSON that others send us to keep and to show again."""
+"""JSON that others send us: read strictly, and what of it can be kept and shown again."""
 
+import codecs
+import json
 from collections.abc import Mapping
 
 from app.domain.values.text_rules import is_storable
@@ -7,6 +9,60 @@ from app.domain.values.text_rules import is_storable
 _DEEPEST = 20
 _MAX_INTEGER = 2**53
 """Beyond it the readers of JSON no longer agree on a number."""
+
+BOM = codecs.BOM_UTF8
+"""A mark that some editors write before UTF-8; readers can skip it (RFC 8259, 8.1)."""
+
+UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+class NoJsonObject(ValueError):
+    """The data isn't a JSON object; the text says what is wrong, as a predicate."""
+
+
+def read_json_object(data: bytes) -> Mapping[str, object]:
+    """The JSON object in ``data``, with or without a byte order mark; raises ``NoJsonObject``.
+
+    A member that appears twice is refused at any depth: two readers could each believe another
+    one (RFC 8725, 2.4). So are ``NaN`` and ``Infinity``, which are no JSON.
+    """
+    if not data.strip():
+        raise NoJsonObject("returned an empty response")
+    if data.startswith(UTF_16_MARKS):
+        raise NoJsonObject("returned JSON in UTF-16; it must be UTF-8")
+    try:
+        members = _JSON.decode(data.removeprefix(BOM).decode())
+    except _AppearsTwice as twice:
+        raise NoJsonObject(f"returned JSON in which {twice} appears twice") from None
+    except (ValueError, RecursionError):
+        raise NoJsonObject(_NO_OBJECT) from None
+    if not isinstance(members, dict):
+        raise NoJsonObject(_NO_OBJECT)
+    return members
+
+
+class _AppearsTwice(ValueError):
+    pass
+
+
+_NO_OBJECT = "didn't return a JSON object"
+_MAX_SHOWN_NAME = 40
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise _AppearsTwice(repr(twice[:_MAX_SHOWN_NAME]))
+    return members
+
+
+def _no_number(literal: str) -> object:
+    raise ValueError(f"{literal} is not a JSON number")
+
+
+_JSON = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_number)
 
 
 def is_keepable(value: object) -> bool:

@@ -7,6 +7,8 @@ from typing import Any
 import orjson
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from app.domain.values.json_values import BOM, UTF_16_MARKS
+
 DEEPEST_JSON = 100
 """How far a body may nest: variables and a batch need far less, and every reader recurses."""
 
@@ -98,15 +100,18 @@ def too_large(what: str, max_size: int) -> BadRequest:
 def read_json(text: bytes | str, what: str, values_max: int) -> Any:
     """Parse ``text`` as strict JSON; ``what`` names it in the error.
 
-    Strict: UTF-8 only, no ``NaN``, no lone surrogates, no text after the value. Each string,
-    number, object, list and constant counts as a value, of which there can be ``values_max``,
-    because parsing them is slow, and coercing them to GraphQL input even slower.
+    Strict: UTF-8 only, no ``NaN``, no lone surrogates, no text after the value. A byte order mark
+    is skipped. Each string, number, object, list and constant counts as a value, of which there
+    can be ``values_max``, because parsing them is slow, and coercing them to GraphQL input even
+    slower.
     """
-    raw = text if isinstance(text, bytes) else text.encode()
+    raw = (text if isinstance(text, bytes) else text.encode()).removeprefix(BOM)
     if _values_in(raw) > values_max and _values_in(_STRING.sub(b"", raw)) > values_max:
         raise BadRequest(
             f"{what} contains more than {values_max} values; the limit is {values_max}."
         )
+    if raw.startswith(UTF_16_MARKS):
+        raise BadRequest(f"{what} must be UTF-8, got UTF-16.")
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:

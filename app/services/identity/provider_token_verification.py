@@ -15,7 +15,7 @@ from app.domain.single_sign_on.provider_tokens import (
     claimed_issuer,
     is_opaque,
     is_signed,
-    read_access_token,
+    read_bearer_token,
 )
 from app.domain.single_sign_on.provider_users import read_person
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
@@ -28,9 +28,10 @@ from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part
 from app.services.identity.linked_accounts import ProviderPerson, find_or_create_account
-from app.services.identity.provider_calls import FAILED_PAUSE, calling
+from app.services.identity.provider_calls import FAILED_PAUSE
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
+from app.services.identity.user_info import fetch_user_info
 
 OPAQUE_SECONDS = 60.0
 """For how long the provider's word about a token that tells no end is believed."""
@@ -140,8 +141,8 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     signed = verify_with(ports, provider, token)
     shop = ports.configuration.scope_prefix
     now = ports.clock.timestamp()
-    access = read_access_token(signed, provider, now=now, shop=shop)
-    claims = _ask(ports, provider, token, CallPurpose.VERIFIED)
+    access = read_bearer_token(signed, provider, now=now, shop=shop)
+    claims = fetch_user_info(ports, provider, token, CallPurpose.VERIFIED)
     person = read_person(claims, provider, access.subject)
     provider_person = ProviderPerson(provider, access.issuer, person, access.grant)
     return _Bearer(provider_person, access.expires, access.issued, access.not_before, access.amr)
@@ -157,16 +158,9 @@ def _read_opaque(
     if ports.cache.providers.tokens.get(digest) is None:
         limit_rate(ports, EXTERNAL_TOKEN, actor.address)
         purpose = CallPurpose.UNKNOWN
-    person = read_person(_ask(ports, provider, token, purpose), provider)
+    person = read_person(fetch_user_info(ports, provider, token, purpose), provider)
     expires = ports.clock.timestamp() + OPAQUE_SECONDS
     return _Bearer(ProviderPerson(provider, "", person), expires, None)
-
-
-def _ask(
-    ports: Ports, provider: Provider, token: str, purpose: CallPurpose
-) -> "dict[str, object]":
-    with calling(ports, provider.user_info_url, purpose):
-        return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
 
 
 def _settle(

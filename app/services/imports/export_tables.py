@@ -129,6 +129,7 @@ TABLES = (
             "scope_prefix",
             "second_factor_amr",
             "second_factor_acr",
+            "subject_claim",
         ),
         unique=(("slug",),),
         encrypted={"client_secret": PROVIDER_SECRET},

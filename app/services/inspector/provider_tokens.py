@@ -28,7 +28,7 @@ from app.domain.single_sign_on.provider_tokens import (
     AccessToken,
     ProviderTokenRejected,
     claimed_issuer,
-    read_access_token,
+    read_bearer_token,
 )
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault, TokenRejected
@@ -101,7 +101,7 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
         inspection = replace(inspection, key=NamedKey(kid, KeyStatus.PROVIDER))
     checks = (check, passed(CheckName.SIGNATURE, "Signed by the provider."))
     try:
-        access = read_access_token(
+        access = read_bearer_token(
             signed,
             provider,
             now=ports.clock.timestamp(),
@@ -128,6 +128,10 @@ def _with_person(
     ports: Ports, actor: Actor, inspection: Inspection, provider: Provider, access: AccessToken
 ) -> Inspection:
     """Add the person known by that subject, and their permissions, to ``inspection``."""
+    if access.subject is None:
+        text = "The token has no subject. Its owner is known only from the user info."
+        check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
+        return replace(inspection, checks=(*inspection.checks, check))
     identity = ExternalIdentityRecord
     exact, imported = provider.issuers_here(access.issuer)
     query = (

@@ -1,5 +1,6 @@
 """The attribute mapping preview: who a provider's token would sign in, with which permissions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlalchemy import select
@@ -11,9 +12,10 @@ from app.domain.single_sign_on.attribute_mapping import MappedKind, MappedTo, Ma
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
     SignedToken,
+    is_id_token,
     is_opaque,
     is_signed,
-    read_access_token,
+    read_bearer_token,
     read_id_token,
     reason_of,
 )
@@ -33,9 +35,9 @@ from app.services.identity.linked_accounts import (
     linked_identity_problem,
     new_identity_problem,
 )
-from app.services.identity.provider_calls import calling
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
+from app.services.identity.user_info import fetch_user_info
 from app.services.inspector.own_tokens import may_see_rights
 
 _SCHEME = "bearer "
@@ -96,30 +98,23 @@ def _read(ports: Ports, provider: Provider, token: str) -> _Read:
     if not provider.json_web_key_set_url:
         raise ProviderTokenRejected("Its signature can't be verified without a key set URL.")
     signed = verify_with(ports, provider, token)
-    try:
-        return _read_access(ports, provider, token, signed)
-    except ProviderTokenRejected as rejected:
-        return _read_id(ports, provider, signed, rejected)
+    if is_id_token(signed, provider):
+        return _read_id(ports, provider, signed)
+    return _read_access(ports, provider, token, signed)
 
 
 def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedToken) -> _Read:
     shop, now = ports.configuration.scope_prefix, ports.clock.timestamp()
-    access = read_access_token(signed, provider, now=now, shop=shop)
+    access = read_bearer_token(signed, provider, now=now, shop=shop)
     person = read_person(_ask(ports, provider, token), provider, access.subject)
     provider_person = ProviderPerson(provider, access.issuer, person, access.grant)
     return _Read(MappedKind.ACCESS, provider_person, access.issued)
 
 
-def _read_id(
-    ports: Ports, provider: Provider, signed: SignedToken, rejected: ProviderTokenRejected
-) -> _Read:
-    """The ID token in ``signed``; raises ``rejected`` when it is none either."""
+def _read_id(ports: Ports, provider: Provider, signed: SignedToken) -> _Read:
     if not provider.client_id:
-        raise rejected
-    try:
-        identity = read_id_token(signed, provider, nonce=None, now=ports.clock.timestamp())
-    except ProviderTokenRejected:
-        raise rejected from None
+        raise ProviderTokenRejected("ID tokens can't be read without a client ID.")
+    identity = read_id_token(signed, provider, nonce=None, now=ports.clock.timestamp())
     provider_person = ProviderPerson(
         provider, identity.issuer, read_person(identity.claims, provider)
     )
@@ -127,11 +122,8 @@ def _read_id(
     return _Read(MappedKind.ID, provider_person, tells_rights=has_rights)
 
 
-def _ask(ports: Ports, provider: Provider, token: str) -> dict[str, object]:
-    if not provider.user_info_url:
-        raise ProviderTokenRejected("Access tokens aren't accepted without a user info URL.")
-    with calling(ports, provider.user_info_url, CallPurpose.VERIFIED):
-        return dict(ports.identity_provider.fetch_person(provider.user_info_url, token))
+def _ask(ports: Ports, provider: Provider, token: str) -> Mapping[str, object]:
+    return fetch_user_info(ports, provider, token, CallPurpose.VERIFIED)
 
 
 def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:

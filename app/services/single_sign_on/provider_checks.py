@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
-from app.domain.single_sign_on.discovery import read_description
+from app.domain.single_sign_on.discovery import discovery_url, issuer_in, read_description
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.check_results import Finding, State
@@ -31,18 +31,19 @@ _BROKEN = 500
 def discover_provider(
     ports: Ports, actor: Actor, slug: str, issuer: str, *, asks_first: bool = False
 ) -> Provider:
-    """Set the URLs of the provider ``slug`` from the discovery document at ``issuer``.
+    """Set the URLs of the provider ``slug`` from the discovery document of ``issuer``.
 
+    ``issuer`` can also be the document's whole URL.
     Refuses INVALID on ``issuer`` if there is no document, it is another issuer's, or it offers
     nothing that this service can use. Refuses what ``save_provider`` does. Other settings stay.
     """
     try:
-        document = ports.identity_provider.discover(issuer)
+        document = ports.identity_provider.discover(discovery_url(issuer))
     except CallFailed as failed:
         raise Refused(
             Problem("INVALID", "{failed}", "issuer", values={"failed": Phrase(failed)})
         ) from failed
-    settings, problems = read_description(document, issuer)
+    settings, problems = read_description(document, issuer_in(issuer))
     refuse_any(*problems)
     return save_provider(ports, actor, slug, ProviderUpdate(settings, asks_first=asks_first))
 
@@ -138,7 +139,7 @@ def _refreshing(ports: Ports, provider: Provider) -> Iterator[Finding]:
 
 
 def _issuer(ports: Ports, provider: Provider) -> Finding:
-    metadata = ports.identity_provider.discover(provider.issuer)
+    metadata = ports.identity_provider.discover(discovery_url(provider.issuer))
     settings, problems = read_description(metadata, provider.issuer)
     remedy = f"flask oidc discover {provider.issuer}"
     if problems:

@@ -9,7 +9,13 @@ from app.domain.authorization.actor import Actor
 from app.domain.sign_in.tokens import is_access
 from app.domain.single_sign_on.provider_tokens import LogoutToken, read_logout_token
 from app.domain.single_sign_on.providers import Provider
-from app.domain.urls.redirects import may_redirect_to_other_host, redirect_problem, with_query
+from app.domain.urls.redirects import (
+    fold_parameter,
+    may_redirect_to_other_host,
+    redirect_parameters,
+    redirect_problem,
+    with_query,
+)
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.text_rules import has_control_characters
 from app.models import ExternalIdentityRecord, SessionRecord
@@ -60,18 +66,23 @@ def log_out_external(
     ``values`` go into the query of the provider's logout address. ``None`` for a plugin that is
     unknown, inactive or has no such address; the caller's own session ends all the same, unless
     the caller is an extension. Refuses
-    INVALID on each value that leads somewhere and not to one of ``ALLOWED_CLIENT_HOSTS``, and for
-    ``values`` that are too long for a URL.
+    INVALID on each value that the provider can redirect to (``redirect_parameters``) and that
+    doesn't lead to one of ``ALLOWED_CLIENT_HOSTS``, and for ``values`` that are
+    too long for a URL.
     """
     if sum(len(name) + len(value) for name, value in values.items()) > _MAX_QUERY_LENGTH:
         message = "The input must not be longer than {max_query_length} characters."
         raise Refused(
             Problem("INVALID", message, "input", values={"max_query_length": _MAX_QUERY_LENGTH})
         )
-    problems = [_value_problem(ports, name, value) for name, value in values.items()]
+    provider = provider_of(ports, plugin_id)
+    redirecting = redirect_parameters("" if provider is None else provider.oauth_logout_url)
+    problems = [
+        _value_problem(ports, name, value, redirects=fold_parameter(name) in redirecting)
+        for name, value in values.items()
+    ]
     refuse_any(*problems)
     _end_own_session(ports, actor)
-    provider = provider_of(ports, plugin_id)
     if provider is None or not provider.oauth_logout_url:
         return None
     return with_query(provider.oauth_logout_url, **values)
@@ -96,11 +107,14 @@ def end_sessions_by_provider(
     return _end_at(ports, actor, provider, logout)
 
 
-def _value_problem(ports: Ports, name: str, value: str) -> Problem | None:
-    """Why ``value`` can't be copied into the logout URL; the provider may redirect to any name."""
+def _value_problem(ports: Ports, name: str, value: str, *, redirects: bool) -> Problem | None:
+    """Why ``value`` can't be copied into the logout URL, or ``None``.
+
+    ``redirects`` is whether the provider can redirect to the parameter ``name``.
+    """
     if has_control_characters(name + value):
         return Problem("INVALID", "The input contains control characters.")
-    if not may_redirect_to_other_host(value):
+    if not redirects or not may_redirect_to_other_host(value):
         return None
     configuration = ports.configuration
     return redirect_problem(

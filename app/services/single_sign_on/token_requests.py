@@ -10,7 +10,7 @@ from app.domain.single_sign_on.provider_tokens import (
     read_access_token,
     read_id_token,
 )
-from app.domain.single_sign_on.provider_users import ExternalPerson, read_person
+from app.domain.single_sign_on.provider_users import ExternalPerson, email_verified, read_person
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused, TokenFault, TokenRejected
 from app.domain.values.text import Phrase
@@ -22,6 +22,7 @@ from app.services.authorization.register import part
 from app.services.identity.provider_calls import calling
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import client_secret_of
+from app.services.identity.user_info import fetch_user_info
 
 
 @part
@@ -76,11 +77,9 @@ def read_details(
     ports: Ports, provider: Provider, tokens: TokenResponse, identity: IdToken
 ) -> ExternalPerson:
     """Return the person by the ID token, or by user-info if that has no verified email."""
-    is_said = identity.claims.get("email_verified") is True
-    if is_said or not provider.user_info_url:
+    if email_verified(identity.claims) or not provider.user_info_url:
         return read_person(identity.claims, provider)
-    with calling(ports, provider.user_info_url, CallPurpose.VERIFIED):
-        claims = ports.identity_provider.fetch_person(provider.user_info_url, tokens.access_token)
+    claims = fetch_user_info(ports, provider, tokens.access_token, CallPurpose.VERIFIED)
     return read_person({**identity.claims, **claims}, provider, identity.subject)
 
 

@@ -19,11 +19,12 @@ from app.domain.values.errors import Problem
 PLAIN = Provider(1, "default", "One", active=True)
 URLS = [setting.name for setting in SETTINGS if setting.name.endswith("_url")]
 FLAGS = [setting.name for setting in SETTINGS if setting.type is SettingType.BOOLEAN]
-TEXTS = [setting.name for setting in SETTINGS if setting.name not in (*URLS, *FLAGS)]
+CHOICES = [setting.name for setting in SETTINGS if setting.choices]
+TEXTS = [setting.name for setting in SETTINGS if setting.name not in (*URLS, *FLAGS, *CHOICES)]
 
 
 def test_setting_names_are_stable() -> None:
-    """Contract, "What existing clients hold us to"; the last five are ours."""
+    """Contract, "What existing clients hold us to"; those from ``issuer`` on are ours."""
     assert [setting.name for setting in SETTINGS] == [
         "client_id",
         "client_secret",
@@ -42,6 +43,7 @@ def test_setting_names_are_stable() -> None:
         "scope_prefix",
         "second_factor_amr",
         "second_factor_acr",
+        "subject_claim",
     ]
 
 
@@ -55,6 +57,35 @@ def test_every_setting_has_a_help_text() -> None:
 def test_text_setting_is_trimmed(name: str) -> None:
     value = "saleor" if name == "scope_prefix" else "a value"
     assert read_setting(name, f"  {value} ") == value
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"), [("uid", "uid"), (" sub ", "sub"), ("", "sub"), (None, "sub")]
+)
+def test_subject_claim_is_one_that_nobody_can_edit(value: str | None, stored: str) -> None:
+    assert read_setting("subject_claim", value) == stored
+
+
+@pytest.mark.parametrize("value", ["email", "preferred_username", "login", "UID", "sub uid"])
+def test_other_subject_claims_are_refused(value: str) -> None:
+    problem = read_setting("subject_claim", value)
+    assert isinstance(problem, Problem)
+    assert (problem.field, problem.code) == ("subject_claim", "INVALID")
+    assert problem.message == "Choose one of: sub, uid."
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "https://id.example/.well-known/openid-configuration",
+        "https://id.example/.well-known/openid-configuration?p=signin",
+    ],
+)
+def test_discovery_url_is_no_issuer(value: str) -> None:
+    problem = read_setting("issuer", value)
+    assert isinstance(problem, Problem)
+    assert problem.message.startswith("This is the URL of the discovery document.")
+    assert read_setting("issuer", "https://id.example/") == "https://id.example/"
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -12,6 +12,7 @@ from app.domain.single_sign_on.provider_tokens import (
     is_opaque,
     is_signed,
     read_access_token,
+    read_bearer_token,
     read_id_token,
     read_logout_token,
     reason_of,
@@ -95,7 +96,10 @@ def test_three_parts_are_recognized_as_a_signed_token(text: str, form: bool) -> 
     [
         *TIMES,
         *ISSUERS,
-        *SUBJECTS,
+        *SUBJECTS[2:],
+        ({"sub": ...}, None),
+        ({"sub": None}, None),
+        ({"sub": ""}, INVALID),
         ({"iat": ...}, None),
         ({"aud": [API, "another"]}, None),
         ({"aud": "another"}, INVALID),
@@ -104,7 +108,7 @@ def test_three_parts_are_recognized_as_a_signed_token(text: str, form: bool) -> 
         ({"aud": [API, 5]}, INVALID),
         ({"aud": {API: 1}}, INVALID),
         ({"aud": API[:-1]}, INVALID),
-        ({"nonce": "n"}, INVALID),
+        ({"nonce": "n"}, None),
         ({"at_hash": "x"}, INVALID),
         ({"c_hash": "x"}, INVALID),
         ({"s_hash": "x"}, INVALID),
@@ -114,6 +118,9 @@ def test_three_parts_are_recognized_as_a_signed_token(text: str, form: bool) -> 
         ({"typ": "Offline"}, INVALID),
         ({"typ": "Logout"}, INVALID),
         ({"typ": "Bearer"}, None),
+        ({"token_use": "id"}, INVALID),
+        ({"token_use": "access"}, None),
+        ({"at_hash": None, "events": None}, None),
     ],
 )
 def test_access_token_claims_are_checked(
@@ -158,6 +165,72 @@ def test_id_token_without_audience_is_for_the_client(
 ) -> None:
     token = signed(ACCESS, typ, **changes)
     check(lambda: read_access_token(token, PLAIN, now=NOW, shop="latchkey"), fault)
+
+
+def bearer(provider: Provider, **changes: object) -> object:
+    token = signed(ACCESS, "at+jwt", **changes)
+    return read_bearer_token(token, provider, now=NOW, shop="latchkey")
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"scope": "openid"}, None),
+        ({"scope": "profile openid email"}, None),
+        ({"scope": ["email", "openid"]}, None),
+        ({"scope": ...}, None),
+        ({"scope": None}, None),
+        ({"scope": ..., "scp": "access_as_user"}, None),
+        ({"scope": ..., "scp": ["profile"]}, None),
+        ({"scope": ""}, INVALID),
+        ({"scope": []}, INVALID),
+        ({"scope": 5}, INVALID),
+        ({"scope": "profile email"}, INVALID),
+        ({"scope": "openid2 xopenid open id OPENID"}, INVALID),
+        ({"scope": "profile,openid"}, INVALID),
+        ({"scope": "latchkey:manage_users", "scp": ["openid"]}, INVALID),
+    ],
+)
+def test_bearer_whose_scope_lacks_openid_is_refused(
+    changes: dict[str, object], fault: TokenFault | None
+) -> None:
+    check(lambda: bearer(PLAIN, **changes), fault)
+
+
+def test_refusal_for_a_missing_openid_names_the_scope() -> None:
+    with pytest.raises(ProviderTokenRejected) as rejected:
+        bearer(PLAIN, scope="profile")
+    assert rejected.value.reason.startswith("The token's scope doesn't contain openid.")
+
+
+def test_access_token_of_a_code_needs_no_openid() -> None:
+    """The ID token that came with it proves the scope."""
+    token = signed(ACCESS, "at+jwt", scope="latchkey:manage_users")
+    assert read_access_token(token, PLAIN, now=NOW, shop="latchkey").subject == "alice"
+
+
+@pytest.mark.parametrize(
+    ("changes", "subject"),
+    [({"uid": "00u1"}, "00u1"), ({"uid": "00u1", "sub": ...}, "00u1")],
+)
+def test_subject_is_the_configured_claim(changes: dict[str, object], subject: str) -> None:
+    okta = replace(PLAIN, subject_claim="uid")
+    read = read_access_token(signed(ACCESS, **changes), okta, now=NOW, shop="latchkey")
+    assert read.subject == subject
+
+
+@pytest.mark.parametrize("uid", [..., None, "", 5, "x" * 256])
+def test_configured_subject_claim_must_be_there(uid: object) -> None:
+    okta = replace(PLAIN, subject_claim="uid")
+    check(
+        lambda: read_access_token(signed(ACCESS, uid=uid), okta, now=NOW, shop="latchkey"), INVALID
+    )
+
+
+def test_id_token_subject_is_always_sub() -> None:
+    okta = replace(PLAIN, subject_claim="uid")
+    token = signed(ID, uid="another")
+    assert read_id_token(token, okta, nonce="n", now=NOW).subject == "alice"
 
 
 def test_any_issuer_is_accepted_without_a_configured_one() -> None:

@@ -36,21 +36,32 @@ def test_person_is_read_from_the_providers_claims() -> None:
     [
         (True, True),
         (False, False),
-        ("true", False),
+        ("true", True),
+        ("True", True),
         ("false", False),
+        ("yes", False),
+        ("", False),
         (1, False),
         ([True], False),
         (None, False),
         (..., False),
     ],
 )
-def test_email_is_verified_only_by_a_boolean(claim: object, is_verified: bool) -> None:
+def test_email_is_verified_by_a_boolean_or_its_text(claim: object, is_verified: bool) -> None:
     assert read(email_verified=claim).is_verified is is_verified
 
 
 @pytest.mark.parametrize(
     ("claim", "is_verified"),
-    [(True, True), (..., True), (None, True), (False, False), ("true", False), (0, False)],
+    [
+        (True, True),
+        (..., True),
+        (None, True),
+        (False, False),
+        ("true", True),
+        ("false", False),
+        (0, False),
+    ],
 )
 def test_trusted_emails_are_verified_unless_the_provider_says_otherwise(
     claim: object, is_verified: bool

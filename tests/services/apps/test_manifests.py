@@ -20,7 +20,7 @@ from app.services.identity.identify import identify
 from tests.builders.apps import make_app
 from tests.builders.people import actor_of, make_staff, visit
 from tests.servers.apps import QUERY, AppServer, app_server
-from tests.servers.http import Reply
+from tests.servers.http import Received, Reply
 from tests.services.installation_helpers import WithTimeout, failed, left_behind, want, work
 
 
@@ -50,6 +50,13 @@ def test_manifest_can_be_read_before_installation(ports: Ports) -> None:
     [call] = app.server.received
     assert call.headers["latchkey-schema-version"] == "3.23"
     assert left_behind(ports) == {}
+
+
+def test_byte_order_mark_of_a_manifest_is_skipped(ports: Ports) -> None:
+    with app_server() as app:
+        manifest = app.server.routes["/manifest"](Received("GET", "/manifest", {}, b""))
+        app.server.answer("/manifest", Reply(body=b"\xef\xbb\xbf" + manifest.body))
+        assert fetch_manifest(ports, OPERATOR, app.manifest_url).name == "An app"
 
 
 @pytest.mark.parametrize(

@@ -212,3 +212,75 @@ def test_inactive_provider_signs_no_one_in(ports: Ports, provider: OwnProvider) 
     assert fault(ports, token) is None
     save_provider(ports, OPERATOR, "default", ProviderUpdate({}, active=False))
     assert not who(ports, token).actor.is_user
+
+
+def okta_token(provider: OwnProvider, uid: object, sub: str = "alice") -> str:
+    """An access token as Okta's default server signs it: ``sub`` is the login."""
+    claims = provider.claims("alice@sso.example", uid=uid, scope=..., scp=["openid"])
+    return provider.known(provider.sign(claims), sub)
+
+
+def test_configured_subject_claim_names_the_person(ports: Ports, provider: OwnProvider) -> None:
+    set_up(ports, provider, subject_claim="uid")
+    assert who(ports, okta_token(provider, "alice")).actor.name == EMAIL
+    assert identities(ports) == [(provider.url, "alice", True)]
+    # The same person by code, whose ID token has the ID as its subject.
+    sign_in(ports, provider)
+    assert len(identities(ports)) == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "uid", "sub"),
+    [
+        (None, "alice", "alice"),
+        ("uid", "another", "alice"),
+        ("uid", ..., "alice@sso.example"),
+        ("uid", "", "alice"),
+        ("uid", "alice", "root"),
+    ],
+    ids=["sub is configured", "another uid", "no uid", "empty uid", "user info of another"],
+)
+def test_subject_that_is_not_the_user_infos_is_refused(
+    ports: Ports, provider: OwnProvider, claim: str | None, uid: object, sub: str
+) -> None:
+    set_up(ports, provider, subject_claim=claim)
+    assert fault(ports, okta_token(provider, uid, sub)) is TokenFault.INVALID
+    assert identities(ports) == []
+
+
+def test_changed_subject_claim_applies_to_cached_tokens(
+    ports: Ports, second_process: Ports, provider: OwnProvider
+) -> None:
+    token = provider.access_token()
+    assert fault(ports, token) is None
+    set_up(second_process, provider, subject_claim="uid")
+    assert fault(ports, token) is TokenFault.INVALID
+
+
+def test_token_without_a_subject_is_found_by_user_info(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    """Keycloak 25 without the scope ``basic``."""
+    token = provider.known(provider.sign(provider.claims(sub=..., typ="Bearer")))
+    assert who(ports, token).actor.name == EMAIL
+    assert identities(ports) == [(provider.url, "alice", True)]
+    unknown = provider.sign(provider.claims(sub=..., typ="Bearer", jti="not known"))
+    assert fault(ports, unknown) is TokenFault.INVALID
+
+
+def test_bearer_needs_openid_where_it_tells_its_scope(ports: Ports, provider: OwnProvider) -> None:
+    assert fault(ports, provider.access_token(scope="profile email")) is TokenFault.INVALID
+    assert identities(ports) == []
+    assert fault(ports, provider.access_token(scope=..., scp=["profile"])) is None
+    assert fault(ports, provider.access_token(scope=...)) is None
+
+
+@pytest.mark.parametrize(("said", "is_linked"), [("true", True), ("false", False), ("1", False)])
+def test_email_verified_as_text_links_like_its_boolean(
+    ports: Ports, provider: OwnProvider, said: str, is_linked: bool
+) -> None:
+    """Cognito's user info."""
+    user_id = make_user(ports, EMAIL)
+    token = provider.access_token()
+    provider.known(token, email_verified=said)
+    assert (who(ports, token).actor.user_id == user_id) is is_linked

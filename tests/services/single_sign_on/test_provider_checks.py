@@ -12,7 +12,7 @@ from app.services.single_sign_on.provider_settings import ProviderUpdate, save_p
 from tests.builders.people import make_user
 from tests.builders.provider_records import link_identity, make_provider, open_sso_session
 from tests.builders.providers import set_up
-from tests.servers.http import Reply
+from tests.servers.http import Received, Reply
 from tests.servers.own_provider import CONFIGURATION, OwnProvider, as_json
 
 
@@ -170,3 +170,44 @@ def test_provider_that_is_not_set_up_fails_and_a_disabled_one_warns(
     save_provider(ports, OPERATOR, "new", ProviderUpdate({"client_id": "shop"}))
     [finding] = check_provider(ports, OPERATOR, "new")
     assert (finding.state, finding.remedy) == (State.FAILED, "flask oidc discover ISSUER")
+
+
+@pytest.mark.parametrize("suffix", ["", "?p=sign_in", "\n"])
+def test_whole_discovery_url_is_read_as_its_issuer(
+    ports: Ports, other_provider: OwnProvider, suffix: str
+) -> None:
+    other_provider.describe()
+    url = f" {other_provider.url}{CONFIGURATION}{suffix}"
+    assert discover_provider(ports, OPERATOR, "acme", url).issuer == other_provider.url
+
+
+def test_whole_discovery_url_of_another_issuer_is_refused(
+    ports: Ports, other_provider: OwnProvider
+) -> None:
+    other_provider.describe(issuer="https://evil.example")
+    with pytest.raises(Refused) as refused:
+        discover_provider(ports, OPERATOR, "acme", f"{other_provider.url}{CONFIGURATION}")
+    assert str(refused.value) == "The configuration is for another issuer: 'https://evil.example'."
+
+
+def test_members_of_a_discovery_document_that_are_null_count_as_missing(
+    ports: Ports, other_provider: OwnProvider
+) -> None:
+    other_provider.describe(
+        userinfo_endpoint=None,
+        response_types_supported=None,
+        code_challenge_methods_supported=None,
+        token_endpoint_auth_methods_supported=None,
+        id_token_signing_alg_values_supported=None,
+    )
+    assert discover_provider(ports, OPERATOR, "acme", other_provider.url).user_info_url == ""
+
+
+def test_byte_order_mark_of_a_discovery_document_is_skipped(
+    ports: Ports, other_provider: OwnProvider
+) -> None:
+    other_provider.describe()
+    answer = other_provider.server.routes[CONFIGURATION]
+    reply = answer(Received("GET", CONFIGURATION, {}, b""))
+    other_provider.server.answer(CONFIGURATION, Reply(200, b"\xef\xbb\xbf" + reply.body))
+    assert discover_provider(ports, OPERATOR, "acme", other_provider.url).issuer

@@ -55,7 +55,7 @@ SCOPES = [
     ("openid", None, set(), False),
     ("openid latchkey:manage_products", None, {Permission.MANAGE_PRODUCTS}, True),
     (
-        "latchkey:manage_products",
+        "openid latchkey:manage_products",
         ["latchkey:manage_users"],
         {Permission.MANAGE_PRODUCTS},
         True,
@@ -66,7 +66,7 @@ SCOPES = [
     ("openid another:manage_products", None, set(), False),
     ("openid LATCHKEY:MANAGE_PRODUCTS", None, set(), False),
     (["openid", "latchkey:manage_products"], None, {Permission.MANAGE_PRODUCTS}, True),
-    (5, {"latchkey:manage_users": True}, set(), False),
+    (["openid", 5], {"latchkey:manage_users": True}, set(), False),
 ]
 
 
@@ -91,7 +91,7 @@ def test_scope_permissions_are_never_merged_with_local_ones(
 
 def test_scopes_grant_nothing_without_audience(ports: Ports, provider: OwnProvider) -> None:
     set_up(ports, provider, use_oauth_scope_permissions="true")
-    actor = who(ports, provider.access_token(scope="latchkey:manage_products")).actor
+    actor = who(ports, provider.access_token(scope="openid latchkey:manage_products")).actor
     assert (actor.is_user, actor.permissions, actor.is_staff) == (True, frozenset(), False)
 
 
@@ -99,7 +99,7 @@ def test_local_permissions_count_without_scope_permissions(
     ports: Ports, provider: OwnProvider
 ) -> None:
     make_user(ports, EMAIL, is_staff=True, permissions=[Permission.MANAGE_APPS])
-    actor = who(ports, provider.access_token(scope="latchkey:manage_products")).actor
+    actor = who(ports, provider.access_token(scope="openid latchkey:manage_products")).actor
     assert (actor.permissions, actor.is_staff) == (frozenset({Permission.MANAGE_APPS}), True)
 
 
@@ -121,5 +121,5 @@ def test_provider_with_its_own_scope_prefix_grants_by_that_only(
         use_oauth_scope_permissions="true",
         scope_prefix="saleor",
     )
-    actor = who(ports, provider.access_token(scope=scope)).actor
+    actor = who(ports, provider.access_token(scope=f"openid {scope}")).actor
     assert actor.permissions == frozenset(granted)

@@ -97,12 +97,12 @@ def test_logout_without_a_session_or_logout_url_succeeds(
         "\ud800",
     ],
 )
-def test_logout_leads_to_allowed_hosts_for_any_parameter_name(
+def test_logout_leads_to_allowed_hosts_for_every_redirect_parameter(
     ports: Ports, provider: OwnProvider, value: str
 ) -> None:
     tokens = sign_in(ports, provider)
     actor = identify(ports, visit(tokens.access)).actor
-    for name in ("returnTo", "post_logout_redirect_uri", "whatever"):
+    for name in ("returnTo", "post_logout_redirect_uri", "redirect_uri", "logout_uri"):
         with pytest.raises(Refused) as refused:
             log_out_external(ports, actor, plugin_id=PLUGIN, values={name: value})
         assert [problem.code for problem in refused.value.problems] == ["INVALID"]

@@ -20,6 +20,7 @@ from tests.builders.providers import identities, set_up, user_called
 from tests.builders.shop import set_mode
 from tests.builders.tokens import claims_in
 from tests.fakes.clock import FakeClock
+from tests.servers.http import Received, Reply
 from tests.servers.own_provider import AUDIENCE, CLIENT, OwnProvider
 from tests.services.provider_logins import (
     CODE,
@@ -264,3 +265,48 @@ def test_inactive_and_unconfirmed_accounts_are_refused(
     user = user_called(ports, "alice@sso.example")
     assert user is not None
     assert user.last_login is None
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"error": None},
+        {"error": None, "error_description": None, "scope": None, "expires_in": None},
+        {"error": ""},
+    ],
+    ids=str,
+)
+def test_token_answer_with_an_empty_error_signs_in(
+    ports: Ports, provider: OwnProvider, members: dict[str, object]
+) -> None:
+    assert sign_in(ports, provider, "alice", **members).user.email == "alice@sso.example"
+
+
+def test_token_answer_with_an_error_is_refused(ports: Ports, provider: OwnProvider) -> None:
+    parameters = begin(ports)
+    grant(provider, parameters, error="invalid_grant")
+    assert codes(ports, parameters["state"]) == [("code", "INVALID")]
+
+
+def test_byte_order_mark_of_a_token_answer_is_skipped(ports: Ports, provider: OwnProvider) -> None:
+    def answer(received: Received) -> Reply:
+        reply = provider.answer_token(received)
+        return Reply(reply.status, b"\xef\xbb\xbf" + reply.body, reply.headers)
+
+    provider.server.routes["/token"] = answer
+    assert sign_in(ports, provider).user.email == "alice@sso.example"
+
+
+@pytest.mark.parametrize(("said", "is_linked"), [("true", True), ("false", False)])
+def test_email_verified_as_text_counts_in_an_id_token(
+    ports: Ports, provider: OwnProvider, said: str, is_linked: bool
+) -> None:
+    user_id = make_user(ports, "alice@sso.example")
+    set_up(ports, provider, user_info_url=None)
+    parameters = begin(ports)
+    claims = provider.id_claims(parameters["nonce"], email_verified=said)
+    grant(provider, parameters, id_token=provider.sign(claims))
+    if is_linked:
+        assert finish(ports, parameters["state"]).user.id == user_id
+    else:
+        assert codes(ports, parameters["state"]) == [(None, "INVALID")]
