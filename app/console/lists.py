@@ -4,21 +4,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from urllib.parse import urlencode
 
 from flask import request, url_for
 
 from app.console.formatting import amount, capitalize_first
 from app.console.time_zone import time_zone
+from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
 from app.domain.values.pages import MAX_COUNTED, Counts, Page, PageRequest, read_cursor
 from app.domain.values.ranges import Range, days
 from app.domain.values.text import translatable
 from app.web.converters import day
 from app.web.translation import text, translated
-
-_READABLE = "!$'()*,/:;?@"
-"""What needs no escape in a query string; Flask leaves it, too."""
 
 PAGE = 25
 """Rows of a page."""
@@ -88,16 +85,8 @@ def here_with(**changes: str | None) -> str:
     """Return this page's URL with other query values; ``None`` removes one."""
     values = {**request.args.to_dict(), **changes}
     kept = {name: value for name, value in values.items() if value is not None}
-    return with_query(url_for(request.endpoint or "", **(request.view_args or {})), kept)
-
-
-def with_query(path: str, values: Mapping[str, str]) -> str:
-    """Return the URL of ``path`` with query values of any names.
-
-    ``url_for`` takes names such as ``endpoint``, ``_method`` or ``_anchor`` for its own arguments,
-    so names that a request chose are never passed to it.
-    """
-    return f"{path}?{urlencode(values, safe=_READABLE)}" if values else path
+    # Not to url_for, which takes "endpoint", "_method" and the like for its own arguments.
+    return with_query(url_for(request.endpoint or "", **(request.view_args or {})), **kept)
 
 
 def requested_page(size: int = PAGE, *, is_counted: bool = True) -> PageRequest:

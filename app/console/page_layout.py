@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 from flask import (
     Response,
@@ -38,7 +37,7 @@ from app.console.session import (
 )
 from app.domain.second_factors.methods import AuthenticationMethod
 from app.domain.shop.settings import PasswordLoginMode, Switches
-from app.domain.urls.web_urls import resolved_path
+from app.domain.urls.web_urls import parse_web_url, resolved_path
 from app.domain.values.errors import Refused
 from app.services.authorization.register import may
 from app.services.console.navigation_badges import Badges, show_badges
@@ -246,8 +245,8 @@ def set_password_url() -> str:
 
 def form_path() -> str:
     """Return the page of the console that the form of this request was on."""
-    came_from = urlsplit(request.referrer or "")
-    return own_path(f"{came_from.path}?{came_from.query}".rstrip("?"))
+    came_from = parse_web_url(request.referrer or "")
+    return own_path(came_from.rest if came_from else None)
 
 
 def own_path(next_path: str | None) -> str:

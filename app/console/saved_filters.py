@@ -7,9 +7,9 @@ from flask import abort, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.console.filter_chips import EDIT, LISTS, SAVE, filter_query
-from app.console.lists import with_query
 from app.console.navigation import PageGroup
 from app.console.session import actor, ports
+from app.domain.urls.redirects import with_query
 from app.domain.values.errors import Refused
 from app.services.console.saved_filters import delete_filter, rename_filter, save_filter
 from app.web.translation import refused_text, text
@@ -68,5 +68,5 @@ def _back(list_name: str, refused: Refused | None = None, ask: str = "") -> Base
     if refused is not None:
         flash(refused_text(refused), "bad")
         values |= {"ask": ask} if ask else {}
-    address = with_query(url_for(LISTS[_known(list_name)]), values)
+    address = with_query(url_for(LISTS[_known(list_name)]), **values)
     return redirect(address, HTTPStatus.SEE_OTHER)
