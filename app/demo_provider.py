@@ -15,12 +15,13 @@ from typing import NoReturn
 from urllib.parse import unquote_plus, urlencode, urlsplit
 
 from flask import Blueprint, Response, jsonify, redirect, render_template, request
-from werkzeug.exceptions import BadRequest, HTTPException, NotFound
+from werkzeug.exceptions import BadRequest, Forbidden, HTTPException, NotFound
 from werkzeug.wrappers import Response as BaseResponse
 
 from app.domain.authorization.actor import anonymous
 from app.domain.sign_in.tokens import is_loopback_host
 from app.domain.single_sign_on.providers import DEMO_PROVIDER_PATH
+from app.domain.urls.web_urls import parse_web_url
 from app.ports.demo_provider import DemoProviderKey
 from app.services.demo.identity_provider import (
     DemoPerson,
@@ -226,10 +227,35 @@ def make_demo_provider(find_key: Callable[[], DemoProviderKey]) -> Blueprint:
 
 
 def _provider() -> DemoProvider:
+    """Return the provider, if the request was sent to this machine or to the provider's issuer.
+
+    Under any other name it could be a web page's own, which was made to lead here (DNS rebinding):
+    then the browser takes answers for that page's, and lets it read them.
+    """
     provider = show_demo_provider(installation().ports, anonymous())
     if provider is None:
         raise NotFound
+    if not _is_own_url(provider, request.host_url):
+        raise MisdirectedRequest
+    origin = request.headers.get("Origin")
+    if origin is not None and origin.partition("://")[2] != request.host:
+        raise Forbidden("Only this server's own pages can send this.")
     return provider
+
+
+def _is_own_url(provider: DemoProvider, url: str) -> bool:
+    """Return whether ``url`` is at this machine or at the provider's host."""
+    found, issuer = parse_web_url(url), parse_web_url(provider.issuer)
+    if found is None or issuer is None:
+        return False
+    return found.host == issuer.host or is_loopback_host(found.host.strip("[]"))
+
+
+class MisdirectedRequest(HTTPException):
+    """A request for another host (RFC 9110, 15.5.20)."""
+
+    code = HTTPStatus.MISDIRECTED_REQUEST
+    description = "The demo's identity provider isn't at this host."
 
 
 def _authorization_request(provider: DemoProvider) -> AuthorizationRequest | BaseResponse:
@@ -238,8 +264,7 @@ def _authorization_request(provider: DemoProvider) -> AuthorizationRequest | Bas
     redirect_uri = arguments.get("redirect_uri", "")
     if arguments.get("client_id") != provider.client_id:
         raise BadRequest("This client isn't registered.")
-    host = urlsplit(redirect_uri).hostname or ""
-    if not is_loopback_host(host) and host != urlsplit(request.host_url).hostname:
+    if not _is_own_url(provider, redirect_uri):
         raise BadRequest("This redirect URL isn't registered.")
     state, scope = arguments.get("state", ""), arguments.get("scope", "")
     challenge = arguments.get("code_challenge", "")

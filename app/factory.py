@@ -60,7 +60,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app = Flask("app")
     app.config.from_mapping(
         cookie_settings(secure=chosen.public_url.startswith("https://")),
-        SECRET_KEY=chosen.secret_key,
+        SECRET_KEY=chosen.secret,
         SECRET_KEY_FALLBACKS=[*chosen.cookie_key_fallbacks],
         MAX_CONTENT_LENGTH=chosen.upload_max,
     )
@@ -84,7 +84,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     app.register_blueprint(backchannel.blueprint)
     app.register_blueprint(media.blueprint)
     if chosen.development:
-        app.register_blueprint(make_demo_provider(partial(demo_provider_key, chosen.secret_key)))
+        app.register_blueprint(make_demo_provider(partial(demo_provider_key, chosen.secret)))
     mount_console(app)
     _mount_graphql(app, installation, create_endpoint(installation))
     install_request_hooks(app, installation)

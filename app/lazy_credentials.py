@@ -35,7 +35,7 @@ class LazyEncryption:
     @cached_property
     def _encryption(self) -> Encryption:
         encryption: Encryption = load("app.adapters.encryption").AesEncryption(
-            self._settings.secret_key, self._settings.secret_key_fallbacks
+            self._settings.secret, self._settings.former_secrets
         )
         return encryption
 
@@ -49,7 +49,9 @@ class LazyEncryption:
         return self._encryption.reseal(purpose, encrypted)
 
     def has_former_keys(self) -> bool:
-        return self._encryption.has_former_keys()
+        # Those that are set: the published one needs no removal.
+        former = self._settings.secret_key_fallbacks
+        return any(key != self._settings.secret for key in former)
 
     def fingerprint(self, purpose: str, text: str) -> str:
         return self._encryption.fingerprint(purpose, text)
@@ -82,9 +84,9 @@ class LazyKeyStore:
     def _keys(self) -> KeyStore:
         store = load("app.adapters.keys").RsaKeyStore
         keys: KeyStore = store(
-            self._settings.secret_key,
+            self._settings.secret,
             self._settings.rsa_private_key,
-            self._settings.secret_key_fallbacks,
+            self._settings.former_secrets,
             self._settings.rsa_private_password,
         )
         return keys

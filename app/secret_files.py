@@ -1,9 +1,19 @@
-"""Secrets in files: ``NAME_FILE`` names the file that holds the secret setting ``NAME``."""
+"""Secrets in files: those that settings name, and the one that development generates.
 
+``NAME_FILE`` names the file that holds the secret setting ``NAME``.
+"""
+
+import fcntl
+import os
+import secrets
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 SUFFIX = "_FILE"
+_OWNER_READS_AND_WRITES = 0o600
+_OWNER_ENTERS = 0o700
+_RANDOM_BYTES = 48
 
 
 def read_secret(environment: Mapping[str, str], name: str) -> str:
@@ -31,3 +41,24 @@ def secret_files(environment: Mapping[str, str], names: Iterable[str]) -> tuple[
     """Return the files that hold the secrets ``names``."""
     paths = (environment.get(name + SUFFIX, "").strip() for name in names)
     return tuple(Path(path) for path in paths if path)
+
+
+def own_secret(file: Path) -> str:
+    """Return the secret in ``file``, which only this account can read; generate it if missing.
+
+    Processes that start at once return the same: each holds a lock on the file, which the first
+    one finds empty. Raises ``OSError``.
+    """
+    file.parent.mkdir(mode=_OWNER_ENTERS, parents=True, exist_ok=True)
+    opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, _OWNER_READS_AND_WRITES)
+    with os.fdopen(opened, "r+", encoding="utf-8", errors="surrogateescape") as secret_file:
+        fcntl.flock(secret_file, fcntl.LOCK_EX)
+        with suppress(PermissionError):  # another account's, shared on purpose
+            os.fchmod(opened, _OWNER_READS_AND_WRITES)
+        secret = secret_file.read().strip()
+        if not secret:
+            secret = secrets.token_urlsafe(_RANDOM_BYTES)
+            secret_file.write(f"{secret}\n")
+            secret_file.flush()
+            os.fsync(opened)
+        return secret

@@ -17,7 +17,7 @@ from app.domain.urls.relying_party import is_within
 from app.domain.values.installation_errors import Misconfigured
 from app.domain.values.ip_addresses import Network
 from app.ports.configuration import MIN_CONNECTIONS, Configuration
-from app.secret_files import read_secret
+from app.secret_files import own_secret, read_secret
 from app.secret_files import secret_files as find_secret_files
 
 Value = TypeVar("Value")
@@ -27,7 +27,9 @@ _PROJECT = Path(__file__).parent.parent
 
 _INSTANCE = _PROJECT / "instance"
 _FILE_SHOWN = "LATCHKEY_SETTINGS_FILE_SHOWN"
-DEVELOPMENT_SECRET = "latchkey-development-secret-never-for-production"  # noqa: S105
+PUBLISHED_SECRET = "latchkey-development-secret-never-for-production"  # noqa: S105
+"""What ``secret_key`` was in development until each installation generated its own."""
+
 _MIN_SECRET_LENGTH = 32
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -70,7 +72,7 @@ class Settings:
     database_transaction_pooling: bool = _setting(_RULES.database_transaction_pooling, values.flag)
     database_replica_url: str = _setting("", values.replica_url, secret=True)
     redis_url: str = _setting("", values.redis_url, secret=True)
-    secret_key: str = _setting(DEVELOPMENT_SECRET, str, secret=True)
+    secret_key: str = _setting("", str, secret=True)
     secret_key_fallbacks: tuple[str, ...] = _setting((), values.secret_keys, secret=True)
     rsa_private_key: str = _setting("", values.pem, secret=True)
     rsa_private_password: str = _setting("", str, secret=True)
@@ -118,14 +120,37 @@ class Settings:
     operations_host: str = _setting("127.0.0.1", str)
 
     @property
+    def secret(self) -> str:
+        """``secret_key``; without one, in development, the key of this folder.
+
+        It is generated when it is first needed. Raises ``SettingsError`` if it can't be.
+        """
+        if self.secret_key:
+            return self.secret_key
+        file = _INSTANCE / "secret-key"
+        try:
+            return own_secret(file)
+        except OSError as error:
+            problem = f"SECRET_KEY: must be set, because {file} can't be used: {error.strerror}"
+            raise SettingsError((problem,)) from error
+
+    @property
+    def former_secrets(self) -> tuple[str, ...]:
+        """Keys that can have encrypted what is stored, besides ``secret``."""
+        former = self.secret_key_fallbacks
+        return (*former, PUBLISHED_SECRET) if self.development else former
+
+    @property
     def cookie_key_fallbacks(self) -> tuple[str, ...]:
         """Former keys that can have signed a cookie.
 
         A former key with a comma is among the fallbacks in parts as well, which could be guessed:
-        in production, what is too short for ``SECRET_KEY`` signs nothing.
+        in production, what is too short for ``SECRET_KEY`` signs nothing. What everyone knows
+        never does.
         """
         least = 0 if self.development else _MIN_SECRET_LENGTH
-        return tuple(key for key in self.secret_key_fallbacks if len(key) >= least)
+        known = self.secret_key_fallbacks
+        return tuple(key for key in known if len(key) >= least and key != PUBLISHED_SECRET)
 
     @property
     def mail_file(self) -> Path | None:
@@ -326,6 +351,8 @@ class _Reader:
                     given[setting.name] = setting.metadata["read"](text)
             except ValueError as error:
                 self._problems.append(f"{name}: {error}")
+        if given.get("secret_key") == PUBLISHED_SECRET:
+            del given["secret_key"]  # in a file that was copied from an older example
         settings = Settings(**given)
         self._check_together(settings)
         if self._problems:
@@ -352,7 +379,7 @@ class _Reader:
             )
         if settings.development:
             return
-        if settings.secret_key == DEVELOPMENT_SECRET:
+        if not settings.secret_key:
             self._problems.append(
                 "SECRET_KEY: must be set in production; make one with "
                 "`python -c 'import secrets; print(secrets.token_urlsafe(48))'`"
@@ -361,7 +388,7 @@ class _Reader:
             self._problems.append(
                 f"SECRET_KEY: must have at least {_MIN_SECRET_LENGTH} characters in production"
             )
-        if DEVELOPMENT_SECRET in settings.secret_key_fallbacks:
+        if PUBLISHED_SECRET in settings.secret_key_fallbacks:
             self._problems.append(
                 "SECRET_KEY_FALLBACKS: everyone knows the key of development; run `flask keys "
                 "reseal` with APP_ENV=development before production"

@@ -186,7 +186,12 @@ def test_invalid_request_leads_back_with_its_error(
 
 @pytest.mark.parametrize(
     "changes",
-    [{"client_id": "another"}, {"redirect_uri": "https://evil.example/"}, {"redirect_uri": ""}],
+    [
+        {"client_id": "another"},
+        {"redirect_uri": "https://evil.example/"},
+        {"redirect_uri": ""},
+        {"redirect_uri": "http://["},
+    ],
 )
 def test_unknown_client_and_foreign_redirect_are_refused_here(
     client: FlaskClient, changes: dict[str, str]
@@ -195,6 +200,48 @@ def test_unknown_client_and_foreign_redirect_are_refused_here(
         f"{PATH}/authorize?{urlencode({**ASKED, **changes})}", data={"person": "m.silva"}
     )
     assert (answer.status_code, "Location" in answer.headers) == (400, False)
+
+
+@pytest.mark.parametrize(
+    "host", ["attacker.example", "localhost.attacker.example:8000", "192.168.1.5:8000", "[", ""]
+)
+def test_provider_answers_no_other_host(client: FlaskClient, host: str) -> None:
+    """A name of an attacker's that leads to this machine (DNS rebinding)."""
+    for path in ("keys", ".well-known/openid-configuration", f"authorize?{urlencode(ASKED)}"):
+        shown = client.get(f"{PATH}/{path}", headers={"Host": host})
+        assert shown.status_code in (400, 421), path
+    choice = {"data": {"person": "m.silva"}, "headers": {"Host": host}}
+    chosen = client.post(f"{PATH}/authorize?{urlencode(ASKED)}", **choice)
+    assert (chosen.status_code in (400, 421), "Location" in chosen.headers) == (True, False)
+
+
+@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1:9", "[::1]:8000", "a.localhost"])
+def test_provider_answers_this_machine(client: FlaskClient, host: str) -> None:
+    own = {"Host": host, "Origin": f"http://{host}"}
+    assert client.get(f"{PATH}/keys", headers={"Host": host}).status_code == 200
+    choice = {"data": {"person": "m.silva"}, "headers": own}
+    assert client.post(f"{PATH}/authorize?{urlencode(ASKED)}", **choice).status_code == 303
+
+
+def test_provider_answers_its_issuers_host(shop: Ports, client: FlaskClient) -> None:
+    save_base_url(shop, OPERATOR, "https://demo.example.com")
+    set_up_demo_provider(shop, OPERATOR)
+    back = "https://demo.example.com/console/sign-in/with/demo/callback"
+    asked = {**ASKED, "redirect_uri": back}
+    url = f"{PATH}/authorize?{urlencode(asked)}"
+    own = {"Host": "demo.example.com", "Origin": "https://demo.example.com"}
+    choice = {"data": {"person": "m.silva"}}
+    assert client.post(url, headers=own, **choice).status_code == 303
+    other = {**own, "Origin": "https://attacker.example"}
+    assert client.post(url, headers=other, **choice).status_code == 403
+
+
+@pytest.mark.parametrize("origin", ["https://attacker.example", "http://localhost:9", "null", "x"])
+def test_no_other_page_chooses_a_person(client: FlaskClient, origin: str) -> None:
+    headers = {"Host": "localhost:8000", "Origin": origin}
+    url = f"{PATH}/authorize?{urlencode(ASKED)}"
+    chosen = client.post(url, data={"person": "m.silva"}, headers=headers)
+    assert (chosen.status_code, "Location" in chosen.headers) == (403, False)
 
 
 def test_only_linked_demo_staff_can_be_chosen(client: FlaskClient) -> None:

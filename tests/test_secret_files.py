@@ -1,15 +1,29 @@
 """Secrets in files: SECRET_KEY_FILE and the like."""
 
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from app.factory import create_app
-from app.settings import DEVELOPMENT_SECRET, Settings, SettingsError, load_settings
+from app.lazy_credentials import LazyEncryption
+from app.ports.encryption import DecryptionError
+from app.settings import PUBLISHED_SECRET, Settings, SettingsError, load_settings
 from tests.commands.real_installation import at_a_terminal
 from tests.fakes.keys import SECRET
 from tests.test_settings import PRODUCTION
+
+ROOT = Path(__file__).parents[1]
+_PRINT_SECRET = """
+import sys
+from pathlib import Path
+from app.secret_files import own_secret
+print(own_secret(Path(sys.argv[1])))
+"""
 
 SECRETS = {
     setting.name.upper(): value
@@ -64,9 +78,9 @@ def test_parts_of_a_former_key_sign_no_cookies_in_production() -> None:
 
 
 def test_key_of_development_is_no_former_key_in_production() -> None:
-    former = {"SECRET_KEY_FALLBACKS": f"{DEVELOPMENT_SECRET},{'f' * 40}"}
+    former = {"SECRET_KEY_FALLBACKS": f"{PUBLISHED_SECRET},{'f' * 40}"}
     assert problem({**PRODUCTION, **former}).startswith("SECRET_KEY_FALLBACKS: everyone knows")
-    assert DEVELOPMENT_SECRET in load_settings(former).secret_key_fallbacks
+    assert PUBLISHED_SECRET in load_settings(former).secret_key_fallbacks
 
 
 def test_other_settings_have_no_file(tmp_path: Path) -> None:
@@ -117,3 +131,78 @@ def test_secret_key_can_be_changed_by_commands(sqlite_url: str, tmp_path: Path) 
     assert both.run("keys", "reseal", "--short").stdout.splitlines()[0] == "signing keys\t3\t3\t0"
     assert "stored secrets\tfine" in both.run("doctor", "--short").stdout
     assert "signing keys\tfine" in lost.run("doctor", "--short").stdout
+
+
+@pytest.fixture
+def instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder ``instance`` that doesn't exist yet."""
+    folder = tmp_path / "instance"
+    monkeypatch.setattr("app.settings._INSTANCE", folder)
+    return folder
+
+
+def test_development_generates_a_secret_for_this_account_alone(instance: Path) -> None:
+    settings = load_settings({})
+    assert not instance.exists()  # only what needs it
+    secret = settings.secret
+    file = instance / "secret-key"
+    assert file.read_text() == f"{secret}\n"
+    assert (instance.stat().st_mode & 0o777, file.stat().st_mode & 0o777) == (0o700, 0o600)
+    assert len(secret) == 64
+    assert load_settings({}).secret == Settings().secret == secret
+    assert create_app(settings=Settings(database_url="sqlite://")).secret_key == secret
+    file.unlink()
+    assert load_settings({}).secret != secret
+    assert load_settings({"SECRET_KEY": "my own"}).secret == "my own"
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o660])
+def test_generated_secret_is_private_again(instance: Path, mode: int) -> None:
+    secret = Settings().secret
+    (instance / "secret-key").chmod(mode)
+    assert Settings().secret == secret
+    assert (instance / "secret-key").stat().st_mode & 0o777 == 0o600
+
+
+def test_processes_that_start_at_once_agree_on_one_secret(tmp_path: Path) -> None:
+    file = tmp_path / "instance" / "secret-key"
+    count = 8
+    together = Barrier(count, timeout=60)
+
+    def start(_: int) -> str:
+        together.wait()
+        return subprocess.run(
+            [sys.executable, "-c", _PRINT_SECRET, str(file)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=120,
+        ).stdout
+
+    with ThreadPoolExecutor(count) as pool:
+        printed = set(pool.map(start, range(count)))
+    assert printed == {file.read_text()}
+    assert len(printed.pop()) == 65
+
+
+def test_folder_that_cannot_hold_a_secret_is_named(instance: Path) -> None:
+    instance.write_text("a file")
+    with pytest.raises(SettingsError) as refused:
+        _ = Settings().secret
+    [problem] = refused.value.problems
+    assert problem.startswith(f"SECRET_KEY: must be set, because {instance}/secret-key can't be")
+
+
+def test_published_secret_is_nobodys_key(instance: Path) -> None:
+    """What everyone knows signs nothing, and still reads what it once encrypted."""
+    settings = load_settings({"SECRET_KEY": PUBLISHED_SECRET})
+    assert settings.secret == (instance / "secret-key").read_text().strip()
+    former = load_settings({"SECRET_KEY_FALLBACKS": PUBLISHED_SECRET})
+    assert former.cookie_key_fallbacks == ()
+    stored = LazyEncryption(Settings(secret_key=PUBLISHED_SECRET)).encrypt("test", "kept")
+    assert LazyEncryption(settings).decrypt("test", stored) == "kept"
+    assert not LazyEncryption(settings).has_former_keys()
+    production = load_settings({**PRODUCTION})
+    with pytest.raises(DecryptionError):
+        LazyEncryption(production).decrypt("test", stored)

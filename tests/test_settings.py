@@ -8,7 +8,7 @@ from app.domain.sign_in.rate_limits import Rate
 from app.domain.values.installation_errors import Misconfigured
 from app.domain.values.service_headers import HeaderNames
 from app.settings import (
-    DEVELOPMENT_SECRET,
+    PUBLISHED_SECRET,
     Settings,
     SettingsError,
     load_settings,
@@ -201,7 +201,7 @@ def test_production_requires_a_secret_and_a_public_url() -> None:
     assert secret.startswith("SECRET_KEY: must be set in production")
     assert address.startswith("PUBLIC_URL: must be set in production")
     assert mail.startswith("MAIL_URL: must be set in production")
-    [written_out] = problems(**{**PRODUCTION, "SECRET_KEY": DEVELOPMENT_SECRET})
+    [written_out] = problems(**{**PRODUCTION, "SECRET_KEY": PUBLISHED_SECRET})
     assert written_out.startswith("SECRET_KEY: ")
     [short] = problems(**{**PRODUCTION, "SECRET_KEY": "s" * 31})
     assert "at least 32 characters" in short

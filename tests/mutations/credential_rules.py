@@ -4,6 +4,27 @@ from tests.mutations.mutant import Mutant
 
 TOKENS = (
     Mutant(
+        "The demo's provider answers no other host",
+        "app/demo_provider.py",
+        "if not _is_own_url(provider, request.host_url):",
+        "if not request.host_url:",
+        "test_demo_provider.py",
+    ),
+    Mutant(
+        "No other page chooses a person at the demo's provider",
+        "app/demo_provider.py",
+        'if origin is not None and origin.partition("://")[2] != request.host:',
+        "if origin is None:",
+        "test_demo_provider.py",
+    ),
+    Mutant(
+        "The published key signs no cookie",
+        "app/settings.py",
+        "len(key) >= least and key != PUBLISHED_SECRET)",
+        "len(key) >= least)",
+        "test_secret_files.py",
+    ),
+    Mutant(
         "No provider gets to see what may be an imported app token",
         "app/services/identity/identify.py",
         "if foreign is not None and foreign.is_of_app:",
