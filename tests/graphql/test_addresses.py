@@ -85,7 +85,9 @@ def test_update_keeps_what_is_left_out_and_clears_what_is_null(
     api: ApiClient, customer: str
 ) -> None:
     id_ = api.run(CREATE, customer, input=POLISH)["address"]["id"]
-    assert api.run(UPDATE, customer, id=id_, input={"firstName": "Bea", "phone": None}) == {
+    assert api.run(
+        UPDATE, customer, id=id_, input={"firstName": "Bea", "phone": None, "country": "PL"}
+    ) == {
         "errors": [],
         "address": {
             "firstName": "Bea",
@@ -168,7 +170,7 @@ def test_app_manages_addresses_of_customers(ports: Ports, api: ApiClient) -> Non
         "user": {"defaultShippingAddress": {"id": id_}},
     }
     update = """mutation ($id: ID!) {
-      addressUpdate(id: $id, input: {firstName: "Ann", skipValidation: true}) {
+      addressUpdate(id: $id, input: {firstName: "Ann", country: US, skipValidation: true}) {
         errors { code } address { firstName }
       }
     }"""
@@ -283,7 +285,7 @@ def test_managers_of_customers_send_default_addresses(ports: Ports, api: ApiClie
     assert user["defaultShippingAddress"]["city"] == "WROCŁAW"
     assert user["defaultBillingAddress"] is None
     moved = {
-        "defaultShippingAddress": {"city": "Kraków"},
+        "defaultShippingAddress": {"city": "Kraków", "country": "PL"},
         "defaultBillingAddress": {**POLISH, "skipValidation": True, "postalCode": "?"},
     }
     changed = api.run(update, token, id=user["id"], input=moved)

@@ -278,6 +278,27 @@ def test_deleted_object_is_returned(ports: Ports, api: ApiClient, manager: str) 
     assert payload["group"]["permissions"] == [{"code": "MANAGE_ORDERS"}]
 
 
+def test_deletion_returns_what_was_stored(ports: Ports, api: ApiClient, manager: str) -> None:
+    new = {"email": "ann@example.com", "externalReference": "crm-7", "note": "calls on Mondays"}
+    api.run(CUSTOMER_CREATE, manager, input=new)
+    deletion = """mutation ($reference: String) {
+      customerDelete(externalReference: $reference) {
+        user { externalReference note metadata { key } } errors { code }
+      }
+    }"""
+    assert api.run(deletion, manager, reference="crm-7") == {
+        "user": {
+            "externalReference": "crm-7",
+            "note": "calls on Mondays",
+            "metadata": [],
+        },
+        "errors": [],
+    }
+    assert error_codes(api.run(deletion.replace("errors { code }", ERRORS), manager)) == [
+        ("id", "REQUIRED")
+    ]
+
+
 def test_second_factors_of_staff_are_reset(api: ApiClient, ports: Ports, manager: str) -> None:
     ann = make_staff(ports, "ann@example.com")
     add_unusable_passkey(ports, ann)

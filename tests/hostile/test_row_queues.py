@@ -18,7 +18,7 @@ from app.domain.values.ids import to_global_id
 from app.models import CheckoutRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind, account
-from app.services.accounts.account_details import Details, update_account, update_customer_account
+from app.services.accounts.account_details import Details, update_account
 from app.services.commerce.cart_lines import LineInput
 from app.services.commerce.checkouts import update_checkout_lines
 from app.services.commerce.products import ProductInput, create_product
@@ -121,11 +121,11 @@ def test_changes_of_one_cart_stop_neither_others_nor_sign_ins(server: Ports) -> 
 
 
 def test_an_app_that_changes_one_customer_stops_nobody_else(server: Ports) -> None:
-    _, token = make_app(server, "an app", Permission.MANAGE_USERS)
+    _, token = make_app(server, "an app", Permission.IMPERSONATE_USER)
     actor = identify(server, visit(token)).actor
     key = make_user(server)
     customer = to_global_id("User", key)
-    work = partial(update_customer_account, server, actor, customer, Details(first_name="Eve"))
+    work = partial(update_account, server, actor, Details(first_name="Eve"), customer)
     assert_others_go_on(server, account(key), UserRecord, key, work, other_people(server))
 
 

@@ -4,6 +4,13 @@ from tests.mutations.mutant import Mutant
 
 ACCOUNTS = (
     Mutant(
+        "An app acts only for customers",
+        "app/services/accounts/account_details.py",
+        "    if user is None or user.is_staff:",
+        "    if user is None:",
+        "services/accounts/test_account_details.py",
+    ),
+    Mutant(
         "Staff remove only direct permissions that they hold",
         "app/services/people/staff.py",
         '        withdrawal_problem(actor, removed, "removePermissions"),\n',

@@ -31,6 +31,7 @@ _DID = {
     "app_token.create": translatable("created a token for"),
     "app_token.revoke": translatable("revoked a token of"),
     "app_token.rotate": translatable("replaced a token of"),
+    "checkout.attach": translatable("attached a cart to"),
     "customer.create": translatable("created the customer"),
     "customer.delete": translatable("deleted the customer"),
     "customer.invite": translatable("sent an invitation to"),

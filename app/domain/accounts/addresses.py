@@ -81,7 +81,10 @@ class Address(AddressDetails):
 
 @dataclass(frozen=True, slots=True)
 class AddressChange:
-    """New details; ``ABSENT`` keeps one. ``skips_validation`` leaves out the country's rules."""
+    """New details; ``ABSENT`` keeps one. ``skips_validation`` leaves out the country's rules.
+
+    Every change names the country, as in Saleor: the other details are checked by its rules.
+    """
 
     first_name: str | Absent = ABSENT
     last_name: str | Absent = ABSENT
@@ -91,7 +94,7 @@ class AddressChange:
     city: str | Absent = ABSENT
     city_area: str | Absent = ABSENT
     postal_code: str | Absent = ABSENT
-    country: str | Absent = ABSENT
+    country: str = ""
     country_area: str | Absent = ABSENT
     phone: str | Absent = ABSENT
     skips_validation: bool = False

@@ -1,6 +1,7 @@
 """Loads what belongs to users, for all users of a response at once."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TypeVar
 
@@ -9,6 +10,7 @@ from graphql import GraphQLResolveInfo
 from app.domain.accounts.addresses import Address
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
+from app.domain.values.errors import PermissionDenied
 from app.domain.values.metadata import Metadata
 from app.graphql.loaders.lists import MAX_AT_ONCE, ListedKeys
 from app.ports import Ports
@@ -102,6 +104,17 @@ class AccountLoader:
             return external_references_of_users(self._ports, self._actor, users, self._proven)
 
         return self._load(user, self._references, read) or None
+
+    def keep(self, user: User) -> None:
+        """Load what the caller sees of ``user``, who is deleted next."""
+        for read in (
+            self.public_metadata,
+            self.private_metadata,
+            self.note,
+            self.external_reference,
+        ):
+            with suppress(PermissionDenied):
+                read(user)
 
     def second_factors(self, user: User) -> tuple[ListedFactor, ...]:
         """Return them; raises ``PermissionDenied`` as ``second_factors_of_users`` does."""

@@ -7,12 +7,12 @@ from graphql import GraphQLResolveInfo
 
 from app.domain.values.unset import ABSENT, Absent
 from app.graphql.context import RequestContext
-from app.graphql.mutations.addresses import AddressInput, sent_address
+from app.graphql.mutations.addresses import CUSTOMER_ID, AddressInput, sent_address
 from app.graphql.mutations.metadata import MetadataInput, pairs
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.accounts.account_confirmation import confirm_account
 from app.services.accounts.account_deletions import delete_account, request_account_deletion
-from app.services.accounts.account_details import Details, update_account, update_customer_account
+from app.services.accounts.account_details import Details, update_account
 from app.services.accounts.email_changes import confirm_email_change, request_email_change
 from app.services.accounts.registration import NewAccount, register_account
 
@@ -122,10 +122,10 @@ class AccountMutations(graphene.ObjectType):
     account_update = graphene.Field(
         AccountUpdate,
         description=(
-            "Updates details of the signed-in user, or of a customer with "
-            "MANAGE_USERS. Not available to dashboard extensions."
+            "Updates details of the signed-in user, or of the customer an app with "
+            "IMPERSONATE_USER acts for. Not available to dashboard extensions."
         ),
-        customer_id=graphene.ID(description="The customer to update. Requires MANAGE_USERS."),
+        customer_id=graphene.ID(description=CUSTOMER_ID),
         input=graphene.NonNull(AccountInput),
     )
     request_email_change = graphene.Field(
@@ -222,10 +222,8 @@ class AccountMutations(graphene.ObjectType):
             pairs(input.get("metadata") or []),
             language(input),
         )
-        if customer_id is None:
-            return AccountUpdate(user=update_account(context.ports, context.actor, details))
-        user = update_customer_account(context.ports, context.actor, customer_id, details)
-        return AccountUpdate(user=user)
+        user = update_account(context.ports, context.actor, details, customer_id)
+        return AccountUpdate(user=context.proven(user, is_owner=False))
 
     @staticmethod
     @answers(RequestEmailChange)
@@ -271,7 +269,9 @@ class AccountMutations(graphene.ObjectType):
         _root: object, info: GraphQLResolveInfo, token: str
     ) -> AccountDelete:
         context: RequestContext = info.context
-        return AccountDelete(user=delete_account(context.ports, context.actor, token=token))
+        keep = context.loaders(info).accounts.keep
+        user = delete_account(context.ports, context.actor, token=token, before=keep)
+        return AccountDelete(user=user)
 
 
 def language(input: dict[str, Any]) -> str | Absent:

@@ -24,11 +24,15 @@ from app.services.accounts.addresses import (
 _USER, _ADDRESS = "app.graphql.types.users.User", "app.graphql.types.addresses.Address"
 _KIND = "app.graphql.types.addresses.AddressTypeEnum"
 _ID = graphene.NonNull(graphene.ID, description="The global ID of the address.")
+CUSTOMER_ID = (
+    "The customer an app acts for: required for apps, which need IMPERSONATE_USER, and refused "
+    "for users."
+)
 _STAFF = "of a customer. Addresses of staff are for people who manage staff"
 
 
 class AddressInput(graphene.InputObjectType):
-    """An address. In an update, omitted fields keep their values."""
+    """An address. In an update, omitted fields but the country keep their values."""
 
     first_name = graphene.String(description="The recipient's given name.")
     last_name = graphene.String(description="The recipient's family name.")
@@ -39,7 +43,8 @@ class AddressInput(graphene.InputObjectType):
     city_area = graphene.String(description="The district.")
     postal_code = graphene.String(description="The postal code, checked by the country's rules.")
     country = graphene.InputField(
-        "app.graphql.types.addresses.CountryCode", description="The country; required."
+        "app.graphql.types.addresses.CountryCode",
+        description="The country; required, in updates too.",
     )
     country_area = graphene.String(
         description="The state or province; one of the country's, if it has a list."
@@ -49,7 +54,8 @@ class AddressInput(graphene.InputObjectType):
     )
     skip_validation = graphene.Boolean(
         default_value=False,
-        description="Store it without the country's rules. Requires MANAGE_USERS.",
+        description="Store it without the country's rules. Requires MANAGE_USERS, or "
+        "IMPERSONATE_USER for an app that acts for a customer.",
     )
 
 
@@ -105,13 +111,13 @@ class OwnAddressMutations(graphene.ObjectType):
     account_address_create = graphene.Field(
         AccountAddressCreate,
         description=(
-            "Adds an address to the signed-in user's account, or to a "
-            "customer's with MANAGE_USERS. If there are 100 addresses, the "
+            "Adds an address to the signed-in user's account, or to that of the customer "
+            "an app with IMPERSONATE_USER acts for. If there are 100 addresses, the "
             "oldest that isn't a default is deleted. Not available to "
             "dashboard extensions."
         ),
         input=graphene.NonNull(AddressInput),
-        customer_id=graphene.ID(description="A customer; needs MANAGE_USERS."),
+        customer_id=graphene.ID(description=CUSTOMER_ID),
         type=graphene.Argument(_KIND, description="What to make it the default for."),
     )
     account_address_update = graphene.Field(
@@ -155,6 +161,7 @@ class OwnAddressMutations(graphene.ObjectType):
         changed = create_address(
             context.ports, context.actor, change, customer_id=customer_id, kind=type
         )
+        context.proven(changed.user, is_owner=False)
         return AccountAddressCreate(**_shown(changed))
 
     @staticmethod

@@ -143,10 +143,14 @@ class CheckoutMutations(graphene.ObjectType):
     checkout_customer_attach = graphene.Field(
         CheckoutCustomerAttach,
         description=(
-            "Attaches an anonymous checkout to the signed-in customer. From then on only "
-            "that customer can access it."
+            "Attaches an anonymous checkout to the signed-in user, or to a customer. From then "
+            "on only that customer can access it."
         ),
         id=_ID,
+        customer_id=graphene.ID(
+            description="The customer, if it isn't the caller: required for apps. Requires "
+            "IMPERSONATE_USER."
+        ),
     )
     checkout_complete = graphene.Field(
         CheckoutComplete,
@@ -207,10 +211,10 @@ class CheckoutMutations(graphene.ObjectType):
     @staticmethod
     @answers(CheckoutCustomerAttach)
     def resolve_checkout_customer_attach(
-        _root: object, info: GraphQLResolveInfo, id: str
+        _root: object, info: GraphQLResolveInfo, id: str, customer_id: str | None = None
     ) -> CheckoutCustomerAttach:
         context: RequestContext = info.context
-        checkout = attach_checkout(context.ports, context.actor, id)
+        checkout = attach_checkout(context.ports, context.actor, id, customer_id)
         return CheckoutCustomerAttach(checkout=checkout)
 
     @staticmethod

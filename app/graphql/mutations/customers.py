@@ -176,7 +176,8 @@ class CustomerMutations(graphene.ObjectType):
         external_reference: str | None = None,
     ) -> CustomerDelete:
         context: RequestContext = info.context
-        user = delete_customer(context.ports, context.actor, id, external_reference)
+        keep = context.loaders(info).accounts.keep
+        user = delete_customer(context.ports, context.actor, id, external_reference, before=keep)
         return CustomerDelete(user=user)
 
 

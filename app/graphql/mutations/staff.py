@@ -163,7 +163,8 @@ class StaffMutations(graphene.ObjectType):
     @answers(StaffDelete)
     def resolve_staff_delete(_root: object, info: GraphQLResolveInfo, id: str) -> StaffDelete:
         context: RequestContext = info.context
-        return StaffDelete(user=delete_staff(context.ports, context.actor, id))
+        keep = context.loaders(info).accounts.keep
+        return StaffDelete(user=delete_staff(context.ports, context.actor, id, before=keep))
 
     @staticmethod
     @answers(UserSecondFactorReset)

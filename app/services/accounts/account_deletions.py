@@ -14,7 +14,7 @@ from app.ports import Ports
 from app.services.accounts.email_links import WORTHLESS, make_link, open_link, require_redirect
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only
-from app.services.identity.users import load_user, snapshot_of
+from app.services.identity.users import BeforeDeletion, ignore_deletion, load_user, snapshot_of
 from app.services.outbox.publisher import add_event, add_mail
 from app.services.sign_in.reauthentication import own_id
 
@@ -48,7 +48,9 @@ def request_account_deletion(ports: Ports, actor: Actor, *, redirect_url: str) -
 
 
 @account_owner_only
-def delete_account(ports: Ports, actor: Actor, *, token: str) -> User:
+def delete_account(
+    ports: Ports, actor: Actor, *, token: str, before: BeforeDeletion = ignore_deletion
+) -> User:
     """Delete the caller's account by the token of a mailed link (`accountDelete`).
 
     Returns what it was. Refuses DELETE_STAFF_ACCOUNT for staff; INVALID on ``token`` for a bad,
@@ -63,6 +65,7 @@ def delete_account(ports: Ports, actor: Actor, *, token: str) -> User:
         if opened.user.id != user_id:
             raise Refused(WORTHLESS)
         gone = load_user(session, opened.user.id)
+        before(gone)
         snapshot = snapshot_of(gone)
         add_event(ports, actor, session, AccountDeleted(gone.id, snapshot=snapshot))
         add_event(ports, actor, session, CustomerDeleted(gone.id, snapshot=snapshot))

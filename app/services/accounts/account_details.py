@@ -21,7 +21,7 @@ from app.ports import Ports
 from app.ports.database import account
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
-from app.services.authorization.register import account_owner_only, part, requires
+from app.services.authorization.register import account_owner_only, part, users_or
 from app.services.identity.users import load_caller, load_user
 from app.services.outbox.publisher import add_event
 from app.services.sign_in.reauthentication import own_id
@@ -42,19 +42,20 @@ class Details:
     language_code: str | Absent = ABSENT
 
 
-@account_owner_only
-def update_account(ports: Ports, actor: Actor, details: Details) -> User:
-    """Change the caller's own details (`accountUpdate`).
+@users_or(Permission.IMPERSONATE_USER)
+def update_account(
+    ports: Ports, actor: Actor, details: Details, customer_id: str | None = None
+) -> User:
+    """Change the caller's own details, or those of the customer an app acts for.
 
-    Refuses INVALID on each name, REQUIRED and INVALID on ``metadata``, and what
-    ``checked_address`` does; only MANAGE_USERS skips an address's validation.
+    (`accountUpdate`.) Refuses INVALID on each name, REQUIRED and INVALID on ``metadata``, what
+    ``key_acted_for``, ``lock_acted_for`` and ``checked_address`` do.
     """
-    with ports.database.transaction() as session:
-        user = session.get(UserRecord, own_id(actor), with_for_update=True)
-        if user is None:
-            raise PermissionDenied(Caller.USER)
+    key = key_acted_for(actor, customer_id)
+    with ports.database.transaction(account(key)) as session:
+        user = lock_acted_for(actor, session, key)
         _update(ports, actor, session, user, details)
-        return load_caller(ports, session, actor, user.id)
+        return load_acted_for(ports, session, actor, user.id)
 
 
 @account_owner_only
@@ -77,22 +78,46 @@ def set_time_zone(ports: Ports, actor: Actor, name: str | None) -> None:
             record(ports, actor, session, change)
 
 
-@requires(Permission.MANAGE_USERS)
-def update_customer_account(
-    ports: Ports, actor: Actor, customer_id: str, details: Details
-) -> User:
-    """Change a customer's details (`accountUpdate` with ``customerId``, a global id).
+@part
+def key_acted_for(actor: Actor, customer_id: str | None) -> int:
+    """Return the key of the account that a change is for: the caller's, or an app's customer.
 
-    Refuses NOT_FOUND on ``customerId`` if it isn't a customer's, otherwise as ``update_account``.
+    ``customer_id`` is a global ID. Only apps name a customer: refuses on ``customerId`` REQUIRED
+    to an app that names none, INVALID to a person who does, NOT_FOUND for an ID of another type.
+    An app needs IMPERSONATE_USER; the use case declares it.
     """
-    key = key_of(customer_id, "User", field="customerId")
-    with ports.database.transaction(account(key)) as session:
-        user = session.get(UserRecord, key, with_for_update=True)
-        if user is None or user.is_staff:
-            message = "No customer has this ID."
-            raise Refused(Problem("NOT_FOUND", message, "customerId"))
-        _update(ports, actor, session, user, details)
-        return load_user(session, user.id)
+    if not actor.is_user:
+        if not customer_id:
+            message = "Apps must name the customer they act for."
+            raise Refused(Problem("REQUIRED", message, "customerId"))
+        return key_of(customer_id, "User", field="customerId")
+    if customer_id:
+        message = "Only apps can use this field."
+        raise Refused(Problem("INVALID", message, "customerId"))
+    if not actor.is_account_owner:
+        raise PermissionDenied(Caller.USER)
+    return own_id(actor)
+
+
+@part
+def lock_acted_for(actor: Actor, session: Session, user_id: int) -> UserRecord:
+    """Lock and return the account of ``key_acted_for``; an app finds only customers."""
+    user = session.get(UserRecord, user_id, with_for_update=True)
+    if actor.user_id == user_id:
+        if user is None:
+            raise PermissionDenied(Caller.USER)
+        return user
+    if user is None or user.is_staff:
+        raise Refused(Problem("NOT_FOUND", "No customer has this ID.", "customerId"))
+    return user
+
+
+@part
+def load_acted_for(ports: Ports, session: Session, actor: Actor, user_id: int) -> User:
+    """Return the account of ``key_acted_for`` as the caller sees it."""
+    if actor.user_id == user_id:
+        return load_caller(ports, session, actor, user_id)
+    return load_user(session, user_id)
 
 
 @part

@@ -23,17 +23,22 @@ from app.domain.values.ids import key_of
 from app.models import AddressRecord, UserRecord
 from app.ports import Ports
 from app.ports.database import account
-from app.services.accounts.account_details import add_user_updated
+from app.services.accounts.account_details import (
+    add_user_updated,
+    key_acted_for,
+    load_acted_for,
+    lock_acted_for,
+)
 from app.services.accounts.stored_addresses import (
     addresses_by_user,
     make_default,
+    require_validation,
     store_address,
     to_address,
     write_details,
 )
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only, public, requires, users_or
-from app.services.identity.users import load_caller, load_user
 from app.services.sign_in.reauthentication import own_id
 
 
@@ -91,7 +96,7 @@ def show_address(ports: Ports, actor: Actor, address_id: str) -> Address | None:
         return to_address(stored) if is_visible else None
 
 
-@users_or(Permission.MANAGE_USERS)
+@users_or(Permission.IMPERSONATE_USER)
 def create_address(
     ports: Ports,
     actor: Actor,
@@ -100,18 +105,15 @@ def create_address(
     customer_id: str | None = None,
     kind: AddressKind | None = None,
 ) -> ChangedAddress:
-    """Add an address to the caller's account or, with MANAGE_USERS, a customer's.
+    """Add an address to the caller's account, or to that of the customer an app acts for.
 
-    (`accountAddressCreate`.) ``kind`` makes it a default. Refuses NOT_FOUND on ``customerId``, and
-    as ``checked_address`` does; only MANAGE_USERS skips validation.
+    (`accountAddressCreate`.) ``kind`` makes it a default. Refuses as ``key_acted_for``,
+    ``lock_acted_for`` and ``checked_address`` do.
     """
-    if customer_id is not None:
-        if not actor.holds(Permission.MANAGE_USERS):
-            raise PermissionDenied(Permission.MANAGE_USERS)
-        return _create(ports, actor, key_of(customer_id, "User", field="customerId"), change, kind)
-    if not actor.is_account_owner:
-        raise PermissionDenied(Caller.USER)
-    return _create(ports, actor, own_id(actor), change, kind)
+    key = key_acted_for(actor, customer_id)
+    with ports.database.transaction(account(key)) as session:
+        user = lock_acted_for(actor, session, key)
+        return _create(ports, actor, session, user, change, kind)
 
 
 @users_or(Permission.MANAGE_USERS)
@@ -158,7 +160,10 @@ def create_user_address(
 
     Refuses NOT_FOUND on ``userId``, and as ``checked_address`` does.
     """
-    return _create(ports, actor, key_of(user_id, "User", field="userId"), change, None, "userId")
+    key = key_of(user_id, "User", field="userId")
+    with ports.database.transaction(account(key)) as session:
+        user = _owner(session, actor, key, "userId")
+        return _create(ports, actor, session, user, change, None)
 
 
 @requires(Permission.MANAGE_USERS)
@@ -201,25 +206,23 @@ def set_user_default_address(
 def _create(
     ports: Ports,
     actor: Actor,
-    user_id: int,
+    session: Session,
+    user: UserRecord,
     change: AddressChange,
     kind: AddressKind | None,
-    field: str = "customerId",
 ) -> ChangedAddress:
-    _require_validation(actor, change)
+    require_validation(actor, change)
     skipped = change.skips_validation
     details = checked_address(change.applied_to(NO_DETAILS), skips_validation=skipped)
-    with ports.database.transaction(account(user_id)) as session:
-        user = _owner(session, actor, user_id, field)
-        stored = store_address(session, user.id, details, validation_skipped=skipped)
-        if kind is not None:
-            make_default(session, stored, kind)
-        _note(ports, actor, session, user, "address.create", stored.id)
-        return _result(ports, session, actor, stored)
+    stored = store_address(session, user.id, details, validation_skipped=skipped)
+    if kind is not None:
+        make_default(session, stored, kind)
+    _note(ports, actor, session, user, "address.create", stored.id)
+    return _result(ports, session, actor, stored)
 
 
 def _update(ports: Ports, actor: Actor, address_id: str, change: AddressChange) -> ChangedAddress:
-    _require_validation(actor, change)
+    require_validation(actor, change)
     with ports.database.transaction() as session:
         stored, user = _find(session, actor, address_id)
         details = checked_address(
@@ -241,7 +244,7 @@ def _delete(ports: Ports, actor: Actor, address_id: str) -> ChangedAddress:
         session.delete(stored)
         _note(ports, actor, session, user, "address.delete", address.id)
         session.flush()
-        return ChangedAddress(address, _reload(ports, session, actor, user.id))
+        return ChangedAddress(address, load_acted_for(ports, session, actor, user.id))
 
 
 def _set_default(
@@ -254,7 +257,7 @@ def _set_default(
 ) -> User:
     make_default(session, stored, kind)
     _note(ports, actor, session, user, "address.set_default", stored.id, (kind.value.lower(),))
-    return _reload(ports, session, actor, user.id)
+    return load_acted_for(ports, session, actor, user.id)
 
 
 def _find(
@@ -300,11 +303,6 @@ def _require_writer(actor: Actor) -> None:
         raise PermissionDenied(Caller.USER, Permission.MANAGE_USERS)
 
 
-def _require_validation(actor: Actor, change: AddressChange) -> None:
-    if change.skips_validation and not actor.holds(Permission.MANAGE_USERS):
-        raise PermissionDenied(Permission.MANAGE_USERS)
-
-
 def _missing(field: str) -> Problem:
     return Problem("NOT_FOUND", "There is no such address.", field)
 
@@ -328,10 +326,6 @@ def _note(
 
 
 def _result(ports: Ports, session: Session, actor: Actor, stored: AddressRecord) -> ChangedAddress:
-    return ChangedAddress(to_address(stored), _reload(ports, session, actor, stored.user_id))
-
-
-def _reload(ports: Ports, session: Session, actor: Actor, user_id: int) -> User:
-    if actor.user_id == user_id:
-        return load_caller(ports, session, actor, user_id)
-    return load_user(session, user_id)
+    return ChangedAddress(
+        to_address(stored), load_acted_for(ports, session, actor, stored.user_id)
+    )

@@ -1,5 +1,7 @@
 """Moving an account to another address: asked for with the password, done by a link."""
 
+from dataclasses import replace
+
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -21,6 +23,7 @@ from app.services.accounts.account_details import add_user_updated
 from app.services.accounts.account_notifications import notify_account_owner
 from app.services.accounts.email_links import (
     WORTHLESS,
+    OpenedLink,
     drop_links,
     make_link,
     open_link,
@@ -37,6 +40,7 @@ from app.services.sign_in.timing_equalizer import roll_back_unless
 
 _PURPOSES = (LinkPurpose.CHANGE_EMAIL,)
 _SAME = Problem("UNIQUE", "This is already your email.", "newEmail")
+_WORTHLESS = replace(WORTHLESS, code="JWT_INVALID_TOKEN")
 _TAKEN = Problem("UNIQUE", "Another account uses this email now.", "newEmail")
 
 
@@ -77,18 +81,27 @@ def request_email_change(
 def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
     """Change the caller's email by the token of a mailed link (`confirmEmailChange`).
 
-    Refuses INVALID on ``token`` for a bad, used, expired or foreign one; UNIQUE on ``newEmail`` if
-    it was taken meanwhile. The old email gets a mail; links mailed to it stop working.
+    Refuses JWT_INVALID_TOKEN on ``token`` for a bad, used, expired or foreign one, as Saleor does;
+    UNIQUE on ``newEmail`` if it was taken meanwhile. The old email gets a mail; links mailed to it
+    stop working.
     """
     try:
         with ports.database.transaction() as session:
-            opened = open_link(ports, session, _PURPOSES, token)
-            if opened.user.id != own_id(actor):
-                raise Refused(WORTHLESS)
+            opened = _open(ports, actor, session, token)
             _move(ports, actor, session, opened.user, opened.new_email)
             return load_caller(ports, session, actor, opened.user.id)
     except IntegrityError:
         raise Refused(_TAKEN) from None
+
+
+def _open(ports: Ports, actor: Actor, session: Session, token: str) -> OpenedLink:
+    try:
+        opened = open_link(ports, session, _PURPOSES, token)
+    except Refused:
+        raise Refused(_WORTHLESS) from None
+    if opened.user.id != own_id(actor):
+        raise Refused(_WORTHLESS)
+    return opened
 
 
 def _promise(

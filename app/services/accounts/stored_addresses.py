@@ -135,12 +135,23 @@ def save_default(
 
 
 @part
+def require_validation(actor: Actor, change: AddressChange) -> None:
+    """Raise if ``change`` skips validation and the caller can't.
+
+    Holders of MANAGE_USERS can, and apps that act for a customer.
+    """
+    impersonates = actor.is_app and actor.holds(Permission.IMPERSONATE_USER)
+    if change.skips_validation and not (impersonates or actor.holds(Permission.MANAGE_USERS)):
+        raise PermissionDenied(Permission.MANAGE_USERS)
+
+
+@part
 def save_defaults(
     actor: Actor, session: Session, user_id: int, addresses: DefaultAddresses
 ) -> dict[str, object]:
     """Write the default addresses that were sent; return their keys for the audit log.
 
-    The user's row is locked. Refuses as ``checked_address`` does; only MANAGE_USERS skips it.
+    The user's row is locked. Refuses as ``checked_address`` does, ``require_validation`` too.
     """
     saved: dict[str, object] = {}
     for kind, change in (
@@ -149,8 +160,7 @@ def save_defaults(
     ):
         if isinstance(change, Absent):
             continue
-        if change.skips_validation and not actor.holds(Permission.MANAGE_USERS):
-            raise PermissionDenied(Permission.MANAGE_USERS)
+        require_validation(actor, change)
         stored = save_default(session, user_id, change, kind)
         saved[f"default_{kind.value.lower()}_address"] = stored.id
     return saved

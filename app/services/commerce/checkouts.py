@@ -7,14 +7,15 @@ from sqlalchemy.orm import Session
 
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import Caller
+from app.domain.authorization.permissions import Caller, Permission
 from app.domain.commerce.checkouts import TOKEN_LENGTH, Checkout, lines_problem
 from app.domain.events import CheckoutCreated, CheckoutUpdated
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
 from app.models import CheckoutLineRecord, CheckoutRecord, UserRecord
 from app.ports import Ports
-from app.services.authorization.register import public, users_only
+from app.services.audit.log import Change, record
+from app.services.authorization.register import public, users_or
 from app.services.commerce.cart_lines import LineInput, put_lines, read_quantities, refuse
 from app.services.commerce.stored_checkouts import cart_in, gone, load_checkout, open_checkout
 from app.services.outbox.publisher import add_event
@@ -120,25 +121,55 @@ def update_checkout_email(ports: Ports, actor: Actor, checkout_id: str, email: s
         return _changed(ports, actor, session, stored)
 
 
-@users_only
-def attach_checkout(ports: Ports, actor: Actor, checkout_id: str) -> Checkout:
-    """Make an anonymous cart the caller's own (`checkoutCustomerAttach`).
+@users_or(Permission.IMPERSONATE_USER)
+def attach_checkout(
+    ports: Ports, actor: Actor, checkout_id: str, customer_id: str | None = None
+) -> Checkout:
+    """Make an anonymous cart the caller's own, or a customer's (`checkoutCustomerAttach`).
 
-    Its token alone no longer gives access. Refuses NOT_FOUND on ``id``, for other people's carts
-    too.
+    Its token alone no longer gives access. ``customer_id``, a global ID, needs IMPERSONATE_USER
+    unless it is the caller's. Refuses NOT_FOUND on ``id``, for other people's carts too; on
+    ``customerId`` REQUIRED to an app that names none, NOT_FOUND unless it's a customer's.
     """
-    if actor.user_id is None:
-        raise PermissionDenied(Caller.USER)
+    owner = _future_owner(actor, customer_id)
     with ports.database.transaction(cart_in(checkout_id)) as session:
-        email = _own_email(session, actor.user_id)
+        if owner == actor.user_id:
+            email = _own_email(session, owner)
+        else:
+            email = _customer_email(session, owner)
         stored = open_checkout(session, actor, checkout_id)
-        if stored.user_id not in (None, actor.user_id):
+        if stored.user_id not in (None, owner):
             raise gone()
         if stored.user_id is not None:
             return _loaded(session, actor, stored)
-        stored.user_id = actor.user_id
+        stored.user_id = owner
         stored.email = stored.email or email
+        if owner != actor.user_id:
+            after: dict[str, object] = {"checkout": stored.id}
+            change = Change("checkout.attach", "User", owner, email, after=after)
+            record(ports, actor, session, change)
         return _changed(ports, actor, session, stored)
+
+
+def _future_owner(actor: Actor, customer_id: str | None) -> int:
+    if customer_id:
+        key = key_of(customer_id, "User", field="customerId")
+        if key != actor.user_id and not actor.holds(Permission.IMPERSONATE_USER):
+            raise PermissionDenied(Permission.IMPERSONATE_USER)
+        return key
+    if actor.user_id is None:
+        message = "Apps must name the customer they act for."
+        raise Refused(Problem("REQUIRED", message, "customerId"))
+    return actor.user_id
+
+
+def _customer_email(session: Session, user_id: int) -> str:
+    """Return a customer's email; the account is not deleted until this transaction is done."""
+    query = select(UserRecord.email).where(UserRecord.id == user_id, ~UserRecord.is_staff)
+    email = session.scalar(query.with_for_update(read=True, key_share=True))
+    if email is None:
+        raise Refused(Problem("NOT_FOUND", "No customer has this ID.", "customerId"))
+    return email
 
 
 def _address(email: str) -> str:

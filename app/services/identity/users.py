@@ -1,6 +1,6 @@
 """Load people in a transaction, and make snapshots for deletions."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from datetime import datetime
 
@@ -22,7 +22,15 @@ from app.services.authorization.live_sessions import (
 )
 from app.services.authorization.register import part
 
+BeforeDeletion = Callable[[User], object]
+"""What a use case that deletes a user calls first, to read what the answer shows of them."""
+
 _KEPT = (str, int, bool, type(None))
+
+
+@part
+def ignore_deletion(_user: User) -> None:
+    """Read nothing before a user is deleted."""
 
 
 @part

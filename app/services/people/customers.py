@@ -24,7 +24,7 @@ from app.services.accounts.email_links import redirect_refusal
 from app.services.accounts.stored_addresses import save_defaults
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part, requires
-from app.services.identity.users import load_user, snapshot_of
+from app.services.identity.users import BeforeDeletion, ignore_deletion, load_user, snapshot_of
 from app.services.outbox.publisher import add_event
 from app.services.people.invitations import invite
 from app.services.people.notes import has_reference
@@ -135,7 +135,12 @@ def update_customer(
 
 @requires(Permission.MANAGE_USERS)
 def delete_customer(
-    ports: Ports, actor: Actor, customer_id: str | None, external_reference: str | None = None
+    ports: Ports,
+    actor: Actor,
+    customer_id: str | None,
+    external_reference: str | None = None,
+    *,
+    before: BeforeDeletion = ignore_deletion,
 ) -> User:
     """Delete a customer with all that is theirs (`customerDelete`), and return who it was.
 
@@ -144,17 +149,24 @@ def delete_customer(
     """
     key = _key(ports, customer_id, external_reference)
     with ports.database.transaction(account(key)) as session:
-        return remove_customer(ports, actor, session, key)
+        return remove_customer(ports, actor, session, key, before)
 
 
 @part
-def remove_customer(ports: Ports, actor: Actor, session: Session, key: int) -> User:
+def remove_customer(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    key: int,
+    before: BeforeDeletion = ignore_deletion,
+) -> User:
     """Delete a customer in the transaction of ``session``; refuses as ``delete_customer``."""
     stored = _find(session, key)
     user = load_user(session, key)
     problem = deletion_problem(actor, user, is_staff=False)
     if problem is not None:
         raise Refused(problem)
+    before(user)
     session.delete(stored)
     add_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot_of(user)))
     record(ports, actor, session, Change("customer.delete", "User", key, user.email))

@@ -24,7 +24,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires_person
 from app.services.identity.account_trust import make_staff
 from app.services.identity.manageable_users import require_manageable
-from app.services.identity.users import load_user, snapshot_of
+from app.services.identity.users import BeforeDeletion, ignore_deletion, load_user, snapshot_of
 from app.services.outbox.publisher import add_event
 from app.services.people.invitations import invite
 from app.services.people.memberships import join, leave, manageable_groups
@@ -162,7 +162,9 @@ def update_staff(ports: Ports, actor: Actor, staff_id: str, changes: StaffChange
 
 
 @requires_person(Permission.MANAGE_STAFF)
-def delete_staff(ports: Ports, actor: Actor, staff_id: str) -> User:
+def delete_staff(
+    ports: Ports, actor: Actor, staff_id: str, *, before: BeforeDeletion = ignore_deletion
+) -> User:
     """Remove one of the staff with all that is theirs (`staffDelete`), and return who it was.
 
     Refuses on ``id``: NOT_FOUND, DELETE_NON_STAFF_USER for a customer, DELETE_OWN_ACCOUNT,
@@ -171,11 +173,17 @@ def delete_staff(ports: Ports, actor: Actor, staff_id: str) -> User:
     key = key_of(staff_id, "User")
     with ports.database.transaction(account(key)) as session:
         lock_grants(session)
-        return remove_staff(ports, actor, session, key)
+        return remove_staff(ports, actor, session, key, before)
 
 
 @part
-def remove_staff(ports: Ports, actor: Actor, session: Session, key: int) -> User:
+def remove_staff(
+    ports: Ports,
+    actor: Actor,
+    session: Session,
+    key: int,
+    before: BeforeDeletion = ignore_deletion,
+) -> User:
     """Delete one of the staff in the transaction of ``session``; refuses as ``delete_staff``.
 
     Call ``lock_grants`` first.
@@ -186,14 +194,15 @@ def remove_staff(ports: Ports, actor: Actor, session: Session, key: int) -> User
     if problem is not None:
         raise Refused(problem)
     require_manageable(actor, user)
+    before(user)
     with prevent_unmanageable(actor, session, "id"):
         session.delete(stored)
     add_event(ports, actor, session, StaffDeleted(key, snapshot=snapshot_of(user)))
-    before = {
+    held = {
         "permissions": sorted(permission.value for permission in user.permissions),
         "groups": sorted(group.id for group in user.groups),
     }
-    record(ports, actor, session, Change("staff.delete", "User", key, user.email, before))
+    record(ports, actor, session, Change("staff.delete", "User", key, user.email, held))
     return user
 
 

@@ -90,7 +90,7 @@ def test_skipping_validation_skips_only_the_countrys_rules() -> None:
 
 
 def test_change_keeps_what_it_leaves_out() -> None:
-    change = AddressChange(city=" Łódź ", first_name="")
+    change = AddressChange(city=" Łódź ", first_name="", country="PL")
     assert change.applied_to(POLISH) == replace(POLISH, city="Łódź", first_name="")
 
 

@@ -11,7 +11,6 @@ from tests.graphql.matrix.rules import (
     HOLDERS,
     HOLDING_PEOPLE,
     OWN_WEBHOOK,
-    PEOPLE,
     THEMSELVES,
     Row,
     Rule,
@@ -24,6 +23,7 @@ SETTINGS, STAFF, USERS = (
     (Permission.MANAGE_STAFF,),
     (Permission.MANAGE_USERS,),
 )
+IMPERSONATION = (Permission.IMPERSONATE_USER,)
 _PAGE = "http://localhost:3000/"
 _LINES = 'id: "$cart", lines: [{productId: "$product", quantity: 2}]'
 _TEMPLATE = (
@@ -37,7 +37,8 @@ EVENT_HOLDERS = Rule("- - ! + - - ! +", (Caller.STAFF,), code="MISSING_PERMISSIO
 
 MANAGERS_OF_SOME = (Caller.USER, Permission.MANAGE_USERS, Permission.MANAGE_STAFF)
 MANAGERS_THEMSELVES = Rule("- - - + - - - -", MANAGERS_OF_SOME)
-OTHERS_HOLDERS = Rule("- - - + - + - +", (Caller.USER,))
+WITHOUT_CUSTOMER = Rule("- + + + - ! - -", (Caller.USER,), code="REQUIRED")
+FOR_A_CUSTOMER = Rule("- ! ! ! - + ! !", (Caller.USER,), code="INVALID")
 OWN_OR_HOLDERS = Rule("- o o + - + - +", (Caller.USER,))
 CUSTOMERS_METADATA = Rule("- - - + - + - +", MANAGERS_OF_SOME)
 STAFF_METADATA = Rule("- - - + - - - +", MANAGERS_OF_SOME)
@@ -77,14 +78,14 @@ ACCOUNTS = {
     "confirmAccount": Row(
         EVERYBODY, 'email: "customer@example.com", token: "x"', codes=("INVALID",)
     ),
-    "accountUpdate": Row(THEMSELVES, 'input: {firstName: "Ann"}'),
-    "accountUpdate of another": Row(
-        HOLDERS, 'customerId: "$customer", input: {firstName: "Ann"}', USERS
+    "accountUpdate": Row(WITHOUT_CUSTOMER, 'input: {firstName: "Ann"}', IMPERSONATION),
+    "accountUpdate for a customer": Row(
+        FOR_A_CUSTOMER, 'customerId: "$customer", input: {firstName: "Ann"}', IMPERSONATION
     ),
     "requestEmailChange": Row(
         THEMSELVES, f'newEmail: "new@example.com", password: "{PASSWORD}", redirectUrl: "{_PAGE}"'
     ),
-    "confirmEmailChange": Row(THEMSELVES, 'token: "x"', codes=("INVALID",)),
+    "confirmEmailChange": Row(THEMSELVES, 'token: "x"', codes=("JWT_INVALID_TOKEN",)),
     "accountRequestDeletion": Row(CUSTOMERS_THEMSELVES, f'redirectUrl: "{_PAGE}"'),
     "accountDelete": Row(CUSTOMERS_THEMSELVES, 'token: "x"', codes=("INVALID",)),
     "userAvatarUpdate": Row(THEMSELVES, "image: $$file"),
@@ -109,17 +110,19 @@ PEOPLE_OF_THE_SHOP = {
 }
 _ADDRESS = 'input: {country: PL, city: "A", postalCode: "00-001", streetAddress1: "B"}'
 ADDRESSES = {
-    "accountAddressCreate": Row(THEMSELVES, _ADDRESS, USERS),
-    "accountAddressCreate of another": Row(
-        OTHERS_HOLDERS, f'customerId: "$customer", {_ADDRESS}', USERS
+    "accountAddressCreate": Row(WITHOUT_CUSTOMER, _ADDRESS, IMPERSONATION),
+    "accountAddressCreate for a customer": Row(
+        FOR_A_CUSTOMER, f'customerId: "$customer", {_ADDRESS}', IMPERSONATION
     ),
-    "accountAddressUpdate": Row(OWN_OR_HOLDERS, 'id: "$address", input: {city: "C"}', USERS),
+    "accountAddressUpdate": Row(
+        OWN_OR_HOLDERS, 'id: "$address", input: {country: PL, city: "C"}', USERS
+    ),
     "accountAddressDelete": Row(OWN_OR_HOLDERS, 'id: "$address"', USERS),
     "accountSetDefaultAddress": Row(
         Rule("- o o o - - - -", (Caller.USER,)), 'id: "$address", type: BILLING'
     ),
     "addressCreate": Row(HOLDERS, f'userId: "$customer", {_ADDRESS}', USERS),
-    "addressUpdate": Row(HOLDERS, 'id: "$address", input: {city: "C"}', USERS),
+    "addressUpdate": Row(HOLDERS, 'id: "$address", input: {country: PL, city: "C"}', USERS),
     "addressDelete": Row(HOLDERS, 'id: "$address"', USERS),
     "addressSetDefault": Row(
         HOLDERS, 'addressId: "$address", userId: "$customer", type: BILLING', USERS
@@ -165,7 +168,9 @@ SHOP = {
     "checkoutLinesUpdate": Row(EVERYBODY, _LINES),
     "checkoutLinesDelete": Row(EVERYBODY, 'id: "$cart", linesIds: ["$line"]'),
     "checkoutEmailUpdate": Row(EVERYBODY, 'id: "$cart", email: "new@example.com"'),
-    "checkoutCustomerAttach": Row(PEOPLE, 'id: "$cart"'),
+    "checkoutCustomerAttach": Row(
+        Rule("- + + + - ! + +", (Caller.USER,), code="REQUIRED"), 'id: "$cart"', IMPERSONATION
+    ),
     "checkoutComplete": Row(EVERYBODY, 'id: "$cart"'),
 }
 INTEGRATIONS = {

@@ -50,7 +50,6 @@ class Rule:
 #                                 . . . . . . . extension with
 EVERYBODY = Rule("                + + + + + + + +")
 SIGNED_IN = Rule("                o + + + o o + +")
-PEOPLE = Rule("                   - + + + - - + +", (Caller.USER,))
 THEMSELVES = Rule("               - + + + - - - -", (Caller.USER,))
 STAFF = Rule("                    - - + + - - + +", (Caller.STAFF,))
 APPS = Rule("                     - - - - + + - -", (Caller.APP,))

@@ -6,13 +6,13 @@ import pytest
 
 from app.domain.accounts.addresses import AddressChange
 from app.domain.authorization.actor import Actor, ActorKind
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Caller, Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.unset import ABSENT
 from app.ports import Ports
-from app.services.accounts.account_details import Details, update_account, update_customer_account
+from app.services.accounts.account_details import Details, update_account
 from app.services.metadata.user_metadata import public_metadata_of_users
 from tests.builders.addresses import addresses_of
 from tests.builders.audit import trail
@@ -26,8 +26,11 @@ from tests.builders.people import (
 )
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
+from tests.services.error_codes import codes
 
-APP = Actor(ActorKind.APP, app_id=3, permissions=frozenset({Permission.MANAGE_USERS}))
+APP = Actor(
+    ActorKind.APP, app_id=3, name="crm", permissions=frozenset({Permission.IMPERSONATE_USER})
+)
 
 
 def test_user_changes_their_own_name(ports: Ports, clock: FakeClock) -> None:
@@ -84,7 +87,9 @@ def test_name_must_be_one_line(ports: Ports, name: str) -> None:
 
 
 def test_apps_and_anonymous_callers_have_no_account(ports: Ports) -> None:
-    for actor in (NOBODY, APP, replace(actor_of(ports, make_user(ports)), app_id=3)):
+    powerless = replace(APP, permissions=frozenset())
+    extension = replace(actor_of(ports, make_user(ports)), app_id=3)
+    for actor in (NOBODY, powerless, extension):
         with pytest.raises(PermissionDenied):
             update_account(ports, actor, Details("Ann"))
 
@@ -95,32 +100,47 @@ def test_deleted_user_is_anonymous(ports: Ports) -> None:
         update_account(ports, actor, Details("Ann"))
 
 
-def test_customer_managers_change_names(ports: Ports) -> None:
-    customer = make_user(ports)
-    staff = make_staff(ports, "staff@example.com", Permission.MANAGE_USERS)
-    for actor, name in ((APP, "Ann"), (actor_of(ports, staff), "Bea")):
-        user = update_customer_account(ports, actor, to_global_id("User", customer), Details(name))
-        assert user.first_name == name
-    assert [event.principal for event in events(ports)] == [("App", 3), ("User", staff)]
+def test_app_acts_for_a_customer_and_both_are_audited(ports: Ports) -> None:
+    customer = make_user(ports, "ann@example.com")
+    user = update_account(ports, APP, Details("Ann"), to_global_id("User", customer))
+    assert (user.id, user.first_name) == (customer, "Ann")
+    [event] = events(ports)
+    assert event.principal == ("App", 3)
+    [row] = trail(ports, "account.update")
+    assert (row.actor_name, row.actor_app_id) == ("crm", 3)
+    assert (row.subject_name, row.subject_id) == ("ann@example.com", str(customer))
 
 
-def test_customer_account_update_finds_only_customers(ports: Ports) -> None:
+@pytest.mark.parametrize("customer_id", [None, ""])
+def test_app_must_name_the_customer(ports: Ports, customer_id: str | None) -> None:
+    with pytest.raises(Refused) as refused:
+        update_account(ports, APP, Details("Ann"), customer_id)
+    assert codes(refused) == [("customerId", "REQUIRED")]
+
+
+def test_app_acts_only_for_customers(ports: Ports) -> None:
     staff = to_global_id("User", make_staff(ports))
-    for id_ in (staff, to_global_id("User", 4711), to_global_id("App", 1), "garbage", ""):
+    for id_ in (staff, to_global_id("User", 4711), to_global_id("App", 1), "garbage"):
         with pytest.raises(Refused) as refused:
-            update_customer_account(ports, APP, id_, Details("Ann"))
-        (problem,) = refused.value.problems
-        assert (problem.field, problem.code) == ("customerId", "NOT_FOUND")
+            update_account(ports, APP, Details("Ann"), id_)
+        assert codes(refused) == [("customerId", "NOT_FOUND")]
 
 
-def test_names_can_be_changed_by_customer_managers_only(ports: Ports) -> None:
+def test_only_apps_with_impersonate_user_act_for_customers(ports: Ports) -> None:
     customer = make_user(ports)
-    staff = actor_of(ports, make_staff(ports))
-    own = actor_of(ports, customer)
-    for actor in (NOBODY, staff, own, replace(APP, permissions=frozenset())):
+    id_ = to_global_id("User", customer)
+    powerless = replace(APP, permissions=ALL_PERMISSIONS - {Permission.IMPERSONATE_USER})
+    for actor in (NOBODY, powerless):
         with pytest.raises(PermissionDenied) as denied:
-            update_customer_account(ports, actor, "garbage", Details("Ann"))
-        assert denied.value.required == (Permission.MANAGE_USERS,)
+            update_account(ports, actor, Details("Ann"), id_)
+        assert denied.value.required == (Caller.USER, Permission.IMPERSONATE_USER)
+    boss = actor_of(ports, make_staff(ports, "boss@example.com", *ALL_PERMISSIONS))
+    extension = replace(boss, app_id=3)
+    for actor in (actor_of(ports, customer), boss, extension):
+        with pytest.raises(Refused) as refused:
+            update_account(ports, actor, Details("Ann"), id_)
+        assert codes(refused) == [("customerId", "INVALID")]
+    assert user_as_stored(ports, customer).first_name == ""
 
 
 def test_account_update_adds_and_changes_default_addresses(ports: Ports) -> None:
@@ -130,7 +150,7 @@ def test_account_update_adds_and_changes_default_addresses(ports: Ports) -> None
         street_address_1="Długa 1", city="OPOLE", postal_code="45-001", country="PL"
     )
     update_account(ports, own, Details(billing_address=new))
-    update_account(ports, own, Details(billing_address=AddressChange(street_address_1="Długa 2")))
+    update_account(ports, own, Details(billing_address=replace(new, street_address_1="Długa 2")))
     (address,) = addresses_of(ports, key)
     assert (address.street_address_1, address.city) == ("Długa 2", "OPOLE")
     assert address.is_default_billing_address

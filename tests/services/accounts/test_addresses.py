@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from sqlalchemy import select
@@ -9,7 +10,7 @@ from sqlalchemy import select
 from app.domain.accounts.addresses import MAX_ADDRESSES, AddressChange, AddressKind
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, ActorKind
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
 from app.models import AddressRecord, UserRecord
@@ -67,7 +68,7 @@ def test_customer_adds_changes_and_deletes_an_address(ports: Ports, clock: FakeC
         clock.now(),
     )
     id_ = global_id(added.address.id)
-    changed = update_address(ports, own, id_, AddressChange(first_name="Ann"))
+    changed = update_address(ports, own, id_, AddressChange(first_name="Ann", country="PL"))
     assert changed.address == replace(added.address, first_name="Ann")
     assert addresses_of(ports, key) == [changed.address]
     assert delete_address(ports, own, id_).address == changed.address
@@ -79,7 +80,7 @@ def test_audit_says_which_details_changed_but_not_how(ports: Ports) -> None:
     key = make_user(ports)
     address = make_address(ports, key)
     own = actor_of(ports, key)
-    change = AddressChange(first_name="Bea", phone="")
+    change = AddressChange(first_name="Bea", phone="", country="PL")
     update_address(ports, own, global_id(address), change)
     update_address(ports, own, global_id(address), change)
     (row,) = trail(ports, "address.update")
@@ -123,7 +124,7 @@ def test_only_managers_skip_validation(ports: Ports) -> None:
 def test_invalid_address_is_refused_and_changes_nothing(ports: Ports) -> None:
     key = make_user(ports)
     own, address = actor_of(ports, key), make_address(ports, key)
-    change = AddressChange(postal_code="nowhere")
+    change = AddressChange(postal_code="nowhere", country="PL")
     assert refusal(lambda: update_address(ports, own, global_id(address), change)) == [
         ("postalCode", "INVALID")
     ]
@@ -139,7 +140,9 @@ def test_addresses_of_others_are_not_found(ports: Ports) -> None:
     other = actor_of(ports, make_user(ports, "other@example.com"))
     for id_ in (global_id(address), global_id(4711), to_global_id("User", 1), "garbage"):
         for call in (
-            lambda id_=id_: update_address(ports, other, id_, AddressChange(city="x")),
+            lambda id_=id_: update_address(
+                ports, other, id_, AddressChange(city="x", country="PL")
+            ),
             lambda id_=id_: delete_address(ports, other, id_),
             lambda id_=id_: set_default_address(ports, other, id_, AddressKind.BILLING),
         ):
@@ -154,15 +157,40 @@ def test_customer_managers_change_addresses_of_customers(ports: Ports) -> None:
     for actor in (APP, manager):
         added = create_user_address(ports, actor, id_, NEW)
         address = global_id(added.address.id)
-        update_user_address(ports, actor, address, AddressChange(city="Opole"))
+        update_user_address(ports, actor, address, AddressChange(city="Opole", country="PL"))
         set_user_default_address(ports, actor, address, id_, AddressKind.SHIPPING)
         shown = show_address(ports, actor, address)
         assert shown is not None
         assert (shown.city, shown.is_default_shipping_address) == ("OPOLE", True)
         delete_user_address(ports, actor, address)
-        own = create_address(ports, actor, NEW, customer_id=id_)
-        delete_address(ports, actor, global_id(own.address.id))
+        delete_address(ports, actor, global_id(make_address(ports, key)))
     assert addresses_of(ports, key) == []
+
+
+def test_app_adds_an_address_for_the_customer_it_acts_for(ports: Ports) -> None:
+    customer = make_user(ports, "ann@example.com")
+    id_ = to_global_id("User", customer)
+    app = replace(APP, name="crm", permissions=frozenset({Permission.IMPERSONATE_USER}))
+    unchecked = AddressChange(city="Atlantis", country="PL", skips_validation=True)
+    added = create_address(ports, app, unchecked, customer_id=id_, kind=AddressKind.BILLING)
+    assert (added.user.id, added.address.city) == (customer, "Atlantis")
+    assert added.address.is_default_billing_address
+    [row] = trail(ports, "address.create")
+    assert (row.actor_name, row.subject_name) == ("crm", "ann@example.com")
+    assert refusal(lambda: create_address(ports, app, NEW)) == [("customerId", "REQUIRED")]
+    manager = actor_of(ports, make_staff(ports, "boss@example.com", *ALL_PERMISSIONS))
+    for actor in (manager, actor_of(ports, customer)):
+        named = refusal(partial(create_address, ports, actor, NEW, customer_id=id_))
+        assert named == [("customerId", "INVALID")]
+    with pytest.raises(PermissionDenied):
+        create_address(ports, APP, NEW, customer_id=id_)
+
+
+def test_every_change_names_the_country(ports: Ports) -> None:
+    address = global_id(make_address(ports, make_user(ports, "ann@example.com")))
+    for call in (update_address, update_user_address):
+        refused = refusal(partial(call, ports, APP, address, AddressChange(city="Opole")))
+        assert refused == [("country", "REQUIRED")]
 
 
 def test_customer_managers_do_not_reach_addresses_of_staff(ports: Ports) -> None:
@@ -205,7 +233,9 @@ def test_strangers_and_extensions_change_no_address(ports: Ports) -> None:
     for actor in (NOBODY, extension, replace(APP, permissions=frozenset())):
         for call in (
             lambda actor=actor: create_address(ports, actor, NEW),
-            lambda actor=actor: update_address(ports, actor, address, AddressChange(city="x")),
+            lambda actor=actor: update_address(
+                ports, actor, address, AddressChange(city="x", country="PL")
+            ),
             lambda actor=actor: delete_address(ports, actor, address),
             lambda actor=actor: set_default_address(ports, actor, address, AddressKind.BILLING),
             lambda actor=actor: delete_user_address(ports, actor, address),

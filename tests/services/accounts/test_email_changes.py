@@ -32,7 +32,7 @@ from tests.fakes.encryption import FailingEncryption
 SHOP = "http://localhost:3000/email?lang=de"
 OLD = "customer@example.com"
 NEW = "new@example.com"
-WORTHLESS = [("token", "INVALID")]
+WORTHLESS = [("token", "JWT_INVALID_TOKEN")]
 
 
 def ask(

@@ -168,4 +168,4 @@ def test_use_cases_open_to_extensions_are_listed() -> None:
     open_to_both = {
         declaration.name for declaration in REGISTER.values() if declaration.rule is Rule.USERS
     }
-    assert open_to_both <= {"commerce.checkouts.attach_checkout"}
+    assert open_to_both == set()

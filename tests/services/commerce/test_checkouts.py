@@ -1,6 +1,7 @@
 """Carts are filled, changed and emptied by those whose they are."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 
@@ -8,7 +9,7 @@ import pytest
 from sqlalchemy import delete
 
 from app.domain.authorization.actor import Actor, ActorKind
-from app.domain.authorization.permissions import Permission
+from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.commerce.money import of_units
 from app.domain.values.errors import PermissionDenied, Refused
 from app.domain.values.ids import to_global_id
@@ -127,6 +128,27 @@ def test_anonymous_cart_can_be_attached_to_the_caller(ports: Ports) -> None:
         attach_checkout(ports, clerk, checkout_id(cart))
     kept = make_cart(ports)
     assert attach_checkout(ports, ann, checkout_id(kept)).email == EMAIL
+
+
+def test_cart_is_attached_for_a_customer(ports: Ports) -> None:
+    ann = make_user(ports, "ann@example.com")
+    staff = make_user(ports, "staff@example.com", is_staff=True)
+    id_, of_ann = checkout_id(create_checkout(ports, NOBODY)), to_global_id("User", ann)
+    app = Actor(
+        ActorKind.APP, app_id=3, name="crm", permissions=frozenset({Permission.IMPERSONATE_USER})
+    )
+    powerless = replace(app, permissions=ALL_PERMISSIONS - app.permissions)
+    for actor in (powerless, actor_of(ports, make_user(ports, "bob@example.com"))):
+        with pytest.raises(PermissionDenied):
+            attach_checkout(ports, actor, id_, of_ann)
+    for named, code in ((None, "REQUIRED"), (to_global_id("User", staff), "NOT_FOUND")):
+        with pytest.raises(Refused) as refused:
+            attach_checkout(ports, app, id_, named)
+        assert codes(refused) == [("customerId", code)]
+    owned = attach_checkout(ports, app, id_, of_ann)
+    assert (owned.user_id, owned.email) == (ann, "ann@example.com")
+    [row] = trail(ports, "checkout.attach")
+    assert (row.actor_name, row.subject_name) == ("crm", "ann@example.com")
 
 
 def test_only_real_changes_are_published(ports: Ports) -> None:
