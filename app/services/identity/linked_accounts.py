@@ -2,7 +2,8 @@
 
 An existing account is linked by email only if both sides have verified it: someone may have
 registered with another person's email here, or entered one at the provider (contract, "Single
-sign-on"; the attack is known as pre-hijacking).
+sign-on"; the attack is known as pre-hijacking). An account without a password, as staff create
+them, is linked unconfirmed: nobody chose a password for it, and linking confirms it.
 """
 
 from dataclasses import dataclass, replace
@@ -96,11 +97,12 @@ def find_or_create_account(
 
 @part
 def new_identity_problem(
-    person: ExternalPerson, *, is_known: bool, is_confirmed: bool
+    person: ExternalPerson, *, is_known: bool, is_linkable: bool
 ) -> Problem | None:
     """Return why a person who is new here can't sign in, or ``None``.
 
-    ``is_known`` is whether an account has their email, ``is_confirmed`` whether it is confirmed.
+    ``is_known`` is whether an account has their email, ``is_linkable`` whether it is confirmed or
+    has no password.
     """
     if not person.email:
         return _NAMELESS
@@ -108,7 +110,7 @@ def new_identity_problem(
         return None
     if not person.is_verified:
         return _TAKEN
-    return None if is_confirmed else _UNCONFIRMED
+    return None if is_linkable else _UNCONFIRMED
 
 
 @part
@@ -161,9 +163,8 @@ def _account(
     person = provider_person.person
     query = select(UserRecord).where(UserRecord.email == person.email).with_for_update()
     user = session.scalar(query) if person.email else None
-    problem = new_identity_problem(
-        person, is_known=user is not None, is_confirmed=user is not None and user.is_confirmed
-    )
+    is_linkable = user is not None and (user.is_confirmed or user.password_hash is None)
+    problem = new_identity_problem(person, is_known=user is not None, is_linkable=is_linkable)
     if problem is not None:
         raise Refused(problem)
     if user is None:

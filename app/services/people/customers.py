@@ -55,6 +55,7 @@ class NewCustomer:
 def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
     """Add a customer (`customerCreate`), who can sign in once they have chosen a password.
 
+    Their email is confirmed by the link with which they choose it, or by a provider's sign-in.
     Refuses REQUIRED, INVALID and UNIQUE on ``email``, INVALID on names, ``note`` and
     ``redirectUrl``, INVALID and UNIQUE on ``externalReference``, NOT_FOUND on ``customerType``,
     and what ``checked_address`` does.
@@ -75,6 +76,7 @@ def create_customer(ports: Ports, actor: Actor, new: NewCustomer) -> User:
         new.first_name,
         new.last_name,
         is_active=new.is_active,
+        is_confirmed=False,
         language_code=language,
         note=new.note,
         external_reference=new.external_reference,

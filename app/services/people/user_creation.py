@@ -40,7 +40,7 @@ _REFERENCE_TAKEN = Problem(
 
 @dataclass(frozen=True, slots=True)
 class NewUser:
-    """A new confirmed user; ``groups`` by key, no ``password`` for none.
+    """A new user; ``groups`` by key, no ``password`` for none.
 
     Without a ``language_code`` it is the shop's default language.
     """
@@ -54,6 +54,7 @@ class NewUser:
     groups: frozenset[int] = frozenset()
     password: str | None = field(default=None, repr=False)
     is_active: bool = True
+    is_confirmed: bool = True
     language_code: str = ""
     note: str = ""
     external_reference: str = ""
@@ -139,6 +140,7 @@ def store_user(
         is_staff=_is_staff(new),
         is_superuser=new.is_superuser,
         is_active=new.is_active,
+        is_confirmed=new.is_confirmed,
         language_code=new.language_code or session.get_one(ShopRecord, SHOP_ID).default_language,
         note=new.note,
         external_reference=new.external_reference or None,

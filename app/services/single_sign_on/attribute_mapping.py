@@ -54,6 +54,20 @@ class _Read:
     tells_rights: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """The account of a token's person, if there is one.
+
+    ``is_signed_out``: the token is older than a sign-out everywhere. ``is_verified`` is whether
+    its identity is, ``None`` where none is linked; ``is_linkable``: it could be linked.
+    """
+
+    user: User | None = None
+    is_signed_out: bool = False
+    is_verified: bool | None = None
+    is_linkable: bool = False
+
+
 @requires(Permission.MANAGE_PLUGINS)
 def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> MappingPreview:
     """Preview the account and permissions for a provider's ``token``; nothing changes.
@@ -129,7 +143,8 @@ def _ask(ports: Ports, provider: Provider, token: str) -> Mapping[str, object]:
 def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
     """Return what ``find_or_create_account`` would do, without writing."""
     person = read.provider_person.person
-    user, ended, verified = _account(ports, read)
+    found = _account(ports, read)
+    user, verified = found.user, found.is_verified
     linked = verified is not None
     preview = MappingPreview(
         read.kind,
@@ -139,20 +154,25 @@ def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
         email=person.email if user is None else user.email,
         provider_rules=read.provider_person.provider.use_oauth_scope_permissions,
     )
-    problem = _problem(read.provider_person, user, is_verified=verified)
-    if problem is not None or ended:
+    problem = _problem(
+        read.provider_person, user, is_verified=verified, is_linkable=found.is_linkable
+    )
+    if problem is not None or found.is_signed_out:
         reason = _SIGNED_OUT if problem is None else problem.message
         return replace(preview, outcome=MappedTo.NOBODY, reason=reason)
     return _with_rights(ports, actor, read, preview, user)
 
 
 def _problem(
-    provider_person: ProviderPerson, user: User | None, *, is_verified: bool | None
+    provider_person: ProviderPerson,
+    user: User | None,
+    *,
+    is_verified: bool | None,
+    is_linkable: bool,
 ) -> Problem | None:
     if user is None or is_verified is None:
-        confirmed = user is not None and user.is_confirmed
         problem = new_identity_problem(
-            provider_person.person, is_known=user is not None, is_confirmed=confirmed
+            provider_person.person, is_known=user is not None, is_linkable=is_linkable
         )
     else:
         problem = linked_identity_problem(provider_person, user, is_verified=is_verified)
@@ -161,11 +181,7 @@ def _problem(
     return problem
 
 
-def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]:
-    """The account, and whether the token is older than a sign-out everywhere.
-
-    The last is whether its identity is verified, ``None`` where none is linked.
-    """
+def _account(ports: Ports, read: _Read) -> _Account:
     provider_person, identity = read.provider_person, ExternalIdentityRecord
     exact, imported = provider_person.provider.issuers_here(provider_person.issuer)
     query = (
@@ -183,15 +199,21 @@ def _account(ports: Ports, read: _Read) -> tuple[User | None, bool, bool | None]
         .order_by(identity.issuer != exact)
         .limit(1)
     )
-    by_email = select(*USER_COLUMNS).where(UserRecord.email == provider_person.person.email)
+    has_no_password = UserRecord.password_hash.is_(None).label("has_no_password")
+    by_email = select(*USER_COLUMNS, has_no_password).where(
+        UserRecord.email == provider_person.person.email
+    )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
         if row is not None:
             signed_out = row.signed_out_here, row.signed_out_there
             ended = read.issued is not None and is_signed_out(read.issued, *signed_out)
-            return read_user(row), ended, row.is_verified
+            return _Account(read_user(row), is_signed_out=ended, is_verified=row.is_verified)
         found = session.execute(by_email).one_or_none() if provider_person.person.email else None
-    return (None if found is None else read_user(found)), False, None
+    if found is None:
+        return _Account()
+    user = read_user(found)
+    return _Account(user, is_linkable=user.is_confirmed or found.has_no_password)
 
 
 def _with_rights(

@@ -57,7 +57,7 @@ def change(ports: Ports, actor: Actor, key: int, **details: object) -> User:
 def test_new_customer_is_audited_and_published(ports: Ports, clerk: Actor) -> None:
     ann = create_customer(ports, clerk, NewCustomer(" Ann@Example.com", "Ann", "Lee"))
     assert (ann.email, ann.first_name, ann.last_name) == ("ann@example.com", "Ann", "Lee")
-    assert (ann.is_staff, ann.is_active, ann.is_confirmed) == (False, True, True)
+    assert (ann.is_staff, ann.is_active, ann.is_confirmed) == (False, True, False)
     [event] = events(ports)
     assert (event.type, event.subject_id) == ("CUSTOMER_CREATED", ann.id)
     assert event.principal == ("User", clerk.user_id)
@@ -78,6 +78,7 @@ def test_an_invitation_leads_to_the_first_password(ports: Ports, clerk: Actor) -
         ports, NOBODY, email="ann@example.com", token=token_in(mail), password=PASSWORD
     )
     assert pair.user.id == ann.id
+    assert (ann.is_confirmed, pair.user.is_confirmed) == (False, True)
 
 
 def test_inactive_new_user_is_not_invited(ports: Ports, clerk: Actor) -> None:

@@ -14,8 +14,9 @@ from app.domain.values.errors import Refused
 from app.models import OidcStateRecord, SessionRecord
 from app.ports import Ports
 from app.services.identity.identify import identify
+from app.services.people.customers import NewCustomer, create_customer
 from app.services.single_sign_on.sign_in import begin_sign_in, finish_sign_in
-from tests.builders.people import NOBODY, change_user, make_user, visit
+from tests.builders.people import NOBODY, actor_of, change_user, make_staff, make_user, visit
 from tests.builders.providers import identities, set_up, user_called
 from tests.builders.shop import set_mode
 from tests.builders.tokens import claims_in
@@ -249,6 +250,20 @@ def test_access_token_for_another_audience_is_refused(ports: Ports, provider: Ow
     parameters = begin(ports)
     grant(provider, parameters, access_token=provider.access_token(aud="https://another.example"))
     assert codes(ports, parameters["state"]) == [("code", "INVALID")]
+
+
+def test_account_without_a_password_is_linked_and_confirmed(
+    ports: Ports, provider: OwnProvider
+) -> None:
+    clerk = actor_of(ports, make_staff(ports, "clerk@example.com", Permission.MANAGE_USERS))
+    created = create_customer(ports, clerk, NewCustomer("alice@sso.example"))
+    assert not created.is_confirmed
+    parameters = begin(ports)
+    grant(provider, parameters)
+    finish(ports, parameters["state"])
+    user = user_called(ports, "alice@sso.example")
+    assert user is not None
+    assert (user.id, user.is_confirmed) == (created.id, True)
 
 
 def test_inactive_and_unconfirmed_accounts_are_refused(
