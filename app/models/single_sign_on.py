@@ -17,6 +17,12 @@ class IdentityProviderRecord(Record):
     installation's. ``second_factor_amr`` and ``second_factor_acr`` are the values of the claims
     ``amr`` and ``acr``, separated by spaces, that say that someone signed in with a second factor.
     ``subject_claim`` is the claim of access tokens that is the subject.
+    ``accepted_clients`` are the client IDs, separated by spaces, whose access tokens are accepted.
+    ``serves_staff_of_any_client``: access tokens have staff rights although neither an audience
+    nor clients are set, as before that setting existed.
+    ``waiting_changes`` are the settings that wait for confirmation, as JSON; empty if none does.
+    ``trust_version`` counts changes of what the provider can assert. Tokens issued until
+    ``tokens_valid_after`` (Unix seconds) are refused.
     """
 
     __tablename__ = "identity_providers"
@@ -49,6 +55,11 @@ class IdentityProviderRecord(Record):
     second_factor_amr: Mapped[str] = mapped_column(String(255), default="", server_default="")
     second_factor_acr: Mapped[str] = mapped_column(String(1024), default="", server_default="")
     subject_claim: Mapped[str] = mapped_column(String(8), default="sub", server_default="sub")
+    accepted_clients: Mapped[str] = mapped_column(String(2048), default="", server_default="")
+    serves_staff_of_any_client: Mapped[bool] = mapped_column(default=False, server_default=false())
+    waiting_changes: Mapped[str] = mapped_column(Text, default="", server_default="")
+    trust_version: Mapped[int] = mapped_column(default=0, server_default="0")
+    tokens_valid_after: Mapped[float] = mapped_column(default=0.0, server_default="0")
 
 
 class ExternalIdentityRecord(Record):
@@ -56,7 +67,8 @@ class ExternalIdentityRecord(Record):
 
     ``is_verified`` is whether the provider has verified the email, or its emails are trusted:
     other identities don't count once the account is confirmed or staff. ``tokens_valid_after`` is
-    when the provider last signed the person out everywhere.
+    when the provider last signed the person out everywhere. ``waiting_mark`` is the provider's
+    ``link_mark`` of a link that was made while its settings waited for confirmation.
     """
 
     __tablename__ = "external_identities"
@@ -69,6 +81,7 @@ class ExternalIdentityRecord(Record):
     is_verified: Mapped[bool]
     created_at: Mapped[datetime]
     tokens_valid_after: Mapped[datetime | None]
+    waiting_mark: Mapped[str] = mapped_column(String(64), default="", server_default="")
 
 
 class OidcStateRecord(Record):

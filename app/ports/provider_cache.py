@@ -64,7 +64,7 @@ class CachedProviderToken:
     ``issued`` is the latest moment at which it can have been issued, ``not_before`` the first at
     which it is good; times are Unix seconds.
     ``grant`` is ``None`` where rights are kept here. ``amr`` are the authentication methods, if
-    the provider says that a second factor was used.
+    the provider says that a second factor was used. ``waiting_changes`` are those of the provider.
     """
 
     identity_id: int
@@ -76,6 +76,7 @@ class CachedProviderToken:
     version: int
     not_before: float = 0.0
     amr: tuple[str, ...] = ()
+    waiting_changes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

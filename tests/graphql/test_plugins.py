@@ -105,11 +105,14 @@ def test_invalid_setting_is_named_and_changes_nothing(api: ApiClient, manager: s
     refused = change(api, manager, ACTIVE, client_id="x", colour="green", user_info_url="nope")
     assert refused["plugin"] is None
     problems = [(error["field"], error["code"]) for error in refused["errors"]]
-    assert problems == [("colour", "INVALID"), ("user_info_url", "INVALID")]
+    assert problems == [("colour", "INVALID"), ("userInfoUrl", "INVALID")]
     refused = change(api, manager, ACTIVE, client_id="x")
     problems = [(error["field"], error["code"]) for error in refused["errors"]]
-    missing = ["oauth_authorization_url", "oauth_token_url", "json_web_key_set_url"]
+    missing = ["oauthAuthorizationUrl", "oauthTokenUrl", "jsonWebKeySetUrl"]
     assert problems == [(name, "PLUGIN_MISCONFIGURED") for name in missing]
+    refused = change(api, manager, ACTIVE, **{**SSO, "client_id": ""})
+    problems = [(error["field"], error["code"]) for error in refused["errors"]]
+    assert problems == [("clientId", "PLUGIN_MISCONFIGURED")]
     assert values(api.run(SHOW, manager, id=PLUGIN))["client_id"] is None
 
 

@@ -29,7 +29,8 @@ class ProviderToken:
     """A provider's own access token that a caller sent.
 
     ``issued`` is the latest possible time of issue (Unix seconds), ``version`` that of the
-    providers' settings under which it was verified.
+    providers' settings under which it was verified, ``waiting_changes`` what waited for
+    confirmation then.
     """
 
     identity_id: int
@@ -37,6 +38,7 @@ class ProviderToken:
     subject: str
     issued: float
     version: int
+    waiting_changes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,6 +175,15 @@ SETTINGS = (
         ),
         choices=SUBJECT_CLAIMS,
     ),
+    Setting(
+        "accepted_clients",
+        translatable("Accepted clients"),
+        translatable(
+            "IDs of the clients whose access tokens are accepted (azp, client_id, cid, appid), "
+            "separated by spaces. The client ID above always is. If this and the audience are "
+            "empty, access tokens of any client sign in, without staff rights."
+        ),
+    ),
 )
 """In the order of the interface; ``issuer`` and all that follow it are ours."""
 
@@ -196,7 +205,8 @@ _NO_ISSUER = (
     "document's issuer."
 )
 
-_SIGN_IN_ONLY = ("client_id", "oauth_authorization_url", "oauth_token_url")
+_CLIENT = ("client_id",)
+_SIGN_IN_ONLY = (*_CLIENT, "oauth_authorization_url", "oauth_token_url")
 _SIGNING_IN = (*_SIGN_IN_ONLY, "json_web_key_set_url")
 _TAKING_TOKENS = ("json_web_key_set_url", "user_info_url")
 _REQUIRED_FOR_SIGN_IN = "{label} is required to sign people in with this provider."
@@ -254,14 +264,16 @@ def show_settings(provider: Provider) -> tuple[SettingValue, ...]:
     )
 
 
-def activation_problems(provider: Provider) -> tuple[Problem, ...]:
+def activation_problems(provider: Provider, *, needs_client: bool = False) -> tuple[Problem, ...]:
     """Why ``provider`` can't be active: PLUGIN_MISCONFIGURED on the name of each missing setting.
 
     Empty if it can. The settings are those of the flow that has been begun to be set up.
+    ``needs_client``: a client ID is needed also where only access tokens are accepted.
     """
-    if not provider.active or provider.signs_in or provider.takes_tokens:
+    takes_tokens = provider.takes_tokens and (provider.client_id != "" or not needs_client)
+    if not provider.active or provider.signs_in or takes_tokens:
         return ()
-    names: tuple[str, ...] = _TAKING_TOKENS
+    names: tuple[str, ...] = (*_CLIENT, *_TAKING_TOKENS) if needs_client else _TAKING_TOKENS
     message = _REQUIRED_FOR_TOKENS
     if not provider.user_info_url and any(getattr(provider, name) for name in _SIGN_IN_ONLY):
         names, message = _SIGNING_IN, _REQUIRED_FOR_SIGN_IN

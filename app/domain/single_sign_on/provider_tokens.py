@@ -47,6 +47,8 @@ _SCOPES = ("scope", "scp")
 
 _OPENID = "openid"
 _NO_OPENID = "The token's scope doesn't contain openid. The client has to request that scope."
+_CLIENT_CLAIMS = ("azp", "client_id", "cid", "appid")
+"""Names of the client that a token was issued to; the last two are Okta's and Entra's."""
 
 
 class ProviderTokenRejected(TokenRejected):
@@ -243,6 +245,22 @@ def _is_for_client(claims: Mapping[str, object], provider: Provider) -> bool:
         return False
     # An ID token with several audiences names its client (OpenID Connect Core, 2, "azp").
     return len(audience) == 1 or claims.get("azp") == provider.client_id
+
+
+def serves_staff_with(token: SignedToken, provider: Provider) -> bool:
+    """Whether a client's access token gives its person staff rights.
+
+    Refused is a token of a client that isn't accepted, or unknown, where clients are listed.
+    The audience names none: it is who the token is for.
+    """
+    if not provider.accepted_clients:
+        return provider.audience != "" or provider.serves_staff_of_any_client
+    # An empty client ID is none.
+    accepted = {provider.client_id, *provider.accepted_clients.replace(",", " ").split()}
+    named = [token.claims[name] for name in _CLIENT_CLAIMS if token.claims.get(name) is not None]
+    if not named or not all(isinstance(name, str) and name in accepted - {""} for name in named):
+        raise ProviderTokenRejected("The token was issued to a client that isn't accepted here.")
+    return True
 
 
 def read_id_token(

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from app.domain.authorization.permissions import Permission, in_order
-from app.domain.authorization.scopes import scope_of
+from app.domain.authorization.scopes import scope_of, staff_scope
 from app.domain.urls.web_urls import ascii_host
 from app.domain.values.service_headers import PLATFORM
 
@@ -34,7 +34,14 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """An identity provider; ``client_secret`` is sealed. The names are those that clients know."""
+    """An identity provider; ``client_secret`` is sealed. The names are those that clients know.
+
+    ``serves_staff_of_any_client``: access tokens have staff rights although neither an audience
+    nor clients are set, as providers had them before ``accepted_clients`` existed.
+    ``waiting_changes`` are those that aren't confirmed (``waiting_changes.read_waiting``),
+    ``trust_version`` counts changes of what it can assert. Tokens issued until
+    ``tokens_valid_after`` (Unix seconds) are refused: a URL that nobody confirmed may have them.
+    """
 
     id: int
     slug: str
@@ -58,6 +65,24 @@ class Provider:
     second_factor_amr: str = ""
     second_factor_acr: str = ""
     subject_claim: str = DEFAULT_SUBJECT_CLAIM
+    accepted_clients: str = ""
+    serves_staff_of_any_client: bool = False
+    waiting_changes: str = ""
+    trust_version: int = 0
+    tokens_valid_after: float = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """Whether a change of it waits for confirmation, so that it can assert less."""
+        return self.waiting_changes != ""
+
+    @property
+    def link_mark(self) -> str:
+        """Return the mark of links that it makes as it is now; empty while nothing waits.
+
+        While something waits, it signs in people by links with this mark only.
+        """
+        return f"{self.id}:{self.trust_version}" if self.waits else ""
 
     @property
     def takes_tokens(self) -> bool:
@@ -109,6 +134,12 @@ class Provider:
         return domain is not None and domain in {ascii_host(word) for word in words if word}
 
 
+def serves_any_client(provider: Provider) -> bool:
+    """Whether access tokens have staff rights here whatever client they were issued to."""
+    is_open = not (provider.audience or provider.accepted_clients)
+    return provider.takes_tokens and is_open and provider.serves_staff_of_any_client
+
+
 def slug_in(plugin_id: str) -> str | None:
     """The word of a plugin id; ``None`` for what is no id of this kind of plugin."""
     found = _PLUGIN_ID.fullmatch(plugin_id)
@@ -139,4 +170,5 @@ def requested_scope(provider: Provider, shop: str) -> str:
     if provider.use_oauth_scope_permissions:
         prefix = provider.prefix_of_scopes(shop)
         words += [scope_of(permission, prefix) for permission in in_order(frozenset(Permission))]
+        words.append(staff_scope(prefix))
     return " ".join(words)

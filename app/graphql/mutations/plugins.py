@@ -1,10 +1,13 @@
 """Setting up identity providers."""
 
+from dataclasses import replace
 from typing import Any
 
 import graphene
+from graphene.utils.str_converters import to_camel_case
 from graphql import GraphQLResolveInfo
 
+from app.domain.values.errors import Problem, Refused
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.single_sign_on.provider_settings import ProviderUpdate, update_plugin
@@ -38,7 +41,9 @@ class PluginMutations(graphene.ObjectType):
         PluginUpdate,
         description=(
             "Updates the settings of an identity provider. If a setting is refused, none is "
-            "changed. Null or an empty string clears a setting. Requires MANAGE_PLUGINS."
+            "changed. Null or an empty string clears a setting. Requires MANAGE_PLUGINS. Until a "
+            "superuser confirms what anyone else changed, the provider signs in only new "
+            "customers, and grants at most what the caller holds: see `configuration`."
         ),
         channel_id=graphene.ID(description="Ignored: providers apply to the whole shop."),
         id=graphene.NonNull(graphene.ID),
@@ -58,4 +63,12 @@ class PluginMutations(graphene.ObjectType):
         items = input.get("configuration") or []
         settings = {item["name"]: item.get("value") for item in items}
         changes = ProviderUpdate(settings, input.get("active"))
-        return PluginUpdate(plugin=update_plugin(context.ports, context.actor, id, changes))
+        try:
+            return PluginUpdate(plugin=update_plugin(context.ports, context.actor, id, changes))
+        except Refused as refused:
+            raise Refused(*map(_as_named_here, refused.problems)) from refused
+
+
+def _as_named_here(problem: Problem) -> Problem:
+    """Return ``problem`` with its field in camel case, as existing clients get it."""
+    return replace(problem, field=to_camel_case(problem.field or "") or None)

@@ -37,7 +37,16 @@ class PluginConfiguration(graphene.ObjectType):
     """Whether a plugin is active, and its settings."""
 
     active = graphene.NonNull(graphene.Boolean)
-    configuration = graphene.List(graphene.NonNull(ConfigurationItem))
+    configuration = graphene.List(
+        graphene.NonNull(ConfigurationItem),
+        description=(
+            "The current settings. A change of what the provider can assert, by "
+            "anyone who doesn't hold every permission, waits for confirmation by a superuser, in "
+            "the console or with `flask oidc confirm`. Until then the provider makes no one "
+            "staff, links no existing account, honors no earlier link, and grants at most what "
+            "the person who made the change holds."
+        ),
+    )
 
     def resolve_configuration(
         self: PluginValue, _info: GraphQLResolveInfo

@@ -183,4 +183,4 @@ def _read_extension(ports: Ports, row: NamedRow) -> Lookup[LiveSession | None]:
     if row.app_id is None:
         return Lookup(state, None)
     granted = extension_permissions(read_permissions(row.app_permissions))
-    return Lookup(state, read_session(row, ExtensionApp(row.app_id, granted)))
+    return Lookup(state, read_session(ports, row, ExtensionApp(row.app_id, granted)))

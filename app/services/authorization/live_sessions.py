@@ -7,7 +7,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, select
+from sqlalchemy import ColumnElement, Select, and_, bindparam, case, exists, null, select
 
 from app.domain.accounts.users import Group, User
 from app.domain.authorization.actor import ProviderToken, SessionOrigin
@@ -22,8 +22,10 @@ from app.domain.shop.settings import (
     removes_staff_rights,
 )
 from app.models import (
+    ExternalIdentityRecord,
     GroupMemberRecord,
     GroupRecord,
+    IdentityProviderRecord,
     SessionRecord,
     ShopRecord,
     UserPermissionRecord,
@@ -33,6 +35,7 @@ from app.models.json_arrays import json_array_text, json_object
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
 from app.services.authorization.declarations import part
+from app.services.authorization.provider_limits import grant_while_waiting
 from app.services.authorization.shop_state import (
     SHOP_STATE_COLUMNS,
     Lookup,
@@ -114,12 +117,31 @@ USER_COLUMNS = (
 
 _user_values_in = attrgetter(*(column.name for column in USER_COLUMNS))
 
+_WAITING = case(
+    (
+        SessionRecord.scope != "",
+        select(IdentityProviderRecord.waiting_changes)
+        .where(
+            IdentityProviderRecord.id == SessionRecord.provider_id,
+            exists().where(
+                ExternalIdentityRecord.id == SessionRecord.identity_id,
+                ExternalIdentityRecord.waiting_mark != "",
+            ),
+        )
+        .correlate(SessionRecord)
+        .scalar_subquery(),
+    ),
+    else_=null(),
+)
+"""What waits for confirmation at the provider that granted a session its rights meanwhile."""
+
 SESSION_COLUMNS = (
     SessionRecord.id.label("session_id"),
     SessionRecord.origin.label("session_origin"),
     SessionRecord.scope.label("session_scope"),
     SessionRecord.provider_id.label("session_provider_id"),
     SessionRecord.amr.label("session_amr"),
+    _WAITING.label("session_waiting_changes"),
     *USER_COLUMNS,
 )
 """What ``read_session`` expects in a row."""
@@ -157,14 +179,14 @@ _SESSION_OF_KEY = session_query(OF_KEY)
 def find_session(ports: Ports, session: str, user_id: int) -> Lookup[LiveSession | None]:
     """The live session with that claim ``token``, if it is that user's and the user is active."""
     row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
-    return Lookup(read_shop_state(row, ports.clock.now()), read_session(row))
+    return Lookup(read_shop_state(row, ports.clock.now()), read_session(ports, row))
 
 
 @part
 def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[LiveSession | None]:
     """Find a session as ``find_session`` does, by its key."""
     row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
-    return Lookup(read_shop_state(row, ports.clock.now()), read_session(row))
+    return Lookup(read_shop_state(row, ports.clock.now()), read_session(ports, row))
 
 
 _LIVING: Select[*tuple[object, ...]] = (
@@ -224,18 +246,24 @@ def with_effective_rights(
 
 
 @part
-def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession | None:
+def read_session(
+    ports: Ports, row: NamedRow, app: ExtensionApp | None = None
+) -> LiveSession | None:
     """The session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user.
 
-    ``app`` is the one whose extension the session's token is for.
+    ``app`` is the one whose extension the session's token is for. What a provider granted while
+    its settings wait for confirmation is limited once more to what those who set it hold now.
     """
     if row.session_id is None or row.user_id is None:
         return None
+    grant = read_grant(row.session_scope)
+    if grant is not None and row.session_waiting_changes:
+        grant = grant_while_waiting(ports, row.session_waiting_changes, grant)
     return LiveSession(
         session_id=row.session_id,
         origin=SessionOrigin(row.session_origin),
         user=read_user(row),
-        grant=read_grant(row.session_scope),
+        grant=grant,
         provider_id=row.session_provider_id,
         app=app,
         amr=read_methods(row.session_amr),

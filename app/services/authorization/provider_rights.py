@@ -12,6 +12,7 @@ from app.ports import Ports
 from app.ports.provider_cache import CachedProviderToken
 from app.services.authorization.declarations import part
 from app.services.authorization.live_sessions import USER_COLUMNS, LiveSession, read_user
+from app.services.authorization.provider_limits import permissions_while_waiting
 from app.services.authorization.shop_state import (
     SHOP_STATE_COLUMNS,
     Lookup,
@@ -50,7 +51,14 @@ def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[Liv
     Signing out everywhere here and at the provider count alike. The identity's row must still have
     the token's issuer and subject: a restored backup can reuse its key.
     """
-    token = ProviderToken(seen.identity_id, seen.issuer, seen.subject, seen.issued, seen.version)
+    token = ProviderToken(
+        seen.identity_id,
+        seen.issuer,
+        seen.subject,
+        seen.issued,
+        seen.version,
+        seen.waiting_changes,
+    )
     return find_provider_session_again(ports, token, seen.grant, seen.amr)
 
 
@@ -58,7 +66,11 @@ def find_provider_session(ports: Ports, seen: CachedProviderToken) -> Lookup[Liv
 def find_provider_session_again(
     ports: Ports, token: ProviderToken, grant: ScopeGrant | None, amr: tuple[str, ...]
 ) -> Lookup[LiveSession | None]:
-    """Find a user as ``find_provider_session`` does, by an actor's ``ProviderToken``."""
+    """Find a user as ``find_provider_session`` does, by an actor's ``ProviderToken``.
+
+    While settings of the provider wait for confirmation, nobody is found who holds more than those
+    who changed them hold now, and no more is granted.
+    """
     values = {
         "identity_id": token.identity_id,
         "issuer": token.issuer,
@@ -70,6 +82,11 @@ def find_provider_session_again(
     if row.user_id is None or is_signed_out(token.issued, *signed_out):
         return Lookup(state, None)
     user = read_user(row)
+    if token.waiting_changes:
+        held = permissions_while_waiting(ports, token.waiting_changes)
+        if user.is_staff or not user.permissions <= held:
+            return Lookup(state, None)
+        grant = None if grant is None else ScopeGrant(grant.permissions & held)
     found = LiveSession(None, SessionOrigin.OIDC, user, grant, provider_token=token, amr=amr)
     return Lookup(state, found)
 

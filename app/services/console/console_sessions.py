@@ -270,7 +270,7 @@ def find_console_caller(
 ) -> ConsoleCaller | None:
     """Return the caller of a console cookie if the session is alive; one statement."""
     row = ports.database.read(_AT_CONSOLE, {"session": token, "user_id": user_id})[0]
-    shop_state, live_session = read_shop_state(row, ports.clock.now()), read_session(row)
+    shop_state, live_session = read_shop_state(row, ports.clock.now()), read_session(ports, row)
     if live_session is None or not _is_of_staff(live_session):
         return None
     user = effective_user(live_session, shop_state.switches)

@@ -6,27 +6,30 @@ sign-on"; the attack is known as pre-hijacking). An account without a password, 
 them, is linked unconfirmed: nobody chose a password for it, and linking confirms it.
 """
 
-from dataclasses import dataclass, replace
-
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.scopes import ScopeGrant
 from app.domain.single_sign_on.provider_users import ExternalPerson
-from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.models import ExternalIdentityRecord, UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
+from app.services.identity.provider_assertions import (
+    WAITS,
+    ProviderPerson,
+    lock_settings,
+    waiting_problem,
+)
 from app.services.identity.provider_users import (
     join_group,
     make_user,
     promote,
     update_from_provider,
 )
+from app.services.identity.users import load_user
 
 _NAMELESS = Problem("INVALID", "The identity provider didn't return an email.")
 INACTIVE = Problem("INACTIVE", "This account is not active.")
@@ -41,28 +44,6 @@ _UNCONFIRMED = Problem(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderPerson:
-    """A person at a provider; ``grant`` holds their permissions if the provider rules them."""
-
-    provider: Provider
-    issuer: str
-    person: ExternalPerson
-    grant: ScopeGrant | None = None
-
-    @property
-    def is_staff(self) -> bool:
-        """Whether the provider's word makes them staff: a scope, or a verified address."""
-        by_scope = self.grant is not None and self.grant.is_staff
-        person = self.person
-        return by_scope or (person.is_verified and self.provider.makes_staff(person.email))
-
-    @property
-    def rights(self) -> ScopeGrant | None:
-        """The provider's grant; staff by email domain are staff in it."""
-        return None if self.grant is None else replace(self.grant, is_staff=self.is_staff)
-
-
 @part
 def find_or_create_account(
     ports: Ports, actor: Actor, session: Session, provider_person: ProviderPerson
@@ -72,14 +53,22 @@ def find_or_create_account(
     Runs in the transaction of ``session``. Refuses INVALID for a new person without an email, for
     an existing account's email that the provider hasn't verified, and as
     ``linked_identity_problem`` does; ACCOUNT_NOT_CONFIRMED if the account's email isn't confirmed;
-    INACTIVE.
+    INACTIVE. While the provider's settings wait for confirmation, INVALID for everyone whom
+    ``waiting_problem`` names.
     """
-    person = provider_person.person
+    person, provider = provider_person.person, provider_person.provider
+    lock_settings(session, provider)
     identity, user = _known(session, provider_person)
     if identity is None or user is None:
         user = _account(ports, actor, session, provider_person)
     else:
-        problem = linked_identity_problem(provider_person, user, is_verified=identity.is_verified)
+        problem: Problem | None = None
+        if provider.waits:
+            linked = load_user(session, user.id)
+            problem = waiting_problem(ports, provider, linked, identity.waiting_mark)
+        problem = problem or linked_identity_problem(
+            provider_person, user, is_verified=identity.is_verified
+        )
         if problem is not None:
             raise Refused(problem)
     if not user.is_active:
@@ -133,7 +122,9 @@ def _known(
 ) -> tuple[ExternalIdentityRecord, UserRecord] | tuple[None, None]:
     """The identity and its account, locked first: under that lock identities are dropped.
 
-    An imported identity gets the issuer of its first token.
+    An imported identity gets the issuer of its first token. A link that another provider, or
+    other settings, made while they waited for confirmation proves nothing: it goes, with its
+    sessions.
     """
     identities = ExternalIdentityRecord
     exact, imported = provider_person.provider.issuers_here(provider_person.issuer)
@@ -152,7 +143,12 @@ def _known(
     identity = session.scalar(select(identities).where(is_it, is_same))
     if identity is None or user is None:
         return None, None
-    identity.issuer = exact
+    if identity.waiting_mark and not provider_person.provider.waits:
+        session.delete(identity)
+        session.flush()
+        return None, None
+    if not provider_person.provider.waits:
+        identity.issuer = exact
     return identity, user
 
 
@@ -165,6 +161,8 @@ def _account(
     user = session.scalar(query) if person.email else None
     is_linkable = user is not None and (user.is_confirmed or user.password_hash is None)
     problem = new_identity_problem(person, is_known=user is not None, is_linkable=is_linkable)
+    if user is not None and provider_person.provider.waits:
+        problem = WAITS
     if problem is not None:
         raise Refused(problem)
     if user is None:
@@ -183,6 +181,7 @@ def _link(
         subject=provider_person.person.subject,
         is_verified=provider_person.person.is_verified,
         created_at=ports.clock.now(),
+        waiting_mark=provider_person.provider.link_mark,
     )
     session.add(identity)
     after = {"provider": provider_person.provider.slug, "subject": identity.subject}

@@ -16,6 +16,7 @@ from app.domain.single_sign_on.provider_tokens import (
     is_opaque,
     is_signed,
     read_bearer_token,
+    serves_staff_with,
 )
 from app.domain.single_sign_on.provider_users import read_person
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
@@ -27,7 +28,14 @@ from app.ports.provider_cache import CachedProviderToken, CachedRefusal, CallPur
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part
-from app.services.identity.linked_accounts import ProviderPerson, find_or_create_account
+from app.services.identity.linked_accounts import find_or_create_account
+from app.services.identity.provider_assertions import (
+    ProviderPerson,
+    assert_person,
+    require_honoured,
+    require_issued_since,
+    require_opaque_allowed,
+)
 from app.services.identity.provider_calls import FAILED_PAUSE
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
@@ -47,7 +55,6 @@ class _Bearer:
     expires: float
     issued: float | None
     not_before: float = 0.0
-    amr: tuple[str, ...] = ()
 
 
 @part
@@ -99,7 +106,8 @@ def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
     """Return the providers that can have issued ``token``.
 
     An unsigned token names no issuer and must not be sent to a provider that didn't issue it: it
-    belongs to the only provider, or to the default one.
+    belongs to the only provider, or to the default one. A provider whose settings wait for
+    confirmation gets no token that a confirmed one can have issued.
     """
     taking = [
         provider
@@ -109,7 +117,10 @@ def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
     if is_signed(token):
         issuer = claimed_issuer(token)
         named = [provider for provider in taking if provider.issuer and provider.issuer == issuer]
-        return named or [provider for provider in taking if not provider.issuer]
+        confirmed = [provider for provider in named if not provider.waits]
+        unnamed = [provider for provider in taking if not provider.issuer]
+        others = sorted((*named, *unnamed), key=lambda provider: provider.waits)
+        return confirmed or others
     if not is_opaque(token):
         return []
     if len(taking) > 1:
@@ -124,6 +135,8 @@ def _read(
         return _read_opaque(ports, actor, token, digest, candidates[0]) if candidates else None
     failed = None
     for provider in candidates:
+        if provider.waits and failed is not None:
+            break  # the one that can't verify it now may have issued it
         try:
             return _read_signed(ports, token, provider)
         except CallFailed as no_answer:
@@ -142,25 +155,28 @@ def _read_signed(ports: Ports, token: str, provider: Provider) -> _Bearer:
     shop = ports.configuration.scope_prefix
     now = ports.clock.timestamp()
     access = read_bearer_token(signed, provider, now=now, shop=shop)
+    serves_staff = serves_staff_with(signed, provider)
+    require_honoured(ports, provider, access.issuer, access.subject)
     claims = fetch_user_info(ports, provider, token, CallPurpose.VERIFIED)
     person = read_person(claims, provider, access.subject)
-    provider_person = ProviderPerson(provider, access.issuer, person, access.grant)
-    return _Bearer(provider_person, access.expires, access.issued, access.not_before, access.amr)
+    said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff, access.amr)
+    asserted = assert_person(ports, said)
+    return _Bearer(asserted, access.expires, access.issued, access.not_before)
 
 
 def _read_opaque(
     ports: Ports, actor: Actor, token: str, digest: bytes, provider: Provider
 ) -> _Bearer:
-    if provider.audience or provider.use_oauth_scope_permissions:
-        reason = "An opaque token doesn't show its audience."
-        raise ProviderTokenRejected(reason)
+    require_opaque_allowed(provider)
     purpose = CallPurpose.VERIFIED
     if ports.cache.providers.tokens.get(digest) is None:
         limit_rate(ports, EXTERNAL_TOKEN, actor.address)
         purpose = CallPurpose.UNKNOWN
     person = read_person(fetch_user_info(ports, provider, token, purpose), provider)
     expires = ports.clock.timestamp() + OPAQUE_SECONDS
-    return _Bearer(ProviderPerson(provider, "", person), expires, None)
+    serves_staff = provider.serves_staff_of_any_client
+    said = ProviderPerson(provider, "", person, serves_staff=serves_staff)
+    return _Bearer(assert_person(ports, said), expires, None)
 
 
 def _settle(
@@ -183,6 +199,7 @@ def _store(
             issued = _first_seen(ports, session, digest, identity.id)
         else:
             issued = min(bearer.issued, now)
+        require_issued_since(bearer.provider_person.provider, issued)
         if is_signed_out(issued, user.tokens_valid_after, identity.tokens_valid_after):
             raise ProviderTokenRejected("This person has signed out everywhere since.")
         return CachedProviderToken(
@@ -194,7 +211,8 @@ def _store(
             expires=bearer.expires,
             version=version,
             not_before=bearer.not_before,
-            amr=bearer.amr,
+            amr=bearer.provider_person.amr,
+            waiting_changes=bearer.provider_person.provider.waiting_changes,
         )
 
 

@@ -7,6 +7,7 @@ from sqlalchemy import Select, select
 from app.domain.authorization.actor import Actor
 from app.domain.keys.encryption_purposes import PROVIDER_SECRET
 from app.domain.single_sign_on.providers import Provider, choose, slug_in
+from app.domain.single_sign_on.waiting_changes import sends_secret
 from app.models import IdentityProviderRecord, ShopRecord
 from app.ports import Ports
 from app.ports.provider_cache import CachedProviders
@@ -61,6 +62,15 @@ def client_secret_of(ports: Ports, provider: Provider) -> str:
     if not provider.client_secret:
         return ""
     return ports.encryption.decrypt(PROVIDER_SECRET, provider.client_secret)
+
+
+@part
+def secret_for_token_url(ports: Ports, provider: Provider) -> str:
+    """The client secret as the token URL gets it: not if the URL waits for confirmation.
+
+    Otherwise whoever can change the URL could read a secret that is never shown.
+    """
+    return client_secret_of(ports, provider) if sends_secret(provider) else ""
 
 
 @public

@@ -3,10 +3,11 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from typing_extensions import override
 
+from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.findings import Converted, Finding
 from app.domain.imports.linked_identities import subject_key
 from app.domain.imports.provider import (
@@ -24,14 +25,14 @@ from app.domain.imports.provider import (
 from app.domain.imports.runs import Part
 from app.domain.keys.encryption_purposes import PROVIDER_SECRET
 from app.domain.single_sign_on.providers import DEFAULT_SLUG, Provider
-from app.models import IdentityProviderRecord, ShopRecord
-from app.models.shop import SHOP_ID
+from app.models import IdentityProviderRecord
 from app.ports import Ports
 from app.ports.import_source import ImportSource, TableRow
 from app.services.authorization.register import part
 from app.services.identity.providers import client_secret_of, to_provider
 from app.services.imports.ledger import find_entries
 from app.services.imports.sections import Row, Run, Section, State
+from app.services.single_sign_on.provider_changes import next_settings, store_settings
 
 KIND = "identity_provider"
 _GROUPS = "account_group"
@@ -182,15 +183,12 @@ def _write(ports: Ports, session: Session, provider: ImportedProvider) -> None:
     if stored is None:
         stored = IdentityProviderRecord(slug=DEFAULT_SLUG, name=provider.name)
         session.add(stored)
-    stored.name = provider.name
-    stored.active = provider.active
-    values: dict[str, Any] = dict(provider.settings)
+        session.flush()
+    values: dict[str, Any] = {
+        **provider.settings,
+        "name": provider.name,
+        "active": provider.active,
+    }
     if values[_SECRET]:
         values[_SECRET] = ports.encryption.encrypt(PROVIDER_SECRET, values[_SECRET])
-    for name, value in values.items():
-        setattr(stored, name, value)
-    # Every process reads the version with the next request, and the settings when it changed.
-    version = ShopRecord.providers_version + 1
-    session.execute(
-        update(ShopRecord).where(ShopRecord.id == SHOP_ID).values(providers_version=version)
-    )
+    store_settings(session, stored, next_settings(ports, OPERATOR, to_provider(stored), values))

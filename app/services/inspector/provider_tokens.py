@@ -6,7 +6,7 @@ fetched as for any request: at most once per cool-down.
 
 from dataclasses import replace
 
-from sqlalchemy import select
+from sqlalchemy import select, true
 
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.permissions import in_order
@@ -25,11 +25,12 @@ from app.domain.inspector.token_inspection import (
 from app.domain.shop.settings import lacks_second_factor
 from app.domain.single_sign_on.provider_jws import claimed_key
 from app.domain.single_sign_on.provider_tokens import (
-    AccessToken,
     ProviderTokenRejected,
     claimed_issuer,
     read_bearer_token,
+    serves_staff_with,
 )
+from app.domain.single_sign_on.provider_users import ExternalPerson
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault, TokenRejected
 from app.models import ExternalIdentityRecord, ShopRecord, UserRecord
@@ -38,6 +39,11 @@ from app.ports.http import CallFailed
 from app.services.authorization.live_sessions import USER_COLUMNS, read_user, switches_of
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import part
+from app.services.identity.provider_assertions import (
+    ProviderPerson,
+    assert_person,
+    waiting_problem,
+)
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
 from app.services.inspector.own_tokens import may_see_rights, second_factor_check
@@ -107,15 +113,27 @@ def _inspect(ports: Ports, actor: Actor, token: str, provider: Provider) -> Insp
             now=ports.clock.timestamp(),
             shop=ports.configuration.scope_prefix,
         )
+        serves_staff = serves_staff_with(signed, provider)
     except ProviderTokenRejected as rejected:
         name = CheckName.CLAIMS
         if rejected.fault in (TokenFault.EXPIRED, TokenFault.IMMATURE):
             name = CheckName.TIME
         return replace(inspection, checks=(*checks, failed(name, rejected.reason)))
     read = passed(CheckName.CLAIMS, "An access token for this audience, not expired.")
-    return _with_person(
-        ports, actor, replace(inspection, checks=(*checks, read)), provider, access
+    inspection = replace(inspection, checks=(*checks, read))
+    if access.subject is None:
+        text = "The token has no subject. Its owner is known only from the user info."
+        check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
+        return replace(inspection, checks=(*inspection.checks, check))
+    said = ProviderPerson(
+        provider,
+        access.issuer,
+        ExternalPerson(access.subject),
+        access.grant,
+        serves_staff,
+        access.amr,
     )
+    return _with_person(ports, actor, inspection, assert_person(ports, said), access.issued)
 
 
 def _broken(rejected: TokenRejected) -> Check:
@@ -125,18 +143,20 @@ def _broken(rejected: TokenRejected) -> Check:
 
 
 def _with_person(
-    ports: Ports, actor: Actor, inspection: Inspection, provider: Provider, access: AccessToken
+    ports: Ports,
+    actor: Actor,
+    inspection: Inspection,
+    provider_person: ProviderPerson,
+    issued: float | None,
 ) -> Inspection:
     """Add the person known by that subject, and their permissions, to ``inspection``."""
-    if access.subject is None:
-        text = "The token has no subject. Its owner is known only from the user info."
-        check = Check(CheckName.PERSON, CheckOutcome.UNKNOWN, text)
-        return replace(inspection, checks=(*inspection.checks, check))
-    identity = ExternalIdentityRecord
-    exact, imported = provider.issuers_here(access.issuer)
+    identity, provider = ExternalIdentityRecord, provider_person.provider
+    exact, imported = provider.issuers_here(provider_person.issuer)
+    counts = true() if provider.waits else identity.waiting_mark == ""
     query = (
         select(
             ShopRecord,
+            identity.waiting_mark,
             identity.tokens_valid_after.label("signed_out_there"),
             UserRecord.tokens_valid_after.label("signed_out_here"),
             *USER_COLUMNS,
@@ -144,7 +164,7 @@ def _with_person(
         .select_from(ShopRecord)
         .join(identity, identity.issuer.in_((exact, imported)))
         .join(UserRecord, UserRecord.id == identity.user_id)
-        .where(identity.subject == access.subject)
+        .where(identity.subject == provider_person.person.subject, counts)
         .order_by(identity.issuer != exact)
         .limit(1)
     )
@@ -156,17 +176,19 @@ def _with_person(
         return replace(inspection, checks=(*inspection.checks, check))
     user = read_user(row)
     checks = [*inspection.checks, _alive(active=user.is_active)]
-    if access.issued is not None and is_signed_out(
-        access.issued, row.signed_out_here, row.signed_out_there
-    ):
+    problem = waiting_problem(ports, provider, user, row.waiting_mark)
+    if problem is not None:
+        checks.append(failed(CheckName.PERSON, problem.message))
+    if issued is not None and is_signed_out(issued, row.signed_out_here, row.signed_out_there):
         text = "It was issued before this person signed out everywhere."
         checks.append(failed(CheckName.SESSION, text))
     inspection = replace(inspection, checks=tuple(checks), bearer=bearer_of(user))
     if not may_see_rights(actor, user):
         return replace(inspection, rights_hidden=True)
-    scopes = None if access.grant is None else access.grant.permissions
+    granted = provider_person.rights
+    scopes = None if granted is None else granted.permissions
     switches = switches_of(row.ShopRecord, ports.clock.now())
-    missing = lacks_second_factor(access.amr, required=switches.second_factor_required)
+    missing = lacks_second_factor(provider_person.amr, required=switches.second_factor_required)
     if switches.second_factor_required and user.is_staff:
         checks.append(second_factor_check(missing=missing))
         inspection = replace(inspection, checks=tuple(checks))

@@ -18,6 +18,7 @@ from app.domain.single_sign_on.provider_tokens import (
     read_bearer_token,
     read_id_token,
     reason_of,
+    serves_staff_with,
 )
 from app.domain.single_sign_on.provider_users import read_person
 from app.domain.single_sign_on.providers import Provider
@@ -31,9 +32,16 @@ from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import requires
 from app.services.identity.linked_accounts import (
     INACTIVE,
-    ProviderPerson,
     linked_identity_problem,
     new_identity_problem,
+)
+from app.services.identity.provider_assertions import (
+    ProviderPerson,
+    assert_person,
+    require_honoured,
+    require_issued_since,
+    require_opaque_allowed,
+    waiting_problem,
 )
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
@@ -60,12 +68,14 @@ class _Account:
 
     ``is_signed_out``: the token is older than a sign-out everywhere. ``is_verified`` is whether
     its identity is, ``None`` where none is linked; ``is_linkable``: it could be linked.
+    ``waiting_mark`` is the identity's.
     """
 
     user: User | None = None
     is_signed_out: bool = False
     is_verified: bool | None = None
     is_linkable: bool = False
+    waiting_mark: str | None = None
 
 
 @requires(Permission.MANAGE_PLUGINS)
@@ -97,18 +107,19 @@ def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> Mappin
         )
     except TokenRejected as rejected:
         return MappingPreview(kind, MappedTo.NOBODY, reason_of(rejected))
-    return _mapped(ports, actor, read)
+    said = read.provider_person
+    return _mapped(ports, actor, replace(read, provider_person=assert_person(ports, said)))
 
 
 def _read(ports: Ports, provider: Provider, token: str) -> _Read:
     if not is_signed(token):
         if not is_opaque(token):
             raise ProviderTokenRejected("This is not an access token of an identity provider.")
-        if provider.audience or provider.use_oauth_scope_permissions:
-            reason = "An opaque token doesn't show its audience."
-            raise ProviderTokenRejected(reason)
+        require_opaque_allowed(provider)
         person = read_person(_ask(ports, provider, token), provider)
-        return _Read(MappedKind.OPAQUE, ProviderPerson(provider, "", person))
+        serves_staff = provider.serves_staff_of_any_client
+        said = ProviderPerson(provider, "", person, serves_staff=serves_staff)
+        return _Read(MappedKind.OPAQUE, said)
     if not provider.json_web_key_set_url:
         raise ProviderTokenRejected("Its signature can't be verified without a key set URL.")
     signed = verify_with(ports, provider, token)
@@ -120,9 +131,13 @@ def _read(ports: Ports, provider: Provider, token: str) -> _Read:
 def _read_access(ports: Ports, provider: Provider, token: str, signed: SignedToken) -> _Read:
     shop, now = ports.configuration.scope_prefix, ports.clock.timestamp()
     access = read_bearer_token(signed, provider, now=now, shop=shop)
+    serves_staff = serves_staff_with(signed, provider)
+    if access.issued is not None:
+        require_issued_since(provider, access.issued)
+    require_honoured(ports, provider, access.issuer, access.subject)
     person = read_person(_ask(ports, provider, token), provider, access.subject)
-    provider_person = ProviderPerson(provider, access.issuer, person, access.grant)
-    return _Read(MappedKind.ACCESS, provider_person, access.issued)
+    said = ProviderPerson(provider, access.issuer, person, access.grant, serves_staff)
+    return _Read(MappedKind.ACCESS, said, access.issued)
 
 
 def _read_id(ports: Ports, provider: Provider, signed: SignedToken) -> _Read:
@@ -154,25 +169,21 @@ def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
         email=person.email if user is None else user.email,
         provider_rules=read.provider_person.provider.use_oauth_scope_permissions,
     )
-    problem = _problem(
-        read.provider_person, user, is_verified=verified, is_linkable=found.is_linkable
-    )
+    problem = _problem(ports, read.provider_person, found)
     if problem is not None or found.is_signed_out:
         reason = _SIGNED_OUT if problem is None else problem.message
         return replace(preview, outcome=MappedTo.NOBODY, reason=reason)
     return _with_rights(ports, actor, read, preview, user)
 
 
-def _problem(
-    provider_person: ProviderPerson,
-    user: User | None,
-    *,
-    is_verified: bool | None,
-    is_linkable: bool,
-) -> Problem | None:
+def _problem(ports: Ports, provider_person: ProviderPerson, found: _Account) -> Problem | None:
+    user, is_verified = found.user, found.is_verified
+    waits = waiting_problem(ports, provider_person.provider, user, found.waiting_mark)
+    if waits is not None:
+        return waits
     if user is None or is_verified is None:
         problem = new_identity_problem(
-            provider_person.person, is_known=user is not None, is_linkable=is_linkable
+            provider_person.person, is_known=user is not None, is_linkable=found.is_linkable
         )
     else:
         problem = linked_identity_problem(provider_person, user, is_verified=is_verified)
@@ -187,6 +198,7 @@ def _account(ports: Ports, read: _Read) -> _Account:
     query = (
         select(
             identity.is_verified,
+            identity.waiting_mark,
             identity.tokens_valid_after.label("signed_out_there"),
             UserRecord.tokens_valid_after.label("signed_out_here"),
             *USER_COLUMNS,
@@ -205,10 +217,16 @@ def _account(ports: Ports, read: _Read) -> _Account:
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
-        if row is not None:
+        counts = provider_person.provider.waits or (row is not None and not row.waiting_mark)
+        if row is not None and counts:
             signed_out = row.signed_out_here, row.signed_out_there
             ended = read.issued is not None and is_signed_out(read.issued, *signed_out)
-            return _Account(read_user(row), is_signed_out=ended, is_verified=row.is_verified)
+            return _Account(
+                read_user(row),
+                is_signed_out=ended,
+                is_verified=row.is_verified,
+                waiting_mark=row.waiting_mark,
+            )
         found = session.execute(by_email).one_or_none() if provider_person.person.email else None
     if found is None:
         return _Account()
@@ -234,8 +252,10 @@ def _with_rights(
     )
     if not read.tells_rights:
         return replace(preview, permissions=None)
-    if provider_person.grant is not None:
-        return replace(preview, permissions=in_order(provider_person.grant.permissions))
+    rights = provider_person.rights
+    if rights is not None:
+        is_staff = preview.is_staff and provider_person.serves_staff
+        return replace(preview, is_staff=is_staff, permissions=in_order(rights.permissions))
     if user is not None and not may_see_rights(actor, user):
         return replace(preview, permissions=None, rights_hidden=True, groups=())
     permissions = frozenset[Permission]() if user is None else user.permissions

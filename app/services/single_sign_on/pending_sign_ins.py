@@ -39,7 +39,8 @@ class StartedSignIn:
 def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> StartedSignIn:
     """A new sign-in at ``provider`` that ends at ``redirect_uri``, stored."""
     state, nonce, verifier = (ports.randomness.token(_LENGTH) for _ in range(3))
-    secrets = json.dumps({"nonce": nonce, "verifier": verifier})
+    settings = provider.trust_version
+    secrets = json.dumps({"nonce": nonce, "verifier": verifier, "settings": settings})
     with ports.database.transaction() as session:
         session.add(
             OidcStateRecord(
@@ -57,7 +58,8 @@ def store_sign_in(ports: Ports, provider: Provider, redirect_uri: str) -> Starte
 def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
     """Delete and return the pending sign-in of ``state``, which works once.
 
-    Refuses INVALID on ``state`` for one that is unknown, used, too old, or of another provider.
+    Refuses INVALID on ``state`` for one that is unknown, used, too old, or of another provider, or
+    of other settings: a code goes only to the token URL for which its sign-in began.
     """
     record = OidcStateRecord
     take = (
@@ -70,6 +72,8 @@ def take_sign_in(ports: Ports, provider: Provider, state: str) -> StartedSignIn:
     if row is None or row.expires_at <= ports.clock.now() or row.provider_id != provider.id:
         raise Refused(_WORTHLESS)
     secrets = json.loads(ports.encryption.decrypt(PENDING_SIGN_IN, row.sealed))
+    if secrets.get("settings", provider.trust_version) != provider.trust_version:
+        raise Refused(_WORTHLESS)
     return StartedSignIn(row.redirect_uri, state, secrets["nonce"], secrets["verifier"])
 
 

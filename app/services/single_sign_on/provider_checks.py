@@ -17,7 +17,7 @@ from app.ports import Ports
 from app.ports.http import CallFailed
 from app.ports.identity_provider import Client, GrantRefused
 from app.services.authorization.register import fresh_proof, requires
-from app.services.identity.providers import client_secret_of, known_providers
+from app.services.identity.providers import known_providers, secret_for_token_url
 from app.services.shop.sign_in_counts import sessions_without_refresh_token
 from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
 
@@ -171,7 +171,7 @@ def _user_info(ports: Ports, provider: Provider) -> Finding:
 def _token(ports: Ports, provider: Provider) -> Finding:
     """Exchange an invalid code: providers authenticate the client first."""
     client = Client(
-        provider.oauth_token_url, provider.client_id, client_secret_of(ports, provider)
+        provider.oauth_token_url, provider.client_id, secret_for_token_url(ports, provider)
     )
     try:
         ports.identity_provider.exchange(

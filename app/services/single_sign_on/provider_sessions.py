@@ -9,6 +9,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.sign_in.tokens import is_access
 from app.domain.single_sign_on.provider_tokens import LogoutToken, read_logout_token
 from app.domain.single_sign_on.providers import Provider
+from app.domain.single_sign_on.waiting_changes import waits_for
 from app.domain.urls.redirects import (
     fold_parameter,
     may_redirect_to_other_host,
@@ -141,6 +142,9 @@ def _end_at(ports: Ports, actor: Actor, provider: Provider, logout: LogoutToken)
     identities = select(ExternalIdentityRecord.id).where(
         ExternalIdentityRecord.issuer.in_(provider.issuers_here(logout.issuer))
     )
+    if waits_for(provider, "issuer", "client_id", "json_web_key_set_url", "active"):
+        # Who changed them could sign out anyone else.
+        identities = identities.where(ExternalIdentityRecord.waiting_mark == provider.link_mark)
     if logout.subject:
         identities = identities.where(ExternalIdentityRecord.subject == logout.subject)
     going = delete(SessionRecord).where(

@@ -5,8 +5,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Select, exists, select, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import Select, select
+from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -26,13 +26,14 @@ from app.domain.single_sign_on.providers import (
     choose,
     is_slug,
     names_default,
+    serves_any_client,
     slug_in,
 )
+from app.domain.single_sign_on.waiting_changes import WaitingChange, read_waiting
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import line_problem
-from app.models import ExternalIdentityRecord, IdentityProviderRecord, ShopRecord
-from app.models.shop import SHOP_ID
+from app.models import IdentityProviderRecord
 from app.ports import NamedRow, Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires
@@ -40,6 +41,11 @@ from app.services.identity.providers import known_providers, to_provider
 from app.services.lists.paging import Order, read_page
 from app.services.lists.range_filters import can_match
 from app.services.lists.substring_search import contains_text
+from app.services.single_sign_on.provider_changes import (
+    lock_providers,
+    next_settings,
+    store_settings,
+)
 from app.services.single_sign_on.provider_lockout_guard import prevent_lockout
 
 _MAX_NAME_LENGTH = 256
@@ -53,13 +59,20 @@ _SECRETS = tuple(setting.name for setting in SETTINGS if setting.type is Setting
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A provider with its settings as they read back; ``id`` is the one it was asked for by."""
+    """A provider with its settings as they read back; ``id`` is the one it was asked for by.
+
+    ``waiting`` are the changes that aren't confirmed, of the settings at ``version``.
+    ``serves_staff_of_any_client``: its access tokens have staff rights, of whatever client.
+    """
 
     id: str
     slug: str
     name: str
     active: bool
     settings: tuple[SettingValue, ...]
+    waiting: tuple[WaitingChange, ...] = ()
+    version: int = 0
+    serves_staff_of_any_client: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +80,15 @@ class ProviderUpdate:
     """A change of a provider: ``None`` keeps ``active`` and ``name``.
 
     Absent ``settings`` stay; null and an empty text clear. ``asks_first`` raises
-    ``LockoutRefused`` for what no one could undo.
+    ``LockoutRefused`` for what no one could undo. ``needs_client``: it can't be active without a
+    client ID, as for Saleor's clients.
     """
 
     settings: Mapping[str, str | None]
     active: bool | None = None
     name: str | None = None
     asks_first: bool = False
+    needs_client: bool = False
 
 
 @requires(Permission.MANAGE_PLUGINS)
@@ -121,6 +136,7 @@ def update_plugin(ports: Ports, actor: Actor, plugin_id: str, changes: ProviderU
     provider = None if slug is None else choose(known_providers(ports), slug)
     if provider is None:
         raise Refused(Problem("NOT_FOUND", "There is no such plugin.", "id"))
+    changes = replace(changes, needs_client=True)
     return _plugin(change_provider(ports, actor, provider.slug, changes), plugin_id)
 
 
@@ -143,12 +159,7 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
     """Change or add the provider ``slug``; the caller has been checked."""
     values = _read(ports, changes)
     with ports.database.transaction() as session:
-        # Every process reads the version with the next request, and the settings when it changed.
-        session.execute(
-            update(ShopRecord)
-            .where(ShopRecord.id == SHOP_ID)
-            .values(providers_version=ShopRecord.providers_version + 1)
-        )
+        lock_providers(session)
         stored = session.scalar(
             select(IdentityProviderRecord).where(IdentityProviderRecord.slug == slug)
         )
@@ -159,22 +170,27 @@ def change_provider(ports: Ports, actor: Actor, slug: str, changes: ProviderUpda
             session.add(stored)
             session.flush()
         before = to_provider(stored)
-        after = replace(before, **values)
-        problems = activation_problems(after)
-        refuse_any(*problems)
+        after = next_settings(ports, actor, before, values)
+        was_without = before.active and not before.client_id
+        needs_client = changes.needs_client and not was_without
+        refuse_any(*activation_problems(after, needs_client=needs_client))
         guarded = prevent_lockout(ports, actor, session, before, after)
         with guarded if changes.asks_first else nullcontext():
-            for name, value in values.items():
-                setattr(stored, name, value)
-            if after.issuer and not before.issuer:
-                _know_by_issuer(session, before, after.issuer)
+            store_settings(session, stored, after)
         _note(ports, actor, session, before, after)
     return after
 
 
 def _plugin(provider: Provider, plugin_id: str) -> Plugin:
     return Plugin(
-        plugin_id, provider.slug, provider.name, provider.active, show_settings(provider)
+        plugin_id,
+        provider.slug,
+        provider.name,
+        provider.active,
+        show_settings(provider),
+        read_waiting(provider.waiting_changes),
+        provider.trust_version,
+        serves_any_client(provider),
     )
 
 
@@ -196,20 +212,6 @@ def _read(ports: Ports, changes: ProviderUpdate) -> dict[str, Any]:
     if name:
         values["name"] = name
     return values
-
-
-def _know_by_issuer(session: Session, before: Provider, issuer: str) -> None:
-    """Move identities to the provider's issuer when that becomes known."""
-    other_identity = aliased(ExternalIdentityRecord)
-    stored_under = (*before.issuers_here(issuer), before.issuer_here(""))
-    for known_issuer in stored_under:
-        record_of = ExternalIdentityRecord
-        taken = exists().where(
-            other_identity.issuer == issuer, other_identity.subject == record_of.subject
-        )
-        session.execute(
-            update(record_of).where(record_of.issuer == known_issuer, ~taken).values(issuer=issuer)
-        )
 
 
 def _note(ports: Ports, actor: Actor, session: Session, before: Provider, after: Provider) -> None:

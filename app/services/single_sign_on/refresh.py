@@ -22,6 +22,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.live_sessions import LiveSession
 from app.services.authorization.register import input_decides
 from app.services.identity.own_tokens import VerifiedSession, owner_of
+from app.services.identity.provider_assertions import WAITS
 from app.services.identity.providers import provider_of
 from app.services.sign_in.refresh_tokens import (
     SESSION_ENDED,
@@ -76,7 +77,8 @@ def refresh_external_session(
     Refuses on ``refreshToken``: JWT_MISSING_TOKEN, JWT_SIGNATURE_EXPIRED, JWT_DECODE_ERROR,
     JWT_INVALID_TOKEN (no refresh token, or of a session that did not begin at this provider, or of
     one that the provider has ended: it ends here, too); on no field JWT_INVALID_TOKEN for a
-    session that has ended, and INVALID when the provider does not answer, which ends nothing.
+    session that has ended, and INVALID when the provider does not answer, or its settings wait for
+    confirmation, which ends nothing.
     """
     provider = provider_of(ports, plugin_id)
     if provider is None:
@@ -105,7 +107,7 @@ def _refresh_session(
         raise Refused(SESSION_ENDED)
     if live_session.provider_id != provider.id or not provider.enable_refresh_token:
         raise Refused(_invalid("This session can't be refreshed with this provider."))
-    turn = _take_turn(ports, actor, claims, live_session.user.email)
+    turn = _take_turn(ports, actor, provider, claims, live_session.user.email)
     if turn is None:
         return _follow(ports, actor, token, verified, live_session)
     return _refresh(ports, actor, provider, verified, live_session, turn)
@@ -171,10 +173,13 @@ def _invalid(message: str) -> Problem:
     return Problem("JWT_INVALID_TOKEN", message, _FIELD)
 
 
-def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn | None:
+def _take_turn(
+    ports: Ports, actor: Actor, provider: Provider, claims: Claims, email: str
+) -> _Turn | None:
     """Take the turn to refresh; ``None`` while another request has it or just had it.
 
-    Providers that rotate tokens treat two concurrent uses as theft.
+    Providers that rotate tokens treat two concurrent uses as theft. While the provider's settings
+    wait for confirmation, the refresh tokens of confirmed sessions don't go there.
     """
     now = ports.shared_clock.now()
     with ports.database.transaction(account(claims.user_id)) as session:
@@ -187,6 +192,8 @@ def _take_turn(ports: Ports, actor: Actor, claims: Claims, email: str) -> _Turn 
         if row is None:
             raise Refused(SESSION_ENDED)
         stored, identity = row
+        if provider.waits and identity.waiting_mark != provider.link_mark:
+            raise Refused(WAITS)
         used = ports.configuration.single_use_refresh_tokens and not is_current(stored, claims)
         if used and was_just_used(ports, stored, claims):
             return None

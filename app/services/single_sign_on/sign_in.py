@@ -23,7 +23,8 @@ from app.ports.identity_provider import Client, GrantRefused, SignIn, TokenRespo
 from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import input_decides, part
 from app.services.authorization.shop_state import load_shop_state
-from app.services.identity.linked_accounts import ProviderPerson, find_or_create_account
+from app.services.identity.linked_accounts import find_or_create_account
+from app.services.identity.provider_assertions import ProviderPerson, assert_person
 from app.services.identity.providers import provider_of
 from app.services.identity.users import load_user
 from app.services.sign_in.password_sessions import NO_STAFF
@@ -97,7 +98,6 @@ class _VerifiedSignIn:
     sid: str
     refresh_token: str
     proved_ago: float
-    amr: tuple[str, ...]
 
 
 @input_decides
@@ -231,11 +231,10 @@ def _verify(
         raise Refused(Problem("INVALID", reason_of(rejected), "code")) from rejected
     except CallFailed as failed:
         raise unavailable(failed) from failed
-    provider_person = ProviderPerson(provider, identity.issuer, person, grant)
+    said = ProviderPerson(provider, identity.issuer, person, grant, amr=identity.amr)
+    provider_person = assert_person(ports, said)
     refresh_token = tokens.refresh_token if provider.enable_refresh_token else ""
-    return _VerifiedSignIn(
-        provider_person, identity.sid, refresh_token, identity.proved_ago, identity.amr
-    )
+    return _VerifiedSignIn(provider_person, identity.sid, refresh_token, identity.proved_ago)
 
 
 def _sign_in(
@@ -260,7 +259,7 @@ def _sign_in(
             SessionOrigin.OIDC,
             started,
             terms.lifetime,
-            proven.amr,
+            provider_person.amr,
             in_console=entry.in_console,
         )
         opened = open_session(ports, actor, session, user.id, start)

@@ -21,7 +21,7 @@ from app.ports.provider_cache import CallPurpose
 from app.services.authorization.register import part
 from app.services.identity.provider_calls import calling
 from app.services.identity.provider_keys import verify_with
-from app.services.identity.providers import client_secret_of
+from app.services.identity.providers import secret_for_token_url
 from app.services.identity.user_info import fetch_user_info
 
 
@@ -37,7 +37,7 @@ def ask_for_tokens(
     Refuses INVALID when the provider doesn't respond; raises ``GrantRefused`` when it refuses.
     """
     client = Client(
-        provider.oauth_token_url, provider.client_id, client_secret_of(ports, provider)
+        provider.oauth_token_url, provider.client_id, secret_for_token_url(ports, provider)
     )
     try:
         with calling(ports, provider.oauth_token_url, purpose):

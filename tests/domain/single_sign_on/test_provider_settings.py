@@ -44,6 +44,7 @@ def test_setting_names_are_stable() -> None:
         "second_factor_amr",
         "second_factor_acr",
         "subject_claim",
+        "accepted_clients",
     ]
 
 

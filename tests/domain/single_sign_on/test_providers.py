@@ -146,9 +146,8 @@ def test_login_requests_only_the_needed_scopes(refreshes: bool, rules: bool) -> 
     provider = replace(WHOLE, enable_refresh_token=refreshes, use_oauth_scope_permissions=rules)
     requested = requested_scope(provider, "latchkey").split(" ")
     expected = ["openid", "profile", "email", *(["offline_access"] if refreshes else [])]
-    scopes = (
-        {f"latchkey:{permission.value.lower()}" for permission in Permission} if rules else set()
-    )
+    granting = {f"latchkey:{permission.value.lower()}" for permission in Permission}
+    scopes = granting | {"latchkey:staff"} if rules else set()
     assert requested[: len(expected)] == expected
     assert set(requested[len(expected) :]) == scopes
     assert len(requested) == len(set(requested))

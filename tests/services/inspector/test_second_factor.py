@@ -13,7 +13,7 @@ from app.services.inspector.inspect import inspect_token
 from tests.builders.people import ISSUER, make_staff, make_user, sign_in, visit
 from tests.builders.providers import set_up
 from tests.builders.second_factor_rule import MFA, require_second_factor
-from tests.servers.own_provider import OwnProvider
+from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import EMAIL
 
 ORDERS = Permission.MANAGE_ORDERS
@@ -52,7 +52,7 @@ def test_customers_have_no_such_check(ports: Ports) -> None:
 def test_provider_token_is_judged_by_its_claims(
     ports: Ports, provider: OwnProvider, amr: list[str], lost: LossReason | None
 ) -> None:
-    set_up(ports, provider, second_factor_amr="mfa")
+    set_up(ports, provider, audience=AUDIENCE, second_factor_amr="mfa")
     make_staff(ports, EMAIL, ORDERS)
     require_second_factor(ports)
     token = provider.access_token(amr=amr)

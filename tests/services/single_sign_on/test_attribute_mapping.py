@@ -21,7 +21,7 @@ from tests.builders.people import (
 from tests.builders.providers import identities
 from tests.fakes.clock import FakeClock
 from tests.servers.http import Reply
-from tests.servers.own_provider import OwnProvider
+from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import EMAIL, who
 
 ORDERS, PLUGINS = Permission.MANAGE_ORDERS, Permission.MANAGE_PLUGINS
@@ -54,7 +54,10 @@ def test_preview_of_a_new_person_creates_no_account(ports: Ports, provider: OwnP
 
 def test_preview_matches_the_real_sign_in(ports: Ports, provider: OwnProvider) -> None:
     change(
-        ports, staff_user_domains="sso.example", default_group_name_for_new_staff_users="Newcomers"
+        ports,
+        audience=AUDIENCE,
+        staff_user_domains="sso.example",
+        default_group_name_for_new_staff_users="Newcomers",
     )
     make_group(ports, "Newcomers", ORDERS)
     token = provider.access_token()
@@ -72,6 +75,7 @@ def test_preview_matches_the_real_sign_in(ports: Ports, provider: OwnProvider) -
 
 def test_preview_shows_the_account_to_be_linked(ports: Ports, provider: OwnProvider) -> None:
     user_id = make_user(ports, EMAIL, is_staff=True, permissions=[ORDERS])
+    change(ports, audience=AUDIENCE)
     found = preview(ports, provider.access_token())
     assert (found.outcome, found.user_id) == (MappedTo.LINKED, user_id)
     assert (found.is_staff, found.permissions) == (True, (ORDERS,))
@@ -166,6 +170,7 @@ def test_preview_permissions_are_shown_to_user_managers(
     ports: Ports, provider: OwnProvider
 ) -> None:
     make_user(ports, EMAIL, is_staff=True, permissions=[ORDERS])
+    change(ports, audience=AUDIENCE)
     actor = actor_of(ports, make_staff(ports, "admin@example.com", PLUGINS))
     found = preview_mapping(ports, actor, "default", provider.access_token())
     assert (found.rights_hidden, found.permissions) == (True, None)

@@ -115,7 +115,7 @@ def test_change_without_lockout_is_not_refused(
 
 def test_identities_move_to_a_newly_configured_issuer(ports: Ports) -> None:
     make_provider(ports, issuer="")
-    key = make_staff(ports, "chief@example.com", SETTINGS, Permission.MANAGE_PLUGINS)
+    key = make_user(ports, "chief@example.com", is_staff=True, is_superuser=True)
     link_identity(ports, key, issuer=f"default|{ISSUER_THERE}")
     set_mode(ports, PasswordLoginMode.DISABLED)
     chief = actor_of(ports, key, SessionOrigin.OIDC)

@@ -21,6 +21,7 @@ def test_verified_email_of_a_staff_domain_makes_staff_with_a_group(
     set_up(
         ports,
         provider,
+        audience=AUDIENCE,
         staff_user_domains="other.example, SSO.example",
         default_group_name_for_new_staff_users="New staff",
     )
@@ -38,7 +39,7 @@ def test_verified_email_of_a_staff_domain_makes_staff_with_a_group(
 
 def test_default_group_is_created_without_permissions(ports: Ports, provider: OwnProvider) -> None:
     group = {"default_group_name_for_new_staff_users": "Newcomers"}
-    set_up(ports, provider, staff_user_domains="sso.example", **group)
+    set_up(ports, provider, audience=AUDIENCE, staff_user_domains="sso.example", **group)
     user = who(ports, provider.access_token()).user
     assert user is not None
     assert [(entry.name, entry.permissions) for entry in user.groups] == [
@@ -99,6 +100,7 @@ def test_local_permissions_count_without_scope_permissions(
     ports: Ports, provider: OwnProvider
 ) -> None:
     make_user(ports, EMAIL, is_staff=True, permissions=[Permission.MANAGE_APPS])
+    set_up(ports, provider, audience=AUDIENCE)
     actor = who(ports, provider.access_token(scope="openid latchkey:manage_products")).actor
     assert (actor.permissions, actor.is_staff) == (frozenset({Permission.MANAGE_APPS}), True)
 

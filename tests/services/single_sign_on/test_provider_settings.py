@@ -34,6 +34,7 @@ PLUGIN = "latchkey.authentication.openidconnect"
 ACTIVE = True
 STAFF = Actor(ActorKind.USER, 1, permissions=frozenset({Permission.MANAGE_PLUGINS}))
 SSO = {
+    "client_id": "shop",
     "json_web_key_set_url": "https://id.example.com/keys",
     "user_info_url": "https://id.example.com/userinfo",
 }
@@ -63,7 +64,7 @@ def test_new_shop_has_one_inactive_provider(ports: Ports) -> None:
 
 
 def test_absent_settings_stay_and_null_or_empty_clears(ports: Ports) -> None:
-    update(ports, client_id="shop", audience="https://shop.example.com", **SSO)
+    update(ports, audience="https://shop.example.com", **SSO)
     changed = values(update(ports, client_id=None, audience="", enable_refresh_token="False"))
     assert (changed["client_id"], changed["audience"]) == (None, None)
     assert changed["enable_refresh_token"] == "false"
@@ -104,10 +105,13 @@ def test_invalid_setting_changes_nothing(ports: Ports, name: str, value: str) ->
 def test_unusable_provider_cannot_be_activated(ports: Ports) -> None:
     keys = ("json_web_key_set_url", "PLUGIN_MISCONFIGURED")
     info = ("user_info_url", "PLUGIN_MISCONFIGURED")
-    assert codes(ports, ACTIVE) == {keys, info}
-    assert codes(ports, ACTIVE, user_info_url=SSO["user_info_url"]) == {keys}
+    client = ("client_id", "PLUGIN_MISCONFIGURED")
+    assert codes(ports, ACTIVE) == {client, keys, info}
+    assert codes(ports, ACTIVE, user_info_url=SSO["user_info_url"]) == {client, keys}
+    assert codes(ports, ACTIVE, **{**SSO, "client_id": None}) == {client}
     assert update(ports, ACTIVE, **SSO).active is True
-    assert codes(ports, user_info_url=None) == {info}
+    flow = ("oauth_authorization_url", "oauth_token_url")
+    assert codes(ports, user_info_url=None) == {(name, "PLUGIN_MISCONFIGURED") for name in flow}
 
 
 def test_plugin_has_the_requested_id(ports: Ports) -> None:

@@ -15,7 +15,7 @@ from tests.builders.people import NOBODY, make_staff, sessions_of, visit
 from tests.builders.providers import set_up
 from tests.builders.second_factor_rule import require_second_factor
 from tests.builders.tokens import claims_in
-from tests.servers.own_provider import OwnProvider
+from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import EMAIL, calls, who
 from tests.services.provider_logins import CODE, PLUGIN, begin, finish
 
@@ -36,7 +36,7 @@ PROVEN = pytest.mark.parametrize(
 @pytest.fixture
 def staff(ports: Ports, provider: OwnProvider) -> int:
     """A staff member whom the provider knows as alice; a second factor is required."""
-    set_up(ports, provider, second_factor_amr="mfa", second_factor_acr=ACR)
+    set_up(ports, provider, audience=AUDIENCE, second_factor_amr="mfa", second_factor_acr=ACR)
     user_id = make_staff(ports, EMAIL, SETTINGS)
     require_second_factor(ports)
     return user_id
@@ -132,13 +132,14 @@ def test_change_of_the_settings_applies_to_tokens_seen_before(
 ) -> None:
     token = provider.access_token(amr=["mfa"])
     assert caller(ports, token).holds(SETTINGS)
-    set_up(ports, provider, second_factor_amr="hwk")
+    set_up(ports, provider, audience=AUDIENCE, second_factor_amr="hwk")
     assert not caller(ports, token).holds(SETTINGS)
 
 
 def test_opaque_token_says_nothing_about_a_second_factor(
     ports: Ports, provider: OwnProvider, staff: int
 ) -> None:
+    set_up(ports, provider, audience=None)
     token = provider.known("opaque-token-of-alice", amr=["mfa"], acr=ACR)
     actor = who(ports, token).actor
     assert actor.user_id == staff

@@ -61,9 +61,8 @@ def test_provider_permissions_request_scopes_and_audience(
     scope = parameters["scope"].split()
     assert "offline_access" not in scope
     assert scope[:3] == ["openid", "profile", "email"]
-    assert sorted(scope[3:]) == sorted(
-        f"latchkey:{permission.value.lower()}" for permission in Permission
-    )
+    granting = [f"latchkey:{permission.value.lower()}" for permission in Permission]
+    assert sorted(scope[3:]) == sorted([*granting, "latchkey:staff"])
     assert parameters["audience"] == AUDIENCE
 
 
