@@ -18,6 +18,7 @@ from app.web.converters import register_converters
 from app.web.cors import cors_headers
 from app.web.dispatch import Dispatch
 from app.web.errors import register_errors
+from app.web.form_bodies import FormRequest
 from app.web.headers import NOTHING_MAY_RUN, security_headers
 from app.web.installation import Installation, install, installation_of
 from app.web.limits import limit_pages, set_up_limits
@@ -58,6 +59,7 @@ def create_app(ports: Ports | None = None, settings: Settings | None = None) -> 
     """
     chosen = settings or load_settings()
     app = Flask("app")
+    app.request_class = FormRequest
     app.config.from_mapping(
         cookie_settings(secure=chosen.public_url.startswith("https://")),
         SECRET_KEY=chosen.secret,

@@ -28,6 +28,16 @@ _ACCEPTED_ENCODING = ("Accept-Encoding", "identity")
 """The header that a 415 because of the encoding has (RFC 9110, 12.5.3)."""
 
 _ENCODING = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,40}")
+_SMALL_PIECE = 4 * 1024
+_MAX_SMALL_PIECES = 2_000
+"""Smaller chunks that a body can have: each takes as long as 100 KiB in one piece."""
+
+_SMALL_PIECES_AT_ONCE = 32
+_PIECE_SECONDS = 0.02
+"""The pause after each further small piece of a body of known length, in which more arrives."""
+
+_TOO_SMALL = "The request body has too many small chunks. Send chunks of 4 KiB or more."
+
 _MESSAGES = {
     HTTPStatus.BAD_REQUEST: "The request ended before its announced length, or can't be read.",
     HTTPStatus.REQUEST_TIMEOUT: "The request body did not arrive in time.",
@@ -61,16 +71,17 @@ class _EncodingRefused(UnsupportedMediaType):
 class Refused(Exception):
     """A body that is not read on; ``status``, ``headers`` and ``body`` are the answer."""
 
-    def __init__(self, status: HTTPStatus, *headers: tuple[str, str]) -> None:
+    def __init__(self, status: HTTPStatus, *headers: tuple[str, str], message: str = "") -> None:
         super().__init__(status.phrase)
         self.status = status
+        self._message = message or _MESSAGES[status]
         self.headers = (*headers, ("Content-Type", "application/json"))
 
     @property
     def body(self) -> bytes:
         """The answer in the form of the API's other errors."""
         code = {"code": self.status.phrase.replace(" ", "")}
-        error = {"message": _MESSAGES[self.status], "extensions": {"exception": code}}
+        error = {"message": self._message, "extensions": {"exception": code}}
         return orjson.dumps({"errors": [error]})
 
 
@@ -118,11 +129,13 @@ class Incoming:
         self._deadlines = deadlines
         self.size = 0
         self.taken = 0
+        self._small_pieces = 0
 
     async def chunk(self) -> bytes:
         """Return the bytes received since the last call; empty at the end.
 
-        Raises ``Refused`` when nothing arrives within the silence deadline.
+        Raises ``Refused`` when nothing arrives within the silence deadline, and for too many small
+        chunks.
         """
         if self._announced is not None and self.size >= self._announced:
             return b""
@@ -134,7 +147,18 @@ class Incoming:
         except TimeoutError:
             raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
         self.size += len(chunk)
+        if 0 < len(chunk) < _SMALL_PIECE:
+            await self._note_small_piece()
         return chunk
+
+    async def _note_small_piece(self) -> None:
+        self._small_pieces += 1
+        if self._announced is None:
+            # Each chunk is a piece, however many have arrived.
+            if self._small_pieces > _MAX_SMALL_PIECES:
+                raise Refused(HTTPStatus.BAD_REQUEST, message=_TOO_SMALL)
+        elif self._small_pieces > _SMALL_PIECES_AT_ONCE:
+            await asyncio.sleep(_PIECE_SECONDS)
 
     async def read(self, max_size: int, room: Room) -> BytesIO | TooLarge:
         """Return the whole body, or ``TooLarge`` when it has more than ``most`` bytes.

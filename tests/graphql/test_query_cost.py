@@ -5,7 +5,7 @@ from graphql import GraphQLError, build_schema, parse
 
 from app.graphql.server.limits import CEILING, Load
 from app.graphql.server.operations import Document
-from app.graphql.server.query_cost import LOOKUP, PAGE
+from app.graphql.server.query_cost import CONDITION, LISTED_VALUE, LOOKUP, PAGE, SEARCH
 from tests.graphql.sample_schema import LIBRARY
 
 
@@ -65,6 +65,63 @@ def test_cost_is_computed_again_only_for_new_page_sizes() -> None:
     assert operation.load({"n": 6, "s": "a"}).page_size == 6
     for size in range(100):
         assert operation.load({"n": size, "s": "a"}).page_size == size
+
+
+SHELF = build_schema(
+    """
+    type Query { books(first: Int, search: String, filter: BookFilter): Books }
+    type Books { totalCount: Int, related(first: Int, filter: BookFilter): Books }
+    input BookFilter { search: String, ids: [ID!], isNew: Boolean, price: Price }
+    input Price { gte: Int, lte: Int }
+    """
+)
+"""A schema with filters."""
+
+
+def sought(arguments: str, **variables: object) -> int:
+    """Return what finding the items costs, apart from the page."""
+    query = (
+        f"query($f: BookFilter, $s: String, $i: [ID!]) {{ books({arguments}) {{ totalCount }} }}"
+    )
+    document = Document(SHELF, parse(query))
+    return document.operation(None).load(variables).cost - PAGE - 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cost"),
+    [
+        ("first: 1", 0),
+        ('search: "bowl"', SEARCH),
+        ('search: ""', 0),
+        ("search: null", 0),
+        ('filter: { search: "bowl" }', SEARCH),
+        ('search: "bowl", filter: { isNew: true }', SEARCH),
+        ("filter: { isNew: true, price: { gte: 1, lte: 9 } }", CONDITION),
+        ("filter: { isNew: null, price: {} }", 0),
+        ('filter: { ids: ["a", "b"] }', 2 * LISTED_VALUE),
+        ('filter: { ids: ["a"], isNew: true }', CONDITION + LISTED_VALUE),
+        ("filter: { ids: $i }", 1000 * LISTED_VALUE),
+        ("filter: { search: $s }", SEARCH),
+        ("search: $s", SEARCH),
+        ("filter: $f", SEARCH + 1000 * LISTED_VALUE),
+    ],
+)
+def test_cost_counts_what_finding_the_items_costs(arguments: str, cost: int) -> None:
+    ids = ["a"] * 1000
+    assert sought(arguments, s="bowl", i=ids, f={"search": "bowl", "ids": ids}) == cost
+
+
+def test_filters_of_nested_lists_cost_nothing_more() -> None:
+    query = "{ books(first: 1) { related(first: 5, filter: { isNew: true }) { totalCount } } }"
+    assert Document(SHELF, parse(query)).operation(None).load({}).cost == PAGE + 3
+
+
+def test_filters_in_variables_are_weighed_for_each_request() -> None:
+    query = "query($i: [ID!]) { books(first: 1, filter: { ids: $i }) { totalCount } }"
+    operation = Document(SHELF, parse(query)).operation(None)
+    costs = [operation.load({"i": ["a"] * count}).cost for count in (1, 1000, 1)]
+    assert costs[1] - costs[0] == 999 * LISTED_VALUE
+    assert costs[2] == costs[0]
 
 
 def test_depth_aliases_and_mutations_are_counted_through_fragments() -> None:

@@ -174,6 +174,46 @@ BATCHES: dict[str, Body] = {
 
 _RULES = "addressValidationRules(countryCode: CN) { countryName }"
 
+_SORTED = "sortBy: {field: NAME, direction: ASC}"
+_IDS = "filter: {ids: $ids}"
+
+
+def product_lists(count: int, arguments: str, selection: str = "totalCount") -> str:
+    return "{" + aliased(f"products({arguments}) {{ {selection} }}", count) + "}"
+
+
+def by_ids(count: int) -> dict[str, Any]:
+    ids = [encoded(f"Product:{number}") for number in range(1_000)]
+    return query(f"query($ids: [ID!]) {product_lists(count, f'first: 1, {_IDS}')}", ids=ids)
+
+
+FILTERS: dict[str, Body] = {
+    "lists of a thousand IDs": lambda: by_ids(5),
+    "more lists of a thousand IDs": lambda: by_ids(10),
+    "lists of a thousand slugs": lambda: query(
+        f"query($s: [String!]) {product_lists(5, 'first: 1, filter: {slugs: $s}')}",
+        s=[f"ash-bowl-{number}" for number in range(1_000)],
+    ),
+    "lists of IDs in the document": lambda: query(
+        product_lists(10, "first: 1, filter: {ids: [" + '"UHJvZHVjdDox" ' * 450 + "]}")
+    ),
+    "searches that find nothing": lambda: query(
+        f"query($s: String) {product_lists(5, f'first: 1, {_SORTED}, search: $s')}",
+        s="\u00e9" * 900,
+    ),
+    "searches that find everything": lambda: query(product_lists(5, 'first: 100, search: "a"')),
+    "a hundred searches": lambda: query(
+        f"query($f: ProductFilterInput) {product_lists(100, 'first: 1, filter: $f')}",
+        f={"search": "a"},
+    ),
+    "price ranges": lambda: query(
+        product_lists(18, "first: 1, filter: {price: {gte: 900000}}"),
+    ),
+    "sorted pages from the end": lambda: query(
+        product_lists(30, f"last: 100, {_SORTED}", "totalCount edges { node { id } }")
+    ),
+}
+
 ACCOUNTS: dict[str, Body] = {
     "rules of the country with the most places": lambda: batch(
         lambda _: "{" + aliased(_RULES, 100) + "}", 3

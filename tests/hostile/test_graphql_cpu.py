@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import orjson
 import pytest
+from sqlalchemy import insert, select
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from app.graphql.view import create_endpoint
+from app.models import ProductRecord
 from app.ports import Ports
 from app.settings import Settings
 from app.wiring import make_installation
@@ -19,6 +21,7 @@ from tests.hostile.graphql_inputs import (
     ACCOUNTS,
     BATCHES,
     DOCUMENTS,
+    FILTERS,
     LINES,
     VARIABLES,
     Body,
@@ -27,6 +30,8 @@ from tests.hostile.graphql_inputs import (
 )
 
 BODY = 1024 * 1024
+LARGE = 20_000
+"""Products; a search reads every one."""
 
 
 @pytest.fixture
@@ -53,6 +58,38 @@ def test_request_of_any_shape_is_answered_within_the_allowed_cpu(
     send(anonymous, orjson.dumps(query('mutation { tokenVerify(token: "x") { isValid } }')))
     taken = {name: _taken(anonymous, orjson.dumps(make())) for name, make in cases.items()}
     assert {name: seconds for name, seconds in taken.items() if seconds > bound()} == {}
+
+
+def test_filters_of_a_large_catalogue_are_within_the_allowed_cpu(anonymous: Ports) -> None:
+    fill_catalogue(anonymous, LARGE)
+    taken = {name: _taken(anonymous, orjson.dumps(make())) for name, make in FILTERS.items()}
+    assert {name: seconds for name, seconds in taken.items() if seconds > bound()} == {}
+
+
+def test_shops_own_page_of_filtered_lists_is_answered(anonymous: Ports) -> None:
+    lists = [
+        *(
+            f'a{n}: products(first: 12, filter: {{slugs: ["ash-bowl-{n}"]}}) {{ totalCount }}'
+            for n in range(12)
+        ),
+        *(
+            f"b{n}: products(first: 12, filter: {{isPublished: true}}) {{ totalCount }}"
+            for n in range(6)
+        ),
+        'c: products(first: 12, search: "bowl") { totalCount }',
+    ]
+    response = orjson.loads(send(anonymous, orjson.dumps(query("{" + " ".join(lists) + "}"))))
+    assert response["data"]["c"]["totalCount"] == 110
+
+
+def fill_catalogue(ports: Ports, count: int) -> None:
+    with ports.database.transaction() as session:
+        columns = {column.name for column in ProductRecord.__table__.columns} - {"id"}
+        first = session.scalars(select(ProductRecord).limit(1)).one()
+        given = {name: getattr(first, name) for name in columns - {"slug"}}
+        session.execute(
+            insert(ProductRecord), [{**given, "slug": f"ash-bowl-{n}-x"} for n in range(count)]
+        )
 
 
 def _taken(ports: Ports, body: bytes) -> float:

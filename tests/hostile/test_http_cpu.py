@@ -29,6 +29,13 @@ BOTH_KINDS = "application/graphql-response+json"
 
 Request = dict[str, Any]
 
+PARAMETERS = (
+    b'--b\r\nContent-Disposition: form-data; name="a"; ' + b'a="b"; ' * 26_000 + b"\r\n\r\nx\r\n"
+)
+SHORT_PARAMETERS = (
+    b'--b\r\nContent-Disposition: form-data; name="a"; ' + b'a="b"; ' * 280 + b"\r\n\r\nx\r\n"
+)
+
 
 def api(content_type: str = JSON, **headers: str) -> Request:
     return {"path": "/graphql/", "type": content_type, "body": QUERY, **headers}
@@ -84,6 +91,17 @@ UPLOADS: dict[str, Callable[[], Request]] = {
     "parameters": lambda: upload(
         b"--b\r\nContent-Disposition: form-data; " + b'a="b"; ' * (UPLOAD // 7) + b"\r\n\r\nx"
     ),
+    "parameters of many parts": lambda: upload(PARAMETERS * (UPLOAD // len(PARAMETERS))),
+    "parameters of parts just within the limit": lambda: upload(SHORT_PARAMETERS * 31 + b"--b--"),
+    "headers of many parts": lambda: upload(
+        (b"--b\r\n" + b"A: b\r\n" * 30_000 + b"\r\nx\r\n") * 31
+    ),
+    "folded headers": lambda: upload(b"--b\r\nA: b\r\n" + b" c\r\n" * (UPLOAD // 4)),
+    "an encoded name": lambda: upload(
+        b"--b\r\nContent-Disposition: form-data; name*=utf-8''" + b"%41" * 300_000 + b"\r\n\r\n"
+    ),
+    "blanks behind boundaries": lambda: upload((b"--b" + b" " * 100 + b"x\r\n") * (UPLOAD // 106)),
+    "line ends of one kind": lambda: upload(part("0", b"\r" * UPLOAD, "a.png")),
     "almost boundaries in a file": lambda: upload(part("0", b"\r\n--" * 1_200_000, "a.png")),
     "a long boundary": lambda: upload(
         (b"\r\n--" + b"a" * 1_999) * (UPLOAD // 2_003), boundary="a" * 2_000
@@ -101,6 +119,17 @@ FORMS: dict[str, Callable[[], Request]] = {
     "credentials": lambda: form(b"email=" + b"a@" * 120_000 + b"&password=" + b"x" * 250_000),
     "CSRF token": lambda: form(b"csrf_token=" + b"a." * 250_000),
     "query string": lambda: {**form(b""), "method": "GET", "query": "next=/" + "%2F" * 80_000},
+    "parts with parameters": lambda: form(
+        (PARAMETERS[:500] + b"\r\n\r\nx\r\n") * (FORM // 510), "multipart/form-data; boundary=b"
+    ),
+    "a part with parameters": lambda: form(PARAMETERS * 2, "multipart/form-data; boundary=b"),
+    "a logout's part with parameters": lambda: {
+        **form(PARAMETERS * 2, "multipart/form-data; boundary=b"),
+        "path": "/oidc/default/backchannel-logout",
+    },
+    "parts without a name": lambda: form(
+        b"--b\r\n\r\n" * (FORM // 8), "multipart/form-data; boundary=b"
+    ),
     "logout token": lambda: {
         **form(b"logout_token=" + b"a." * 250_000),
         "path": "/oidc/default/backchannel-logout",

@@ -66,4 +66,25 @@ OPERATIONS = (
         'f"user {actor.session_id} {actor.address}"',
         "hostile/test_rate_limits.py",
     ),
+    Mutant(
+        "A body can't have any number of small chunks",
+        "app/web/request_bodies.py",
+        "if self._small_pieces > _MAX_SMALL_PIECES:",
+        "if self._small_pieces < 0:",
+        "web/test_server.py",
+    ),
+    Mutant(
+        "A part of a form can't have headers of any length",
+        "app/web/form_bodies.py",
+        "start + PART_HEADERS + 4)",
+        "len(body))",
+        "web/test_form_bodies.py",
+    ),
+    Mutant(
+        "A search adds to a query's cost",
+        "app/graphql/server/query_cost.py",
+        "scans = SEARCH * self.texts or",
+        "scans = 0 * self.texts or",
+        "graphql/test_query_cost.py",
+    ),
 )

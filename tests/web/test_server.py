@@ -113,6 +113,32 @@ def test_chunked_body_has_a_length(port: int) -> None:
     assert "HTTP_TRANSFER_ENCODING" not in found
 
 
+def chunks(count: int, size: int = 1) -> bytes:
+    chunk = f"{size:x}\r\n".encode() + b"x" * size + b"\r\n"
+    head = request("Transfer-Encoding: chunked", line="POST / HTTP/1.1")
+    return head + chunk * count + b"0\r\n\r\n"
+
+
+def test_many_tiny_chunks_are_refused(port: int) -> None:
+    head, _, body = exchange(port, chunks(2_100)).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"connection: close" in head.lower()
+    assert json.loads(body)["errors"][0]["message"] == (
+        "The request body has too many small chunks. Send chunks of 4 KiB or more."
+    )
+
+
+@pytest.mark.parametrize(("count", "size"), [(1_900, 1), (200, 500), (24, 4096)])
+def test_body_in_ordinary_chunks_is_read(port: int, count: int, size: int) -> None:
+    assert len(environ(port, chunks(count, size))["body"]) == count * size
+
+
+def test_body_of_known_length_is_read_in_however_small_pieces(port: int) -> None:
+    head = request("Content-Length: 60", line="POST / HTTP/1.1")
+    received = exchange(port, head, *[b"x"] * 60, pause=0.01)
+    assert json.loads(received.partition(b"\r\n\r\n")[2])["body"] == "x" * 60
+
+
 def test_dripping_body_ends_at_its_total_deadline(port: int) -> None:
     head = request("Content-Length: 100", line="POST / HTTP/1.1")
     began = time.monotonic()

@@ -11,6 +11,7 @@ from werkzeug.formparser import MultiPartParser
 
 from app.domain.values.uploads import Upload
 from app.graphql.server.bodies import BadRequest, read_json, too_large
+from app.web.form_bodies import PART_HEADERS, check_part_headers
 
 MAX_PARTS = 32
 MAX_FILE_PATHS = 100
@@ -46,6 +47,14 @@ def read_multipart(
 def _parts(body: bytes, boundary: str, text_max: int) -> tuple[dict[str, str], dict[str, Upload]]:
     if not boundary.isascii() or not boundary:
         raise BadRequest("The form has no boundary.")
+    try:
+        check_part_headers(body, boundary.encode(), MAX_PARTS)
+    except RequestEntityTooLarge:
+        message = (
+            f"A form can have at most {MAX_PARTS} parts, with headers of at most {PART_HEADERS} "
+            "bytes each."
+        )
+        raise BadRequest(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE) from None
     parser = MultiPartParser(
         stream_factory=_in_memory, max_form_memory_size=text_max, max_form_parts=MAX_PARTS
     )

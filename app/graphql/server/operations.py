@@ -19,7 +19,7 @@ from graphql import (
 )
 
 from app.graphql.server.limits import Load, ReadingCost
-from app.graphql.server.query_cost import Scales
+from app.graphql.server.query_cost import Scales, sought_in
 
 _MAX_LOADS = 64
 _MAX_NAME = 100
@@ -42,21 +42,36 @@ class Operation:
     is_introspection: bool
     root_fields: tuple[str, ...] = ()
     _loads: dict[tuple[object, ...], Load] = field(default_factory=dict)
-    _page_variables: tuple[str, ...] | None = None
+    _weighed_by: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     def load(self, variables: Mapping[str, Any]) -> Load:
-        """What it asks for with these coerced variables; only page sizes among them matter."""
-        if self._page_variables is not None:
-            cached = self._loads.get(tuple(map(variables.get, self._page_variables)))
+        """What it asks for with these coerced variables: their page sizes and filters matter."""
+        if self._weighed_by is not None:
+            cached = self._loads.get(self._key(variables, *self._weighed_by))
             if cached is not None:
                 return cached
         scales = Scales(self.schema, self.fragments, variables)
         load = scales.weigh(self.node)
         if len(self._loads) >= _MAX_LOADS:
             self._loads.clear()
-        self._page_variables = names = tuple(sorted(scales.page_variables))
-        self._loads[tuple(map(variables.get, names))] = load
+        pages, filters = sorted(scales.page_variables), sorted(scales.filter_variables)
+        self._weighed_by = tuple(pages), tuple(filters)
+        self._loads[self._key(variables, *self._weighed_by)] = load
         return load
+
+    @staticmethod
+    def _key(
+        variables: Mapping[str, Any], pages: tuple[str, ...], filters: tuple[str, ...]
+    ) -> tuple[object, ...]:
+        sizes = map(variables.get, pages)
+        # Under the name of a search and under another: which of them a variable is depends on
+        # where the document has it.
+        sought = (
+            sought_in(name, variables.get(variable))
+            for variable in filters
+            for name in ("search", "")
+        )
+        return (*sizes, *sought)
 
 
 class Document:
