@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
 
+from app.adapters.database import SqlDatabase
 from app.adapters.schema_revisions import SchemaRevisions
 from app.adapters.tls import TrustedAuthorities
 from app.domain.audit.security_events import SecurityEvent
@@ -45,6 +46,7 @@ from app.ports.import_source import ImportSource, MediaFolder
 from app.ports.mail import EmailTemplates
 from app.ports.own_templates import OwnTemplates
 from app.ports.schema import Report, ignore_progress
+from app.ports.work_signal import WorkSignal
 from app.settings import Settings
 
 
@@ -246,6 +248,32 @@ class LazyQueue:
 
     def close(self) -> None:
         self._queue.close()
+
+
+class LazyWorkSignal:
+    """``database`` is the server that carries the signals; ``None`` for those of this host."""
+
+    def __init__(self, settings: Settings, database: SqlDatabase | None) -> None:
+        self._settings = settings
+        self._database = database
+
+    @cached_property
+    def _signal(self) -> WorkSignal:
+        connect = load("app.adapters.work_signal").connect_work_signal
+        engine = None if self._database is None else self._database.reading_engine
+        signal: WorkSignal = connect(
+            self._settings.redis_url, engine, self._settings.work_signal_file
+        )
+        return signal
+
+    def send(self) -> None:
+        self._signal.send()
+
+    def wait(self, seconds: float) -> bool:
+        return self._signal.wait(seconds)
+
+    def close(self) -> None:
+        self._signal.close()
 
 
 class LazySchema(SchemaRevisions):

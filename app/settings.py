@@ -170,6 +170,12 @@ class Settings:
         return _INSTANCE / f"queue-{name}.sqlite3"
 
     @property
+    def work_signal_file(self) -> Path:
+        """What the names of the sockets begin with by which processes of one host wake workers."""
+        queue = self.queue_file
+        return queue.with_name(f"{queue.name}-signal")
+
+    @property
     def development(self) -> bool:
         return self.app_env == "development"
 

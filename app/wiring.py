@@ -37,6 +37,7 @@ from app.lazy_adapters import (
     LazyRateLimiter,
     LazySchema,
     LazySecurityLog,
+    LazyWorkSignal,
     load,
     trusted_authorities,
 )
@@ -63,6 +64,7 @@ from app.ports.demo_provider import DemoProviderKey
 from app.ports.metrics import NO_METRICS
 from app.ports.security_log import NO_SECURITY_LOG
 from app.ports.traces import NO_TRACES
+from app.ports.work_signal import NO_SIGNAL, WorkSignal
 from app.remote import instance, sign_in
 from app.settings import (
     Settings,
@@ -110,6 +112,8 @@ def connect(
     passwords = Argon2Hasher(matches_foreign=matches_foreign_hash)
     if traces.is_on:
         database.trace(traces)
+    work_signal = _work_signal(settings, database)
+    database.wake_workers(work_signal)
     metrics.watch(lambda: chain(database.measure(), passwords.measure()))
     if replica is not None:
         metrics.watch(replica.measure)
@@ -150,6 +154,7 @@ def connect(
         if settings.security_log
         else NO_SECURITY_LOG,
         traces=traces,
+        work_signal=work_signal,
         database_clock=None if database.is_file else DatabaseClock(database),
         replica=replica,
     )
@@ -268,6 +273,14 @@ def _mailer(settings: Settings) -> Mailer:
     if settings.mail_file is None:
         return SmtpMailer(settings.mail_url, sender, trusted_authorities(settings))
     return FileMailer(settings.mail_file, sender)
+
+
+def _work_signal(settings: Settings, database: SqlDatabase) -> WorkSignal:
+    if database.is_file:
+        return LazyWorkSignal(settings, None)
+    if settings.database_transaction_pooling and not settings.redis_url:
+        return NO_SIGNAL  # a pooler keeps no connection for who listens
+    return LazyWorkSignal(settings, database)
 
 
 def _replica(

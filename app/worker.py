@@ -31,8 +31,11 @@ from app.services.shop.settings import open_storefront_on_time
 _POLL_SECONDS = 0.5
 """Seconds that a thread waits for a batch before it looks whether the worker is to end."""
 
-_LOOK_SECONDS = 0.3
-"""Seconds between looks for work that another process has left."""
+_LOOK_SECONDS = 2.0
+"""Seconds between looks for work of which no signal came: what is due later, or was lost."""
+
+_LOOK_PAUSE = 0.05
+"""Seconds from one look to the next at least: many signals make one."""
 
 _MAX_QUEUED = 100
 """Batches that wait at most: what waits here holds a lease, which ends."""
@@ -135,9 +138,10 @@ def run(ports: Ports, stop: Event, tasks: tuple[Task, ...] = TASKS) -> None:
     """
     wakes = {task.name: Event() for task in tasks}
     if any(task.on_demand for task in tasks):
-        look = Task("look", partial(_wake_tasks, wakes), _LOOK_SECONDS)
-        wakes[look.name] = Event()
-        tasks = (look, *tasks)
+        look = Task("look", partial(_wake_tasks, wakes), _LOOK_SECONDS, pause=_LOOK_PAUSE)
+        signal = Task("signal", _wait_for_signal, 0.0, wakes=look.name)
+        wakes.update({task.name: Event() for task in (look, signal)})
+        tasks = (signal, look, *tasks)
     pools = [_TaskThreads(ports, stop, task, wakes) for task in tasks]
     _log.info("worker.started")
     for pool in pools:
@@ -145,9 +149,15 @@ def run(ports: Ports, stop: Event, tasks: tuple[Task, ...] = TASKS) -> None:
     while not stop.wait(_HELD_UP_SECONDS / 4):
         for pool in pools:
             pool.start_threads()
+    ports.work_signal.send()  # to the thread that waits for one
     for pool in pools:
         pool.join()
+    ports.work_signal.close()
     _log.info("worker.stopped")
+
+
+def _wait_for_signal(ports: Ports, _actor: Actor) -> int:
+    return int(ports.work_signal.wait(_LOOK_SECONDS))
 
 
 def _wake_tasks(wakes: Mapping[str, Event], ports: Ports, actor: Actor) -> int:

@@ -28,7 +28,10 @@ from benchmarks.report import (
 TABLE = ("requests", "single_sign_on", "deliveries", "change_cost", "sizes")
 """The modules whose ``measure`` adds rows to the table."""
 
-LONG = ("burst", "console", "fanout", "imports", "lists", "memory", "tails", "threads", "timing")
+LONG = (
+    *("burst", "console", "fanout", "imports", "latency", "lists"),
+    *("memory", "tails", "threads", "timing"),
+)
 """The modules with a ``main``, which only run by name."""
 
 _SLOWER, _BUSY = 1, 2

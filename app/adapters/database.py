@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import BindParameter, Dialect, Engine, Select, make_url
+from sqlalchemy import BindParameter, Dialect, Engine, Select, event, make_url
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, UOWTransaction
 from sqlalchemy.pool import QueuePool
 
 from app.adapters.database_errors import translate_errors
@@ -20,11 +20,19 @@ from app.adapters.database_sqlite import sqlite_engines
 from app.adapters.statement_traces import attributes_of, trace_statements
 from app.adapters.transaction_turns import TransactionTurns
 from app.domain.values.installation_errors import DatabaseBusy, DatabaseUnavailable
+from app.models import (
+    AppInstallationRecord,
+    DeliveryRecord,
+    OutboxEventRecord,
+    OutboxMailRecord,
+    ResetRequestRecord,
+)
 from app.ports import NamedRow, ReadSession
 from app.ports.configuration import Configuration
 from app.ports.database import Subject
 from app.ports.metrics import CONNECTIONS, CONNECTIONS_MAX, Measurement
 from app.ports.traces import NO_TRACES, SpanKind, Traces
+from app.ports.work_signal import NO_SIGNAL, WorkSignal
 
 _PING_AFTER_SECONDS = 1.0
 _NO_SPAN = nullcontext()
@@ -56,6 +64,36 @@ class _Compiled:
         return values if self.names is None else tuple(values[name] for name in self.names)
 
 
+WORK = (
+    OutboxEventRecord,
+    DeliveryRecord,
+    OutboxMailRecord,
+    ResetRequestRecord,
+    AppInstallationRecord,
+)
+"""The records that workers look for: a new or a changed one is work for them.
+
+What an UPDATE statement changes isn't seen here: workers write so for themselves, and use cases
+that do send the signal.
+"""
+
+_LEFT_WORK = "left work"
+
+
+class _WritingSession(Session):
+    """A session that knows whether its transaction leaves work for a worker."""
+
+    @property
+    def left_work(self) -> bool:
+        return _LEFT_WORK in self.info
+
+
+@event.listens_for(_WritingSession, "after_flush")
+def _note_records(session: Session, _flush: UOWTransaction) -> None:
+    if any(isinstance(record, WORK) for record in (*session.new, *session.dirty)):
+        session.info[_LEFT_WORK] = True
+
+
 _compiled: dict[tuple[str, int], tuple[Select[*tuple[object, ...]], _Compiled]] = {}
 
 
@@ -76,13 +114,14 @@ class SqlDatabase:
         self._dialect: Dialect = reading.dialect
         self._local = threading.local()
         self._traces: Traces = NO_TRACES
+        self._signal: WorkSignal = NO_SIGNAL
 
     @contextmanager
     def transaction(self, *subjects: Subject, signs_in: bool = False) -> Iterator[Session]:
         if self.in_transaction:
             # On SQLite the second would wait for the first, which waits for it.
             raise RuntimeError("This thread has a transaction open already.")
-        new = Session(self._writing, expire_on_commit=False)
+        new = _WritingSession(self._writing, expire_on_commit=False)
         with (
             self._watched(),
             self._turn(subjects, signs_in=signs_in),
@@ -97,6 +136,8 @@ class SqlDatabase:
                 self._local.is_open = False
         if self._busy.is_on:
             self._busy.end()
+        if new.left_work:
+            self._signal.send()
 
     @contextmanager
     def reading(self) -> Iterator[ReadSession]:
@@ -125,6 +166,11 @@ class SqlDatabase:
         return [compiled.row(row) for row in rows]
 
     @property
+    def reading_engine(self) -> Engine:
+        """The engine whose statements commit by themselves."""
+        return self._reading
+
+    @property
     def in_transaction(self) -> bool:
         return getattr(self._local, "is_open", False)
 
@@ -138,6 +184,10 @@ class SqlDatabase:
         self._traces = traces
         for engine in (self._writing, self._reading):
             trace_statements(engine, traces)
+
+    def wake_workers(self, signal: WorkSignal) -> None:
+        """Send ``signal`` after each transaction that leaves work for them."""
+        self._signal = signal
 
     def measure(self) -> Iterator[Measurement]:
         """Return how many connections are in use, and could be."""

@@ -19,10 +19,11 @@ from app.domain.deliveries.deliveries import Batch
 from app.ports.queue import QueueUnavailable
 
 _NAME = "latchkey-deliveries"
-_GLANCE = 0.25
+_GLANCE = 2.0
 """Seconds after which a file is looked into again for what another process has put there.
 
-However many threads wait: each look locks the file, and an idle worker shall cost next to nothing.
+However many threads wait: each look locks the file. A worker that puts a batch takes it at once;
+another process's is for when that one is busy.
 """
 
 _log = logging.getLogger(__name__)

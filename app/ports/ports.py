@@ -33,6 +33,7 @@ from app.ports.sign_in_log import SignInLog
 from app.ports.snapshots import Snapshots
 from app.ports.throttle import Throttle
 from app.ports.traces import NO_TRACES, Traces
+from app.ports.work_signal import NO_SIGNAL, WorkSignal
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class Ports:
     metrics: Metrics = NO_METRICS
     security_log: SecurityLog = NO_SECURITY_LOG
     traces: Traces = NO_TRACES
+    work_signal: WorkSignal = NO_SIGNAL
     database_clock: Clock | None = None
     replica: Replica | None = None
     lagging_database: Database | None = None

@@ -95,6 +95,7 @@ def retry_delivery(ports: Ports, actor: Actor, delivery_id: str) -> EventDeliver
         )
         change = Change("delivery.retry", "EventDelivery", key, delivery.event)
         record(ports, actor, session, change)
+    ports.work_signal.send()
     retried = show_delivery(ports, actor, key)
     if retried is None:
         raise Refused(Problem("NOT_FOUND", "There is no such delivery.", "id"))
@@ -125,6 +126,7 @@ def retry_deliveries(ports: Ports, actor: Actor, delivery_ids: Collection[int]) 
         due = make_due(ports, session, selected)
         after = {"deliveries": sorted(due)}
         record(ports, actor, session, Change("delivery.retry", "Webhook", "", after=after))
+    ports.work_signal.send()
     return Resent(len(due), disabled or 0)
 
 
@@ -163,6 +165,7 @@ def replay_deliveries(
         tally.total = _count(ports, webhook_id, since, failed=failed, missing=missing)
     retried = _replay_failed(ports, webhook_id, since, tally) if failed else 0
     created = _replay_undelivered(ports, webhook_id, since, tally) if missing else 0
+    ports.work_signal.send()
     return ReplayResult(retried, created, has_more=created >= MAX_MISSING)
 
 

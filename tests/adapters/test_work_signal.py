@@ -1,0 +1,94 @@
+"""Signals for workers: of a host's sockets, of PostgreSQL and of Redis."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from app.adapters.database import connect_database
+from app.adapters.work_signal import RedisSignal, SocketSignal, connect_work_signal
+from app.ports.work_signal import WorkSignal
+
+PATIENCE = 60.0
+
+
+@pytest.fixture(params=["host", "postgresql", "redis"])
+def processes(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[WorkSignal]]:
+    """Three processes of one installation."""
+    redis_url = request.getfixturevalue("redis_url") if request.param == "redis" else ""
+    with ExitStack() as stack:
+        made = []
+        for _ in range(3):
+            engine = None
+            if request.param == "postgresql":
+                database = connect_database(request.getfixturevalue("postgresql_url"))
+                stack.callback(database.close)
+                engine = database.reading_engine
+            signal = connect_work_signal(redis_url, engine, tmp_path / "signal")
+            stack.callback(signal.close)
+            made.append(signal)
+        yield made
+
+
+def test_signal_reaches_every_worker_that_listens(processes: list[WorkSignal]) -> None:
+    sender, *workers = processes
+    for worker in workers:
+        assert not worker.wait(0.01), "nothing was sent"
+    sender.send()
+    for worker in workers:
+        assert worker.wait(PATIENCE)
+    for worker in workers:
+        assert not worker.wait(0.01), "the signal was received before"
+
+
+def test_worker_wakes_itself(processes: list[WorkSignal]) -> None:
+    worker = processes[0]
+    assert not worker.wait(0.01)
+    worker.send()
+    assert worker.wait(PATIENCE)
+
+
+def test_signal_without_a_worker_is_lost(processes: list[WorkSignal]) -> None:
+    sender, worker, _ = processes
+    sender.send()
+    assert not worker.wait(0.01)
+
+
+def test_many_signals_are_received_however_long_the_worker_was_busy(
+    processes: list[WorkSignal],
+) -> None:
+    sender, worker, _ = processes
+    assert not worker.wait(0.01)
+    for _ in range(2000):
+        sender.send()
+    assert worker.wait(PATIENCE)
+
+
+def test_worker_that_was_killed_leaves_nothing_behind(tmp_path: Path) -> None:
+    killed, sender = SocketSignal(tmp_path / "signal"), SocketSignal(tmp_path / "signal")
+    assert not killed.wait(0.01)
+    assert killed._receiver is not None  # noqa: SLF001 - closed as the system does it
+    killed._receiver.close()  # noqa: SLF001
+    assert list(tmp_path.iterdir())
+    sender.send()
+    assert not list(tmp_path.iterdir())
+
+
+def test_folder_where_no_socket_can_be_made_lets_the_worker_look_often(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    signal = SocketSignal(tmp_path / "file" / "signal")
+    signal.send()
+    assert not signal.wait(PATIENCE)
+
+
+def test_store_that_is_away_neither_fails_a_change_nor_ends_a_worker() -> None:
+    for signal in (
+        RedisSignal("redis://127.0.0.1:1"),
+        connect_work_signal(
+            "", connect_database("postgresql://no@127.0.0.1:1/no").reading_engine, Path("no")
+        ),
+    ):
+        signal.send()
+        assert not signal.wait(PATIENCE)
+        signal.close()
