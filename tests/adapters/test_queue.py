@@ -108,7 +108,7 @@ def test_outage_of_redis_is_logged_once_and_its_end_too(
     assert messages[1] == "queue.unavailable: over"
 
 
-def test_waiting_readers_poll_the_file_a_few_times_a_second(
+def test_waiting_readers_look_into_the_file_every_two_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[float] = []
@@ -124,7 +124,7 @@ def test_waiting_readers_poll_the_file_a_few_times_a_second(
     began = time.monotonic()
 
     def wait() -> None:
-        while time.monotonic() < began + 1.0:
+        while time.monotonic() < began + 2.5:
             assert queue.take(0.5) is None
 
     threads = [Thread(target=wait) for _ in range(16)]
@@ -133,7 +133,7 @@ def test_waiting_readers_poll_the_file_a_few_times_a_second(
     for thread in threads:
         thread.join()
     queue.close()
-    assert 2 <= len(looks) <= (time.monotonic() - began) / 0.25 + 1
+    assert 2 <= len(looks) <= (time.monotonic() - began) / 2.0 + 1
 
 
 def test_waiting_reader_gets_the_next_batch(queue: Queue, second_process: Queue) -> None:

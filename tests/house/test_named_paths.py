@@ -55,8 +55,16 @@ def test_drawing_shows_every_room(folder: str) -> None:
 
 def test_pre_commit_hooks_run_what_make_check_runs() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    [target] = re.findall(r"^check:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
-    checked = {" ".join(line.split()[:2]) for line in target.splitlines()}
+    [needed] = re.findall(r"^check: ([\w ]+?) ##", makefile, re.MULTILINE)
+    checked = {
+        " ".join(command.split()[:2])
+        for target in needed.split()
+        for command in re.findall(
+            r"^\t@(\$\(BIN\).+)",
+            makefile.partition(f"\n{target}: ")[2].partition("\n\n")[0],
+            re.MULTILINE,
+        )
+    }
     hooks = re.findall(
         r"entry: \.venv/(.+)", (ROOT / ".pre-commit-config.yaml").read_text(), re.MULTILINE
     )
