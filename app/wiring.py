@@ -93,7 +93,8 @@ def connect(
 ) -> Ports:
     """Return the ports of an installation; nothing is opened before it is asked for.
 
-    ``max_writers`` is how many transactions a server's process has open at once (0: any number).
+    ``max_writers`` is how many transactions a server's process has open at once. 0, in a process
+    that doesn't serve, is any number; passwords then wait for their turn instead of being refused.
     ``metrics`` and ``traces`` are those of a process that serves or works.
     Raises ``SettingsError`` when ``RSA_PRIVATE_KEY`` is no key that may sign.
     """
@@ -109,7 +110,7 @@ def connect(
     http = LazyHttp(allowed, settings, direct=allowed)
     own_http = LazyHttp(_LOOPBACK, settings, direct=_LOOPBACK)
     encryption = LazyEncryption(settings)
-    passwords = Argon2Hasher(matches_foreign=matches_foreign_hash)
+    passwords = Argon2Hasher(matches_foreign=matches_foreign_hash, serves=max_writers > 0)
     if traces.is_on:
         database.trace(traces)
     work_signal = _work_signal(settings, database)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
-from threading import get_native_id
+from threading import TIMEOUT_MAX, get_native_id
 from typing import ParamSpec, TypeVar
 
 from argon2 import PasswordHasher, Type
@@ -22,15 +22,16 @@ from app.domain.passwords.hash_formats import (
     parse_hash,
 )
 from app.domain.passwords.imported_hashes import KIBIBYTES, LANES, ROUNDS
+from app.domain.passwords.passwords import normalize_password
 from app.ports.bounded_lane import Lane
 from app.ports.metrics import HASHES_WAITING, Measurement
-from app.ports.passwords import PasswordsBusy
+from app.ports.passwords import Match, PasswordsBusy
 
 _SIGN_IN_PLACES, _OTHER_PLACES, _TOKEN_PLACES = 10, 3, 2
 """Hashes of each kind that go on or wait; `flask serve` has more threads, the rest for others."""
 
 _PATIENCE = 8.0
-"""Seconds that a hash is waited for."""
+"""Seconds that a server's process waits for a hash."""
 
 _SIGN_IN_NICENESS, _OTHER_NICENESS = 5, 15
 """A processor that has more to do than it can goes to sign-ins ten times as much as to others."""
@@ -83,7 +84,8 @@ class Argon2Hasher:
     ``matches_foreign`` compares a password with a hash of another format.
 
     Sign-ins, imported app tokens and everything else have separate lanes, so that none waits for
-    another. All have low priority: hashing uses spare CPU time.
+    another. All have low priority: hashing uses spare CPU time. A process that doesn't ``serve``
+    waits for as long as a hash takes.
     """
 
     def __init__(
@@ -91,9 +93,11 @@ class Argon2Hasher:
         hasher: PasswordHasher | None = None,
         *,
         matches_foreign: Callable[[HashFormat, bytes], bool] = _never,
+        serves: bool = True,
         places: int | None = None,
         patience: float = _PATIENCE,
     ) -> None:
+        patience = patience if serves else TIMEOUT_MAX
         self._hasher = hasher or PasswordHasher(ROUNDS, KIBIBYTES, LANES, type=Type.ID)
         self._matches_foreign = matches_foreign
         self._sign_ins = _Hashes(
@@ -107,22 +111,24 @@ class Argon2Hasher:
         return self._hasher.hash("a password that nobody has")
 
     def hash(self, password: str) -> str:
-        return self._others.run(self._hasher.hash, _bytes(password))
+        return self._others.run(self._hasher.hash, _bytes(normalize_password(password)))
 
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
-        return self._others.run(self._verify, password_hash, _bytes(password), imported_seconds)
+    ) -> Match:
+        return self._others.run(self._compare, password_hash, password, imported_seconds)
 
     def verify_sign_in(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
-        return self._sign_ins.run(self._verify, password_hash, _bytes(password), imported_seconds)
+    ) -> Match:
+        return self._sign_ins.run(self._compare, password_hash, password, imported_seconds)
 
     def verify_token(self, token_hash: str, token: str) -> bool:
         return self._tokens.run(self._verify, token_hash, _bytes(token), 0)
 
-    def needs_rehash(self, password_hash: str) -> bool:
+    def needs_rehash(self, password_hash: str, match: Match = Match.RIGHT) -> bool:
+        if match is Match.AS_TYPED:
+            return True
         try:
             return self._hasher.check_needs_rehash(password_hash)
         except InvalidHashError:
@@ -132,6 +138,19 @@ class Argon2Hasher:
         """Return how many hashes are computed or wait, by lane."""
         for lane in (self._sign_ins, self._others, self._tokens):
             yield HASHES_WAITING, lane.waiting, (lane.name,)
+
+    def _compare(self, password_hash: str | None, password: str, imported_seconds: float) -> Match:
+        """Compare what was typed, then its NFC form if that differs: two hashes at most.
+
+        A refusal takes twice as long for such a password, with any email.
+        """
+        normalized = normalize_password(password)
+        if self._verify(password_hash, _bytes(password), imported_seconds):
+            return Match.RIGHT if password == normalized else Match.AS_TYPED
+        if password == normalized:
+            return Match.NONE
+        is_right = self._verify(password_hash, _bytes(normalized), imported_seconds)
+        return Match.RIGHT if is_right else Match.NONE
 
     def _verify(self, password_hash: str | None, password: bytes, imported_seconds: float) -> bool:
         dummy_hash = self._dummy_hash  # made by whichever login comes first, known address or not

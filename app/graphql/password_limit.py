@@ -4,6 +4,7 @@ import threading
 
 from app.domain.values.errors import TooManyRequests
 from app.ports import PasswordHasher
+from app.ports.passwords import Match
 
 MAX_HASHES = 2
 """Enough for every single mutation; one hash takes as much CPU as hundreds of requests."""
@@ -31,13 +32,13 @@ class LimitedHasher:
 
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         self._count()
         return self._hasher.verify(password_hash, password, imported_seconds)
 
     def verify_sign_in(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         self._count()
         return self._hasher.verify_sign_in(password_hash, password, imported_seconds)
 
@@ -45,9 +46,9 @@ class LimitedHasher:
         self._count()
         return self._hasher.verify_token(token_hash, token)
 
-    def needs_rehash(self, password_hash: str) -> bool:
+    def needs_rehash(self, password_hash: str, match: Match = Match.RIGHT) -> bool:
         # Without a hash left, an outdated one is renewed at the next sign-in.
-        return self._request.left > 0 and self._hasher.needs_rehash(password_hash)
+        return self._request.left > 0 and self._hasher.needs_rehash(password_hash, match)
 
     def _count(self) -> None:
         if not self._request.left:

@@ -1,5 +1,6 @@
 """Hashing of passwords: slow on purpose, never inside a transaction."""
 
+from enum import IntEnum
 from typing import Protocol
 
 from app.domain.values.errors import Problem, Refused
@@ -18,32 +19,43 @@ class PasswordsBusy(Refused):
         super().__init__(_BUSY)
 
 
+class Match(IntEnum):
+    """How a password compares with a hash; only ``NONE`` is false."""
+
+    NONE = 0
+    RIGHT = 1
+    AS_TYPED = 2
+    """The hash is of what was typed, which isn't its NFC form: a new hash should replace it."""
+
+
 class PasswordHasher(Protocol):
     """Hashing uses a whole processor: so many can wait for it, more raise ``PasswordsBusy``.
 
     Sign-ins have a separate share, so that a flood of registrations or of app tokens doesn't
-    delay them.
+    delay them. In a process that doesn't serve, everything waits for its turn.
     """
 
     def hash(self, password: str) -> str:
-        """The hash to store, with its parameters and salt in it."""
+        """The hash of the NFC form to store, with its parameters and salt in it."""
 
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
-        """Whether ``password`` is the one; without a hash it takes just as long and is False.
+    ) -> Match:
+        """Compare ``password``; without a hash it takes just as long and matches nothing.
 
+        It is compared as typed, then, only if that differs, in its NFC form: keyboards send the
+        same letter composed or decomposed (NIST SP 800-63B-4, 3.1.1.2).
         ``imported_seconds`` is what an imported hash costs (``HashFormat.seconds``). Every refusal
         then costs that much and a hash of ours: so its time doesn't tell which the user has.
         """
 
     def verify_sign_in(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         """The same as ``verify``, in the share that is reserved for sign-ins."""
 
     def verify_token(self, token_hash: str, token: str) -> bool:
         """Whether ``token`` is the imported app token of that hash; in a separate share."""
 
-    def needs_rehash(self, password_hash: str) -> bool:
-        """Whether the hash was imported, or made at another cost than today's."""
+    def needs_rehash(self, password_hash: str, match: Match = Match.RIGHT) -> bool:
+        """Whether the hash was imported, made at another cost than today's, or ``AS_TYPED``."""

@@ -17,6 +17,7 @@ from app.domain.values.pages import Page, PageRequest
 from app.factory import create_app
 from app.models import SessionRecord, UserRecord, WebhookRecord
 from app.ports import NamedRow
+from app.ports.passwords import Match
 from app.services.authorization.live_sessions import find_session
 from app.services.commerce.order_lists import list_orders
 from app.services.commerce.products import ProductInput, update_product
@@ -68,8 +69,8 @@ class _NoHasher(Argon2Hasher):
     """Every password is right, without being hashed."""
 
     @override
-    def verify_sign_in(self, *_compared: object, **_options: object) -> bool:
-        return True
+    def verify_sign_in(self, *_compared: object, **_options: object) -> Match:
+        return Match.RIGHT
 
 
 class FilledShop:

@@ -12,7 +12,7 @@ from argon2 import PasswordHasher, extract_parameters
 from typing_extensions import override
 
 from app.adapters.passwords import Argon2Hasher
-from app.ports.passwords import PasswordsBusy
+from app.ports.passwords import Match, PasswordsBusy
 from app.web.server import THREADS
 from tests.servers.hash_priority import lower_priority
 
@@ -65,6 +65,68 @@ def test_password_is_compared_with_a_real_hash_also_without_a_stored_one() -> No
 
     known, unknown = compared
     assert known == unknown
+
+
+class CountingHasher(PasswordHasher):
+    """Counts the hashes that passwords are compared with."""
+
+    def __init__(self) -> None:
+        super().__init__(1, 8, 1)
+        self.compared = 0
+
+    @override
+    def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
+        self.compared += 1
+        return super().verify(hash, password)
+
+
+COMPOSED, DECOMPOSED = "gr\xfcne B\xe4ume", "gru\u0308ne Ba\u0308ume"
+
+
+@pytest.mark.parametrize(
+    ("stored", "typed", "match", "compared"),
+    [
+        (COMPOSED, COMPOSED, Match.RIGHT, 1),
+        (COMPOSED, DECOMPOSED, Match.RIGHT, 2),
+        (DECOMPOSED, DECOMPOSED, Match.AS_TYPED, 1),
+        (DECOMPOSED, COMPOSED, Match.NONE, 1),
+        (COMPOSED, "gru\u0308ne Baume", Match.NONE, 2),
+        ("\xfb01re escape", "fire escape", Match.NONE, 1),
+        (None, COMPOSED, Match.NONE, 1),
+        (None, DECOMPOSED, Match.NONE, 2),
+    ],
+)
+def test_password_is_compared_as_typed_and_then_normalized(
+    stored: str | None, typed: str, match: Match, compared: int
+) -> None:
+    """A refusal costs the same with and without a stored hash."""
+    counting = CountingHasher()
+    hasher = Argon2Hasher(counting)
+    stored_hash = None if stored is None else CHEAP.hash(stored)
+    assert hasher.verify_sign_in(stored_hash, typed) is match
+    assert counting.compared == compared
+    assert match is not Match.AS_TYPED or hasher.needs_rehash(str(stored_hash), match)
+
+
+def test_new_hash_is_of_the_normalized_form() -> None:
+    hasher = Argon2Hasher(CHEAP)
+    stored = hasher.hash(DECOMPOSED)
+    assert CHEAP.verify(stored, COMPOSED)
+    assert hasher.verify(stored, COMPOSED) is Match.RIGHT
+    assert not hasher.needs_rehash(stored, Match.RIGHT)
+
+
+def test_a_process_that_does_not_serve_waits_for_its_turn() -> None:
+    slow = SlowHasher()
+    hasher = Argon2Hasher(slow, serves=False, patience=0)
+    with ThreadPoolExecutor() as threads:
+        first = threads.submit(hasher.hash, "correct horse")
+        second = threads.submit(hasher.hash, "correct horse")
+        assert slow.begun.wait(LONG_ENOUGH)
+        assert not first.done()
+        slow.go_on.set()
+        assert CHEAP.verify(first.result(LONG_ENOUGH), "correct horse")
+        assert CHEAP.verify(second.result(LONG_ENOUGH), "correct horse")
 
 
 def test_lone_surrogate_is_hashed_as_typed() -> None:

@@ -5,7 +5,9 @@ from collections.abc import Callable
 
 from typing_extensions import override
 
+from app.domain.passwords.passwords import normalize_password
 from app.ports import Database
+from app.ports.passwords import Match
 
 _PREFIX = "fake$"
 
@@ -23,26 +25,29 @@ class FakeHasher:
     def hash(self, password: str) -> str:
         self._outside()
         self.hashes += 1
-        return f"{_PREFIX}{self.cost}${_digest(password)}"
+        return f"{_PREFIX}{self.cost}${_digest(normalize_password(password))}"
 
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         self._outside()
         self.imported_seconds = imported_seconds
         self.verifications += 1
-        return password_hash is not None and password_hash.split("$")[-1] == _digest(password)
+        digest, normalized = (password_hash or "").split("$")[-1], normalize_password(password)
+        if digest == _digest(password):
+            return Match.RIGHT if password == normalized else Match.AS_TYPED
+        return Match.RIGHT if digest == _digest(normalized) else Match.NONE
 
     def verify_sign_in(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         return self.verify(password_hash, password, imported_seconds)
 
     def verify_token(self, token_hash: str, token: str) -> bool:
-        return self.verify(token_hash, token)
+        return bool(self.verify(token_hash, token))
 
-    def needs_rehash(self, password_hash: str) -> bool:
-        return password_hash.split("$")[1] != str(self.cost)
+    def needs_rehash(self, password_hash: str, match: Match = Match.RIGHT) -> bool:
+        return match is Match.AS_TYPED or password_hash.split("$")[1] != str(self.cost)
 
     def _outside(self) -> None:
         assert not self._database.in_transaction, "no password hashing inside a transaction"
@@ -58,7 +63,7 @@ class InterruptedHasher(FakeHasher):
     @override
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         verified = super().verify(password_hash, password, imported_seconds)
         self._meanwhile()
         return verified

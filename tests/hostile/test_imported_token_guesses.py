@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from app.domain.sign_in.rate_limits import IMPORTED_TOKEN, RateLimitPolicy, parse_rates
 from app.ports import Ports
+from app.ports.passwords import Match
 from tests.builders.apps import import_token, make_app
 from tests.builders.shop import close_storefront
 from tests.fakes.passwords import FakeHasher
@@ -95,7 +96,7 @@ class _TokensOnly(FakeHasher):
     @override
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         assert self._is_token
         return super().verify(password_hash, password, imported_seconds)
 

@@ -14,7 +14,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import Refused
 from app.ports import Ports
-from app.ports.passwords import PasswordsBusy
+from app.ports.passwords import Match, PasswordsBusy
 from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.password_changes import change_password
 from app.services.console.console_sessions import confirm_password_again
@@ -45,7 +45,7 @@ class WaitingHasher(FakeHasher):
     @override
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         self._together.wait(30)
         return super().verify(password_hash, password, imported_seconds)
 
@@ -56,7 +56,7 @@ class BusyHasher(FakeHasher):
     @override
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         raise PasswordsBusy
 
 

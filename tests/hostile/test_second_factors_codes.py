@@ -23,6 +23,7 @@ from app.graphql.schema import schema
 from app.models import AuthenticatorAppRecord, PasskeyRecord
 from app.ports import Ports
 from app.ports.authenticator_apps import AuthenticatorApps, QrCode
+from app.ports.passwords import Match
 from app.services.accounts.authenticator_apps import (
     confirm_app_setup,
     show_app_setup,
@@ -97,7 +98,7 @@ class WaitingHasher(FakeHasher):
     @override
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         is_right = super().verify(password_hash, password, imported_seconds)
         self._together.wait(WAIT)
         return is_right

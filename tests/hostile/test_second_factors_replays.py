@@ -10,6 +10,7 @@ from typing_extensions import override
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Refused
 from app.ports import Ports
+from app.ports.passwords import Match
 from tests.builders.people import NOBODY
 from tests.builders.second_factors import make_recovery_codes, one_time_code
 from tests.fakes.clock import FakeClock
@@ -35,7 +36,7 @@ class WaitingHasher(FakeHasher):
     @override
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         is_right = super().verify(password_hash, password, imported_seconds)
         self._together.wait(30)
         return is_right

@@ -17,6 +17,7 @@ from app.domain.sign_in.login_throttle import MAX_GUESSES
 from app.domain.values.errors import PermissionDenied, Refused
 from app.models import SecondFactorChallengeRecord
 from app.ports import Ports
+from app.ports.passwords import Match
 from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.password_changes import change_password, set_password
 from app.services.identity.identify import identify
@@ -171,7 +172,7 @@ class WaitingHasher(FakeHasher):
     @override
     def verify(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         self._together.wait(30)
         return super().verify(password_hash, password, imported_seconds)
 

@@ -4,6 +4,20 @@ from tests.mutations.mutant import Mutant
 
 ACCOUNTS = (
     Mutant(
+        "A password is also compared in its normal form",
+        "app/adapters/passwords.py",
+        "        return Match.RIGHT if is_right else Match.NONE",
+        "        return Match.NONE",
+        "adapters/test_passwords.py",
+    ),
+    Mutant(
+        "A new hash is of the normal form",
+        "app/adapters/passwords.py",
+        "self._others.run(self._hasher.hash, _bytes(normalize_password(password)))",
+        "self._others.run(self._hasher.hash, _bytes(password))",
+        "adapters/test_passwords.py",
+    ),
+    Mutant(
         "An app acts only for customers",
         "app/services/accounts/account_details.py",
         "    if user is None or user.is_staff:",

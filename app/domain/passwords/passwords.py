@@ -12,6 +12,9 @@ MIN_LENGTH = 8
 MAX_LENGTH = 1024
 """Characters; nobody types more, and hashing stays a matter of milliseconds."""
 
+_MAX_NORMALIZED = 2 * MAX_LENGTH
+"""Characters, as typed: each letter of the longest password can have an accent."""
+
 _TOO_SIMILAR = 0.7
 """The share of matching characters from which one text reads like another."""
 
@@ -47,9 +50,10 @@ def password_problems(
     PASSWORD_TOO_SHORT and INVALID (too long) come alone; PASSWORD_TOO_COMMON, PASSWORD_TOO_SIMILAR
     (to ``words``: the account's own, in any spelling) and PASSWORD_ENTIRELY_NUMERIC together. A
     password that is guessable because it is similar to them is too similar, not too common.
-    Every Unicode character is allowed and counts as one; the password is stored exactly as typed
-    (NIST SP 800-63B-4, 3.1.1.2), and folded only here, for comparison.
+    Every Unicode character is allowed and counts as one, in the NFC form that is hashed
+    (NIST SP 800-63B-4, 3.1.1.2); the password is folded only here, for comparison.
     """
+    password = normalize_password(password)
     if len(password) < MIN_LENGTH:
         message = "Use at least {min_length} characters; this has {count}."
         return (
@@ -84,6 +88,17 @@ def password_problems(
         message = "Use more than digits."
         problems.append(Problem("PASSWORD_ENTIRELY_NUMERIC", message, field))
     return tuple(problems)
+
+
+def normalize_password(password: str) -> str:
+    """Return the NFC form: the same letter can be typed composed or decomposed.
+
+    What is too long for a new password stays as it is: normalizing takes time that grows with the
+    square of its marks.
+    """
+    if len(password) > _MAX_NORMALIZED:
+        return password
+    return unicodedata.normalize("NFC", password)
 
 
 def own_words(email: str = "", *names: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from app.domain.authorization.actor import Actor
 from app.domain.mails.mail import MailKind
 from app.domain.passwords.email_links import LinkPurpose
-from app.domain.passwords.passwords import own_words, password_problems
+from app.domain.passwords.passwords import normalize_password, own_words, password_problems
 from app.domain.values.errors import Problem, refuse_any
 from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
@@ -31,7 +31,7 @@ def weaknesses(
 
     ``words`` are those that others know about the account: ``own_words``.
     """
-    strength = ports.password_strength.estimate(password, words)
+    strength = ports.password_strength.estimate(normalize_password(password), words)
     return password_problems(password, strength, field, words)
 
 

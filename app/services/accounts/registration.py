@@ -105,8 +105,8 @@ def _work(ports: Ports, new: NewAccount) -> _Work:
             select(UserRecord.password_hash).where(UserRecord.email == new.email)
         )
     hashed = ports.passwords.hash(new.password)
-    is_same = ports.passwords.verify(stored, new.password, imported_seconds(ports))
-    return _Work(hashed, is_same)
+    match = ports.passwords.verify(stored, new.password, imported_seconds(ports))
+    return _Work(hashed, is_same=bool(match))
 
 
 def _register(ports: Ports, actor: Actor, new: NewAccount, work: _Work) -> None:

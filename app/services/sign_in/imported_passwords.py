@@ -12,7 +12,7 @@ from app.models import ImportedPasswordRecord, UserRecord
 from app.models.imports import WAITING
 from app.ports import Ports
 from app.ports.database import account
-from app.ports.passwords import PasswordsBusy
+from app.ports.passwords import Match, PasswordsBusy
 from app.ports.process_cache import ImportedCost
 from app.services.authorization.register import part
 
@@ -39,12 +39,13 @@ def imported_seconds(ports: Ports) -> float:
 
 
 @part
-def renew_hash(ports: Ports, user_id: int, stored: str, password: str) -> None:
-    """Replace ``stored``, which ``password`` matches, if it isn't one of ours at today's cost.
+def renew_hash(ports: Ports, user_id: int, stored: str, password: str, match: Match) -> None:
+    """Replace ``stored``, which matches ``password``, unless a new hash would be like it.
 
-    The next sign-in does it if the hasher is busy. Never inside a transaction.
+    A new one is ours, at today's cost, of the password's NFC form. The next sign-in does it if the
+    hasher is busy. Never inside a transaction.
     """
-    if not ports.passwords.needs_rehash(stored):
+    if not ports.passwords.needs_rehash(stored, match):
         return
     try:
         renewed = ports.passwords.hash(password)

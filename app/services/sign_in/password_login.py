@@ -15,6 +15,7 @@ from app.models import ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import account
+from app.ports.passwords import Match
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
 from app.services.authorization.shop_state import load_shop_state
@@ -45,6 +46,14 @@ class _Candidate:
 
     id: int
     password_hash: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Matched:
+    """The stored hash that the password is right for, and how they compare."""
+
+    hash: str
+    match: Match
 
 
 @input_decides
@@ -86,15 +95,15 @@ def sign_in_with_password(
         if email is None or password is None:
             raise Refused(*_missing(email=email, password=password))
         with attempt(ports, actor.address) as this:
-            candidate, stored = _compare(ports, this, entry, email, password)
+            candidate, matched = _compare(ports, this, entry, email, password)
             try:
-                entered = _enter(ports, actor, entry, candidate, stored, begins)
+                entered = _enter(ports, actor, entry, candidate, matched.hash, begins)
             except _HashReplaced:
-                stored = _compare_again(ports, candidate, password)
-                entered = _enter(ports, actor, entry, candidate, stored, begins)
+                matched = _compare_again(ports, candidate, password)
+                entered = _enter(ports, actor, entry, candidate, matched.hash, begins)
             if isinstance(entered, PasswordSignIn):
                 this.succeed(candidate.id)
-        renew_hash(ports, candidate.id, stored, password)
+        renew_hash(ports, candidate.id, matched.hash, password, matched.match)
         if isinstance(entered, UnfinishedSignIn):
             # The attempt is only released: a right password mustn't reset the count of codes.
             raise entered.refusal()
@@ -140,19 +149,19 @@ def _find(ports: Ports, email: str) -> _Candidate | None:
 
 def _compare(
     ports: Ports, this: Attempt, entry: SignInEntry, email: str, password: str
-) -> tuple[_Candidate, str]:
+) -> tuple[_Candidate, _Matched]:
     """Return who has that email and password, and their hash; a refusal counts as a failure."""
     candidate = _find(ports, email)
     stored = None if candidate is None else candidate.password_hash
-    right = ports.passwords.verify_sign_in(stored, password, imported_seconds(ports))
+    match = ports.passwords.verify_sign_in(stored, password, imported_seconds(ports))
     entry.reason = _reason(candidate)
-    if candidate is None or stored is None or not right:
+    if candidate is None or stored is None or not match:
         this.fail(None if candidate is None else candidate.id)
         raise Refused(_WRONG)
-    return candidate, stored
+    return candidate, _Matched(stored, match)
 
 
-def _compare_again(ports: Ports, candidate: _Candidate, password: str) -> str:
+def _compare_again(ports: Ports, candidate: _Candidate, password: str) -> _Matched:
     """Return the hash that has replaced the candidate's since, if it is of the same password.
 
     Two first sign-ins with an imported password at once: the first replaces the hash.
@@ -161,9 +170,9 @@ def _compare_again(ports: Ports, candidate: _Candidate, password: str) -> str:
         stored = session.scalar(
             select(UserRecord.password_hash).where(UserRecord.id == candidate.id)
         )
-    if stored is None or not ports.passwords.verify_sign_in(stored, password):
+    if stored is None or not (match := ports.passwords.verify_sign_in(stored, password)):
         raise Refused(_WRONG)
-    return stored
+    return _Matched(stored, match)
 
 
 def _enter(

@@ -12,6 +12,7 @@ from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.models import SessionRecord, ShopRecord, UserRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
+from app.ports.passwords import Match
 from app.ports.throttle import ThrottleUnavailable
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
@@ -86,7 +87,8 @@ def prove_password(
         raise Refused(Problem("INVALID_CREDENTIALS", "Enter your current password.", field))
     try:
         number = _count_guess(ports, account)
-        if not _is_right(ports, account, password):
+        match = _compare(ports, account, password)
+        if not match:
             if number >= MAX_GUESSES:
                 end_guessed_session(ports, actor, f"{MAX_GUESSES} incorrect passwords in a row.")
             raise Refused(Problem("INVALID_CREDENTIALS", _wrong(account), field))
@@ -98,7 +100,7 @@ def prove_password(
     except ThrottleUnavailable as error:
         raise Refused(UNCOUNTABLE) from error
     if renews and account.password_hash is not None:
-        renew_hash(ports, account.id, account.password_hash, password)
+        renew_hash(ports, account.id, account.password_hash, password, match)
 
 
 def _count_guess(ports: Ports, account: OwnAccount) -> int:
@@ -116,7 +118,7 @@ def _count_guess(ports: Ports, account: OwnAccount) -> int:
     return guess.number
 
 
-def _is_right(ports: Ports, account: OwnAccount, password: str) -> bool:
+def _compare(ports: Ports, account: OwnAccount, password: str) -> Match:
     try:
         return ports.passwords.verify(account.password_hash, password)
     except Exception:

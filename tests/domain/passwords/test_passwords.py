@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from app.domain.passwords.passwords import (
     MAX_LENGTH,
     Strength,
+    normalize_password,
     own_words,
     password_problems,
     similar_word,
@@ -16,6 +17,18 @@ ANNA = own_words("anna.schmidt@blumen-koenig.example", "Anna-Lena", "Schmidt", "
 STRONG = Strength(is_leaked=False, is_guessable=False)
 GUESSABLE = Strength(is_leaked=False, is_guessable=True)
 LEAKED = Strength(is_leaked=True, is_guessable=False)
+
+
+def test_length_counts_the_normalized_form() -> None:
+    decomposed = "a\u0308" * 7
+    (problem,) = password_problems(decomposed, STRONG)
+    assert problem.code == "PASSWORD_TOO_SHORT"
+    assert password_problems(decomposed + "a\u0308", STRONG) == ()
+
+
+def test_endless_marks_are_not_normalized() -> None:
+    endless = "a" + "\u0315\u0300" * MAX_LENGTH
+    assert normalize_password(endless) == endless
 
 
 def codes(password: str, words: tuple[str, ...] = (), *, strength: Strength = STRONG) -> list[str]:

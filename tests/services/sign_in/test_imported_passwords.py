@@ -17,6 +17,7 @@ from app.domain.passwords.hash_formats import parse_hash
 from app.domain.values.errors import Refused
 from app.models import ImportedPasswordRecord, UserRecord
 from app.ports import Ports
+from app.ports.passwords import Match
 from app.services.accounts.email_changes import request_email_change
 from app.services.accounts.password_changes import change_password, set_password
 from app.services.accounts.password_resets import answer_reset_requests, request_password_reset
@@ -128,7 +129,7 @@ def test_two_first_sign_ins_at_once_succeed(real: Ports) -> None:
         @override
         def verify_sign_in(
             self, password_hash: str | None, password: str, imported_seconds: float = 0
-        ) -> bool:
+        ) -> Match:
             verified = super().verify_sign_in(password_hash, password, imported_seconds)
             if password_hash == QUICK.hash:
                 both_compared.wait(WAIT)
@@ -153,7 +154,7 @@ def test_sign_in_during_the_replacement_by_another_succeeds(real: Ports) -> None
         @override
         def verify_sign_in(
             self, password_hash: str | None, password: str, imported_seconds: float = 0
-        ) -> bool:
+        ) -> Match:
             verified = super().verify_sign_in(password_hash, password, imported_seconds)
             if password_hash == QUICK.hash:
                 log_in(real, password=QUICK.password, actor=elsewhere)

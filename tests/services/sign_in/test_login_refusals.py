@@ -1,5 +1,7 @@
 """What a login is refused for: contract, "`tokenCreate` and friends: codes"."""
 
+import hashlib
+
 import pytest
 from sqlalchemy import select
 
@@ -7,7 +9,7 @@ from app.domain.authorization.actor import anonymous
 from app.domain.shop.settings import PasswordLoginMode
 from app.models import UserRecord
 from app.ports import Ports
-from tests.builders.people import ADDRESS, ISSUER, PASSWORD, make_staff, make_user
+from tests.builders.people import ADDRESS, ISSUER, PASSWORD, change_user, make_staff, make_user
 from tests.builders.shop import configure_shop, set_mode
 from tests.fakes.clock import FakeClock
 from tests.fakes.passwords import FakeHasher
@@ -32,6 +34,34 @@ def test_login_refusals_are_equal_after_one_comparison(
     [(problem,)] = answers
     assert (problem.field, problem.code) == WRONG
     assert comparisons == [1, 1, 1]
+
+
+@pytest.mark.parametrize("typed", ["Pässwörter im Wald", "Pa\u0308sswo\u0308rter im Wald"])
+def test_password_typed_in_another_normal_form_signs_in(
+    ports: Ports, hasher: FakeHasher, typed: str
+) -> None:
+    make_user(ports, password="Pässwörter im Wald")
+    log_in(ports, password=typed)
+    assert hasher.hashes == 1  # that of the account
+    assert refusal_of(ports, password=typed.replace("Wald", "wald")) == WRONG
+
+
+def test_stored_hash_of_another_form_is_replaced(ports: Ports, hasher: FakeHasher) -> None:
+    user = make_user(ports)
+    digest = hashlib.sha256("Pa\u0308sswo\u0308rter".encode()).hexdigest()
+    change_user(ports, user, password_hash=f"fake$1${digest}")
+    assert refusal_of(ports, password="Pässwörter") == WRONG
+    ports.throttle.unblock(ADDRESS)
+    log_in(ports, password="Pa\u0308sswo\u0308rter")
+    log_in(ports, password="Pässwörter")
+
+
+@pytest.mark.parametrize("password", ["wrong", "Pa\u0308sswo\u0308rter"])
+def test_wrong_password_that_is_compared_twice_is_one_attempt(ports: Ports, password: str) -> None:
+    make_user(ports)
+    assert refusal_of(ports, password=password) == WRONG
+    (problem,) = problems_of(ports, EMAIL, password)
+    assert problem.message.endswith("(in 1 s).")
 
 
 @pytest.mark.parametrize(

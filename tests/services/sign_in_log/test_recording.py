@@ -22,7 +22,7 @@ from app.domain.sign_in.sign_in_events import (
 from app.domain.values.errors import Problem, Refused
 from app.models import UserRecord
 from app.ports import Ports, Subject
-from app.ports.passwords import PasswordsBusy
+from app.ports.passwords import Match, PasswordsBusy
 from app.services.accounts.email_links import make_link
 from app.services.accounts.password_changes import set_password
 from app.services.console.console_sessions import (
@@ -329,7 +329,7 @@ class _FailingCommit(InterruptedDatabase):
 class _BusyHasher:
     def verify_sign_in(
         self, password_hash: str | None, password: str, imported_seconds: float = 0
-    ) -> bool:
+    ) -> Match:
         raise PasswordsBusy
 
     verify = verify_sign_in
@@ -340,7 +340,7 @@ class _BusyHasher:
     def hash(self, password: str) -> str:
         raise PasswordsBusy
 
-    def needs_rehash(self, password_hash: str) -> bool:
+    def needs_rehash(self, password_hash: str, match: Match = Match.RIGHT) -> bool:
         return False
 
 
