@@ -10,7 +10,13 @@ from contextlib import closing
 from string import Template
 
 import pytest
-from graphql import GraphQLField
+from graphql import (
+    GraphQLArgument,
+    GraphQLField,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    get_named_type,
+)
 
 from app.graphql.schema import schema
 from app.ports import Ports
@@ -40,6 +46,13 @@ TABLES = {
 }
 
 
+RECORDED_NAMES = {
+    ("staffUpdate", "permissions"),
+    ("permissionGroupUpdate", "permissions"),
+    ("permissionGroupUpdate", "users"),
+}
+"""What Saleor calls the two lists of things to add and to remove."""
+
 COUNT_FAILURES = {"tokenCreate", "passwordChange", "requestEmailChange"}
 """Where a wrong password leaves a mark, as it should."""
 
@@ -62,7 +75,7 @@ def test_invalid_input_causes_no_internal_error_and_changes_nothing(
     sqlite_url: str, clock: FakeClock, table: str
 ) -> None:
     ports = fake_ports(sqlite_url, clock)
-    api, faults, changed = ApiClient(ports), [], []
+    api, faults, changed, misnamed = ApiClient(ports), [], [], set[tuple[str, str]]()
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as file:
         for name, body, credential in invalid_requests(ports, table):
             before = file.execute("PRAGMA data_version").fetchone()
@@ -72,9 +85,11 @@ def test_invalid_input_causes_no_internal_error_and_changes_nothing(
                 faults.append(shown(body, response))
             if is_refusal(response) and before != after and name not in COUNT_FAILURES:
                 changed.append(shown(body, response))
+            misnamed |= misnamed_inputs(name, response)
     ports.database.close()
     assert faults == []
     assert changed == []
+    assert misnamed - RECORDED_NAMES == set()
 
 
 def invalid_requests(ports: Ports, table: str) -> Iterator[tuple[str, bytes, str]]:
@@ -113,6 +128,31 @@ def document(kind: str, name: str, field: GraphQLField) -> str:
     if not field.args:
         return f"{kind} {{ {name} {{ {shown} }} }}"
     return f"{kind}({declared}) {{ {name}({arguments}) {{ {shown} }} }}"
+
+
+def misnamed_inputs(name: str, response: Reply) -> set[tuple[str, str]]:
+    """Return the fields of payload errors that are no argument or member of an input.
+
+    `pluginUpdate` names the setting instead, a value of its input.
+    """
+    field = name.partition(" ")[0]
+    mutation = SCHEMA.mutation_type
+    if mutation is None or field not in mutation.fields or field == "pluginUpdate":
+        return set()
+    inputs = set(input_names(mutation.fields[field].args))
+    [payload] = (response.json.get("data") or {"": None}).values()
+    problems = payload.get("errors") or () if isinstance(payload, dict) else ()
+    named = {problem["field"] for problem in problems} - {None}
+    return {(field, other) for other in named - inputs}
+
+
+def input_names(members: Mapping[str, GraphQLArgument | GraphQLInputField]) -> Iterator[str]:
+    """Yield the names of arguments and, at any depth, of the members of their inputs."""
+    for name, member in members.items():
+        yield name
+        kind = get_named_type(member.type)
+        if isinstance(kind, GraphQLInputObjectType):
+            yield from input_names(kind.fields)
 
 
 def is_internal_error(response: Reply) -> bool:

@@ -34,7 +34,9 @@ mutation ($id: ID, $identifier: String, $input: WebhookUpdateInput!) {{
   }}
 }}"""
 DELETE = """
-mutation ($id: ID) { webhookDelete(id: $id) { webhook { name } errors { field code } } }"""
+mutation ($id: ID, $identifier: String) {
+  webhookDelete(id: $id, identifier: $identifier) { webhook { name } errors { field code } }
+}"""
 ONE = f"query ($id: ID!) {{ webhook(id: $id) {{ {FIELDS} }} }}"
 TARGET = "https://app.example.com/hook"
 
@@ -167,6 +169,22 @@ def test_app_finds_its_webhook_by_identifier(api: ApiClient, owner: tuple[int, s
     assert problems(api.run(CREATE, owner[1], input=input_)) == [("identifier", "UNIQUE")]
     changed = api.run(UPDATE, owner[1], identifier="orders", input={"name": "b"})
     assert changed["webhook"]["name"] == "b"
+
+
+def test_error_names_the_argument_that_named_the_webhook(
+    api: ApiClient, owner: tuple[int, str]
+) -> None:
+    made = api.run(CREATE, owner[1], input={"targetUrl": TARGET, "identifier": "orders"})
+    both = {"id": made["webhook"]["id"], "identifier": "orders"}
+
+    for document, rest in ((UPDATE, {"input": {"name": "b"}}), (DELETE, {})):
+        missing = api.run(document, owner[1], identifier="nope", **rest)
+        assert problems(missing) == [("identifier", "NOT_FOUND")]
+        assert problems(api.run(document, owner[1], **both, **rest)) == [("id", "GRAPHQL_ERROR")]
+        assert problems(api.run(document, owner[1], **rest)) == [("id", "GRAPHQL_ERROR")]
+    assert api.run(ONE, owner[1], id=both["id"])["name"] != "b"
+    assert api.run(DELETE, owner[1], identifier="orders")["errors"] == []
+    assert api.run(ONE, owner[1], id=both["id"]) is None
 
 
 def test_replaced_secret_signs_for_one_more_day(

@@ -42,6 +42,23 @@ def key_of(value: str, type_name: str, *, field: str = "id", code: str = "NOT_FO
     return key
 
 
+def given_key(**keys: str | None) -> str:
+    """Return the name of the only one of ``keys`` that is given.
+
+    They are the arguments by which a record can be named, the usual one first, which is also
+    returned when none is given. An empty text counts only alone. Refuses GRAPHQL_ERROR on the
+    first that is given if there are several.
+    """
+    usual, *_ = keys
+    given = [name for name, value in keys.items() if value]
+    if len(given) > 1:
+        message = "Argument `{name}` cannot be combined with `{other}`."
+        values = {"name": given[0], "other": given[1]}
+        raise Refused(Problem("GRAPHQL_ERROR", message, given[0], values=values))
+    sent = given or [name for name, value in keys.items() if value is not None]
+    return sent[0] if sent else usual
+
+
 def parse_key(text: str) -> int | None:
     """The numeric key that ``text`` spells, or ``None``."""
     fits = len(text) <= MAX_KEY_LENGTH and text.isascii() and text.isdigit()

@@ -15,7 +15,7 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.events import CustomerDeleted, CustomerUpdated
 from app.domain.values.errors import Problem, Refused, refuse_any
-from app.domain.values.ids import key_of
+from app.domain.values.ids import given_key, key_of
 from app.domain.values.unset import ABSENT, Absent, present
 from app.models import UserRecord
 from app.ports import Ports
@@ -104,17 +104,17 @@ def update_customer(
     """Change a customer (`customerUpdate`); a deactivated one is signed out everywhere.
 
     ``external_reference`` names the customer instead of an ID. Refuses REQUIRED, GRAPHQL_ERROR and
-    NOT_FOUND on ``id`` and ``externalReference``; REQUIRED, INVALID and UNIQUE on ``details``;
+    NOT_FOUND on ``id`` or ``externalReference``; REQUIRED, INVALID and UNIQUE on ``details``;
     NOT_FOUND on ``customerType``; and what ``checked_address`` does.
     """
-    key = _key(ports, customer_id, external_reference)
+    key, field = _key(ports, customer_id, external_reference)
     problems = [*detail_problems(details), _type_problem(customer_type)]
     refuse_any(*problems)
     unique = emails_unique(ports, details.wanted_email or "", details.wanted_reference)
     with unique, ports.database.transaction(account(key)) as session:
-        user = _find(session, key)
+        user = _find(session, key, field)
         if user.is_staff:
-            raise Refused(_missing(external_reference))
+            raise Refused(replace(_MISSING, field=field))
         changed = Changed({}, {})
         change_details(ports, actor, session, user, details, changed)
         changed.after.update(save_defaults(actor, session, key, addresses))
@@ -146,12 +146,12 @@ def delete_customer(
 ) -> User:
     """Delete a customer with all that is theirs (`customerDelete`), and return who it was.
 
-    ``external_reference`` names the customer instead of an ID. Refuses on ``id`` REQUIRED,
-    GRAPHQL_ERROR, NOT_FOUND, DELETE_STAFF_ACCOUNT; NOT_FOUND on ``externalReference``.
+    ``external_reference`` names the customer instead of an ID. Refuses REQUIRED, GRAPHQL_ERROR,
+    NOT_FOUND and DELETE_STAFF_ACCOUNT on ``id`` or ``externalReference``.
     """
-    key = _key(ports, customer_id, external_reference)
+    key, field = _key(ports, customer_id, external_reference)
     with ports.database.transaction(account(key)) as session:
-        return remove_customer(ports, actor, session, key, before)
+        return remove_customer(ports, actor, session, key, before, field)
 
 
 @part
@@ -161,13 +161,14 @@ def remove_customer(
     session: Session,
     key: int,
     before: BeforeDeletion = ignore_deletion,
+    field: str = "id",
 ) -> User:
     """Delete a customer in the transaction of ``session``; refuses as ``delete_customer``."""
-    stored = _find(session, key)
+    stored = _find(session, key, field)
     user = load_user(session, key)
     problem = deletion_problem(actor, user, is_staff=False)
     if problem is not None:
-        raise Refused(problem)
+        raise Refused(replace(problem, field=field))
     before(user)
     session.delete(stored)
     add_event(ports, actor, session, CustomerDeleted(key, snapshot=snapshot_of(user)))
@@ -181,27 +182,22 @@ def _type_problem(customer_type: str | None) -> Problem | None:
     return Problem("NOT_FOUND", "Customer types aren't supported.", "customerType")
 
 
-def _key(ports: Ports, customer_id: str | None, external_reference: str | None) -> int:
-    if external_reference is None:
+def _key(ports: Ports, customer_id: str | None, external_reference: str | None) -> tuple[int, str]:
+    """Return the customer's key, and the argument that named them."""
+    field = given_key(id=customer_id, externalReference=external_reference)
+    if field == "id":
         if customer_id is None:
-            raise Refused(Problem("REQUIRED", "This is required.", "id"))
-        return key_of(customer_id, "User")
-    if customer_id is not None:
-        message = "Pass either `id` or `externalReference`."
-        raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
+            raise Refused(Problem("REQUIRED", "This is required.", field))
+        return key_of(customer_id, "User"), field
     with ports.database.reading() as session:
-        key = session.scalar(select(UserRecord.id).where(has_reference(external_reference)))
+        key = session.scalar(select(UserRecord.id).where(has_reference(external_reference or "")))
     if key is None:
-        raise Refused(_missing(external_reference))
-    return key
+        raise Refused(replace(_MISSING, field=field))
+    return key, field
 
 
-def _missing(external_reference: str | None) -> Problem:
-    return _MISSING if external_reference is None else replace(_MISSING, field="externalReference")
-
-
-def _find(session: Session, key: int) -> UserRecord:
+def _find(session: Session, key: int, field: str) -> UserRecord:
     user = session.get(UserRecord, key, with_for_update=True)
     if user is None:
-        raise Refused(_MISSING)
+        raise Refused(replace(_MISSING, field=field))
     return user

@@ -13,7 +13,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.urls.delivery_targets import target_problem
 from app.domain.values.errors import PermissionDenied, Problem, Refused, refuse_any
-from app.domain.values.ids import key_of
+from app.domain.values.ids import given_key, key_of
 from app.domain.values.text_rules import line_problem
 from app.domain.values.unset import ABSENT, Absent, present
 from app.domain.webhooks.permissions import saver_of
@@ -101,9 +101,9 @@ def _keeps_links(
 ) -> bool:
     if input_ == WebhookInput(is_active=False):
         return False
-    found = _found(actor, webhook_id, identifier)
+    found, argument = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
-        before = _only(ports, session, session.scalars(found).all())
+        before = _only(ports, session, session.scalars(found).all(), argument)
     return carries_links((*before.events, *_events(ports, before, input_)))
 
 
@@ -114,25 +114,27 @@ def update_webhook(
 ) -> Webhook:
     """Change a webhook (`webhookUpdate`), found by its global id or by its app's own name for it.
 
-    Refuses NOT_FOUND on ``id`` (another app's is none), GRAPHQL_ERROR on it for no id of a
-    webhook, INVALID where ``create_webhook`` does on ``app``, else as that does; INVALID on ``id``
-    to a limited app token if it was saved with more. For a day after a secret was replaced,
-    deliveries are signed with the old one, too. Switching it on forgets what it was switched off
-    for.
+    Refuses NOT_FOUND on ``id`` or ``identifier`` (another app's is none), GRAPHQL_ERROR on ``id``
+    for no id of a webhook or for both, INVALID where ``create_webhook`` does on ``app``, else as
+    that does; INVALID on ``id`` to a limited app token if it was saved with more. For a day after
+    a secret was replaced, deliveries are signed with the old one, too. Switching it on forgets
+    what it was switched off for.
     """
-    found = _found(actor, webhook_id, identifier)
+    found, argument = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
         # The query is read against the schema before anything is locked.
-        webhook = _only(ports, session, session.scalars(found).all())
+        webhook = _only(ports, session, session.scalars(found).all(), argument)
     _applied(ports, webhook, input_)
     try:
         with ports.database.transaction() as session:
             stored = session.scalars(found.with_for_update()).all()
-            before = _only(ports, session, stored)
-            require_within_limit(actor, before)
+            before = _only(ports, session, stored, argument)
+            require_within_limit(actor, before, argument)
             after = _applied(ports, before, input_, events=_events(ports, before, input_))
             after = replace(after, saver=next_saver(actor, before, after))
-            require_link_permission(actor, stored_app(session, before.app_id, "id"), after, "id")
+            require_link_permission(
+                actor, stored_app(session, before.app_id, argument), after, argument
+            )
             change_webhook(ports, session, stored[0], before, after)
             _audit(
                 ports, actor, session, "webhook.update", after, facts_of(before), facts_of(after)
@@ -148,18 +150,18 @@ def delete_webhook(
 ) -> Webhook:
     """Remove a webhook with its deliveries (`webhookDelete`); returns what it was.
 
-    Refuses NOT_FOUND on ``id``, and a limited app token as ``update_webhook`` does. However many
-    deliveries there are, others write meanwhile.
+    Refuses NOT_FOUND and GRAPHQL_ERROR, and a limited app token as ``update_webhook`` does.
+    However many deliveries there are, others write meanwhile.
     """
-    found = _found(actor, webhook_id, identifier)
+    found, argument = _found(actor, webhook_id, identifier)
     with ports.database.reading() as session:
-        known = _only(ports, session, session.scalars(found).all())
-    require_within_limit(actor, known)
+        known = _only(ports, session, session.scalars(found).all(), argument)
+    require_within_limit(actor, known, argument)
     remove_deliveries(ports, DeliveryRecord.webhook_id == known.id)
     with ports.database.transaction() as session:
         stored = session.scalars(found.with_for_update()).all()
-        webhook = _only(ports, session, stored)
-        require_within_limit(actor, webhook)
+        webhook = _only(ports, session, stored, argument)
+        require_within_limit(actor, webhook, argument)
         session.delete(stored[0])
         _audit(ports, actor, session, "webhook.delete", webhook, facts_of(webhook), {})
         return webhook
@@ -177,30 +179,35 @@ def _owner(actor: Actor, app_id: int | None) -> int:
     return app_id
 
 
-def _found(actor: Actor, webhook_id: str | None, identifier: str) -> Select[WebhookRecord]:
-    """The one webhook that is meant, among those that the caller may manage.
+def _found(
+    actor: Actor, webhook_id: str | None, identifier: str
+) -> tuple[Select[WebhookRecord], str]:
+    """Select the webhook that is meant, among those that the caller can manage; by which argument.
 
-    Refuses GRAPHQL_ERROR on ``id`` for what is not an ID of one.
+    Refuses GRAPHQL_ERROR on ``id`` for what is not an ID of one, for neither, and for both.
     """
     if not actor.is_app and not actor.holds(Permission.MANAGE_APPS):
         raise PermissionDenied(Permission.MANAGE_APPS)
+    argument = given_key(id=webhook_id, identifier=identifier or None)
     if webhook_id is None and not identifier:
-        raise Refused(Problem("GRAPHQL_ERROR", "Give the id of a webhook.", "id"))
+        raise Refused(Problem("GRAPHQL_ERROR", "Give the id of a webhook.", argument))
     query = select(WebhookRecord)
-    if webhook_id is None:
+    if argument == "identifier":
         query = query.where(WebhookRecord.identifier == identifier).limit(2)
     else:
-        key = key_of(webhook_id, "Webhook", code="GRAPHQL_ERROR")
+        key = key_of(webhook_id or "", "Webhook", code="GRAPHQL_ERROR")
         query = query.where(WebhookRecord.id == key)
-    return query.where(WebhookRecord.app_id == actor.app_id) if actor.is_app else query
+    return query.where(WebhookRecord.app_id == actor.app_id) if actor.is_app else query, argument
 
 
-def _only(ports: Ports, session: Session, stored: Sequence[WebhookRecord]) -> Webhook:
+def _only(
+    ports: Ports, session: Session, stored: Sequence[WebhookRecord], argument: str
+) -> Webhook:
     if not stored:
-        raise Refused(Problem("NOT_FOUND", _NOT_FOUND, "id"))
+        raise Refused(Problem("NOT_FOUND", _NOT_FOUND, argument))
     if len(stored) > 1:
         message = "Several apps have a webhook with this identifier. Use the webhook's ID."
-        raise Refused(Problem("GRAPHQL_ERROR", message, "identifier"))
+        raise Refused(Problem("GRAPHQL_ERROR", message, argument))
     return read_webhooks(ports, session, stored)[0]
 
 

@@ -14,15 +14,15 @@ from app.services.authorization.register import part
 
 
 @part
-def require_within_limit(actor: Actor, webhook: Webhook) -> None:
-    """Refuse INVALID on ``id`` to a limited app token for a webhook that was saved with more."""
+def require_within_limit(actor: Actor, webhook: Webhook, field: str = "id") -> None:
+    """Refuse a limited app token INVALID on ``field`` for a webhook that was saved with more."""
     if is_within_limit(actor, webhook.saver):
         return
     message = (
         "This webhook was saved with permissions that this token doesn't have. Use a token of the "
         "app that isn't limited."
     )
-    raise Refused(Problem("INVALID", message, "id"))
+    raise Refused(Problem("INVALID", message, field))
 
 
 @part

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.domain.values.errors import Refused
-from app.domain.values.ids import key_of, parse_global_id, parse_key, to_global_id
+from app.domain.values.ids import given_key, key_of, parse_global_id, parse_key, to_global_id
 
 GARBAGE = [
     "",
@@ -78,3 +78,27 @@ def test_refusal_quotes_only_the_start_of_a_long_id() -> None:
 @pytest.mark.parametrize("text", ["", "-1", "+1", " 1", "1e3", "²", "9" * 19])
 def test_key_is_an_integer_in_the_databases_range(text: str) -> None:
     assert parse_key(text) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"id": "a", "slug": None}, "id"),
+        ({"id": None, "slug": "a"}, "slug"),
+        ({"id": None, "slug": None}, "id"),
+        ({"id": "a", "slug": ""}, "id"),
+        ({"id": "", "slug": "a"}, "slug"),
+        ({"id": None, "slug": ""}, "slug"),
+        ({"id": "", "slug": ""}, "id"),
+    ],
+)
+def test_only_given_key_is_named(given: dict[str, str | None], name: str) -> None:
+    assert given_key(**given) == name
+
+
+def test_two_keys_cannot_be_combined() -> None:
+    with pytest.raises(Refused) as refused:
+        given_key(id="a", slug="b")
+    [problem] = refused.value.problems
+    assert (problem.field, problem.code) == ("id", "GRAPHQL_ERROR")
+    assert problem.message == "Argument `id` cannot be combined with `slug`."

@@ -97,6 +97,17 @@ def test_customer_is_found_by_reference(ports: Ports, clerk: Actor) -> None:
     assert codes(refused) == [("id", "GRAPHQL_ERROR")]
 
 
+def test_refused_deletion_names_the_reference(ports: Ports, clerk: Actor) -> None:
+    make_staff(ports, "boss@example.com")
+    boss = show_user(ports, OPERATOR, email="boss@example.com")
+    assert boss is not None
+    details = Details(external_reference=ERP)
+    update_staff(ports, OPERATOR, to_global_id("User", boss.id), StaffChanges(details))
+    with pytest.raises(Refused) as refused:
+        delete_customer(ports, clerk, None, ERP)
+    assert codes(refused) == [("externalReference", "DELETE_STAFF_ACCOUNT")]
+
+
 def test_staff_are_not_changed_by_reference(ports: Ports, clerk: Actor) -> None:
     make_staff(ports, "boss@example.com")
     boss = show_user(ports, OPERATOR, email="boss@example.com")
