@@ -12,8 +12,8 @@ from app.commands.terminal.choices import Word, read_switch
 from app.commands.terminal.command import Group
 from app.commands.terminal.exit_codes import Exit
 from app.commands.terminal.field_selection import fields_option
-from app.commands.terminal.output import Column, Displayable, output
-from app.commands.terminal.prompts import ask_secret, may_ask, yes_option
+from app.commands.terminal.output import Column, Displayable, legible, output
+from app.commands.terminal.prompts import ask_secret, confirm_action, may_ask, yes_option
 from app.commands.terminal.text_options import read_secret
 from app.domain.authorization.actor import OPERATOR
 from app.domain.shop.lockouts import LockoutRefused
@@ -22,6 +22,7 @@ from app.domain.single_sign_on.providers import DEFAULT_SLUG
 from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.pages import MAX_PAGE_SIZE, PageRequest
+from app.services.single_sign_on.provider_changes import confirm_provider
 from app.services.single_sign_on.provider_checks import check_provider, discover_provider
 from app.services.single_sign_on.provider_settings import (
     Plugin,
@@ -74,6 +75,11 @@ _COLUMNS: tuple[Column[Plugin], ...] = (
     Column("name", "Name", lambda plugin: plugin.name),
     Column("active", "Active", lambda plugin: plugin.active, short=True),
     *(_column(setting.name, setting.label) for setting in SETTINGS),
+    Column(
+        "waiting",
+        "Waiting for confirmation",
+        lambda plugin: ", ".join(change.setting for change in plugin.waiting),
+    ),
     Column(
         "backchannelLogout",
         "Back-channel logout URL",
@@ -165,6 +171,34 @@ def discover(issuer: str, provider: str, *, yes: bool) -> None:
 
     _unless_locked_out(fill, yes=yes)
     output().one(_named(_plugins(), provider), _COLUMNS)
+
+
+@command.command(
+    "confirm", examples=[("flask oidc confirm", "review what waits, then confirm it")]
+)
+@_provider
+@yes_option
+def confirm(provider: str, *, yes: bool) -> None:
+    """Confirm changes of a provider that wait.
+
+    Who can manage plugins, but doesn't hold every permission, can change a provider. Until a
+    superuser or this command confirms the change, the provider signs in only new customers.
+    """
+    plugin = _named(_plugins(), provider)
+    for change in plugin.waiting:
+        now = _value_of(plugin, change.setting)
+        line = f"{change.setting}: {change.was!r} -> {now!r}, by {change.changer.name}"
+        click.echo(legible(line), err=True)
+    if plugin.waiting:
+        confirm_action("Confirm these settings?", yes=yes)
+    confirm_provider(installation().ports, OPERATOR, provider, plugin.version)
+    output().one(_named(_plugins(), provider), _COLUMNS)
+
+
+def _value_of(plugin: Plugin, name: str) -> str:
+    if name == "active":
+        return "true" if plugin.active else ""
+    return next((shown.value or "" for shown in plugin.settings if shown.setting.name == name), "")
 
 
 @command.command("test", examples=[("flask oidc test --json", "for a monitor")])

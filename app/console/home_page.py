@@ -26,6 +26,7 @@ from app.domain.audit.entries import AuditEntry
 from app.domain.deliveries.daily_statistics import DeliveryDay
 from app.domain.mails.mail import KIND_LABELS, MailKind
 from app.domain.shop.settings import PasswordLoginMode
+from app.domain.single_sign_on.waiting_changes import ANY_CLIENT
 from app.domain.values.text import translatable
 from app.services.console.home import Overview, PeopleCounts, ProviderStatus, TrafficCounts
 from app.services.webhooks.failing_webhooks import FailingWebhook
@@ -105,6 +106,7 @@ def make_home_page(seen: Overview) -> HomePage:
         *(_webhook_item(webhook, seen.at) for webhook in seen.webhooks or ()),
         *_switch_items(seen, can_change=seen.traffic is not None),
         *(_provider_item(provider) for provider in active if provider.is_paused),
+        *_provider_settings_items(seen),
         *_template_items(seen.broken_templates),
         *_sender_items(seen.mails_without_app),
         *people_items(seen.people, seen.switches, seen.at, sign_on_is_used=bool(active)),
@@ -234,6 +236,32 @@ def _provider_item(provider: ProviderStatus) -> AttentionItem:
     )
 
 
+def _provider_settings_items(seen: Overview) -> Iterable[AttentionItem]:
+    """Yield the providers whose settings wait for confirmation, or give rights too widely."""
+    for provider in seen.providers:
+        words = []
+        if provider.waits:
+            title = html_text("Changes of {name} aren't confirmed.", name=provider.name)
+            words.append((title, text(_UNCONFIRMED)))
+        if provider.is_active and provider.serves_staff_of_any_client:
+            title = html_text("{name} accepts tokens of any client.", name=provider.name)
+            words.append((title, text(ANY_CLIENT)))
+        for title, detail in words:
+            item = AttentionItem("warn", title, detail)
+            if seen.manages_plugins:
+                item = replace(
+                    item,
+                    endpoint="console.single_sign_on.show",
+                    arguments={"slug": provider.slug},
+                    action=text("View provider"),
+                )
+            yield item
+
+
+_UNCONFIRMED = translatable(
+    "Until a superuser confirms them, linked accounts can't sign in with it, and it makes no one "
+    "staff."
+)
 _PASSWORD_LOGIN = {
     PasswordLoginMode.ENABLED: (
         "ok",

@@ -64,6 +64,9 @@ ACTS = {
     "second_factors.new_codes": translatable("You're about to generate new recovery codes."),
     "second_factors.start": translatable("You're about to set up an authenticator app."),
     "second_factors.turn_off": translatable("You're about to turn off your authenticator app."),
+    "single_sign_on.confirm": translatable(
+        "You're about to confirm an identity provider's settings."
+    ),
     "single_sign_on.switch": translatable(
         "You're about to enable or disable an identity provider."
     ),

@@ -5,7 +5,8 @@ from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
 from app.ports import Ports
 from app.services.identity.providers import client_secret_of, known_providers
-from tests.builders.people import make_staff
+from app.services.single_sign_on.provider_settings import ProviderUpdate, save_provider
+from tests.builders.people import actor_of, make_staff
 from tests.builders.provider_records import link_identity, make_provider
 from tests.builders.providers import set_up
 from tests.builders.shop import set_mode
@@ -84,3 +85,17 @@ def test_provider_is_discovered_and_tried(ports: Ports) -> None:
         assert {one["state"] for one in run_json(ports, "oidc", "test")} == {"fine"}
         provider.server.answer("/keys", Reply(500))
         assert run(ports, "oidc", "test").exit_code == 1
+
+
+def test_operator_confirms_what_waits(ports: Ports) -> None:
+    make_provider(ports, audience="shop")
+    manager = actor_of(ports, make_staff(ports, "m@example.com", Permission.MANAGE_PLUGINS))
+    changes = ProviderUpdate({"json_web_key_set_url": "https://mallory.example/keys"})
+    save_provider(ports, manager, "default", changes)
+    assert run_json(ports, "oidc", "show")["waiting"] == "json_web_key_set_url"
+    unasked = run(ports, "oidc", "confirm")
+    assert (unasked.exit_code, "--yes" in unasked.stderr) == (2, True)
+    assert "https://mallory.example/keys" in unasked.stderr
+    assert "m@example.com" in unasked.stderr
+    assert run_json(ports, "oidc", "confirm", "--yes")["waiting"] == ""
+    assert run(ports, "oidc", "confirm", "--yes").exit_code == 3

@@ -63,6 +63,7 @@ _DID = {
     "product.create": translatable("created the product"),
     "product.delete": translatable("deleted the product"),
     "product.update": translatable("edited the product"),
+    "provider.confirm": translatable("confirmed the settings of the identity provider"),
     "provider.create": translatable("added the identity provider"),
     "provider.update": translatable("edited the identity provider"),
     "recovery_codes.replace": translatable("replaced the recovery codes of"),

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from markupsafe import Markup
 
 from app.console.exports import Columns
-from app.console.formatting import breakable, html_text, tally
+from app.console.formatting import breakable, html_text, tally, time_element
 from app.console.lists import RowCount
 from app.console.parts import Fact, Pill, Question
 from app.console.security.mapping_preview import PreviewCard
 from app.domain.single_sign_on.provider_settings import SETTINGS, SettingType, SettingValue
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
+from app.domain.single_sign_on.waiting_changes import ANY_CLIENT, WaitingChange
 from app.domain.values.check_results import Finding, State
 from app.domain.values.pages import NONE_COUNTED, Counts
 from app.domain.values.text import translatable
@@ -119,8 +121,21 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingCard:
+    """The changes that wait for confirmation, of the settings at ``version``."""
+
+    changes: tuple[Fact, ...]
+    can_confirm: bool
+    version: int
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProviderPage:
-    """A provider; ``switch`` is on, off or empty: how its state can be changed."""
+    """A provider; ``switch`` is on, off or empty: how its state can be changed.
+
+    ``waiting`` is ``None`` if nothing waits for confirmation.
+    """
 
     slug: str
     name: str
@@ -142,6 +157,8 @@ class ProviderPage:
     question: Question | None
     notice: Notice | None
     wrong: Sequence[str]
+    waiting: WaitingCard | None = None
+    warning: str = ""
 
 
 def make_providers_page(
@@ -162,6 +179,7 @@ def make_provider_page(
     question: Question | None = None,
     notice: Notice | None = None,
     wrong: Sequence[str] = (),
+    waiting: WaitingCard | None = None,
 ) -> ProviderPage:
     """Return the page of one provider, with what was tried, asked or refused."""
     missing = missing_settings(plugin)
@@ -189,6 +207,43 @@ def make_provider_page(
         question=question,
         notice=notice,
         wrong=wrong,
+        waiting=waiting,
+        warning=text(ANY_CLIENT) if plugin.serves_staff_of_any_client else "",
+    )
+
+
+def make_waiting_card(plugin: Plugin, now: datetime, *, can_confirm: bool) -> WaitingCard | None:
+    """Return the card of what waits for confirmation; ``None`` if nothing does."""
+    if not plugin.waiting:
+        return None
+    values = {**values_of(plugin), "active": "true" if plugin.active else ""}
+    return WaitingCard(
+        tuple(
+            Fact(_label(change.setting), _change(change, values.get(change.setting, ""), now))
+            for change in plugin.waiting
+        ),
+        can_confirm,
+        plugin.version,
+        command_line("flask oidc confirm", plugin.slug),
+    )
+
+
+def _label(name: str) -> str:
+    return text("Enabled") if name == "active" else text(_SUBJECTS.get(name, name))
+
+
+def _change(change: WaitingChange, value: str, now: datetime) -> str:
+    """Return a change as what it was, what it is, who made it and when."""
+    moment = datetime.fromtimestamp(change.at, UTC)
+    unset = text("Not set")
+    if change.setting == "client_secret":
+        value = text("Set, hidden")
+    return html_text(
+        Markup("<code>{was}</code> → <code>{value}</code>, by {name}, {moment}"),
+        was=breakable(change.was or unset),
+        value=breakable(value or unset),
+        name=change.changer.name or text("unknown"),
+        moment=time_element(moment, now),
     )
 
 

@@ -17,14 +17,17 @@ from app.console.security.providers_page import (
     Trial,
     make_provider_page,
     make_providers_page,
+    make_waiting_card,
 )
 from app.console.session import actor, now, ports
 from app.domain.shop.lockouts import AccessChange
 from app.domain.single_sign_on.providers import DEFAULT_SLUG
+from app.domain.single_sign_on.waiting_changes import changer_of
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.text import translatable
 from app.services.authorization.register import needs_proof
 from app.services.shop.lockout_guard import lockout
+from app.services.single_sign_on.provider_changes import confirm_provider
 from app.services.single_sign_on.provider_coverage import (
     ProviderCoverage,
     ProviderDisableImpact,
@@ -120,6 +123,19 @@ def switch(slug: str) -> BaseResponse:
     return done(sentence, "console.single_sign_on.show", slug=slug)
 
 
+@blueprint.post("/<slug:slug>/confirm")
+def confirm(slug: str) -> BaseResponse:
+    """Confirm the changes that wait, as they were shown."""
+    plugin = find_plugin(slug)
+    version = request.form.get("version", "")
+    try:
+        confirm_provider(ports(), actor(), slug, int(version) if version.isdecimal() else -1)
+    except Refused as refused:
+        return provider_page(slug, wrong=[problem_text(problem) for problem in refused.problems])
+    sentence = text("The settings of {name} are confirmed.", name=plugin.name)
+    return done(sentence, "console.single_sign_on.show", slug=slug)
+
+
 def _requested_order() -> tuple[str, bool]:
     """Return the name that is searched for, and whether the list is sorted by name."""
     return request.args.get("q", "").strip(), request.args.get("sort") == "name"
@@ -151,6 +167,7 @@ def provider_page(
             question=None if reason else _question(plugin, state, coverage, impact),
             notice=unchanged(plugin) if state and plugin.active is _ASKED[state] else None,
             wrong=[*wrong, reason] if reason else wrong,
+            waiting=make_waiting_card(plugin, now(), can_confirm=changer_of(actor()) is None),
         ),
         callback=full_url("console.sign_in.finish", plugin_id=plugin.id),
         backchannel=f"{server_url()}/oidc/{slug}/backchannel-logout",

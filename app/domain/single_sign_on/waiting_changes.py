@@ -15,6 +15,7 @@ from app.domain.authorization.grants import holds_all_permissions
 from app.domain.authorization.permissions import Permission, in_order, known
 from app.domain.single_sign_on.provider_settings import SETTINGS
 from app.domain.single_sign_on.providers import Provider
+from app.domain.values.text import translatable
 
 _SECRET = "client_secret"
 _ASSERTS_NOTHING = frozenset((_SECRET, "enable_refresh_token", "oauth_logout_url"))
@@ -55,6 +56,12 @@ class WaitingChange:
     changer: Changer
     can_revert: bool = True
 
+
+ANY_CLIENT = translatable(
+    "Access tokens of any of the provider's clients have staff rights here. Set the audience or "
+    "the accepted clients."
+)
+"""What is wrong with a provider that kept staff rights for tokens of any client."""
 
 UNREADABLE = (WaitingChange("active", "", 0.0, Changer(), can_revert=False),)
 """What a damaged record counts as: a change by nobody, so the provider asserts nothing."""

@@ -14,7 +14,7 @@ from app.domain.deliveries.daily_statistics import DeliveryDay
 from app.domain.mails.mail import MailKind
 from app.domain.shop.settings import PasswordLoginMode, Switches
 from app.domain.shop.traffic import TrafficHour, TrafficKind
-from app.domain.single_sign_on.providers import Provider
+from app.domain.single_sign_on.providers import Provider, serves_any_client
 from app.models import ShopRecord
 from app.ports import NamedRow, Ports
 from app.services.audit.entries import last_entries
@@ -47,7 +47,7 @@ class ProviderStatus:
     """An identity provider's state in this process's cache; no request is sent.
 
     ``answered_at`` is when its keys were fetched, ``None`` if never; ``is_paused`` while calls to
-    it are paused after failures.
+    it are paused after failures. ``waits``: a change waits for confirmation.
     """
 
     slug: str
@@ -55,6 +55,8 @@ class ProviderStatus:
     is_active: bool
     answered_at: datetime | None
     is_paused: bool
+    waits: bool = False
+    serves_staff_of_any_client: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,7 @@ class Overview:
     setup: Setup | None
     broken_templates: int = 0
     mails_without_app: tuple[MailKind, ...] = ()
+    manages_plugins: bool = False
 
 
 @staff_only
@@ -159,6 +162,7 @@ def show_overview(ports: Ports, actor: Actor) -> Overview:
         if manages_settings
         else 0,
         mails_without_app=mails_without_app(ports, found) if manages_settings else (),
+        manages_plugins=actor.holds(Permission.MANAGE_PLUGINS),
     )
 
 
@@ -224,4 +228,6 @@ def _provider(ports: Ports, provider: Provider) -> ProviderStatus:
         provider.active,
         None if cached is None else datetime.fromtimestamp(cached.fetched, UTC),
         ports.clock.timestamp() < (memory.paused.get(url) or 0.0),
+        provider.waits,
+        serves_any_client(provider),
     )

@@ -9,7 +9,8 @@ from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
 from app.domain.single_sign_on.discovery import discovery_url, issuer_in, read_description
 from app.domain.single_sign_on.provider_tokens import ProviderTokenRejected
-from app.domain.single_sign_on.providers import Provider
+from app.domain.single_sign_on.providers import Provider, serves_any_client
+from app.domain.single_sign_on.waiting_changes import ANY_CLIENT, read_waiting
 from app.domain.values.check_results import Finding, State
 from app.domain.values.errors import Problem, Refused, refuse_any
 from app.domain.values.text import Phrase, Phrases, text, translatable
@@ -82,6 +83,7 @@ def _found(
 
 def _findings(ports: Ports, provider: Provider) -> Iterator[Finding]:
     yield _modes(provider)
+    yield from _trust(provider)
     yield from _refreshing(ports, provider)
     if provider.issuer:
         yield _tried("issuer", partial(_issuer, ports, provider))
@@ -136,6 +138,21 @@ def _refreshing(ports: Ports, provider: Provider) -> Iterator[Finding]:
         )
         remedy = "Allow this client refresh tokens (offline access) at the provider."
         yield _found(name, State.WARNING, message, remedy, count=count)
+
+
+def _trust(provider: Provider) -> Iterator[Finding]:
+    """Warn about settings that wait for confirmation, or that give rights too widely."""
+    waiting = [change.setting for change in read_waiting(provider.waiting_changes)]
+    if waiting:
+        message = (
+            "Changes wait for confirmation: {names}. Until then linked accounts can't sign in, "
+            "and the provider makes no one staff."
+        )
+        names = ", ".join(waiting)
+        yield _found("active", State.WARNING, message, "flask oidc confirm", names=names)
+    if serves_any_client(provider):
+        remedy = "flask oidc set accepted_clients …"
+        yield _found("accepted_clients", State.WARNING, ANY_CLIENT, remedy)
 
 
 def _issuer(ports: Ports, provider: Provider) -> Finding:
