@@ -15,6 +15,7 @@ from babel.dates import format_date, format_time, format_timedelta, get_timezone
 
 from app.domain.mails.values import FactorType
 from app.domain.sign_in.devices import UNKNOWN
+from app.domain.values.times import in_zone
 
 _ENGLISH = "en"
 _ENGLISH_FORMATS = "en_150"
@@ -97,7 +98,7 @@ def _duration(seconds: int, language: MailLanguage) -> str:
 
 
 def _moment(moment: datetime, zone: ZoneInfo, language: MailLanguage) -> str:
-    here = moment.astimezone(zone if moment.tzinfo else UTC)
+    here = in_zone(moment, zone) if moment.tzinfo else moment.astimezone(UTC)
     return language.catalog.gettext("%(date)s, %(time)s %(zone)s") % {
         "date": format_date(here, "long", locale=language.locale),
         "time": format_time(here, "short", tzinfo=zone, locale=language.locale),

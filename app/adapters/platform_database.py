@@ -14,6 +14,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from typing_extensions import override
 
+from app.domain.values.times import showable
 from app.ports.import_source import JsonKey, TableRow, UnreadableSource
 
 _CONNECT_SECONDS = 10
@@ -249,13 +250,13 @@ def open_platform(url: str) -> Iterator[PlatformDatabase]:
 
 
 class _LenientTimestamp(TimestamptzLoader):
-    """Read moments that Python can't hold, such as infinity, as missing."""
+    """Read moments that can't be stored here, such as infinity, as missing."""
 
     @override
     def load(self, data: object) -> datetime:
         try:
-            return super().load(data)  # type: ignore[arg-type]
-        except psycopg.DataError:
+            return showable(super().load(data))  # type: ignore[arg-type]
+        except (psycopg.DataError, ValueError):
             return None  # type: ignore[return-value]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import BinaryIO
 
 import click
@@ -16,6 +18,7 @@ from app.commands.terminal.command import standalone
 from app.commands.terminal.text_options import read_file
 from app.domain.authorization.actor import OPERATOR
 from app.domain.imports.exports import Section
+from app.domain.imports.text_files import split_lines
 from app.domain.passwords.firebase_hashes import FirebaseParameters
 from app.services.imports.export_reading import ExportFileOptions, import_export
 from app.services.imports.user_files import UserFileOptions, import_users
@@ -96,10 +99,10 @@ def users(  # noqa: PLR0913 - one for each option
         )
     options = UserFileOptions(source or file.name, dry_run, staff, firebase)
     ports = installation().ports
-    with _opened(file) as (lines, total), collected_findings(csv_file) as findings:
+    with _opened(file) as chunks, collected_findings(csv_file) as findings:
         with ExitStack() as stack:
             show = SectionProgress(stack).show
-            report = import_users(ports, OPERATOR, lines, options, findings.add, show, total=total)
+            report = import_users(ports, OPERATOR, chunks, options, findings.add, show)
         print_report(report, findings)
 
 
@@ -132,11 +135,10 @@ def file_(
     """
     options = ExportFileOptions(source or file.name, sections, dry_run)
     ports = installation().ports
-    with _opened(file) as (lines, _total), collected_findings(csv_file) as findings:
+    with _opened(file) as chunks, collected_findings(csv_file) as findings:
 
-        def from_start() -> BinaryIO:
-            lines.seek(0)
-            return lines
+        def from_start() -> Iterator[bytes]:
+            return split_lines(file.name, chunks())
 
         with ExitStack() as stack:
             show = SectionProgress(stack).show
@@ -148,15 +150,24 @@ FILES = (users, file_)
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[tuple[BinaryIO, int]]:
-    """Yield the lines of a file and how many there are."""
+def _opened(file: Path) -> Iterator[Callable[[], Iterator[bytes]]]:
+    """Yield what reads a file from its start; a pipe is copied, so that it can be read twice."""
+    with ExitStack() as stack:
+        try:
+            opened: BinaryIO = stack.enter_context(file.open("rb"))
+            if not opened.seekable():
+                copy = stack.enter_context(TemporaryFile())
+                copyfileobj(opened, copy, _CHUNK)
+                opened = copy
+        except OSError as error:
+            raise click.UsageError(f"Can't read {file}: {error.strerror}.") from None
+        yield lambda: _chunks(file, opened)
+
+
+def _chunks(file: Path, opened: BinaryIO) -> Iterator[bytes]:
     try:
-        opened = file.open("rb")
+        opened.seek(0)
+        while chunk := opened.read(_CHUNK):
+            yield chunk
     except OSError as error:
         raise click.UsageError(f"Can't read {file}: {error.strerror}.") from None
-    with opened:
-        total = 0
-        while chunk := opened.read(_CHUNK):
-            total += chunk.count(b"\n")
-        opened.seek(0)
-        yield opened, total

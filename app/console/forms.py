@@ -13,6 +13,7 @@ from app.console.time_zone import local, time_zone
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import parse_key
 from app.domain.values.ranges import parse_moment
+from app.domain.values.times import moment_problem
 from app.domain.values.uploads import NO_FILE, Upload
 from app.web.translation import problem_text, text
 
@@ -36,6 +37,10 @@ class MomentField(StringField):  # type: ignore[misc]
         self.data = parse_moment(given, time_zone())
         if given and self.data is None:
             raise ValueError(text("Enter a date and time such as 2026-11-30 09:00."))
+        problem = moment_problem(self.data, self.name) if self.data else None
+        if problem is not None:
+            self.data = None
+            raise ValueError(problem_text(problem))
 
     @override
     def _value(self) -> str:

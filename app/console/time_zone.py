@@ -4,6 +4,8 @@ from contextvars import ContextVar
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from app.domain.values.times import in_zone
+
 _zone: ContextVar[tzinfo] = ContextVar("time_zone", default=UTC)
 
 
@@ -27,7 +29,7 @@ def time_zone_name() -> str:
 
 def local(moment: datetime) -> datetime:
     """Return ``moment`` in the time zone of this request."""
-    return moment.astimezone(_zone.get())
+    return in_zone(moment, _zone.get())
 
 
 def zone_label(moment: datetime) -> str:

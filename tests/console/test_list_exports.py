@@ -120,6 +120,14 @@ def test_no_cell_is_a_formula(staff_console: StaffConsole, shop: Ports, sign: st
     assert row["first_name"] == f"'{sign}HYPERLINK(1)"
 
 
+def test_no_cell_holds_a_formula_behind_a_semicolon(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    make_user(shop, "mallory@example.com", first_name="a;=HYPERLINK(1)", last_name="b;c")
+    (row,) = rows(staff_console(*MAY).open("/console/customers/export.csv").html)
+    assert (row["first_name"], row["last_name"]) == ("a;'=HYPERLINK(1)", "b;c")
+
+
 def test_blocked_ips_are_exported(staff_console: StaffConsole, shop: Ports) -> None:
     console = staff_console(*MAY)
     answer = console.open("/console/throttle/export.csv")

@@ -2,8 +2,10 @@
 
 import csv
 import json
+import os
 from collections import Counter
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import bcrypt
@@ -17,6 +19,7 @@ from app.domain.authorization.permissions import Permission
 from app.domain.values.pages import PageRequest
 from app.models import ImportedPasswordRecord, UserRecord
 from app.ports import Ports
+from app.services.imports.user_files import UserFileOptions, import_users
 from app.services.people.directory import find_user, list_users
 from app.services.people.erasure import erase_person
 from tests.builders.audit import trail
@@ -136,11 +139,22 @@ def test_people_are_inserted_many_at_a_time(ports: Ports, tmp_path: Path) -> Non
 
 def test_interrupted_run_continues(ports: Ports, tmp_path: Path) -> None:
     rows = ["email", *(f"user{number}@example.com" for number in range(1500))]
-    broken = "\n".join(rows[:1200]).encode() + b"\n\xff\n"
-    file = write(tmp_path, broken)
-    assert "Line 1201 of people.csv isn't UTF-8" in run(ports, "import", "users", file).stderr
+    file = write(tmp_path, "\n".join(rows))
+
+    def interrupt(_title: str, _number: int, _total: int) -> None:
+        raise KeyboardInterrupt
+
+    options = UserFileOptions("people.csv")
+    with pytest.raises(KeyboardInterrupt):
+        import_users(
+            ports,
+            OPERATOR,
+            lambda: [Path(file).read_bytes()],
+            options,
+            lambda _finding: None,
+            interrupt,
+        )
     assert len(stored(ports)) == 1000
-    write(tmp_path, "\n".join(rows))
     [people] = run_json(ports, "import", "users", file)["imported"]
     assert (people["created"], people["unchanged"]) == (500, 1000)
 
@@ -222,6 +236,17 @@ def test_firebase_users(ports: Ports, tmp_path: Path) -> None:
         (b"", "people.csv has no column named email."),
         (b'[{"email": "ann@example.com"}]', "people.csv is one JSON array."),
         (b"email\n\xff\n", "Line 2 of people.csv isn't UTF-8 text."),
+        (b"email\na@example.com\n" * 3000 + b"\xff\n", "Line 6001 of people.csv isn't UTF-8"),
+        (b"email,name\na@example.com,A\0\n", "Line 2 of people.csv has a NUL byte"),
+        (b"email,E-Mail\na@example.com,\n", "Line 1 of people.csv names the column E-Mail twice"),
+        (b"email,enabled,Enabled\na@example.com,1,0\n", "names the column Enabled twice"),
+        (b'{"email": "a@example.com"}\n{"email": "b@exa', "people.csv is cut off in line 2."),
+        (b'{\n  "email": "a@example.com"\n}\n', "Line 1 of people.csv isn't a whole object"),
+        (b'{"users": [{"email": "a@example.com"}]}', "Write one object per line"),
+        (
+            b"email,name\na@example.com,A\n" + b'b@example.com,"B\n' + b"c@example.com,C\n" * 5000,
+            "The quote at character 15 of line 3 of people.csv isn't closed",
+        ),
     ],
 )
 def test_unreadable_files_are_refused(
@@ -233,13 +258,132 @@ def test_unreadable_files_are_refused(
     assert stored(ports) == {}
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_file_of_a_spreadsheet_is_read(ports: Ports, tmp_path: Path, end: str) -> None:
+    rows = [
+        "\ufeffsep=;",
+        "email;first_name;note;;",
+        'ann@example.com;"Ann, Lee";"One\nTwo";;',
+        "bob@example.com;Bob;;;",
+        ";;;;",
+        "  ; ;;;",
+        "eve@example.com;Eve",
+    ]
+    report = run_json(ports, "import", "users", write(tmp_path, end.join(rows)))
+    assert codes(report) == [(8, "ROW_SHORT")]
+    [people] = report["imported"]
+    assert (people["read"], people["created"]) == (3, 3)
+    names = {email: user.first_name for email, user in stored(ports).items()}
+    assert names == {
+        "ann@example.com": "Ann, Lee",
+        "bob@example.com": "Bob",
+        "eve@example.com": "Eve",
+    }
+
+
+def test_row_that_lacks_a_state_is_left_out(ports: Ports, tmp_path: Path) -> None:
+    rows = "email,first_name,enabled\nann@example.com,Ann\nbob@example.com,Bob,true\n"
+    report = run_json(ports, "import", "users", write(tmp_path, rows))
+    assert codes(report) == [(2, "ROW_MALFORMED")]
+    assert list(stored(ports)) == ["bob@example.com"]
+
+
+def test_value_in_a_column_without_a_name_is_not_lost(ports: Ports, tmp_path: Path) -> None:
+    rows = "email,,first_name\nann@example.com,Dr.,Ann\nbob@example.com,,Bob\n"
+    report = run_json(ports, "import", "users", write(tmp_path, rows))
+    assert codes(report) == [(2, "ROW_MALFORMED")]
+    assert list(stored(ports)) == ["bob@example.com"]
+
+
+def test_columns_of_other_systems_that_disable_are_understood(
+    ports: Ports, tmp_path: Path
+) -> None:
+    rows = json_lines(
+        {"email": "ann@example.com", "enabled": False, "emailVerified": True},
+        {"email": "bob@example.com", "enabled": True, "emailVerified": False},
+        {"email": "eve@example.com", "enabled": True, "is_active": False},
+        {"email": "kim@example.com", "enabled": "perhaps"},
+        {"email": "lee@example.com", "restricted": True},
+        {"email": "max@example.com", "restricted": False, "mfa_enabled": False},
+        {"email": "pat@example.com", "status": "PASSWORD_EXPIRED", "password_hash": "{hash}"},
+        {"email": "roy@example.com", "state": "CA", "city": "Los Angeles"},
+    ).replace("{hash}", bcrypt_hash("a good old password"))
+    report = run_json(ports, "import", "users", write(tmp_path, rows, "people.jsonl"))
+    assert codes(report) == [
+        (4, "VALUE_INVALID"),
+        (5, "STATE_COLUMN_UNKNOWN"),
+        (5, "STATE_UNKNOWN"),
+        (6, "COLUMN_UNKNOWN"),
+        (7, "PASSWORD_EXPIRED"),
+        (8, "COLUMN_UNKNOWN"),
+        (8, "COLUMN_UNKNOWN"),
+    ]
+    users = stored(ports)
+    states = {
+        email[:3]: (user.is_active, user.is_confirmed, user.password_hash)
+        for email, user in users.items()
+    }
+    assert states == {
+        "ann": (False, True, None),
+        "bob": (True, False, None),
+        "eve": (False, True, None),
+        "max": (True, True, None),
+        "pat": (True, True, None),
+        "roy": (True, True, None),
+    }
+
+
+def test_object_that_names_a_field_twice_is_left_out(ports: Ports, tmp_path: Path) -> None:
+    rows = (
+        '{"email": "ann@example.com", "enabled": false, "enabled": true}\n'
+        '{"email": "bob@example.com", "is_active": false, "isActive": true}\n'
+        '{"email": "eve@example.com", "is_active": false}\n'
+    )
+    report = run_json(ports, "import", "users", write(tmp_path, rows, "people.jsonl"))
+    assert codes(report) == [(1, "ROW_MALFORMED"), (2, "ROW_MALFORMED")]
+    assert {email: user.is_active for email, user in stored(ports).items()} == {
+        "eve@example.com": False
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("9999-12-31T23:59", None),
+        ("0001-01-01", None),
+        ("9999-12-31T23:59:59-14:00", None),
+        ("253402300799999", None),
+        ("9999-12-30T23:59", "9999-12-30T23:59:00+00:00"),
+        ("0001-01-02", "0001-01-02T00:00:00+00:00"),
+    ],
+)
+def test_date_that_no_time_zone_can_show_is_left_out(
+    ports: Ports, tmp_path: Path, written: str, shown: str | None
+) -> None:
+    file = write(tmp_path, f"email,last_login\nann@example.com,{written}\n")
+    report = run_json(ports, "import", "users", file)
+    assert codes(report) == ([] if shown else [(2, "VALUE_INVALID")])
+    last_login = stored(ports)["ann@example.com"].last_login
+    assert (last_login and last_login.isoformat()) == shown
+
+
+def test_pipe_is_read(ports: Ports, tmp_path: Path) -> None:
+    pipe = tmp_path / "people"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=("email\nann@example.com\n",), daemon=True)
+    writer.start()
+    [people] = run_json(ports, "import", "users", str(pipe))["imported"]
+    writer.join(timeout=30)
+    assert people["created"] == 1
+
+
 def test_rows_that_do_not_fit(ports: Ports, tmp_path: Path) -> None:
     rows = [
         "email\tfirst_name\tdate_joined\tlanguage_code\tmetadata\texternal_reference",
         "no email\tA\t\t\t\t",
         f"long@example.com\t{'x' * 300}\t\t\t\t",
         "date@example.com\t\tyesterday\ttlh\t[1]\t7",
-        "more@example.com\t\t\t\t\t\t\t",
+        "more@example.com\t\t\t\t\t\t\tmore",
         "",
         "ref@example.com\t\t\t\t\t7",
         "year@example.com\t\t0001-01-01T00:00:00+14:00\t\t\t",

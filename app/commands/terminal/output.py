@@ -19,6 +19,7 @@ from typing import Any, Generic, TextIO, TypeVar
 import click
 
 from app.commands.terminal.tables import Heading, print_fields, print_table
+from app.domain.values.times import in_zone
 
 Row = TypeVar("Row")
 _SELECTED = f"{__name__}.selected"
@@ -235,7 +236,7 @@ def _json_value(value: Displayable) -> object:
 def _cell(value: Displayable) -> str:
     """As a person at a terminal reads it: seconds are for machines."""
     if isinstance(value, datetime):
-        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        return f"{in_zone(value, UTC):%Y-%m-%d %H:%M} UTC"
     return _text(value)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import click
+
+from app.domain.values.times import showable
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -40,9 +42,8 @@ def _read_span(text: str) -> timedelta | None:
 
 def _read_date(text: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(text.strip())
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
+        return showable(datetime.fromisoformat(text.strip()))
+    except ValueError:
         message = (
             f"{text[:40]!r} is not a valid time. Use 30m, 2h, 3d, 2026-03-01 or 2026-03-01T08:30."
         )

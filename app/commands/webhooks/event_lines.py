@@ -13,6 +13,7 @@ from app.commands.terminal.output import json_text, legible, visible, write
 from app.commands.webhooks.follow import WebhookDelivery
 from app.commands.webhooks.forwarding import Answer
 from app.commands.webhooks.output import payload_of
+from app.domain.values.times import in_zone
 from app.domain.webhooks.temporary_endpoints import is_temporary
 
 _SENT, _BACK = "-->", "<--"
@@ -70,7 +71,7 @@ class EventLines:
             self._print_body(answer.problem or answer.body)
 
     def _print(self, at: datetime, *parts: tuple[str, str]) -> None:
-        line = Text().append(f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC", "dim")
+        line = Text().append(f"{in_zone(at, UTC):%Y-%m-%d %H:%M:%S} UTC", "dim")
         for text, style in parts:
             if text:
                 line.append(" ")

@@ -84,16 +84,13 @@ def convert_app(source: Mapping[str, object], around: AppSurroundings) -> Conver
             webhooks=around.webhooks,
         )
         return Converted(None, tuple(row.findings))
-    created_at = source["created_at"]
-    if not isinstance(created_at, datetime):
-        raise TypeError(f"{APPS}.created_at must be a time")
     app = ImportedApp(
         id=row.key,
         name=_name(row),
         identifier=_identifier(row, around.identifier_holder),
         type=_type(row),
         is_active=_is_installed(row) and row.flag("is_active"),
-        created_at=created_at,
+        created_at=row.moment("created_at"),
         about=row.prose("about_app", max_length=_MAX_ABOUT_LENGTH),
         author=row.line("author", max_length=_MAX_LINE_LENGTH),
         version=row.line("version", max_length=_MAX_LINE_LENGTH),

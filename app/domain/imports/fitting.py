@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from app.domain.authorization.permissions import Permission, known
 from app.domain.imports.findings import Finding, Outcome
@@ -11,6 +12,7 @@ from app.domain.values.metadata import metadata_problems
 from app.domain.values.text_rules import is_storable, line_problem, prose_problem
 
 _DJANGOS_OWN = ("ADD_", "CHANGE_", "DELETE_", "VIEW_")
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _LISTED = 10
 """How many names a finding lists."""
 
@@ -42,6 +44,16 @@ class SourceRow:
             message = f"{self.table}.{name} must be an integer, got {type(value).__name__}"
             raise TypeError(message)
         return value
+
+    def moment(self, name: str) -> datetime:
+        """Return a moment; a missing one, or one that can't be stored, becomes 1970-01-01."""
+        value = self.values.get(name)
+        if isinstance(value, datetime):
+            return value
+        template = "{column} is missing or can't be used; {date} is used."
+        date = LONG_AGO.date().isoformat()
+        self.add("DATE_MISSING", Outcome.CHANGED, template, column=name, date=date)
+        return LONG_AGO
 
     def flag(self, name: str) -> bool:
         """Return a boolean column; NULL is false."""

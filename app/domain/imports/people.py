@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from app.domain.accounts.emails import email_problem, normalize_email
 from app.domain.accounts.languages import LANGUAGE_NAMES
@@ -11,12 +11,11 @@ from app.domain.accounts.notes import MAX_NOTE_LENGTH, MAX_REFERENCE_LENGTH
 from app.domain.accounts.users import DEFAULT_LANGUAGE
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.findings import Converted, Outcome
-from app.domain.imports.fitting import SourceRow
+from app.domain.imports.fitting import LONG_AGO, SourceRow
 
 USERS = "account_user"
 GROUPS = "account_group"
 MAX_GROUP_NAME_LENGTH = 150
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +35,7 @@ class ImportedPerson:
     language_code: str = DEFAULT_LANGUAGE
     note: str = ""
     external_reference: str | None = None
-    date_joined: datetime = _LONG_AGO
+    date_joined: datetime = LONG_AGO
     public_metadata: Mapping[str, str] = field(default_factory=dict)
     private_metadata: Mapping[str, str] = field(default_factory=dict)
     permissions: tuple[str, ...] = ()
@@ -97,7 +96,7 @@ def convert_person(
         language_code=_language(row),
         note=row.prose("note", max_length=MAX_NOTE_LENGTH),
         external_reference=_reference(row),
-        date_joined=_joined(row),
+        date_joined=row.moment("date_joined"),
         public_metadata=row.metadata("metadata"),
         private_metadata=private,
         permissions=permissions,
@@ -169,12 +168,3 @@ def _language(row: SourceRow) -> str:
         used=DEFAULT_LANGUAGE,
     )
     return DEFAULT_LANGUAGE
-
-
-def _joined(row: SourceRow) -> datetime:
-    joined = row.values.get("date_joined")
-    if isinstance(joined, datetime):
-        return joined
-    template = "It has no usable date of joining; {date} is used."
-    row.add("DATE_MISSING", Outcome.CHANGED, template, date=_LONG_AGO.date().isoformat())
-    return _LONG_AGO

@@ -45,6 +45,7 @@ REMEDIES: Mapping[str, str] = {
     "PASSWORD_TOO_LONG": "As for `PASSWORD_WEAK`.",
     "PASSWORD_MALFORMED": "As for `PASSWORD_WEAK`.",
     "PASSWORD_UNKNOWN_FORMAT": "As for `PASSWORD_WEAK`.",
+    "PASSWORD_EXPIRED": "As for `PASSWORD_WEAK`.",
     "PASSWORD_CHANGED": "No action needed. The newer password of the person, set here, works.",
     # addresses and avatars
     "ADDRESS_WITHOUT_OWNER": "No action needed. People don't have these addresses.",
@@ -117,8 +118,17 @@ REMEDIES: Mapping[str, str] = {
     "SUBJECT_OF_OTHER_PROVIDER": "Delete the metadata if the provider is no longer used.",
     # files
     "COLUMN_UNKNOWN": "Rename the column if it holds something that can be imported.",
+    "STATE_COLUMN_UNKNOWN": (
+        "If it says who can't sign in, rename it to `is_active`, `disabled` or `is_confirmed`. "
+        "Otherwise no action needed."
+    ),
+    "STATE_UNKNOWN": (
+        "Rename the column to `is_active` or `disabled`, or remove it if it says something else, "
+        "and import again."
+    ),
     "VALUE_INVALID": "Correct the value in the file and import again.",
     "ROW_MALFORMED": "Correct the line in the file and import again.",
+    "ROW_SHORT": "Check that nothing is missing in the line.",
     "LINE_REPEATED": "Decide which line is right, and remove the other.",
     "STAFF_NOT_WANTED": "Import again with `--staff` if the person is staff.",
     "GROUP_UNKNOWN": "Create the group, then add the person to it.",

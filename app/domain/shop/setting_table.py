@@ -16,6 +16,7 @@ from app.domain.values.errors import Problem
 from app.domain.values.ranges import in_utc
 from app.domain.values.text import translatable
 from app.domain.values.text_rules import line_problem, prose_problem
+from app.domain.values.times import moment_problem
 from app.domain.values.unset import ABSENT
 
 SettingValue: TypeAlias = str | bool | int | datetime | None
@@ -117,18 +118,23 @@ class Setting:
         """Return why ``value`` is refused, or ``None``; texts must not be null."""
         if self.kind.is_text:
             return self._text_problem(str(value))
-        if isinstance(value, int) and self.kind is SettingKind.DAYS:
-            return self._days_problem(value)
-        if self.kind is SettingKind.MAIL_SENDER and value not in {None, *MailSender}:
-            message = "Choose {choices}."
-            return Problem(
-                "INVALID", message, self.api_name, values={"choices": ", ".join(MailSender)}
-            )
-        if value is not None or self.kind is SettingKind.MOMENT:
+        if value is not None:
+            return self._value_problem(value)
+        if self.kind is SettingKind.MOMENT:
             return None
         if self.is_required:
             return Problem("REQUIRED", "This is required.", self.api_name)
         return Problem("INVALID", "Say true or false.", self.api_name)
+
+    def _value_problem(self, value: object) -> Problem | None:
+        if isinstance(value, int) and self.kind is SettingKind.DAYS:
+            return self._days_problem(value)
+        if isinstance(value, datetime):
+            return moment_problem(value, self.api_name)
+        if self.kind is SettingKind.MAIL_SENDER and value not in {*MailSender}:
+            values = {"choices": ", ".join(MailSender)}
+            return Problem("INVALID", "Choose {choices}.", self.api_name, values=values)
+        return None
 
     def _days_problem(self, days: int) -> Problem | None:
         if 0 <= days <= MAX_GRACE_DAYS:

@@ -1,6 +1,12 @@
-"""Times in signed tokens, how far the clocks of two hosts can be apart, and spans of charts."""
+"""Times in signed tokens, how far the clocks of two hosts can be apart, and spans of charts.
 
-from datetime import UTC, datetime, timedelta
+Moments that are stored are within ``EARLIEST`` and ``LATEST``, so that every time zone can show
+them: what reads one from outside asks ``moment_problem`` or ``showable``.
+"""
+
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from app.domain.values.errors import Problem
 
 CLOCK_LEEWAY = 60
 """Seconds that ``iat`` and ``nbf`` can be ahead of our clock; ``exp`` has no leeway (contract,
@@ -8,6 +14,40 @@ part 3)."""
 
 MAX_TIME = 10**11
 """Unix seconds (the year 5138) beyond which a number is no time, infinity among them."""
+
+EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+LATEST = datetime(9999, 12, 30, 23, 59, 59, 999_999, tzinfo=UTC)
+"""A day within what Python can hold: no time zone is further from UTC."""
+
+
+def showable(moment: datetime) -> datetime:
+    """Return ``moment`` in UTC, which it is taken to be in where it names no zone.
+
+    Raises ``ValueError`` for one that not every time zone can show.
+    """
+    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    if not EARLIEST <= aware <= LATEST:
+        raise ValueError("The moment can't be shown in every time zone.")
+    return aware.astimezone(UTC)
+
+
+def moment_problem(moment: datetime, field: str) -> Problem | None:
+    """Return INVALID for a moment that not every time zone can show, or ``None``."""
+    try:
+        showable(moment)
+    except ValueError:
+        message = "Enter a date from {earliest} to {latest}."
+        ends = {"earliest": EARLIEST.date().isoformat(), "latest": LATEST.date().isoformat()}
+        return Problem("INVALID", message, field, values=ends)
+    return None
+
+
+def in_zone(moment: datetime, zone: tzinfo) -> datetime:
+    """Return ``moment`` in ``zone``; one that ``zone`` can't show becomes the nearest that it can.
+
+    For what was stored before such moments were refused, or comes from another installation.
+    """
+    return max(EARLIEST, min(moment, LATEST)).astimezone(zone)
 
 
 def is_time(value: object) -> bool:

@@ -8,6 +8,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from sqlalchemy import select, tuple_, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
@@ -25,6 +26,7 @@ from app.services.imports.export_values import (
     InvalidField,
     Values,
     is_known_permission,
+    is_usable_key,
     read_lists,
     read_row,
 )
@@ -162,8 +164,8 @@ def _check(
         while batch := [*islice(lines, _CHECKED_AT_ONCE)]:
             totals[name] += len(batch)
             if table is not None and table.has_ids and table.section in options.sections:
-                keys = {key for line in batch if isinstance(key := line.fields.get("id"), int)}
-                highest[name] = max({highest.get(name, 0), *keys})
+                keys = _keys_in_order(options.source, batch, highest.get(name, 0))
+                highest[name] = keys[-1] if keys else highest.get(name, 0)
                 taken += _taken(ports, table, import_id, keys)
     if taken:
         message = (
@@ -173,6 +175,20 @@ def _check(
         rows = ", ".join(taken[:_SHOWN]) + (", …" if len(taken) > _SHOWN else "")
         raise Refused(Problem("ID_TAKEN", message, values={"rows": rows}))
     return totals, highest
+
+
+def _keys_in_order(file: str, lines: Sequence[ExportLine], last: int) -> list[int]:
+    """Return the IDs of rows, which an export has in order, so that none is there twice."""
+    keys = []
+    for line in lines:
+        key = line.fields.get("id")
+        if not is_usable_key(key) or not isinstance(key, int):
+            continue
+        if key <= last:
+            message = "Line {line} of {file} has an ID that isn't after the one before it."
+            raise Refused(Problem("INVALID", message, values={"line": line.number, "file": file}))
+        keys.append(last := key)
+    return keys
 
 
 def _taken(ports: Ports, table: ExportedTable, import_id: int, keys: Collection[int]) -> list[str]:
@@ -195,7 +211,7 @@ def _import_batch(
 ) -> None:
     counts.read += len(lines)
     rows = [row for line in lines if (row := _read(run, table, line)) is not None]
-    with run.transaction() as session:
+    with _contradictions_refused(run, lines), run.transaction() as session:
         wanted = _new_rows(run, session, table, counts, rows)
         counts.created += len(wanted)
         for row in wanted:
@@ -207,6 +223,19 @@ def _import_batch(
                 entries = [Entry(row.key, row.digest, row.digest) for row in wanted]
                 add_entries(session, run.import_id, table.name, entries)
     counts.left_out = counts.read - counts.created - counts.unchanged - counts.kept
+
+
+@contextmanager
+def _contradictions_refused(run: _Run, lines: Sequence[ExportLine]) -> Iterator[None]:
+    try:
+        yield
+    except IntegrityError:
+        message = (
+            "Lines {first} to {last} of {file} contradict each other or rows here: two are the "
+            "same, or one belongs to a row that doesn't exist."
+        )
+        values = {"first": lines[0].number, "last": lines[-1].number, "file": run.options.source}
+        raise Refused(Problem("INVALID", message, values=values)) from None
 
 
 def _read(run: _Run, table: ExportedTable, line: ExportLine) -> _Row | None:

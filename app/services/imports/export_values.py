@@ -5,13 +5,15 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import inspect
+from sqlalchemy import BigInteger, inspect
 
 from app.domain.authorization.permissions import Permission
 from app.domain.events import EventType
 from app.domain.shop.setting_table import SETTINGS
 from app.domain.shop.settings import PasswordLoginMode, StaffSecondFactor
+from app.domain.values.ids import MAX_KEY_LENGTH
 from app.domain.values.text_rules import is_storable
+from app.domain.values.times import showable
 from app.models import ShopRecord
 from app.ports import Ports
 from app.services.authorization.register import part
@@ -30,6 +32,10 @@ _CHOICES: Mapping[str, Collection[str]] = {
     "password_login_mode": frozenset(PasswordLoginMode),
     "staff_second_factor": frozenset(StaffSecondFactor),
 }
+
+
+_MAX_INTEGER = 2**31 - 1
+_MAX_BIG = 2**63 - 1
 
 
 class InvalidField(ValueError):
@@ -76,6 +82,12 @@ def read_lists(
 
 
 @part
+def is_usable_key(key: object) -> bool:
+    """Whether a row can have this ID here, with room for those after it."""
+    return isinstance(key, int) and not isinstance(key, bool) and 1 <= key < 10**MAX_KEY_LENGTH
+
+
+@part
 def is_known_permission(name: object) -> bool:
     """Whether there is such a permission here."""
     return name in _NAMES["permission"]
@@ -111,6 +123,8 @@ def _value(name: str, column: Any, value: object) -> object:
         raise InvalidField(name) from None
     if not isinstance(converted, kind) or (kind is int and isinstance(converted, bool)):
         raise InvalidField(name)
+    if isinstance(converted, int) and not isinstance(converted, bool):
+        _check_number(name, converted, column.type)
     if isinstance(converted, str):
         _check_text(name, converted, getattr(column.type, "length", None))
     return converted
@@ -118,10 +132,18 @@ def _value(name: str, column: Any, value: object) -> object:
 
 def _converted(kind: type, value: object) -> object:
     if kind is datetime:
-        return datetime.fromisoformat(str(value))
+        return showable(datetime.fromisoformat(str(value)))
     if kind is bytes:
         return base64.b64decode(str(value), validate=True)
     return value
+
+
+def _check_number(name: str, number: int, kind: object) -> None:
+    is_key = name == "id" or name.endswith("_id")
+    if is_key and not is_usable_key(number):
+        raise InvalidField(name)
+    if not is_key and abs(number) > (_MAX_BIG if isinstance(kind, BigInteger) else _MAX_INTEGER):
+        raise InvalidField(name)
 
 
 def _check_text(name: str, text: str, max_length: int | None) -> None:

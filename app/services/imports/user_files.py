@@ -1,11 +1,11 @@
 """Import people from a file of CSV or JSON Lines."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice
 
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
@@ -15,7 +15,7 @@ from app.domain.imports.digests import digest_of, digest_of_text
 from app.domain.imports.findings import Finding, Outcome
 from app.domain.imports.people import ImportedPerson, Rights, convert_person, state_of
 from app.domain.imports.runs import Counts, ImportKind, RunReport
-from app.domain.imports.user_files import FileRow, read_people
+from app.domain.imports.user_files import FileRow, count_lines, read_people
 from app.domain.passwords.firebase_hashes import FirebaseParameters, firebase_hash
 from app.domain.passwords.hash_formats import UnusableHash
 from app.domain.passwords.imported_hashes import (
@@ -31,6 +31,9 @@ from app.services.imports.ledger import Entry, add_entries, find_entries
 from app.services.imports.people_writing import NewPerson, insert_people
 from app.services.imports.runs import begin_run, end_run
 from app.services.imports.sections import OnFinding, OnRows
+
+OpenChunks = Callable[[], Iterable[bytes]]
+"""Returns the bytes of the file from the first one on."""
 
 _KIND = "user"
 _TITLE = "People"
@@ -98,17 +101,15 @@ class _Run:
 def import_users(
     ports: Ports,
     actor: Actor,
-    lines: Iterable[bytes],
+    open_chunks: OpenChunks,
     options: UserFileOptions,
     on_finding: OnFinding,
     on_rows: OnRows,
-    *,
-    total: int = 0,
 ) -> RunReport:
-    """Import the people in ``lines``, of which there are ``total``.
+    """Import the people in a file; who is here already stays unchanged.
 
-    Who is here already stays unchanged. Refuses INVALID for a file that can't be read, and UNIQUE
-    for a source of another kind.
+    Checks the whole file first: refuses INVALID for one that can't be read, or of which the rows
+    can't be told, and UNIQUE for a source of another kind.
     """
     findings: Counter[str] = Counter()
 
@@ -116,9 +117,9 @@ def import_users(
         findings[finding.code] += 1
         on_finding(finding)
 
-    rows = read_people(options.source, lines)
-    # What can't be read at all is refused before anything is written.
-    rows = chain([*islice(rows, 1)], rows)
+    now = ports.clock.now()
+    total = count_lines(options.source, open_chunks(), now)
+    rows = read_people(options.source, open_chunks(), now)
     import_id = begin_run(ports, ImportKind.FILE, options.source, dry_run=options.dry_run)
     run = _make_run(ports, options, report, import_id)
     while batch := [*islice(rows, _BATCH)]:
