@@ -81,10 +81,13 @@ def _pooled_arguments(url: URL, _lock_seconds: int) -> dict[str, object]:
 
 
 def _session_arguments(url: URL, lock_seconds: int) -> dict[str, object]:
-    """Deadlines for connecting and for waiting for locks, unless the URL sets its own."""
+    """Deadlines for connecting and for waiting for locks, unless the URL sets its own.
+
+    In UTC: the driver can't read the last moment of the calendar in a time zone ahead of it.
+    """
     options = {
         "connect_timeout": _CONNECT_SECONDS,
-        "options": f"-c lock_timeout={lock_seconds * 1000}",
+        "options": f"-c lock_timeout={lock_seconds * 1000} -c TimeZone=UTC",
     }
     return {name: value for name, value in options.items() if name not in url.query}
 

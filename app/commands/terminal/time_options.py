@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 import click
 
-from app.domain.values.times import showable
+from app.domain.values.ranges import in_utc
+from app.domain.values.times import moment_problem
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -42,9 +43,13 @@ def _read_span(text: str) -> timedelta | None:
 
 def _read_date(text: str) -> datetime:
     try:
-        return showable(datetime.fromisoformat(text.strip()))
+        moment = in_utc(datetime.fromisoformat(text.strip()))
     except ValueError:
         message = (
             f"{text[:40]!r} is not a valid time. Use 30m, 2h, 3d, 2026-03-01 or 2026-03-01T08:30."
         )
         raise click.UsageError(message) from None
+    problem = moment_problem(moment, "")
+    if problem is not None:
+        raise click.UsageError(f"{text[:40]!r} can't be used. {problem.message}")
+    return moment

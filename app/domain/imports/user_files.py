@@ -308,8 +308,8 @@ def _unknown(
         if looks_like_state(field.key):
             code = "STATE_COLUMN_UNKNOWN"
             template = (
-                "The column {column} isn't known, and can say that a person can't sign in. Only "
-                "those are left out of whom it says so plainly."
+                "The column {column} isn't known, and can say that a person can't sign in. Rows "
+                "in which it plainly says so are left out."
             )
         found = file.finding(line, code, template, Outcome.LEFT_OUT, column=field.shown)
         yield FileRow(line, None, (found,), is_row=False)
