@@ -14,6 +14,7 @@ from app.adapters.flush_thread import INTERVAL, WriteBuffer
 from app.domain.sign_in.devices import device_of
 from app.domain.sign_in.sign_in_events import (
     EMAIL_PURPOSE,
+    MAX_DETAIL_LENGTH,
     AccountType,
     SignInReason,
     SignInRefusal,
@@ -111,7 +112,11 @@ class SqlSignInLog:
 
     def count_refusal(self, refusal: SignInRefusal, user_agent: str) -> None:
         now = self._clock.now()
-        kept = replace(refusal, email=refusal.email[:_MAX_ENTERED_LENGTH])
+        kept = replace(
+            refusal,
+            email=refusal.email[:_MAX_ENTERED_LENGTH],
+            detail=_storable(refusal.detail),
+        )
         attempts = _Attempts(now, now, user_agent[:_MAX_USER_AGENT_LENGTH], 1)
         with self._buffer.adding() as refusals:
             refusals.add(kept, attempts)
@@ -159,6 +164,7 @@ class SqlSignInLog:
             "address": refusal.address,
             "device": device_of(attempts.user_agent)[:_MAX_DEVICE_LENGTH],
             "in_console": refusal.in_console,
+            "detail": refusal.detail,
         }
         if user is not None:
             return row | _user_fields(user)
@@ -177,7 +183,14 @@ def _merged(older: _Refusals, newer: _Refusals) -> _Refusals:
 
 
 def _without_person(refusal: SignInRefusal) -> SignInRefusal:
-    return replace(refusal, email="", user_id=None, token_digest="", token_end="")
+    return replace(refusal, email="", user_id=None, token_digest="", token_end="", detail="")
+
+
+def _storable(detail: str) -> str:
+    kept = detail if is_storable(detail) else ""
+    if len(kept) <= MAX_DETAIL_LENGTH:
+        return kept
+    return f"{kept[: MAX_DETAIL_LENGTH - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def _user_fields(user: NamedRow) -> dict[str, object]:

@@ -59,6 +59,7 @@ _COLUMNS = (
     Column[SignInEvent]("provider", "Provider", lambda event: event.provider or None),
     Column[SignInEvent]("inConsole", "Console", lambda event: event.in_console),
     Column[SignInEvent]("firstAt", "First", lambda event: event.first_at),
+    Column[SignInEvent]("detail", "Detail", lambda event: event.detail or None),
 )
 
 

@@ -34,6 +34,7 @@ from app.console.session import (
 )
 from app.console.sign_in_code import hint_at_leaked_password, hold_sign_in
 from app.console.sign_in_refusals import refusal_text
+from app.domain.single_sign_on.provider_errors import ProviderError, read_provider_error
 from app.domain.values.errors import Problem, Refused
 from app.services.console.console_sessions import (
     ask_for_passkey_at_console,
@@ -52,6 +53,9 @@ from app.web.translation import lazy_text, text
 _BEGUN = "sign_in"
 _FOREIGN = Problem(
     "INVALID", "This sign-in started in another browser or was already used. Sign in again."
+)
+_NO_CODE = Problem(
+    "INVALID", "The identity provider sent neither a code nor an error. Sign in again."
 )
 
 blueprint = Blueprint("sign_in", __name__)
@@ -145,13 +149,17 @@ def finish(plugin_id: str) -> BaseResponse:
     next_path = own_path(begun.get("next"))
     if not state or begun.get("state") != state:
         return _not_let_in(Refused(_FOREIGN), next_path)
+    code, error = request.args.get("code"), _provider_error()
+    if not code and error is None:
+        return _not_let_in(Refused(_NO_CODE), next_path)
     try:
         opened = finish_console_sign_in(
             ports(),
             actor() if is_signed_in() else nobody(),
             plugin_id=plugin_id,
-            code=request.args.get("code"),
+            code=code,
             state=state,
+            error=error,
         )
     except Refused as refused:
         return _not_let_in(refused, next_path)
@@ -166,6 +174,10 @@ def finish(plugin_id: str) -> BaseResponse:
         )
         flash(message, "bad")
     return redirect(next_path, HTTPStatus.SEE_OTHER)
+
+
+def _provider_error() -> ProviderError | None:
+    return read_provider_error(request.args.get("error"), request.args.get("error_description"))
 
 
 @blueprint.post("/sign-out")

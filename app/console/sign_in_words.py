@@ -24,6 +24,7 @@ METHODS: Mapping[str, str] = {
     SignInMethod.LINK: translatable("Emailed link"),
     SignInMethod.REFRESH: translatable("Token refresh"),
     SignInMethod.APP_TOKEN: translatable("App token"),
+    SignInMethod.PROVIDER_TOKEN: translatable("SSO access token"),
 }
 ACCOUNT_TYPES: Mapping[str, str] = {
     AccountType.STAFF: translatable("Staff"),
@@ -84,4 +85,6 @@ def method_words(event: SignInEvent) -> str:
     """Return how someone tried to sign in: with which identity provider, if with any."""
     if event.method is SignInMethod.SSO and event.provider:
         return event.provider
+    if event.method is SignInMethod.PROVIDER_TOKEN and event.provider:
+        return text("{provider}, access token", provider=event.provider)
     return text(METHODS[event.method])

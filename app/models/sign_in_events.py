@@ -41,3 +41,4 @@ class SignInEventRecord(Record):
     address: Mapped[str] = mapped_column(String(45), default="")
     device: Mapped[str] = mapped_column(String(64), default="")
     in_console: Mapped[bool] = mapped_column(default=False)
+    detail: Mapped[str] = mapped_column(String(200), default="", server_default="")

@@ -6,6 +6,7 @@ from enum import StrEnum
 from threading import Lock
 
 from app.domain.authorization.scopes import ScopeGrant
+from app.domain.sign_in.sign_in_events import SignInRefusal
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import TokenFault
 from app.ports.bounded_cache import BoundedCache
@@ -64,7 +65,8 @@ class CachedProviderToken:
     ``issued`` is the latest moment at which it can have been issued, ``not_before`` the first at
     which it is good; times are Unix seconds.
     ``grant`` is ``None`` where rights are kept here. ``amr`` are the authentication methods, if
-    the provider says that a second factor was used. ``waiting_changes`` are those of the provider.
+    the provider says that a second factor was used. ``waiting_changes`` are those of the provider,
+    ``provider`` is its name.
     """
 
     identity_id: int
@@ -77,6 +79,7 @@ class CachedProviderToken:
     not_before: float = 0.0
     amr: tuple[str, ...] = ()
     waiting_changes: str = ""
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +98,14 @@ class CachedProviderKeys:
 class CachedRefusal:
     """A token that its provider refused, or gave no usable answer about.
 
-    By those settings the provider is not asked about it again before ``until``.
+    By those settings the provider is not asked about it again before ``until``. ``refusal`` is the
+    sign-in log's entry, without an address.
     """
 
     fault: TokenFault
     until: float
     version: int
+    refusal: SignInRefusal
 
 
 @dataclass(slots=True)

@@ -110,3 +110,45 @@ def test_callback_ignores_a_foreign_next_url(
         anonymous_console.open(leave(anonymous_console, provider, next_path=elsewhere)).leads_to
         == "/console/"
     )
+
+
+def begun_state(console: ConsoleClient) -> str:
+    return parse_qs(urlsplit(console.open(f"{WITH}?next={INSIDE}").leads_to).query)["state"][0]
+
+
+def test_providers_error_is_shown_in_words(
+    anonymous_console: ConsoleClient, shop: Ports, alice: int, provider: OwnProvider
+) -> None:
+    state = begun_state(anonymous_console)
+    error = "error=access_denied&error_description=No+%3Cb%3Econsent%3C%2Fb%3E"
+    refused = anonymous_console.open(f"{WITH}/callback?{error}&state={state}")
+    assert refused.status == 422
+    assert "The sign-in was cancelled, or OpenID Connect doesn" in refused.text
+    assert "(access_denied: No <b>consent</b>)" in refused.text
+    assert "This is required" not in refused.text
+    assert sessions_of(shop, alice) == []
+    # The state worked once.
+    again = anonymous_console.open(f"{WITH}/callback?{error}&state={state}")
+    assert FOREIGN in again.text
+
+
+@pytest.mark.parametrize("state", ["", "&state=another"])
+def test_providers_error_is_shown_only_for_the_browsers_own_sign_in(
+    anonymous_console: ConsoleClient, provider: OwnProvider, state: str
+) -> None:
+    begun_state(anonymous_console)
+    refused = anonymous_console.open(
+        f"{WITH}/callback?error=access_denied&error_description=Call+0123{state}"
+    )
+    assert refused.status == 422
+    assert FOREIGN in refused.text
+    assert "0123" not in refused.text
+
+
+def test_callback_with_neither_code_nor_error_says_so(
+    anonymous_console: ConsoleClient, provider: OwnProvider
+) -> None:
+    state = begun_state(anonymous_console)
+    refused = anonymous_console.open(f"{WITH}/callback?state={state}")
+    assert refused.status == 422
+    assert "The identity provider sent neither a code nor an error." in refused.text

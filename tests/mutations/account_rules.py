@@ -191,9 +191,30 @@ SINGLE_SIGN_ON = (
     Mutant(
         "An ID token is no access token",
         "app/domain/single_sign_on/provider_tokens.py",
-        "if any(name in claims for name in _OF_ID_TOKENS):",
-        "if all(name in claims for name in _OF_ID_TOKENS):",
+        "if is_id_token(token, provider):",
+        "if is_id_token(token, provider) and provider.audience:",
+        "domain/single_sign_on/test_token_kinds.py",
+    ),
+    Mutant(
+        "A bearer's scope must have openid",
+        "app/domain/single_sign_on/provider_tokens.py",
+        "if scope is not None and _OPENID not in scope_words(scope):",
+        "if scope and _OPENID not in scope_words(scope):",
         "domain/single_sign_on/test_provider_tokens.py",
+    ),
+    Mutant(
+        "The subject claim of the settings counts",
+        "app/domain/single_sign_on/provider_tokens.py",
+        "subject = claims.get(provider.subject_claim)",
+        "subject = claims.get(provider.subject_claim, claims.get(DEFAULT_SUBJECT_CLAIM))",
+        "domain/single_sign_on/test_provider_tokens.py",
+    ),
+    Mutant(
+        "Names of redirect parameters are compared as tolerant servers do",
+        "app/domain/urls/redirects.py",
+        'return re.sub(r"[\\W_]", "", name.partition("[")[0]).casefold()',
+        'return re.sub(r"[\\W_]", "", name.partition("[")[0])',
+        "hostile/test_logout_redirects.py",
     ),
     Mutant(
         "Scopes count with an audience only",
@@ -234,8 +255,15 @@ SINGLE_SIGN_ON = (
     Mutant(
         "A provider's silence about an email verifies nothing",
         "app/domain/single_sign_on/provider_users.py",
-        "return claim is True or (claim is None and provider.trust_emails)",
-        "return claim is not False",
+        'is_verified=address != "" and (provider.trust_emails if said is None else said),',
+        'is_verified=address != "" and said is not False,',
+        "domain/single_sign_on/test_provider_users.py",
+    ),
+    Mutant(
+        "No other text than true verifies an email",
+        "app/domain/single_sign_on/provider_users.py",
+        'return claim is True or (isinstance(claim, str) and claim.strip().lower() == "true")',
+        "return bool(claim)",
         "domain/single_sign_on/test_provider_users.py",
     ),
     Mutant(

@@ -16,7 +16,7 @@ from app.domain.sign_in.sign_in_events import SignInEvent
 from app.domain.values.text import translatable
 from app.ports.throttle import BlockedIp
 from app.services.console.sign_in_diagnosis import Blocks, SignInDiagnosis, SignInState
-from app.web.translation import enumeration, text
+from app.web.translation import enumeration, reason_text, text
 
 _NONE = "\N{EN DASH}"
 _MODES = {
@@ -48,6 +48,7 @@ class AttemptRow:
 
     result: Pill
     reason: str
+    provider_reason: str
     method: str
     ip_address: str
     device: str
@@ -225,6 +226,7 @@ def _row(event: SignInEvent) -> AttemptRow:
     return AttemptRow(
         result=result_pill(event),
         reason=reason_words(event),
+        provider_reason=reason_text(event.detail),
         method=method_words(event),
         ip_address=event.address or _NONE,
         device=device_words(event.device),

@@ -56,6 +56,7 @@ _COLUMNS = (
     "console",
     "address",
     "device",
+    "detail",
 )
 
 blueprint = PageGroup(
@@ -138,4 +139,5 @@ def _line(event: SignInEvent) -> tuple[str, ...]:
         "yes" if event.in_console else "no",
         event.address,
         event.device,
+        event.detail,
     )

@@ -15,7 +15,7 @@ from app.domain.sign_in.sign_in_events import AccountType, SignInEvent, SignInMe
 from app.domain.sign_in.sign_in_statistics import Period, SignInSpan
 from app.domain.values.pages import Counts
 from app.domain.values.text import translatable
-from app.web.translation import text
+from app.web.translation import reason_text, text
 
 PERIODS: Mapping[str, str] = {
     Period.DAY: translatable("Last 24 hours"),
@@ -56,6 +56,7 @@ class SignInRow:
     key: int
     result: Pill
     reason: str
+    provider_reason: str
     method: str
     place: str
     ip_address: str
@@ -113,6 +114,7 @@ def _row(event: SignInEvent, permissions: frozenset[Permission]) -> SignInRow:
         key=key,
         result=result_pill(event),
         reason=reason_words(event),
+        provider_reason=reason_text(event.detail),
         method=method_words(event),
         place=text("Console") if event.in_console else "",
         ip_address=event.address or _NONE,

@@ -9,6 +9,9 @@ from app.domain.values.text_rules import is_storable
 MAX_TEXT_LENGTH = 100
 """Characters of a text that attempts are searched for."""
 
+MAX_DETAIL_LENGTH = 200
+"""Characters that are kept of why a provider refused."""
+
 MAX_SEARCHED = 10_000
 """Attempts that a text is searched for in, the newest of those that the other filters leave."""
 
@@ -21,7 +24,8 @@ _HIDDEN = "\N{HORIZONTAL ELLIPSIS}"
 class SignInMethod(StrEnum):
     """How someone tried to sign in; LINK is an emailed link that sets a password.
 
-    PASSKEY is a passkey alone. A second factor belongs to the attempt with the password or link.
+    PASSKEY is a passkey alone, PROVIDER_TOKEN a provider's access token that a client brings. A
+    second factor belongs to the attempt with the password or link.
     """
 
     PASSWORD = "PASSWORD"
@@ -30,6 +34,7 @@ class SignInMethod(StrEnum):
     LINK = "LINK"
     REFRESH = "REFRESH"
     APP_TOKEN = "APP_TOKEN"
+    PROVIDER_TOKEN = "PROVIDER_TOKEN"
 
 
 class SignInResult(StrEnum):
@@ -78,6 +83,7 @@ class SignInRefusal:
 
     ``email`` is what was entered, normalized. ``user_id`` and ``token_digest`` (of an app's token)
     name the account and app where the attempt did; ``token_end`` is the end of that token.
+    ``detail`` is why an identity provider, or the check of what it sent, refused.
     """
 
     method: SignInMethod
@@ -89,6 +95,7 @@ class SignInRefusal:
     token_end: str = ""
     provider: str = ""
     in_console: bool = False
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +105,8 @@ class SignInEvent:
     ``at`` is the time of the last one, ``first_at`` that of the first, ``attempts`` how many they
     were. ``reason`` is ``None`` for a successful one. ``name`` is the account's email or the app's
     name at that time, or a masked form of what was entered; ``first_name`` and ``last_name`` are
-    the account's today. ``device`` is in plain words.
+    the account's today. ``device`` is in plain words. ``detail`` is why an identity provider, or
+    the check of what it sent, refused.
     """
 
     id: int
@@ -117,6 +125,7 @@ class SignInEvent:
     address: str
     device: str
     in_console: bool
+    detail: str = ""
 
     @property
     def result(self) -> SignInResult:

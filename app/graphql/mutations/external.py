@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.single_sign_on.provider_errors import read_provider_error
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import AccountPayload, answers
 from app.services.single_sign_on.provider_sessions import log_out_external, verify_external_token
@@ -66,8 +67,8 @@ class ExternalMutations(graphene.ObjectType):
     external_obtain_access_tokens = graphene.Field(
         ExternalObtainAccessTokens,
         description=(
-            "Starts a session with the `code` and `state` returned by the provider. Anyone "
-            "can call it, once for each code."
+            "Starts a session with the `code` and `state` returned by the provider, or reports "
+            "its `error` and `error_description`. Anyone can call it, once for each `state`."
         ),
         input=graphene.JSONString(),
         plugin_id=graphene.String(),
@@ -133,6 +134,7 @@ class ExternalMutations(graphene.ObjectType):
             plugin_id=plugin_id,
             code=_text(input, "code"),
             state=_text(input, "state"),
+            error=read_provider_error(_text(input, "error"), _text(input, "error_description")),
         )
         if tokens is None:
             return ExternalObtainAccessTokens()

@@ -13,6 +13,9 @@ _METHODS = {
     "LINK": "By setting a password with an emailed link.",
     "REFRESH": "By refreshing a session. Only failures are recorded.",
     "APP_TOKEN": "With an app's token. Only failures are recorded.",
+    "PROVIDER_TOKEN": (
+        "With an identity provider's access token as bearer. Only failures are recorded."
+    ),
 }
 SignInMethodEnum = graphene.Enum.from_enum(
     domain.SignInMethod,
@@ -118,6 +121,9 @@ class SignInEvent(graphene.ObjectType):
     address = graphene.String(description="The IP address.")
     device = graphene.NonNull(graphene.String, description="The browser or program.")
     in_console = graphene.NonNull(graphene.Boolean, description="Whether it was at the console.")
+    detail = graphene.String(
+        description="Why the identity provider, or the check of what it sent, refused."
+    )
 
     def resolve_id(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str:
         return to_global_id("SignInEvent", self.id)
@@ -130,6 +136,9 @@ class SignInEvent(graphene.ObjectType):
 
     def resolve_provider(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
         return self.provider or None
+
+    def resolve_detail(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
+        return self.detail or None
 
     def resolve_address(self: domain.SignInEvent, _info: GraphQLResolveInfo) -> str | None:
         return self.address or None

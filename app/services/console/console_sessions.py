@@ -20,6 +20,7 @@ from app.domain.shop.settings import (
     removes_staff_rights,
 )
 from app.domain.sign_in.sign_in_events import SignInMethod
+from app.domain.single_sign_on.provider_errors import ProviderError
 from app.domain.single_sign_on.providers import Provider
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
@@ -208,7 +209,13 @@ def begin_console_sign_in(
 
 @input_decides
 def finish_console_sign_in(
-    ports: Ports, actor: Actor, *, plugin_id: str, code: str | None, state: str | None
+    ports: Ports,
+    actor: Actor,
+    *,
+    plugin_id: str,
+    code: str | None,
+    state: str | None,
+    error: ProviderError | None = None,
 ) -> ConsoleSession:
     """Open a session with a provider's response; refuses as ``finish_sign_in`` does.
 
@@ -217,7 +224,9 @@ def finish_console_sign_in(
     """
     provider = _find_provider(ports, plugin_id)
     terms = SignInTerms(staff_only=True, user_id=actor.user_id, lifetime=LIFETIME)
-    entered = sign_in_with_provider(ports, actor, provider, code=code, state=state, terms=terms)
+    entered = sign_in_with_provider(
+        ports, actor, provider, code=code, state=state, error=error, terms=terms
+    )
     proved_ago = entered.proved_ago
     if not used_second_factor(entered.opened.amr) and _has_second_factor(ports, entered.user.id):
         proved_ago = _NEVER  # only the second factor proves who is at the keyboard

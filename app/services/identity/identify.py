@@ -19,7 +19,10 @@ from app.services.authorization.register import part
 from app.services.authorization.shop_state import Lookup, ShopState, load_shop_state
 from app.services.identity.imported_tokens import identify_foreign_token
 from app.services.identity.own_tokens import VerifiedSession, digest_of_token, verify_own_token
-from app.services.identity.provider_token_verification import identify_provider_token
+from app.services.identity.provider_token_verification import (
+    identify_provider_token,
+    refuse_known_token,
+)
 from app.services.sign_in_log.recording import count_refusal
 
 
@@ -131,7 +134,8 @@ def _bearer(ports: Ports, visitor: Visitor, seen: CachedProviderToken) -> Identi
     if session.shop_state.providers_version != seen.version:
         return None
     if session.found is None:
-        return Identity(_anonymous(visitor, TokenFault.INVALID), session.shop_state.shop)
+        fault = refuse_known_token(ports, _anonymous(visitor, None), seen)
+        return Identity(_anonymous(visitor, fault), session.shop_state.shop)
     return person(visitor, session)
 
 

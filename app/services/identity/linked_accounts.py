@@ -32,6 +32,7 @@ from app.services.identity.provider_users import (
 from app.services.identity.users import load_user
 
 _NAMELESS = Problem("INVALID", "The identity provider didn't return an email.")
+SIGNED_OUT = "This person has signed out everywhere since the token was issued."
 INACTIVE = Problem("INACTIVE", "This account is not active.")
 _TAKEN = Problem(
     "INVALID",

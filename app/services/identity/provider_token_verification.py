@@ -3,19 +3,21 @@
 Contract, "Single sign-on": the client brings the token, this service only verifies it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.authorization.actor import Actor
 from app.domain.sign_in.rate_limits import EXTERNAL_TOKEN
+from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason, SignInRefusal
 from app.domain.single_sign_on.provider_tokens import (
     ProviderTokenRejected,
     claimed_issuer,
     is_opaque,
     is_signed,
     read_bearer_token,
+    reason_of,
     serves_staff_with,
 )
 from app.domain.single_sign_on.provider_users import read_person
@@ -28,7 +30,7 @@ from app.ports.provider_cache import CachedProviderToken, CachedRefusal, CallPur
 from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part
-from app.services.identity.linked_accounts import find_or_create_account
+from app.services.identity.linked_accounts import SIGNED_OUT, find_or_create_account
 from app.services.identity.provider_assertions import (
     ProviderPerson,
     assert_person,
@@ -39,12 +41,20 @@ from app.services.identity.provider_assertions import (
 from app.services.identity.provider_calls import FAILED_PAUSE
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
-from app.services.identity.user_info import fetch_user_info
+from app.services.identity.user_info import fetch_user_info, unusable_response
+from app.services.sign_in_log.recording import count_refusal
 
 OPAQUE_SECONDS = 60.0
 """For how long the provider's word about a token that tells no end is believed."""
 
 _REFUSED_SECONDS = 10.0
+_NO_LONGER = (
+    "The account is deactivated or unlinked, or its owner has signed out everywhere since then."
+)
+_REASONS = {
+    "ACCOUNT_NOT_CONFIRMED": SignInReason.NOT_CONFIRMED,
+    "INACTIVE": SignInReason.INACTIVE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,24 @@ class _Bearer:
     not_before: float = 0.0
 
 
+@dataclass(slots=True)
+class _Attempt:
+    """What is known of a bearer while it is judged, for the sign-in log."""
+
+    provider: str = ""
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """Why a bearer is refused, and for how many seconds that is remembered."""
+
+    fault: TokenFault
+    reason: SignInReason
+    detail: str
+    seconds: float
+
+
 @part
 def identify_provider_token(
     ports: Ports, actor: Actor, token: str, digest: bytes, version: int
@@ -65,41 +93,84 @@ def identify_provider_token(
 
     ``digest`` is the token's SHA-256, ``version`` that of the providers' settings. The token's
     user is created, linked or updated. Raises ``TokenRejected`` with the reason, PROVIDER if the
-    provider doesn't respond.
+    provider doesn't respond; every refusal is counted in the sign-in log.
     """
     memory = ports.cache.providers
     now = ports.clock.timestamp()
     refused = memory.refused.get(digest)
     if refused is not None and refused.version == version and now < refused.until:
+        count_refusal(ports, _from(actor, refused.refusal), actor.user_agent)
         raise TokenRejected(refused.fault)
+    attempt = _Attempt()
     try:
-        bearer = _read(ports, actor, token, digest, _candidates(ports, token, version))
+        candidates = _candidates(ports, token, version)
+        bearer = _read(ports, actor, token, digest, candidates, attempt)
         if bearer is None:
             return None
+        attempt.email = bearer.provider_person.person.email
         seen = _settle(ports, actor, bearer, digest, version)
-    except CallFailed as failed:
-        if failed.fault is not CallFault.NOT_CALLED:
-            _remember(ports, digest, TokenFault.PROVIDER, FAILED_PAUSE, version)
-        raise TokenRejected(TokenFault.PROVIDER) from failed
-    except TooManyRequests as limited:
-        raise TokenRejected(TokenFault.PROVIDER) from limited
-    except Refused as refusal:
-        _remember(ports, digest, TokenFault.INVALID, _REFUSED_SECONDS, version)
-        raise TokenRejected(TokenFault.INVALID) from refusal
-    except ProviderTokenRejected as rejected:
-        if rejected.fault is TokenFault.INVALID:
-            _remember(ports, digest, TokenFault.INVALID, _REFUSED_SECONDS, version)
-        raise
+    except (CallFailed, TooManyRequests, Refused, TokenRejected) as failed:
+        rejected = _refuse(ports, actor, digest, version, attempt, failed)
+        raise rejected from failed
     memory.tokens.put(digest, seen)
     return seen
 
 
-def _remember(
-    ports: Ports, digest: bytes, fault: TokenFault, seconds: float, version: int
-) -> None:
-    """Answer ``fault`` for that token alone, without another call, for so many seconds."""
-    refused = CachedRefusal(fault, ports.clock.timestamp() + seconds, version)
-    ports.cache.providers.refused.put(digest, refused)
+def _refuse(
+    ports: Ports, actor: Actor, digest: bytes, version: int, attempt: _Attempt, failed: Exception
+) -> TokenRejected:
+    """Count the refusal, remember it as long as it holds, and return it."""
+    verdict = _verdict(failed)
+    refusal = SignInRefusal(
+        method=SignInMethod.PROVIDER_TOKEN,
+        reason=verdict.reason,
+        email=attempt.email,
+        provider=attempt.provider,
+        detail=verdict.detail,
+    )
+    count_refusal(ports, _from(actor, refusal), actor.user_agent)
+    if verdict.seconds:
+        until = ports.clock.timestamp() + verdict.seconds
+        cached = CachedRefusal(verdict.fault, until, version, refusal)
+        ports.cache.providers.refused.put(digest, cached)
+    return TokenRejected(verdict.fault)
+
+
+@part
+def refuse_known_token(ports: Ports, actor: Actor, seen: CachedProviderToken) -> TokenFault:
+    """Count the refusal of a token that was accepted before, and return its fault."""
+    refusal = SignInRefusal(
+        method=SignInMethod.PROVIDER_TOKEN,
+        reason=SignInReason.SESSION_ENDED,
+        provider=seen.provider,
+        detail=_NO_LONGER,
+    )
+    count_refusal(ports, _from(actor, refusal), actor.user_agent)
+    return TokenFault.INVALID
+
+
+def _from(actor: Actor, refusal: SignInRefusal) -> SignInRefusal:
+    return replace(refusal, address=actor.address or "")
+
+
+def _verdict(failed: Exception) -> _Verdict:
+    """Return what a failed verification means."""
+    if isinstance(failed, CallFailed):
+        seconds = 0.0 if failed.fault is CallFault.NOT_CALLED else FAILED_PAUSE
+        reason = SignInReason.UNAVAILABLE
+        return _Verdict(TokenFault.PROVIDER, reason, unusable_response(failed), seconds)
+    if isinstance(failed, Refused):
+        problem = failed.problems[0]
+        reason = _REASONS.get(problem.code, SignInReason.SSO_NOT_LINKED)
+        return _Verdict(TokenFault.INVALID, reason, problem.message, _REFUSED_SECONDS)
+    if isinstance(failed, TokenRejected):
+        is_old = failed.fault is TokenFault.EXPIRED
+        reason = SignInReason.TOKEN_EXPIRED if is_old else SignInReason.TOKEN_INVALID
+        is_judged = isinstance(failed, ProviderTokenRejected)
+        is_kept = is_judged and failed.fault is TokenFault.INVALID
+        seconds = _REFUSED_SECONDS if is_kept else 0.0
+        return _Verdict(failed.fault, reason, reason_of(failed), seconds)
+    return _Verdict(TokenFault.PROVIDER, SignInReason.UNAVAILABLE, str(failed), 0.0)
 
 
 def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
@@ -129,16 +200,22 @@ def _candidates(ports: Ports, token: str, version: int) -> list[Provider]:
 
 
 def _read(
-    ports: Ports, actor: Actor, token: str, digest: bytes, candidates: list[Provider]
+    ports: Ports,
+    actor: Actor,
+    token: str,
+    digest: bytes,
+    candidates: list[Provider],
+    attempt: _Attempt,
 ) -> _Bearer | None:
-    if not is_signed(token):
-        return _read_opaque(ports, actor, token, digest, candidates[0]) if candidates else None
     failed = None
     for provider in candidates:
         if provider.waits and failed is not None:
             break  # the one that can't verify it now may have issued it
+        attempt.provider = provider.name
         try:
-            return _read_signed(ports, token, provider)
+            if is_signed(token):
+                return _read_signed(ports, token, provider)
+            return _read_opaque(ports, actor, token, digest, provider)
         except CallFailed as no_answer:
             failed = no_answer
         except TokenRejected as rejected:
@@ -201,7 +278,7 @@ def _store(
             issued = min(bearer.issued, now)
         require_issued_since(bearer.provider_person.provider, issued)
         if is_signed_out(issued, user.tokens_valid_after, identity.tokens_valid_after):
-            raise ProviderTokenRejected("This person has signed out everywhere since.")
+            raise ProviderTokenRejected(SIGNED_OUT)
         return CachedProviderToken(
             identity_id=identity.id,
             issuer=identity.issuer,
@@ -213,6 +290,7 @@ def _store(
             not_before=bearer.not_before,
             amr=bearer.provider_person.amr,
             waiting_changes=bearer.provider_person.provider.waiting_changes,
+            provider=bearer.provider_person.provider.name,
         )
 
 

@@ -18,6 +18,12 @@ from app.services.identity.provider_keys import verify_with
 
 
 @part
+def unusable_response(failed: CallFailed) -> str:
+    """Return why a bearer is refused whose provider gave no usable response."""
+    return f"The provider's response couldn't be used. {failed}"
+
+
+@part
 def fetch_user_info(
     ports: Ports, provider: Provider, access_token: str, purpose: CallPurpose
 ) -> Mapping[str, object]:

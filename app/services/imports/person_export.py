@@ -73,6 +73,7 @@ _SIGN_IN = (
     "address",
     "device",
     "in_console",
+    "detail",
 )
 _AUDIT = (
     "at",

@@ -132,7 +132,7 @@ def erase_sign_ins(ports: Ports, session: Session, traces: Traces) -> int:
     log = SignInEventRecord
     is_theirs = or_(log.user_id == traces.user_id, log.email_digest.in_(digests))
     statement = update(log).where(is_theirs)
-    nothing = {"name": "", "email_digest": "", "address": "", "device": ""}
+    nothing = {"name": "", "email_digest": "", "address": "", "device": "", "detail": ""}
     return _count(session, statement.values(nothing).returning(log.id))
 
 

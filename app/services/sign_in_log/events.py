@@ -47,6 +47,7 @@ COLUMNS = (
     _event.address,
     _event.device,
     _event.in_console,
+    _event.detail,
 )
 """The fields of ``SignInEvent``."""
 

@@ -82,6 +82,7 @@ def logged_sign_in(ports: Ports, actor: Actor, entry: SignInEntry) -> Iterator[S
                 user_id=entry.user_id,
                 provider=entry.provider,
                 in_console=entry.in_console,
+                detail=refused.problems[0].message if entry.provider else "",
             )
             count_refusal(ports, refusal, actor.user_agent)
         raise

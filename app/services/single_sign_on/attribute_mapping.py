@@ -32,6 +32,7 @@ from app.services.authorization.provider_rights import is_signed_out
 from app.services.authorization.register import requires
 from app.services.identity.linked_accounts import (
     INACTIVE,
+    SIGNED_OUT,
     linked_identity_problem,
     new_identity_problem,
 )
@@ -45,11 +46,10 @@ from app.services.identity.provider_assertions import (
 )
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
-from app.services.identity.user_info import fetch_user_info
+from app.services.identity.user_info import fetch_user_info, unusable_response
 from app.services.inspector.own_tokens import may_see_rights
 
 _SCHEME = "bearer "
-_SIGNED_OUT = "This person has signed out everywhere since it was issued."
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,7 @@ def preview_mapping(ports: Ports, actor: Actor, slug: str, token: str) -> Mappin
     try:
         read = _read(ports, provider, text)
     except CallFailed as failed:
-        return MappingPreview(
-            kind, MappedTo.NOBODY, f"The provider's response couldn't be used. {failed}"
-        )
+        return MappingPreview(kind, MappedTo.NOBODY, unusable_response(failed))
     except TokenRejected as rejected:
         return MappingPreview(kind, MappedTo.NOBODY, reason_of(rejected))
     said = read.provider_person
@@ -171,7 +169,7 @@ def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
     )
     problem = _problem(ports, read.provider_person, found)
     if problem is not None or found.is_signed_out:
-        reason = _SIGNED_OUT if problem is None else problem.message
+        reason = SIGNED_OUT if problem is None else problem.message
         return replace(preview, outcome=MappedTo.NOBODY, reason=reason)
     return _with_rights(ports, actor, read, preview, user)
 

@@ -13,6 +13,7 @@ from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor, SessionOrigin
 from app.domain.authorization.scopes import ScopeGrant
 from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
+from app.domain.single_sign_on.provider_errors import ProviderError
 from app.domain.single_sign_on.provider_tokens import reason_of
 from app.domain.single_sign_on.providers import Provider, requested_scope
 from app.domain.urls.redirects import redirect_problem
@@ -150,10 +151,18 @@ def provider_login_url(
 
 @input_decides
 def finish_sign_in(
-    ports: Ports, actor: Actor, *, plugin_id: str | None, code: str | None, state: str | None
+    ports: Ports,
+    actor: Actor,
+    *,
+    plugin_id: str | None,
+    code: str | None,
+    state: str | None,
+    error: ProviderError | None = None,
 ) -> ExternalTokens | None:
     """Tokens of ours for a code of the provider's (`externalObtainAccessTokens`).
 
+    ``error`` is what the provider sent the browser back with instead of a code: it is refused, as
+    INVALID on ``error``.
     ``None`` for a plugin that is unknown, inactive, or leads through no login. Refuses REQUIRED on
     ``code`` and ``state``; INVALID on ``state`` (unknown, used, too old, of another provider), on
     ``code`` (the provider refuses it, or what it gives cannot be believed), and on no field when
@@ -162,7 +171,7 @@ def finish_sign_in(
     provider = provider_of(ports, plugin_id)
     if provider is None or not provider.signs_in:
         return None
-    entered = sign_in_with_provider(ports, actor, provider, code=code, state=state)
+    entered = sign_in_with_provider(ports, actor, provider, code=code, state=state, error=error)
     switches = load_shop_state(ports).switches
     pair = sign_pair(ports, actor, entered.opened, entered.user, switches)
     return ExternalTokens(pair.access, pair.refresh if entered.can_refresh else None, pair.user)
@@ -176,6 +185,7 @@ def sign_in_with_provider(
     *,
     code: str | None,
     state: str | None,
+    error: ProviderError | None = None,
     terms: SignInTerms = OPEN_TO_ALL,
 ) -> ProviderSignIn:
     """Open a session for a person back from ``provider``; refuses as ``finish_sign_in`` does.
@@ -184,12 +194,14 @@ def sign_in_with_provider(
     """
     entry = SignInEntry(SignInMethod.SSO, provider=provider.name, in_console=terms.staff_only)
     with logged_sign_in(ports, actor, entry):
-        if not code or not state:
-            raise Refused(*_missing(code=code, state=state))
+        if not state or not (code or error):
+            raise Refused(*_missing(code=code or error, state=state))
         entry.reason = SignInReason.SSO_EXPIRED
         started = take_sign_in(ports, provider, state)
         entry.reason = SignInReason.SSO_REFUSED
-        proven = _verify(ports, provider, started, code)
+        if error is not None:
+            raise _refused_there(entry, error, provider)
+        proven = _verify(ports, provider, started, code or "")
         entry.reason = SignInReason.SSO_NOT_LINKED
         entry.email = proven.provider_person.person.email
         try:
@@ -199,7 +211,13 @@ def sign_in_with_provider(
             return _sign_in(ports, actor, proven, terms, entry)
 
 
-def _missing(**arguments: str | None) -> list[Problem]:
+def _refused_there(entry: SignInEntry, error: ProviderError, provider: Provider) -> Refused:
+    if error.is_temporary:
+        entry.reason = SignInReason.UNAVAILABLE
+    return Refused(error.problem(provider.name))
+
+
+def _missing(**arguments: object) -> list[Problem]:
     return [
         Problem("REQUIRED", "This is required.", name)
         for name, value in arguments.items()

@@ -10,6 +10,8 @@ from sqlalchemy import select
 from app.domain.authorization.actor import SessionOrigin
 from app.domain.authorization.permissions import Permission
 from app.domain.shop.settings import PasswordLoginMode
+from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason
+from app.domain.single_sign_on.provider_errors import ProviderError
 from app.domain.values.errors import Refused
 from app.models import OidcStateRecord, SessionRecord
 from app.ports import Ports
@@ -21,6 +23,7 @@ from tests.builders.providers import identities, set_up, user_called
 from tests.builders.shop import set_mode
 from tests.builders.tokens import claims_in
 from tests.fakes.clock import FakeClock
+from tests.fakes.sign_in_log import FakeSignInLog
 from tests.servers.http import Received, Reply
 from tests.servers.own_provider import AUDIENCE, CLIENT, OwnProvider
 from tests.services.provider_logins import (
@@ -324,3 +327,61 @@ def test_email_verified_as_text_counts_in_an_id_token(
         assert finish(ports, parameters["state"]).user.id == user_id
     else:
         assert codes(ports, parameters["state"]) == [(None, "INVALID")]
+
+
+def refused_there(
+    ports: Ports, state: str | None, code: str = "access_denied"
+) -> list[tuple[str | None, str]]:
+    """Return field and code of the problems when the provider sent back an error."""
+    with pytest.raises(Refused) as refused:
+        finish_sign_in(
+            ports,
+            NOBODY,
+            plugin_id=PLUGIN,
+            code=None,
+            state=state,
+            error=ProviderError(code, "Not today."),
+        )
+    return [(problem.field, problem.code) for problem in refused.value.problems]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ("access_denied", SignInReason.SSO_REFUSED),
+        ("temporarily_unavailable", SignInReason.UNAVAILABLE),
+    ],
+)
+def test_providers_error_ends_the_sign_in_and_is_logged(
+    ports: Ports, provider: OwnProvider, error: str, reason: SignInReason
+) -> None:
+    state = begin(ports)["state"]
+    assert refused_there(ports, state, error) == [("error", "INVALID")]
+    assert isinstance(ports.sign_in_log, FakeSignInLog)
+    [refusal] = ports.sign_in_log.refusals
+    assert (refusal.method, refusal.reason) == (SignInMethod.SSO, reason)
+    assert refusal.detail.endswith(f"({error}: Not today.)")
+    # The state worked once.
+    assert refused_there(ports, state, error) == [("state", "INVALID")]
+    assert codes(ports, state) == [("state", "INVALID")]
+
+
+def test_providers_error_needs_the_state_of_a_sign_in(ports: Ports, provider: OwnProvider) -> None:
+    assert refused_there(ports, "unknown") == [("state", "INVALID")]
+    assert refused_there(ports, None) == [("state", "REQUIRED")]
+
+
+def test_error_wins_over_a_code(ports: Ports, provider: OwnProvider) -> None:
+    parameters = begin(ports)
+    grant(provider, parameters)
+    with pytest.raises(Refused) as refused:
+        finish_sign_in(
+            ports,
+            NOBODY,
+            plugin_id=PLUGIN,
+            code=CODE,
+            state=parameters["state"],
+            error=ProviderError("access_denied"),
+        )
+    assert refused.value.problems[0].field == "error"
+    assert provider.server.calls("/token") == []
