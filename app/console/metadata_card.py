@@ -23,8 +23,8 @@ _READERS = {
         "apps that manage it."
     ),
     "app": translatable(
-        "Everyone who can see this app can read public keys. Private keys are for people and apps "
-        "that manage it."
+        "The app can read all keys, its dashboard extensions the public ones. Staff need the "
+        "permission to manage apps."
     ),
 }
 """Who can read the keys, by the noun of their subject."""

@@ -27,6 +27,7 @@ class AppPageLoader:
     def __init__(self, context: RequestContext, apps: Iterable[App]) -> None:
         self._context = context
         self._apps = tuple(apps)
+        self._public_metadata: dict[int, Metadata] = {}
         self._private_metadata: dict[int, Metadata] = {}
         self._access_tokens: dict[int, str | None] = {}
 
@@ -45,20 +46,23 @@ class AppPageLoader:
         by_app = extensions_of_apps(self._context.ports, self._context.actor, self._existing_apps)
         return {app.id: by_app.get(app.id, ()) for app in self._apps}
 
-    @cached_property
-    def public_metadata(self) -> Mapping[int, Metadata]:
-        return public_metadata_of_apps(self._context.ports, self._context.actor, self._ids)
+    def public_metadata(self, app: App) -> Metadata:
+        return self._metadata(app, self._public_metadata, public_metadata_of_apps)
 
     def private_metadata(self, app: App) -> Metadata:
+        return self._metadata(app, self._private_metadata, private_metadata_of_apps)
+
+    def _metadata(
+        self, app: App, loaded: dict[int, Metadata], load: Callable[..., Mapping[int, Metadata]]
+    ) -> Metadata:
         """An app sees only its own; a caller who sees another app's sees those of all apps."""
         if not self._context.existing_key("App", app.id):
             return {}
-        if app.id not in self._private_metadata:
+        if app.id not in loaded:
             own = self._context.actor.app_id
             ids = [app.id] if app.id == own else [key for key in self._ids if key != own]
-            found = private_metadata_of_apps(self._context.ports, self._context.actor, ids)
-            self._private_metadata |= found
-        return self._private_metadata.get(app.id, {})
+            loaded |= load(self._context.ports, self._context.actor, ids)
+        return loaded.get(app.id, {})
 
     def access_token(self, app: App) -> str | None:
         """Sign it when it is first selected: several extensions of a page can be of one app."""

@@ -141,7 +141,6 @@ _FIELDS: Mapping[str, str] = {
     "PermissionGroupError.permissions": "The permissions that the problem is about.",
     "StaffError.permissions": "The permissions that the problem is about.",
     "Plugin.description": "What the plugin does.",
-    "Shop.version": "The version of the API and, behind `+`, of this service.",
     "VerifyToken.payload": "The token's claims.",
 }
 

@@ -34,8 +34,9 @@ _ITEMS = graphene.NonNull(graphene.List(graphene.NonNull(MetadataItem)))
 class ObjectWithMetadata(graphene.Interface):
     """An object with metadata: strings by key, set by clients.
 
-    Public metadata is visible to everyone who can see the object, private metadata to people and
-    apps that can manage it.
+    Public metadata is visible to everyone who can see the object, that of an app only to itself,
+    its extensions and callers with MANAGE_APPS. Private metadata is visible to people and apps
+    that can manage the object.
     """
 
     private_metadata = graphene.Field(
@@ -105,7 +106,7 @@ def _chosen(metadata: Items, keys: list[str] | None) -> Items:
 def _public(node: object, info: GraphQLResolveInfo) -> Items:
     context: RequestContext = info.context
     if isinstance(node, AppNode):
-        return node.loader.public_metadata.get(node.id, {})
+        return node.loader.public_metadata(node)
     if isinstance(node, User):
         if not context.existing_key("User", node.id):
             return {}

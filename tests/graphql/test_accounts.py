@@ -125,6 +125,20 @@ def test_refused_registration_names_the_field(
     assert response == refused(field, code, requiresConfirmation=None)
 
 
+@pytest.mark.parametrize("password", ["", "123", "nine lazy Störche by the sea"])
+def test_password_sent_with_the_confirmation_is_ignored(
+    api: ApiClient, ports: Ports, password: str
+) -> None:
+    user_id = make_user(ports, is_confirmed=False)
+    token = link_for(ports, user_id, LinkPurpose.CONFIRM_ACCOUNT)
+    before = user_as_stored(ports, user_id).password_hash
+
+    response = api.run(CONFIRM, e=EMAIL, t=token, p=password)
+
+    assert response == fine(user={"email": EMAIL, "isConfirmed": True})
+    assert user_as_stored(ports, user_id).password_hash == before
+
+
 def test_invalid_link_confirms_no_account(api: ApiClient, ports: Ports) -> None:
     make_user(ports, is_confirmed=False)
     assert api.run(CONFIRM, e=EMAIL, t="bad") == refused("token", "INVALID", user=None)

@@ -13,7 +13,7 @@ from app.ports.keys import KeyPair
 from app.services.apps.app_status import deactivate_app
 from app.services.apps.installation_worker import install_next_app
 from app.services.identity.identify import identify
-from tests.builders.apps import make_extension_app
+from tests.builders.apps import make_app, make_extension_app
 from tests.builders.people import make_staff, make_user, sign_in, visit
 from tests.graphql.shop_client import ApiClient
 from tests.servers.apps import accept, app_server, refuse
@@ -212,6 +212,35 @@ def test_extensions_are_filtered_by_mount_and_target(
 ) -> None:
     install(ports, api, manager)
     assert api.run(EXTENSIONS, manager, filter=wanted_extensions)["totalCount"] == count
+
+
+def test_extension_has_no_token_for_staff_without_its_permissions(
+    api: ApiClient, manager: str, ports: Ports
+) -> None:
+    install(ports, api, manager)
+    staff = sign_in(ports, make_staff(ports, "s@example.com", Permission.MANAGE_ORDERS)).access
+    [extension] = nodes(api.run(EXTENSIONS, staff))
+    assert extension["label"] == "Edit"
+    assert extension["accessToken"] is None
+    query = "query ($id: ID!) { appExtension(id: $id) { accessToken } }"
+    assert api.run(query, staff, id=extension["id"]) == {"accessToken": None}
+    assert api.run(query, manager, id=extension["id"])["accessToken"]
+
+
+def test_app_sees_only_its_own_extensions(api: ApiClient, manager: str, ports: Ports) -> None:
+    own = install(ports, api, manager)
+    _, other = make_app(ports, "other", Permission.MANAGE_PRODUCTS)
+    _, managing = make_app(ports, "managing", Permission.MANAGE_APPS)
+    [extension] = nodes(api.run(EXTENSIONS, own))
+    query = "query ($id: ID!) { appExtension(id: $id) { label } }"
+
+    for credential in (own, managing):
+        assert api.run(query, credential, id=extension["id"]) == {"label": "Edit"}
+    assert api.run(EXTENSIONS, managing)["totalCount"] == 1
+    assert api.run(EXTENSIONS, other)["totalCount"] == 0
+    unknown = to_global_id("AppExtension", 4711)
+    for id_ in (extension["id"], unknown, "garbage"):
+        assert api.code(query, other, id=id_) == "PermissionDenied"
 
 
 def test_app_sees_extensions_without_tokens(api: ApiClient, manager: str, ports: Ports) -> None:

@@ -1,12 +1,14 @@
 """Metadata by GraphQL: of users and apps, read and changed."""
 
 import pytest
+from sqlalchemy import update
 
 from app.domain.authorization.permissions import Permission
 from app.domain.values.ids import to_global_id
+from app.models import AppRecord
 from app.ports import Ports
-from tests.builders.apps import make_app
-from tests.builders.people import PASSWORD, make_staff, make_user, sign_in
+from tests.builders.apps import extension_token, make_app, make_extension_app
+from tests.builders.people import PASSWORD, actor_of, make_staff, make_user, sign_in
 from tests.fixtures.statements import recorded_statements, selects
 from tests.graphql.shop_client import ApiClient
 
@@ -50,6 +52,43 @@ def test_customer_sets_reads_and_deletes_metadata(ports: Ports, api: ApiClient) 
     assert api.run(delete, token, id=id_)["item"] == {"metadata": [{"key": "b"}]}
     assert api.run("{ me { metadata { key value } } }", token) == {
         "metadata": [{"key": "b", "value": "2"}]
+    }
+
+
+def test_public_metadata_of_an_app_is_for_itself_its_extensions_and_app_managers(
+    ports: Ports, api: ApiClient
+) -> None:
+    page = make_extension_app(ports, "page", Permission.MANAGE_PRODUCTS)
+    other, other_token = make_app(ports, "other")
+    with ports.database.transaction() as session:
+        session.execute(update(AppRecord).values(public_metadata={"color": "red"}))
+    staff = actor_of(ports, make_staff(ports, "staff@example.com", Permission.MANAGE_PRODUCTS))
+    boss = sign_in(ports, make_staff(ports, "boss@example.com", Permission.MANAGE_APPS)).access
+    tom = sign_in(ports, make_staff(ports, "tom@example.com", Permission.MANAGE_PRODUCTS)).access
+    in_page = extension_token(ports, staff, page)
+    query = """query ($id: ID!) { app(id: $id) {
+        metadata { key value } metafield(key: "color") metafields(keys: ["color"]) } }"""
+    shown = {
+        "metadata": [{"key": "color", "value": "red"}],
+        "metafield": "red",
+        "metafields": {"color": "red"},
+    }
+    its, others = to_global_id("App", page.id), to_global_id("App", other)
+
+    for credential, id_ in ((boss, its), (in_page, its), (other_token, others)):
+        assert api.run(query, credential, id=id_) == shown
+    for credential, id_ in ((tom, its), (in_page, others)):
+        answer = api.ask(query, credential, id=id_)
+        assert answer["data"]["app"] in (None, dict.fromkeys(shown))
+        assert {error["extensions"]["requiredPermissions"][0] for error in answer["errors"]} == {
+            "MANAGE_APPS"
+        }
+    listed = '{ apps(first: 9) { edges { node { name metafield(key: "color") } } } }'
+    answer = api.ask(listed, in_page)
+    by_name = {edge["node"]["name"]: edge["node"] for edge in answer["data"]["apps"]["edges"]}
+    assert {name: node["metafield"] for name, node in by_name.items()} == {
+        "page": "red",
+        "other": None,
     }
 
 

@@ -195,9 +195,12 @@ def test_variables_can_be_declared_nullable_or_not(
         assert client.run(query, v=shop.refresh("customer")).data.keys() == {field}
 
 
-def test_schema_has_the_interfaces_version(client: Client) -> None:
-    shop = client.run("{ shop { schemaVersion version } }").data["shop"]
-    assert shop["schemaVersion"] == "3.23"
-    level, plus, own = shop["version"].partition("+")
-    assert (level, plus) == ("3.23", "+")
-    assert own
+def test_schema_has_the_interfaces_version(client: Client, shop: RecordedShop) -> None:
+    assert client.run("{ shop { schemaVersion } }").data["shop"]["schemaVersion"] == "3.23"
+    for credential in (shop.access("noperm"), shop.app_token("NOPERM")):
+        version = client.run("{ shop { version } }", credential).data["shop"]["version"]
+        level, plus, own = version.partition("+")
+        assert (level, plus) == ("3.23", "+")
+        assert own
+    for stranger in (None, shop.access("customer")):
+        assert client.run("{ shop { version } }", stranger).code == "PermissionDenied"

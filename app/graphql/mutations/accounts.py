@@ -116,7 +116,9 @@ class AccountMutations(graphene.ObjectType):
         description="Confirms an account with the token of an emailed link. Anyone with "
         "the token can call it.",
         email=graphene.NonNull(graphene.String),
-        password=graphene.String(description="Password to set for the account."),
+        password=graphene.String(
+            description="Ignored, as in Saleor: the account keeps its password."
+        ),
         token=graphene.NonNull(graphene.String),
     )
     account_update = graphene.Field(
@@ -200,9 +202,7 @@ class AccountMutations(graphene.ObjectType):
         password: str | None = None,
     ) -> ConfirmAccount:
         context: RequestContext = info.context
-        user = confirm_account(
-            context.ports, context.actor, email=email, token=token, password=password
-        )
+        user = confirm_account(context.ports, context.actor, email=email, token=token)
         return ConfirmAccount(user=context.proven(user))
 
     @staticmethod

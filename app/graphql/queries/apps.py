@@ -80,12 +80,18 @@ class AppQueries(graphene.ObjectType):
     )
     app_extension = graphene.Field(
         _EXTENSION,
-        description="A dashboard extension of an active app. For staff and apps.",
+        description=(
+            "A dashboard extension of an active app. For staff; for an app its own, and with "
+            "MANAGE_APPS all."
+        ),
         id=graphene.ID(required=True),
     )
     app_extensions = graphene.Field(
         AppExtensionCountableConnection,
-        description="Dashboard extensions of active apps, oldest first. For staff and apps.",
+        description=(
+            "Dashboard extensions of active apps, oldest first. For staff; for an app its own, "
+            "and with MANAGE_APPS all."
+        ),
         filter=AppExtensionFilterInput(),
         **connection_arguments(),
     )

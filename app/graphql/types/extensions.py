@@ -9,6 +9,7 @@ from app.domain.apps import extensions as domain
 from app.domain.authorization.permissions import Permission, in_order
 from app.domain.values.ids import to_global_id
 from app.graphql.app_nodes import ExtensionNode
+from app.graphql.context import RequestContext
 
 
 class AppExtension(graphene.ObjectType):
@@ -26,7 +27,11 @@ class AppExtension(graphene.ObjectType):
     settings = graphene.NonNull("app.graphql.types.json.JSON")
     identifier = graphene.String()
     app = graphene.NonNull("app.graphql.types.apps.App")
-    access_token = graphene.String(description="Same as `App.accessToken`.")
+    access_token = graphene.String(
+        description=(
+            "Same as `App.accessToken`; null for staff who lack a permission of the extension."
+        )
+    )
 
     def resolve_id(self: domain.Extension, _info: GraphQLResolveInfo) -> str:
         return to_global_id("AppExtension", self.id)
@@ -53,5 +58,8 @@ class AppExtension(graphene.ObjectType):
     def resolve_identifier(self: domain.Extension, _info: GraphQLResolveInfo) -> str | None:
         return self.identifier or None
 
-    def resolve_access_token(self: ExtensionNode, _info: GraphQLResolveInfo) -> str | None:
+    def resolve_access_token(self: ExtensionNode, info: GraphQLResolveInfo) -> str | None:
+        context: RequestContext = info.context
+        if not self.permissions <= context.actor.permissions:
+            return None
         return self.app.loader.access_token(self.app)

@@ -12,11 +12,11 @@ from app.domain.mails.senders import MailSender
 from app.domain.shop import settings as domain
 from app.domain.shop.setting_table import SETTINGS, SettingKind, SettingValue
 from app.domain.values.ids import to_global_id
-from app.domain.values.version import INTERFACE_VERSION, SCHEMA_VERSION
+from app.domain.values.version import SCHEMA_VERSION
 from app.graphql.context import RequestContext
 from app.services.identity.providers import ExternalAuthentication as ExternalAuthenticationValue
 from app.services.identity.providers import list_external_authentications
-from app.services.shop.settings import show_settings
+from app.services.shop.settings import show_settings, show_version
 
 _MODES = {
     domain.PasswordLoginMode.ENABLED: "Anyone with a password can sign in with it.",
@@ -25,8 +25,8 @@ _MODES = {
         "permissions."
     ),
     domain.PasswordLoginMode.DISABLED: (
-        "Password login is off; `passwordChange`, `setPassword` and `requestPasswordReset` are "
-        "refused, too."
+        "Password login is off; `tokenRefresh`, `passwordChange`, `setPassword` and "
+        "`requestPasswordReset` are refused, too."
     ),
 }
 
@@ -160,7 +160,10 @@ class Shop(graphene.ObjectType):
         graphene.List(graphene.NonNull("app.graphql.types.permissions.Permission")),
         description="All permissions.",
     )
-    version = graphene.NonNull(graphene.String)
+    version = graphene.NonNull(
+        graphene.String,
+        description="The version of the API and, behind `+`, of this service. For staff and apps.",
+    )
     schema_version = graphene.NonNull(graphene.String)
 
     def resolve_id(self: domain.PublicShop, _info: GraphQLResolveInfo) -> str:
@@ -191,8 +194,9 @@ class Shop(graphene.ObjectType):
     ) -> tuple[Permission, ...]:
         return in_order(frozenset(Permission))
 
-    def resolve_version(self: domain.PublicShop, _info: GraphQLResolveInfo) -> str:
-        return INTERFACE_VERSION
+    def resolve_version(self: domain.PublicShop, info: GraphQLResolveInfo) -> str:
+        context: RequestContext = info.context
+        return show_version(context.ports, context.actor)
 
     def resolve_schema_version(self: domain.PublicShop, _info: GraphQLResolveInfo) -> str:
         return SCHEMA_VERSION

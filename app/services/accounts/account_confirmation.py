@@ -11,7 +11,6 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.accounts.email_links import open_link, require_owner
-from app.services.accounts.new_passwords import hash_for_link, replace_password
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides, part
 from app.services.identity.account_trust import confirm_email
@@ -22,24 +21,16 @@ _PURPOSES = (LinkPurpose.CONFIRM_ACCOUNT,)
 
 
 @input_decides
-def confirm_account(
-    ports: Ports, actor: Actor, *, email: str, token: str, password: str | None = None
-) -> User:
+def confirm_account(ports: Ports, actor: Actor, *, email: str, token: str) -> User:
     """Confirm an account by the token of a mailed link (`confirmAccount`); opens no session.
 
-    With ``password``, it replaces the account's password and ends sessions opened with the old
-    one. Refuses INVALID on ``token`` for a bad, used, expired or foreign one and for an unknown
-    email alike; a weak password on ``password`` (PASSWORD_…).
+    Refuses INVALID on ``token`` for a bad, used, expired or foreign one and for an unknown email
+    alike.
     """
-    hashed = None
-    if password is not None:
-        hashed = hash_for_link(ports, _PURPOSES, email=email, token=token, password=password)
     with ports.database.transaction(Subject(SubjectKind.EMAIL, normalize_email(email))) as session:
         opened = open_link(ports, session, _PURPOSES, token)
         require_owner(opened, email)
         confirm(ports, actor, session, opened.user)
-        if hashed is not None:
-            replace_password(ports, actor, session, opened.user, hashed)
         return load_user(session, opened.user.id)
 
 

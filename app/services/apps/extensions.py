@@ -8,7 +8,8 @@ from sqlalchemy import Select, select
 from app.domain.apps.apps import App
 from app.domain.apps.extensions import Extension
 from app.domain.authorization.actor import Actor
-from app.domain.authorization.permissions import split_names
+from app.domain.authorization.permissions import Permission, split_names
+from app.domain.values.errors import PermissionDenied
 from app.domain.values.pages import Page, PageRequest, empty_page
 from app.domain.values.text_rules import is_storable
 from app.models import AppExtensionRecord, AppRecord
@@ -51,11 +52,13 @@ ALL_EXTENSIONS = ExtensionFilter()
 def list_extensions(
     ports: Ports, actor: Actor, page: PageRequest, filter_: ExtensionFilter = ALL_EXTENSIONS
 ) -> Page[Extension]:
-    """The extensions of active apps (`appExtensions`), the oldest first."""
+    """The extensions of active apps (`appExtensions`), the oldest first; for an app its own."""
     mounts = [mount.upper() for mount in filter_.mounts]
     if not all(map(is_storable, (*mounts, filter_.target))):
         return empty_page()  # nothing can be called that
     query = _OF_ACTIVE_APPS
+    if not _sees_all(actor):
+        query = query.where(AppRecord.id == actor.app_id)
     if mounts:
         query = query.where(AppExtensionRecord.mount.in_(mounts))
     if filter_.target:
@@ -66,11 +69,18 @@ def list_extensions(
 
 @staff_and_apps
 def show_extension(ports: Ports, actor: Actor, extension_id: int) -> Extension | None:
-    """The extension of that key (`appExtension`), of an active app."""
+    """The extension of that key (`appExtension`), of an active app.
+
+    Raises ``PermissionDenied`` to an app without MANAGE_APPS for what isn't its own.
+    """
     query = _OF_ACTIVE_APPS.where(AppExtensionRecord.id == extension_id)
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
-    return None if row is None else _of_its_app(row)
+    extension = None if row is None else _of_its_app(row)
+    is_own = extension is not None and extension.app.id == actor.app_id
+    if not (is_own or _sees_all(actor)):
+        raise PermissionDenied(Permission.MANAGE_APPS)
+    return extension
 
 
 @staff_and_apps
@@ -90,6 +100,10 @@ def extensions_of_apps(
         app_id: tuple(extension for extension in found if extension.app.id == app_id)
         for app_id in by_id
     }
+
+
+def _sees_all(actor: Actor) -> bool:
+    return not actor.is_app or actor.holds(Permission.MANAGE_APPS)
 
 
 def _of_its_app(row: NamedRow) -> Extension:

@@ -15,16 +15,25 @@ from app.models import AppRecord
 from app.ports import Ports
 from app.ports.database import Subject, SubjectKind
 from app.services.audit.log import Change, record
-from app.services.authorization.register import public, staff_and_apps, staff_only
+from app.services.authorization.register import staff_and_apps, staff_only
 from app.services.identity.stored_apps import ALL_APPS, APPS, locked_app, to_app
 from app.services.metadata.stored_metadata import change_stored_metadata, metadata_by_key
 
 
-@public
+@staff_and_apps
 def public_metadata_of_apps(
     ports: Ports, actor: Actor, app_ids: Collection[int]
 ) -> Mapping[int, Metadata]:
-    """Return the public metadata of apps that the caller sees, in one statement."""
+    """Return the public metadata of apps, in one statement.
+
+    Raises ``PermissionDenied`` except to people and apps with MANAGE_APPS, and to an app and its
+    extensions for its own.
+    """
+    for app_id in app_ids:
+        for reader in (actor, actor.viewer):
+            is_own = reader.app_id == app_id
+            if not (is_own or reader.holds(Permission.MANAGE_APPS) or reader.is_trusted):
+                raise PermissionDenied(Permission.MANAGE_APPS)
     with ports.database.reading() as session:
         found = metadata_by_key(session, AppRecord, app_ids)
     return {key: stored.public for key, stored in found.items()}
@@ -51,7 +60,7 @@ def show_app_with_metadata(
 ) -> tuple[App, StoredMetadata] | None:
     """Return an app and its metadata, in one statement; ``None`` if there is no such app.
 
-    The private metadata is empty for people without MANAGE_APPS.
+    The metadata is empty for people without MANAGE_APPS.
     """
     columns = (AppRecord.public_metadata, AppRecord.private_metadata)
     with ports.database.reading() as session:
@@ -60,8 +69,9 @@ def show_app_with_metadata(
         ).one_or_none()
     if row is None:
         return None
-    private = row.private_metadata if actor.holds(Permission.MANAGE_APPS) else {}
-    return to_app(row), to_stored_metadata(row.public_metadata, private)
+    if not actor.holds(Permission.MANAGE_APPS):
+        return to_app(row), StoredMetadata({}, {})
+    return to_app(row), to_stored_metadata(row.public_metadata, row.private_metadata)
 
 
 @staff_and_apps

@@ -20,13 +20,20 @@ from app.domain.shop.settings import (
     mode_change_problem,
 )
 from app.domain.values.errors import Problem, refuse_any
+from app.domain.values.version import INTERFACE_VERSION
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import Ports
 from app.ports.database import SHOP
 from app.services.accounts.email_links import redirect_refusal
 from app.services.audit.log import Change, record
-from app.services.authorization.register import fresh_proof, internal, part, requires
+from app.services.authorization.register import (
+    fresh_proof,
+    internal,
+    part,
+    requires,
+    staff_and_apps,
+)
 
 
 @requires(Permission.MANAGE_SETTINGS)
@@ -34,6 +41,12 @@ def show_settings(ports: Ports, actor: Actor) -> ShopSettings:
     """Return every setting of the shop."""
     with ports.database.reading() as session:
         return settings_of(session.get_one(ShopRecord, SHOP_ID))
+
+
+@staff_and_apps
+def show_version(ports: Ports, actor: Actor) -> str:
+    """Return the level of the interface and, behind a plus sign, this software's own version."""
+    return INTERFACE_VERSION
 
 
 def _restricts(_ports: Ports, _actor: Actor, update: ShopUpdate) -> bool:

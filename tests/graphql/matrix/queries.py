@@ -22,6 +22,8 @@ MANAGING_APPS, PLUGINS = Permission.MANAGE_APPS, Permission.MANAGE_PLUGINS
 
 HIDDEN = Rule("- - o + o + o +", (USERS, STAFFERS, ORDERS))
 """Managers of some people get ``null`` for others."""
+APP_READERS = Rule("- - - + - + - -", (Caller.STAFF, Caller.APP))
+"""An app with MANAGE_APPS reads what an extension whose app has it doesn't."""
 OWN = Rule("- o o + - + o +", (Caller.USER,))
 """Users see their own, permission holders everyone's; other callers get ``null``."""
 
@@ -40,7 +42,9 @@ QUERIES = {
     "app that is calling": Row(APPS, ""),
     "apps": Row(STAFF, "first: 1"),
     "appsInstallations": Row(APP_MANAGERS, "", (MANAGING_APPS,)),
-    "appExtension": Row(STAFF_AND_APPS, 'id: "$extension"'),
+    "appExtension": Row(
+        Rule("- - + + - + + +", (Caller.STAFF, Caller.APP)), 'id: "$extension"', (MANAGING_APPS,)
+    ),
     "appExtensions": Row(STAFF_AND_APPS, "first: 1"),
     "webhook": Row(ANY_WEBHOOK, 'id: "$webhook"', (MANAGING_APPS,)),
     "mailTemplates": Row(HOLDING_PEOPLE, "", (SETTINGS,)),
@@ -101,6 +105,7 @@ FIELDS = {
             "secondFactorRequiredFrom",
         )
     },
+    "Shop.version": Row(STAFF_AND_APPS, "shop { version }"),
     "Shop.logo": Row(HOLDERS, "shop { logo { url } }", (SETTINGS,)),
     "User.permissionGroups": Row(SIGNED_IN, "me { permissionGroups { name } }"),
     "User.editableGroups": Row(SIGNED_IN, "me { editableGroups { name } }"),
@@ -152,7 +157,7 @@ FIELDS = {
         for name, call in _PRIVATE_METADATA.items()
     },
     **{
-        f"App.{name}": Row(STAFF_AND_APPS, f"{_APP} {{ {call} }}")
+        f"App.{name}": Row(APP_READERS, f"{_APP} {{ {call} }}", (MANAGING_APPS,))
         for name, call in _PUBLIC_METADATA.items()
     },
     **{

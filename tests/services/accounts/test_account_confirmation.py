@@ -2,7 +2,6 @@
 
 import pytest
 
-from app.domain.mails.mail import MailKind
 from app.domain.passwords.email_links import LinkPurpose
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.errors import Refused
@@ -19,13 +18,11 @@ from tests.builders.people import (
     make_user,
     sessions_of,
     sign_in,
-    user_as_stored,
 )
 from tests.builders.shop import set_mode
 from tests.fakes.clock import FakeClock
 
 EMAIL = "customer@example.com"
-NEW = "nine lazy Störche by the sea"
 WORTHLESS = [("token", "INVALID")]
 
 
@@ -35,11 +32,9 @@ def waiting(ports: Ports) -> tuple[int, str]:
     return user_id, link_for(ports, user_id, LinkPurpose.CONFIRM_ACCOUNT)
 
 
-def codes(
-    ports: Ports, token: str, email: str = EMAIL, password: str | None = None
-) -> list[tuple[str | None, str]]:
+def codes(ports: Ports, token: str, email: str = EMAIL) -> list[tuple[str | None, str]]:
     with pytest.raises(Refused) as refused:
-        confirm_account(ports, NOBODY, email=email, token=token, password=password)
+        confirm_account(ports, NOBODY, email=email, token=token)
     return [(problem.field, problem.code) for problem in refused.value.problems]
 
 
@@ -61,31 +56,19 @@ def test_change_is_published_and_audited(ports: Ports) -> None:
     assert mails(ports) == []
 
 
-def test_password_sent_with_the_link_is_set(ports: Ports) -> None:
+def test_confirmation_keeps_password_and_sessions(ports: Ports) -> None:
     user_id, token = waiting(ports)
     sign_in(ports, user_id)
-    confirm_account(ports, NOBODY, email=EMAIL, token=token, password=NEW)
-    assert sessions_of(ports, user_id) == []
-    assert [mail.kind for mail in mails(ports)] == [MailKind.PASSWORD_CHANGED]
-    assert create_token(ports, NOBODY, email=EMAIL, password=NEW).access
-    with pytest.raises(Refused):
-        create_token(ports, NOBODY, email=EMAIL, password=PASSWORD)
-
-
-def test_weak_password_is_refused_and_the_link_stays_valid(ports: Ports) -> None:
-    user_id, token = waiting(ports)
-    assert codes(ports, token, password="123") == [("password", "PASSWORD_TOO_SHORT")]
-    assert codes(ports, token, password="customer@example.com") == [
-        ("password", "PASSWORD_TOO_SIMILAR")
-    ]
-    assert not user_as_stored(ports, user_id).is_confirmed
-    assert confirm_account(ports, NOBODY, email=EMAIL, token=token).is_confirmed
+    confirm_account(ports, NOBODY, email=EMAIL, token=token)
+    assert len(sessions_of(ports, user_id)) == 1
+    assert mails(ports) == []
+    assert create_token(ports, NOBODY, email=EMAIL, password=PASSWORD).access
 
 
 def test_confirmation_works_in_every_login_mode_without_a_session(ports: Ports) -> None:
     user_id, token = waiting(ports)
     set_mode(ports, PasswordLoginMode.DISABLED)
-    assert confirm_account(ports, NOBODY, email=EMAIL, token=token, password=NEW).is_confirmed
+    assert confirm_account(ports, NOBODY, email=EMAIL, token=token).is_confirmed
     assert sessions_of(ports, user_id) == []
 
 
@@ -104,15 +87,12 @@ def test_link_works_for_three_days(ports: Ports, clock: FakeClock) -> None:
     assert confirm_account(ports, NOBODY, email=EMAIL, token=token).is_confirmed
 
 
-@pytest.mark.parametrize("password", [None, NEW])
-def test_another_users_and_unknown_emails_get_the_same_refusal(
-    ports: Ports, password: str | None
-) -> None:
+def test_another_users_and_unknown_emails_get_the_same_refusal(ports: Ports) -> None:
     _, token = waiting(ports)
     make_user(ports, "other@example.com", is_confirmed=False)
-    assert codes(ports, token, "other@example.com", password) == WORTHLESS
-    assert codes(ports, token, "unknown@example.com", password) == WORTHLESS
-    assert codes(ports, "bad", EMAIL, password) == WORTHLESS
+    assert codes(ports, token, "other@example.com") == WORTHLESS
+    assert codes(ports, token, "unknown@example.com") == WORTHLESS
+    assert codes(ports, "bad", EMAIL) == WORTHLESS
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def set_by_a_bad_link(ports: Ports, actor: Actor, email: str) -> None:
 
 
 def confirm_by_a_bad_link(ports: Ports, actor: Actor, email: str) -> None:
-    confirm_account(ports, actor, email=email, token="bad", password=PASSWORD)
+    confirm_account(ports, actor, email=email, token="bad")
 
 
 @pytest.mark.parametrize("act", [move, register, reset, set_by_a_bad_link, confirm_by_a_bad_link])

@@ -67,6 +67,8 @@ def test_app_reaches_no_other_app(ports: Ports, own_app: Actor) -> None:
         change_app_metadata(ports, own_app, to_global_id("App", other), PUBLIC)
     with pytest.raises(PermissionDenied):
         private_metadata_of_apps(ports, own_app, [key_of(own_app), other])
+    with pytest.raises(PermissionDenied):
+        public_metadata_of_apps(ports, own_app, [key_of(own_app), other])
 
 
 def test_people_who_manage_apps_change_their_metadata(
@@ -84,10 +86,11 @@ def test_manager_cannot_change_an_app_with_more_permissions(ports: Ports, manage
     assert [problem.code for problem in refused.value.problems] == ["OUT_OF_SCOPE_APP"]
 
 
-def test_staff_without_permission_see_public_metadata_only(ports: Ports, own_app: Actor) -> None:
+def test_staff_without_permission_see_no_metadata(ports: Ports, own_app: Actor) -> None:
     staff, key = actor_of(ports, make_staff(ports)), key_of(own_app)
-    assert public_metadata_of_apps(ports, staff, [key]) == {key: {}}
     for call in (
+        lambda: public_metadata_of_apps(ports, staff, [key]),
+        lambda: public_metadata_of_apps(ports, replace(own_app, previewed_by=staff), [key]),
         lambda: private_metadata_of_apps(ports, staff, [key]),
         lambda: private_metadata_of_apps(ports, replace(own_app, previewed_by=staff), [key]),
         lambda: change_app_metadata(ports, staff, to_global_id("App", key), PUBLIC),
@@ -103,18 +106,19 @@ def test_unknown_app_is_not_found(ports: Ports, manager: Actor) -> None:
         assert [problem.code for problem in refused.value.problems] == ["NOT_FOUND"]
 
 
-def test_page_of_an_app_shows_private_metadata_to_its_managers(
+def test_page_of_an_app_shows_metadata_to_its_managers(
     ports: Ports, own_app: Actor, manager: Actor
 ) -> None:
     key = key_of(own_app)
     for change in (PUBLIC, PRIVATE):
         change_app_metadata(ports, own_app, to_global_id("App", key), change)
     support = actor_of(ports, make_staff(ports, "support@example.com", Permission.MANAGE_ORDERS))
-    for reader, private in ((manager, {"secret": "1"}), (support, {})):
+    everything = StoredMetadata({"color": "red"}, {"secret": "1"})
+    for reader, shown in ((manager, everything), (support, StoredMetadata({}, {}))):
         found = show_app_with_metadata(ports, reader, key)
         assert found is not None
         app, metadata = found
-        assert (app.id, metadata) == (key, StoredMetadata({"color": "red"}, private))
+        assert (app.id, metadata) == (key, shown)
 
 
 def test_app_that_is_being_installed_has_no_page(ports: Ports, manager: Actor) -> None:
