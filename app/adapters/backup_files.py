@@ -30,6 +30,11 @@ _MANIFEST = "manifest.json"
 _FORMAT = 1
 _CHUNK = 1024 * 1024
 _NOT_A_BACKUP = "It isn't a backup of Latchkey, or it is damaged."
+_UNUSABLE = (
+    *(tarfile.TarError, pyrage.IdentityError, EOFError),
+    *(ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError),
+)
+"""What reading an archive or a manifest raises that was made to break it."""
 
 
 def write_backup(
@@ -60,17 +65,18 @@ def write_backup(
 def opened_backup(file: Path, key: BackupKey, folder: Path) -> Iterator[BackupFacts]:
     """Decrypt the members of ``file`` into ``folder`` and check them; yields its facts."""
     try:
-        with tarfile.open(file) as archive:
+        # Without compression, which is guessed otherwise.
+        with tarfile.open(file, "r:") as archive:
             identity = _unlocked(_member(archive, _IDENTITY).read(), key)
             _extract(_member(archive, _CONTENTS), identity, folder)
         manifest = json.loads((folder / _MANIFEST).read_bytes())
-        digests: dict[str, str] = manifest["files"]
+        digests: dict[str, str] = dict(manifest["files"])
         created_at = datetime.fromisoformat(manifest["facts"].pop("created_at"))
         facts = BackupFacts(**manifest["facts"], created_at=created_at)
         is_known = manifest["format"] == _FORMAT
     except OSError as error:
         raise BackupFailed(f"Can't read {file}: {error.strerror or error}.") from error
-    except (tarfile.TarError, ValueError, KeyError, TypeError) as error:
+    except _UNUSABLE as error:
         raise BackupFailed(f"Can't use {file}. {_NOT_A_BACKUP}") from error
     if not is_known:
         raise BackupFailed(f"Can't use {file}: a newer version wrote it. Install that version.")
@@ -157,7 +163,7 @@ def _extract(contents: IO[bytes], identity: object, folder: Path) -> None:
             pyrage.decrypt_io(contents, target, [identity])
     except pyrage.DecryptError as error:
         raise ValueError(str(error)) from error
-    with tarfile.open(archive) as inner:
+    with tarfile.open(archive, "r:") as inner:
         inner.extractall(folder, filter="data")
     archive.unlink()
 

@@ -394,8 +394,8 @@ PERSONAL_DATA = (
     Mutant(
         "A row whose switches can't be read is left out",
         "app/domain/imports/user_files.py",
-        "is_usable = is_usable and column not in",
-        "is_usable = is_usable or column not in",
+        "is_usable = is_usable and field.column not in",
+        "is_usable = is_usable or field.column not in",
         "imports/test_user_files.py",
     ),
     Mutant(

@@ -11,6 +11,41 @@ _LATER = "imports/test_later_runs.py"
 
 IMPORTS = (
     Mutant(
+        "A quote that isn't closed refuses the whole file",
+        "app/domain/imports/text_files.py",
+        "if quote is not None and (quote.is_open or len(taken) > 1):",
+        "if quote is None:",
+        "domain/imports/test_text_files.py",
+    ),
+    Mutant(
+        "A quote that swallowed other rows refuses the whole file",
+        "app/domain/imports/text_files.py",
+        "            if width == columns and _is_email(parts, email_column):",
+        "            if width > columns and _is_email(parts, email_column):",
+        "domain/imports/test_text_files.py",
+    ),
+    Mutant(
+        "Who is disabled elsewhere is imported inactive",
+        "app/domain/imports/user_files.py",
+        "    if Effect.INACTIVE in effects:",
+        "    if None in effects:",
+        "imports/test_user_files.py",
+    ),
+    Mutant(
+        "A row that lacks the column of a state is left out",
+        "app/domain/imports/user_files.py",
+        "    if any(field.key in FIELDS or field.column in",
+        "    if all(field.key in FIELDS or field.column in",
+        "imports/test_user_files.py",
+    ),
+    Mutant(
+        "An unknown field that says that a person can't sign in leaves them out",
+        "app/domain/imports/account_states.py",
+        "    return Effect.UNCONFIRMED if _EMAIL_PROOF.search(key) else Effect.INACTIVE",
+        "    return Effect.UNCONFIRMED",
+        "domain/imports/test_account_states.py",
+    ),
+    Mutant(
         "An imported customer has no permissions",
         "app/domain/imports/people.py",
         "permissions = _rights(row, rights) if is_staff else ()",
