@@ -52,6 +52,12 @@ from app.console.people import (
 )
 from app.console.permissions import by_area, dashed_note
 from app.console.reauthentication import answer_proof
+from app.console.repeated_forms import (
+    PROOFS,
+    answer_so_far,
+    answered_once,
+    keep_form_answer,
+)
 from app.console.second_factor_rule import lead_to_second_factor
 from app.console.security import (
     audit,
@@ -102,6 +108,17 @@ OPEN = frozenset(
     }
 )
 """The only pages without a session."""
+
+COUNTED = (
+    "console.sign_in.index",
+    "console.sign_in.with_passkey",
+    "console.sign_in_code.index",
+    "console.sign_in_code.use_passkey",
+    "console.not_me.confirm",
+    "console.passwords.forgotten",
+    "console.passwords.choose",
+)
+"""Those whose forms count or use up something: each is answered once, after its rate limit."""
 
 WORTHLESS_TOO = OPEN | {
     "console.sign_in.leave",
@@ -175,6 +192,8 @@ def mount_console(app: Flask) -> None:
     app.add_template_global(field_attributes)
     app.register_blueprint(assets.blueprint)
     app.register_blueprint(make_console())
+    for endpoint in COUNTED:
+        app.view_functions[endpoint] = answered_once(app.view_functions[endpoint])
     app.add_url_rule("/", "front", lambda: go("console.home.index"))
 
 
@@ -186,6 +205,7 @@ def make_console() -> Blueprint:
     console.teardown_request(lambda _error: use_time_zone(None))
     console.context_processor(frame_values)
     register_console_errors(console)
+    console.after_request(keep_form_answer)
     for group in PAGES:
         console.register_blueprint(group.blueprint)
     # Last, so that an address which is none gets its answer in the frame.
@@ -219,7 +239,13 @@ def guard() -> BaseResponse | None:
     _csrf.protect()
     if not is_signed_in():
         return None
-    return lead_to_second_factor(endpoint) or answer_proof()
+    return lead_to_second_factor(endpoint) or _answer_before(endpoint) or answer_proof()
+
+
+def _answer_before(endpoint: str) -> BaseResponse | None:
+    """Return the answer to a form with a proof that was sent a moment ago, too."""
+    proves = request.method == "POST" and any(name in request.form for name in PROOFS)
+    return answer_so_far() if proves and endpoint not in UPLOADS else None
 
 
 def _language() -> str:

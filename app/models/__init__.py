@@ -11,7 +11,7 @@ from app.models.avatars import AvatarRecord
 from app.models.checkouts import CheckoutLineRecord, CheckoutRecord
 from app.models.deliveries import DeliveryAttemptRecord, DeliveryRecord
 from app.models.extensions import AppExtensionRecord
-from app.models.form_submissions import FormSubmissionRecord
+from app.models.form_submissions import FormAnswerRecord, FormSubmissionRecord
 from app.models.groups import (
     GroupMemberRecord,
     GroupPermissionRecord,
@@ -68,6 +68,7 @@ __all__ = [
     "DeliveryAttemptRecord",
     "DeliveryRecord",
     "ExternalIdentityRecord",
+    "FormAnswerRecord",
     "FormSubmissionRecord",
     "ForwardingRecord",
     "GroupMemberRecord",

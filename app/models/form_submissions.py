@@ -1,8 +1,8 @@
-"""Forms of the console that create something, as they were submitted."""
+"""Forms of the console that create something or are answered once, as they were submitted."""
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String, Text
+from sqlalchemy import ForeignKey, String, Text, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.models.record import Record
@@ -24,4 +24,19 @@ class FormSubmissionRecord(Record):
     )
     location: Mapped[str] = mapped_column(String(1024), default="", server_default="")
     encrypted_secret: Mapped[str] = mapped_column(Text, default="", server_default="")
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class FormAnswerRecord(Record):
+    """The answer to a form, for the same form sent again at once; encrypted, for seconds.
+
+    ``key`` is a digest of what was sent and by which browser. ``encrypted_answer`` is empty while
+    the form is being answered. ``is_repeated``: what comes later gets it, too.
+    """
+
+    __tablename__ = "form_answers"
+
+    key: Mapped[str] = mapped_column(String(64), primary_key=True)
+    encrypted_answer: Mapped[str] = mapped_column(Text, default="", server_default="")
+    is_repeated: Mapped[bool] = mapped_column(default=False, server_default=false())
     expires_at: Mapped[datetime] = mapped_column(index=True)

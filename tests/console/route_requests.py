@@ -31,6 +31,7 @@ OWN_GROUPS = (
 """Pages about oneself, and the search, which finds what one may see."""
 
 ACTIVITY_TABLES = (
+    "form_answers",
     "form_submissions",
     "oidc_states",
     "second_factor_challenges",

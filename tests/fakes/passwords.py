@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from threading import Event
 
 from typing_extensions import override
 
@@ -67,6 +68,22 @@ class InterruptedHasher(FakeHasher):
         verified = super().verify(password_hash, password, imported_seconds)
         self._meanwhile()
         return verified
+
+
+class HeldHasher(FakeHasher):
+    """Compares a password once ``go`` is set; ``begun`` tells that one waits for that."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.begun, self.go = Event(), Event()
+
+    @override
+    def verify(
+        self, password_hash: str | None, password: str, imported_seconds: float = 0
+    ) -> Match:
+        self.begun.set()
+        assert self.go.wait(timeout=60)
+        return super().verify(password_hash, password, imported_seconds)
 
 
 def _digest(password: str) -> str:

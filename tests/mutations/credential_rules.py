@@ -4,6 +4,27 @@ from tests.mutations.mutant import Mutant
 
 TOKENS = (
     Mutant(
+        "The answer to a form is for the browser that sent it",
+        "app/console/repeated_forms.py",
+        "sent = [session[_CSRF], request.full_path,",
+        "sent = [request.full_path,",
+        "console/test_repeated_forms.py",
+    ),
+    Mutant(
+        "The answer to a form is for the same fields",
+        "app/console/repeated_forms.py",
+        "*request.form.items(multi=True)]",
+        "*sorted(request.form)]",
+        "console/test_repeated_forms.py",
+    ),
+    Mutant(
+        "A refused form that is sent again is another attempt",
+        "app/services/console/submissions.py",
+        "is_over = (record.expires_at <= now) | ((record.key == key) & is_refused)",
+        "is_over = record.expires_at <= now",
+        "console/test_repeated_forms.py",
+    ),
+    Mutant(
         "The demo's provider answers no other host",
         "app/demo_provider.py",
         "if not _is_own_url(provider, request.host_url):",

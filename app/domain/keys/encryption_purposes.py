@@ -1,5 +1,6 @@
 """What stored secrets are encrypted for: a value works for its own purpose alone."""
 
+FORM_ANSWER = "answer to a submitted form"
 FORM_FIELDS = "fields of a submitted form"
 FORM_SECRET = "secret of a submitted form"
 OUTBOX_EVENT = "outbox event"

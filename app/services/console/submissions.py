@@ -1,18 +1,20 @@
-"""Submitted forms of the console that create something: once per form, with a secret shown once.
+"""Submitted forms of the console: what is created once, and what is answered once.
 
-They are stored for minutes, so that every process knows them, and end with their session.
+They are stored for minutes or seconds, so that every process knows them. A form that creates
+something belongs to a session and ends with it; a form that is sent twice at once (a double click)
+can be that of somebody who signs in.
 """
 
 from datetime import timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.authorization.actor import Actor
-from app.domain.keys.encryption_purposes import FORM_FIELDS, FORM_SECRET
-from app.models import FormSubmissionRecord
+from app.domain.keys.encryption_purposes import FORM_ANSWER, FORM_FIELDS, FORM_SECRET
+from app.models import FormAnswerRecord, FormSubmissionRecord
 from app.ports import Ports
-from app.services.authorization.register import account_owner_only
+from app.services.authorization.register import account_owner_only, input_decides
 
 LIFETIME = timedelta(minutes=10)
 """For how long a form that created something is recognized, and its secret can be shown."""
@@ -22,6 +24,9 @@ CLAIM_LEASE = timedelta(minutes=1)
 
 If its process dies meanwhile, the form can be sent again after that.
 """
+
+ANSWER_LIFETIME = timedelta(seconds=10)
+"""For how long the same form, sent again, gets the answer of the first."""
 
 KEY_LENGTH = 32
 """Letters and digits of a form's key."""
@@ -129,3 +134,53 @@ def find_entered(ports: Ports, actor: Actor, key: str) -> str:
             select(record.encrypted_secret).where(mine, record.expires_at > now)
         )
     return ports.encryption.decrypt(FORM_FIELDS, encrypted) if encrypted else ""
+
+
+@input_decides
+def claim_answer(ports: Ports, actor: Actor, key: str) -> bool:
+    """Return whether the form with ``key`` is to be answered now; no other call then answers it.
+
+    An answer that isn't repeated is for those who came while it was made: the next one is made
+    anew. The claim ends with ``keep_answer``, ``release_answer`` or after ``CLAIM_LEASE``.
+    """
+    record, now = FormAnswerRecord, ports.shared_clock.now()
+    is_refused = (record.encrypted_answer != "") & record.is_repeated.is_(False)
+    is_over = (record.expires_at <= now) | ((record.key == key) & is_refused)
+    try:
+        with ports.database.transaction(signs_in=True) as session:
+            session.execute(delete(record).where(is_over))
+            session.add(record(key=key, expires_at=now + CLAIM_LEASE))
+    except IntegrityError:
+        return False
+    return True
+
+
+@input_decides
+def keep_answer(ports: Ports, actor: Actor, key: str, answer: str, *, is_repeated: bool) -> None:
+    """Store the answer to the form with ``key``, encrypted, for ``ANSWER_LIFETIME``."""
+    record = FormAnswerRecord
+    kept = {
+        "encrypted_answer": ports.encryption.encrypt(FORM_ANSWER, answer),
+        "is_repeated": is_repeated,
+        "expires_at": ports.shared_clock.now() + ANSWER_LIFETIME,
+    }
+    with ports.database.transaction(signs_in=True) as session:
+        session.execute(update(record).where(record.key == key).values(kept))
+
+
+@input_decides
+def release_answer(ports: Ports, actor: Actor, key: str) -> None:
+    """Forget a form that got no answer, so that it can be sent again."""
+    with ports.database.transaction(signs_in=True) as session:
+        session.execute(delete(FormAnswerRecord).where(FormAnswerRecord.key == key))
+
+
+@input_decides
+def find_answer(ports: Ports, actor: Actor, key: str) -> str | None:
+    """Return the answer to the form with ``key``, empty while it is made; ``None`` for none."""
+    record, now = FormAnswerRecord, ports.shared_clock.now()
+    with ports.database.reading() as session:
+        encrypted = session.scalar(
+            select(record.encrypted_answer).where(record.key == key, record.expires_at > now)
+        )
+    return ports.encryption.decrypt(FORM_ANSWER, encrypted) if encrypted else encrypted

@@ -15,6 +15,7 @@ from app.models import (
     AppTokenRecord,
     CheckoutRecord,
     DeliveryRecord,
+    FormAnswerRecord,
     FormSubmissionRecord,
     KnownDeviceRecord,
     OidcStateRecord,
@@ -56,6 +57,7 @@ class CleanupResult:
     events: int
     carts: int
     form_submissions: int
+    form_answers: int
     temporary_endpoints: int
     challenges: int
     known_devices: int
@@ -119,6 +121,7 @@ def clean_up(ports: Ports, actor: Actor) -> CleanupResult:
         form_submissions=_delete_old(
             ports, FormSubmissionRecord.key, FormSubmissionRecord.expires_at
         ),
+        form_answers=_delete_old(ports, FormAnswerRecord.key, FormAnswerRecord.expires_at),
         temporary_endpoints=delete_expired_endpoints(ports, actor),
         challenges=_delete_old(
             ports, SecondFactorChallengeRecord.id, SecondFactorChallengeRecord.expires_at

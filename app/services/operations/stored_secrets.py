@@ -8,6 +8,7 @@ from sqlalchemy import Row, select, update
 
 from app.domain.authorization.actor import Actor
 from app.domain.keys.encryption_purposes import (
+    FORM_ANSWER,
     FORM_FIELDS,
     FORM_SECRET,
     OUTBOX_EVENT,
@@ -23,6 +24,7 @@ from app.domain.keys.encryption_purposes import (
 from app.models import (
     AuthenticatorAppRecord,
     DeliveryRecord,
+    FormAnswerRecord,
     FormSubmissionRecord,
     IdentityProviderRecord,
     OidcStateRecord,
@@ -141,6 +143,12 @@ SECRET_COLUMNS = (
         FormSubmissionRecord.key,
         FormSubmissionRecord.encrypted_secret,
         _always(FORM_SECRET, FORM_FIELDS),
+    ),
+    SecretColumn(
+        "answers to forms",
+        FormAnswerRecord.key,
+        FormAnswerRecord.encrypted_answer,
+        _always(FORM_ANSWER),
     ),
 )
 

@@ -163,12 +163,15 @@ function bringBackDraft() {
 }
 bringBackDraft();
 
-// ---- forms that create something are sent once; the server knows them by their key, too -----
+// ---- forms are sent once; the server knows those that count or create something, too ---------
+// If no page follows (a download, a stopped request), the form can be sent again after a while.
+const RESENT_AFTER = 10_000;
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (event.defaultPrevented || !form.elements.submission) return;
+  if (event.defaultPrevented || form.getAttribute("method") !== "post") return;
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
+  setTimeout(() => delete form.dataset.sent, RESENT_AFTER);
 });
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;

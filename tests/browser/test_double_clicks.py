@@ -1,0 +1,72 @@
+"""A double click on a button of a form is one click, with and without script."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from threading import BoundedSemaphore
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from typing_extensions import override
+
+from app.adapters.clock import SystemClock
+from app.console import repeated_forms
+from app.ports import Ports
+from tests.browser.console import ADMIN, RunningShop, close_pages, running
+from tests.builders.people import PASSWORD, make_user, sessions_of
+from tests.fakes.passwords import HeldHasher
+from tests.fixtures.ports import fake_ports
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("console")]
+
+
+class NotedSemaphore(BoundedSemaphore):
+    """Lets passwords be compared once a second request waits for the first's answer."""
+
+    def __init__(self, hasher: HeldHasher) -> None:
+        super().__init__(4)
+        self._hasher = hasher
+
+    @override
+    def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
+        self._hasher.go.set()
+        return super().acquire(blocking, timeout)
+
+
+@pytest.fixture
+def shop_ports(sqlite_url: str) -> Iterator[Ports]:
+    ports = fake_ports(sqlite_url, SystemClock())
+    yield ports
+    ports.database.close()
+
+
+def open_sign_in(browser: Browser, shop: RunningShop, *, script: bool) -> Page:
+    page = browser.new_context(java_script_enabled=script).new_page()
+    page.goto(f"{shop.url}/console/")
+    page.get_by_label("Email").fill(ADMIN)
+    page.get_by_label("Password").fill(PASSWORD)
+    return page
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_double_click_on_sign_in_signs_in(
+    browser: Browser, shop_ports: Ports, monkeypatch: pytest.MonkeyPatch, script: bool
+) -> None:
+    key = make_user(shop_ports, ADMIN, is_superuser=True)
+    hasher = HeldHasher(shop_ports.database)
+    if script:
+        hasher.go.set()  # the second click sends nothing
+    monkeypatch.setattr(repeated_forms, "_waiting", NotedSemaphore(hasher))
+    with running(replace(shop_ports, passwords=hasher)) as shop:
+        page = open_sign_in(browser, shop, script=script)
+        sent: list[str] = []
+        page.on("request", lambda request: sent.append(request.method))
+        place = page.get_by_role("button", name="Sign in with password").bounding_box()
+        assert place is not None
+        middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+        with page.expect_request(lambda request: request.method == "POST"):
+            page.mouse.click(*middle)
+        page.mouse.click(*middle)
+        expect(page.get_by_role("heading", level=1, name="Home")).to_be_visible()
+        close_pages(browser)
+    assert sent.count("POST") == (1 if script else 2)
+    assert len(sessions_of(shop_ports, key)) == 1
