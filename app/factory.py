@@ -109,6 +109,7 @@ def create_server(app: Flask) -> Server:
         max_size=max_size,
         max_marked_size=max_size + installation.upload_max,
         on_refusal=request_hooks(app).refused,
+        connection_limits=installation.connection_limits,
     )
 
 

@@ -112,6 +112,8 @@ class Settings:
     graphql_values_max: int = _setting(20_000, values.positive)
     graphql_body_max: int = _setting(1024 * 1024, values.positive)
     upload_max: int = _setting(5 * 1024 * 1024, values.positive)
+    connections_per_client: int = _setting(512, values.not_negative)
+    response_timeout: int = _setting(30, values.positive)
     log_level: str = _setting("INFO", values.one_of(*_LOG_LEVELS))
     access_log: bool = _setting(default=False, read=values.flag)
     access_log_sample: float = _setting(1.0, values.share)

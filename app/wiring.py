@@ -76,7 +76,7 @@ from app.settings import (
     shared_metrics_folder,
     traces_wanted,
 )
-from app.web.installation import CountStore, Installation
+from app.web.installation import ConnectionLimits, CountStore, Installation
 from app.web.remote_instances import RemoteAccess
 
 _LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))
@@ -208,6 +208,11 @@ def make_installation(ports: Ports, settings: Settings) -> Installation:
         graphql_values_max=settings.graphql_values_max,
         graphql_body_max=settings.graphql_body_max,
         upload_max=settings.upload_max,
+        connection_limits=ConnectionLimits(
+            settings.connections_per_client,
+            settings.response_timeout,
+            exempt=(*settings.trusted_proxies, *settings.rate_limit_trusted_clients),
+        ),
         operations_host=settings.operations_host,
         operations_port=settings.operations_port,
     )

@@ -1,7 +1,7 @@
 """What every HTTP edge works with: the ports, and how the operator wants the doors to be."""
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,22 @@ class CountStore:
 
     uri: str
     options: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """``per_client`` connections of one client to a process; 0 for any number.
+
+    ``read_seconds`` is how long a client can leave a response unread. ``exempt`` are networks that
+    many clients share, such as reverse proxies: any number of connections come from there.
+    """
+
+    per_client: int = 512
+    read_seconds: int = 30
+    exempt: Sequence[Network] = ()
+
+
+NO_CONNECTION_LIMITS = ConnectionLimits(per_client=0, read_seconds=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,7 @@ class Installation:
     graphql_values_max: int
     graphql_body_max: int
     upload_max: int
+    connection_limits: ConnectionLimits = NO_CONNECTION_LIMITS
     settings_files: tuple[Path, ...] = ()
     operations_host: str = ""
     operations_port: int = 0

@@ -4,7 +4,8 @@ Both come from ``domain.rate_limits``, and are counted in the same kind of store
 """
 
 import logging
-from functools import partial
+from collections.abc import Callable
+from functools import partial, wraps
 from math import ceil
 from typing import Any, NoReturn, cast
 
@@ -13,11 +14,13 @@ from flask_limiter import Limiter, RequestLimit
 
 from app.domain.sign_in.rate_limits import CONSOLE_FORM, PAGE_LIMITS, client_of
 from app.domain.values.errors import TooManyRequests
+from app.services.authorization.rate_limits import limit_rate
 from app.web.caller import visitor_from
 from app.web.errors import page_of
 from app.web.installation import CountStore, installation
 
 _CONSOLE = "console."
+_STATIC = "static"
 _UNLIMITED = "1000000000/second"
 
 
@@ -42,7 +45,10 @@ def limit_pages(app: Flask, limiter: Limiter) -> None:
     Call it when all routes are there. A page that takes a form is limited in its sending alone.
     """
     with_forms = {rule.endpoint for rule in app.url_map.iter_rules() if _takes_form(rule.methods)}
+    app.view_functions[_STATIC] = _limit_static(app.view_functions[_STATIC])
     for endpoint, view in app.view_functions.items():
+        if endpoint == _STATIC:
+            continue
         has_form = endpoint in with_forms
         name = endpoint
         if endpoint not in PAGE_LIMITS:
@@ -55,6 +61,17 @@ def limit_pages(app: Flask, limiter: Limiter) -> None:
             methods=["POST"] if has_form else None,
         )
         app.view_functions[endpoint] = cast("Any", limit(view))
+
+
+def _limit_static(view: Callable[..., Any]) -> Callable[..., Any]:
+    """Count requests for static files, which Flask-Limiter leaves out."""
+
+    @wraps(view)
+    def limited(**arguments: object) -> Any:
+        limit_rate(installation().ports, _STATIC, _address())
+        return view(**arguments)
+
+    return limited
 
 
 def _takes_form(methods: set[str] | None) -> bool:

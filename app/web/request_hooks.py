@@ -34,6 +34,7 @@ from app.web.dispatch import Application, StartResponse
 from app.web.http_request import CURRENT_REQUEST, UNMATCHED, HttpRequest, current_request
 from app.web.installation import Installation
 from app.web.logs import REQUEST_ID
+from app.web.response_bodies import SentFile
 
 EXTENSION = "latchkey.request_hooks"
 ID_HEADER = "X-Request-ID"
@@ -102,9 +103,12 @@ class RequestHooks:
         started = time.perf_counter()
         request = self._request(environ, request_id)
         stack = self._hooked(request) if self.hooks else None
+        sent_length: str | None = None
 
         def start(line: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+            nonlocal sent_length
             request.status = int(line[:3])
+            sent_length = dict(headers).get("Content-Length")
             return start_response(line, [*headers, (ID_HEADER, request_id)], *exc_info)
 
         def finish() -> None:
@@ -123,6 +127,11 @@ class RequestHooks:
             CURRENT_REQUEST.reset(outer)
         if isinstance(result, list):
             request.bytes_sent = sum(map(len, result))
+            finish()
+            return result
+        if isinstance(result, SentFile):
+            # Sent by the server in front, which finds the file by this type.
+            request.bytes_sent = int(sent_length or 0)
             finish()
             return result
         closes = [getattr(result, "close", _nothing), finish]

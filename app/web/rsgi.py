@@ -1,9 +1,12 @@
 """A request as granian hands it over (RSGI), and the same as WSGI wants it."""
 
 import sys
+from collections.abc import Awaitable
 from functools import lru_cache
 from io import BytesIO
 from typing import Any, Protocol
+
+from app.web.response_bodies import SentFile
 
 
 class Headers(Protocol):
@@ -27,12 +30,19 @@ class Scope(Protocol):
     headers: Headers
 
 
+class Transport(Protocol):
+    """Where an answer goes bit by bit (RSGI); waits while the client doesn't read."""
+
+    def send_bytes(self, data: bytes) -> Awaitable[None]: ...
+
+
 class Exchange(Protocol):
     """A request's body, chunk by chunk, and where its answer goes (RSGI); safe in any thread."""
 
     def __aiter__(self) -> "Exchange": ...
     def __anext__(self) -> Any: ...
     def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None: ...
+    def response_stream(self, status: int, headers: list[tuple[str, str]]) -> "Transport": ...
     def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None: ...
 
 
@@ -67,6 +77,7 @@ _COMMON: dict[str, Any] = {
     "wsgi.multithread": True,
     "wsgi.multiprocess": True,
     "wsgi.run_once": False,
+    "wsgi.file_wrapper": SentFile,
     "wsgi.input_terminated": True,  # werkzeug's word for an input that ends where the body does
 }
 

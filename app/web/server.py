@@ -2,25 +2,26 @@
 
 granian speaks HTTP and calls ``Server`` by its RSGI protocol. A body is collected here, within
 deadlines and bounds, while no thread waits for it; one of ``THREADS`` threads then runs the
-application, and granian sends the answer at whatever speed the client reads. So clients that
-send or read slowly hold a connection and nothing else.
+application, and the answer is sent at whatever speed the client reads, within bounds for what
+all answers take together (``response_bodies``) and for what one client can hold (``connections``).
+So clients that send or read slowly hold a connection and nothing else.
 """
 
 import asyncio
 import multiprocessing
-import tempfile
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import structlog
 
+from app.web.connections import ConnectionWatch
 from app.web.dispatch import Application
+from app.web.installation import NO_CONNECTION_LIMITS, ConnectionLimits
 from app.web.parent_process import end_with_parent
 from app.web.request_bodies import (
     DEADLINES,
@@ -32,15 +33,16 @@ from app.web.request_bodies import (
     TooLarge,
 )
 from app.web.request_hooks import ID_HEADER, ID_KEY
+from app.web.response_bodies import Held, NoRoom, Outgoing, SentFile
 from app.web.rsgi import Exchange, Headers, Scope, environ_of
 
 THREADS = 16
 """Requests that one process handles at once: more than the limit for logins."""
 
-_TICK_SECONDS = 10.0
-_ANSWER_IN_MEMORY = 1024 * 1024
-_FILE_SECONDS = 30.0
-"""After this long granian has opened the file of an answer, which then needs no name any more."""
+_CHUNK_SECONDS = 60.0
+"""After this long a client that doesn't read is given up, where ``ConnectionWatch`` is not."""
+
+_FULL = b"Service temporarily unavailable"
 
 _MARKS_OF_LARGE = ("authorization", "authorization-bearer", "cookie", "graphql-require-preflight")
 """Headers that a client has to send with a large body; a page of another site can't by itself."""
@@ -56,11 +58,20 @@ Returns headers for its response."""
 _log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _LongAnswer:
+    """An answer that is sent bit by bit."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: Held
+
+
 class Server:
     """``application`` as granian's RSGI target.
 
     ``max_size`` limits a body in bytes, ``max_marked_size`` one that has a header of
-    ``_MARKS_OF_LARGE``.
+    ``_MARKS_OF_LARGE``. ``connection_limits`` bound what one client can hold.
     """
 
     def __init__(
@@ -71,6 +82,8 @@ class Server:
         max_marked_size: int,
         on_refusal: OnRefusal,
         deadlines: Deadlines = DEADLINES,
+        connection_limits: ConnectionLimits = NO_CONNECTION_LIMITS,
+        outgoing: Outgoing | None = None,
     ) -> None:
         self._application = application
         self._max_size = max_size
@@ -79,18 +92,19 @@ class Server:
         self._deadlines = deadlines
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="request")
         self._room = Room(LARGE_BODIES)
-        self._files: list[tuple[float, Path]] = []
+        self._outgoing = outgoing or Outgoing()
+        self._watch = ConnectionWatch(connection_limits)
 
-    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __rsgi_init__(self, _loop: asyncio.AbstractEventLoop) -> None:
         """Begin to work, in a new server process (RSGI)."""
         parent = multiprocessing.parent_process()
         if parent is not None and parent.pid is not None:
             end_with_parent(parent.pid)
-        self._tick(loop)
+        self._watch.start()
 
     def __rsgi_del__(self, _loop: asyncio.AbstractEventLoop) -> None:
         """Clear up at the end of a server process (RSGI)."""
-        self._remove_files(until=time.monotonic())
+        self._watch.stop()
 
     async def __rsgi__(self, scope: Scope, exchange: Exchange) -> None:
         """Answer one request (RSGI)."""
@@ -132,7 +146,12 @@ class Server:
         *extra: tuple[str, str],
     ) -> None:
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._pool, self._answer, scope, exchange, body, *extra)
+        long = await loop.run_in_executor(self._pool, self._answer, scope, exchange, body, *extra)
+        if long is not None:
+            try:
+                await _send(exchange, long)
+            finally:
+                long.body.close()
 
     def _body_limit(self, headers: Headers) -> int:
         marked = any(name in headers for name in _MARKS_OF_LARGE)
@@ -144,8 +163,11 @@ class Server:
         exchange: Exchange,
         body: BytesIO | TooLarge,
         *extra: tuple[str, str],
-    ) -> None:
-        """Run the application in this thread, and hand what it answers to granian."""
+    ) -> _LongAnswer | None:
+        """Run the application in this thread, and hand what it answers to granian.
+
+        Returns a long answer, which the event loop then sends.
+        """
         status, headers = HTTPStatus.INTERNAL_SERVER_ERROR.value, [*extra]
 
         def start_response(line: str, fields: list[tuple[str, str]], exc_info: Any = None) -> None:
@@ -156,54 +178,45 @@ class Server:
         try:
             result = self._application(environ, start_response)
             try:
-                content = self._content(result)
+                content = _path_of(result) or self._outgoing.hold(result)
             finally:
                 if hasattr(result, "close"):
                     result.close()
+        except NoRoom:
+            _log.warning("server.responses_waiting", path=scope.path)
+            retry = [_CLOSE, ("Retry-After", "5")]
+            exchange.response_bytes(HTTPStatus.SERVICE_UNAVAILABLE, retry, _FULL)
+            return None
         except Exception:  # noqa: BLE001 - whatever it is, this thread goes on
             _log.exception("server.fault", path=scope.path)
             named = [(ID_HEADER, environ[ID_KEY])] if ID_KEY in environ else []
             exchange.response_bytes(HTTPStatus.INTERNAL_SERVER_ERROR, [_CLOSE, *named], b"")
-            return
+            return None
+        if isinstance(content, Held):
+            return _LongAnswer(status, _with_length(headers, content.size), content)
         if isinstance(content, bytes):
             exchange.response_bytes(status, headers, content)
         else:
-            exchange.response_file(status, headers, str(content))
-
-    def _content(self, result: Iterable[bytes]) -> bytes | Path:
-        """Send a response's body, or the file that a long one was written to.
-
-        So a slow reader holds no memory, and this thread is free for other requests.
-        """
-        if isinstance(result, list):
-            return b"".join(result)
-        chunks = iter(result)
-        first = b"".join(_leading_chunks(_ANSWER_IN_MEMORY, chunks))
-        following = next(chunks, None)
-        if following is None:
-            return first
-        with tempfile.NamedTemporaryFile(prefix="latchkey-", delete=False) as file:
-            path = Path(file.name)
-            try:
-                file.writelines(chain((first, following), chunks))
-            finally:
-                self._files.append((time.monotonic(), path))
-        return path
-
-    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
-        now = time.monotonic()
-        self._remove_files(until=now - _FILE_SECONDS)
-        loop.call_later(_TICK_SECONDS, self._tick, loop)
-
-    def _remove_files(self, *, until: float) -> None:
-        while self._files and self._files[0][0] < until:
-            self._files.pop(0)[1].unlink(missing_ok=True)
+            exchange.response_file(status, headers, content)
+        return None
 
 
-def _leading_chunks(size: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Chunks until there are ``size`` bytes of them."""
-    for chunk in chunks:
-        yield chunk
-        size -= len(chunk)
-        if size <= 0:
-            return
+def _with_length(headers: list[tuple[str, str]], size: int) -> list[tuple[str, str]]:
+    if any(name.lower() == "content-length" for name, _ in headers):
+        return headers
+    return [*headers, ("Content-Length", str(size))]
+
+
+def _path_of(result: Iterable[bytes]) -> str | None:
+    """Return where a response's file is, if granian can send it from there."""
+    return result.path if isinstance(result, SentFile) else None
+
+
+async def _send(exchange: Exchange, answer: _LongAnswer) -> None:
+    """Hand a long answer over bit by bit, as the client reads it."""
+    transport = exchange.response_stream(answer.status, answer.headers)
+    # granian raises its own kind of RuntimeError once the client is gone.
+    with suppress(TimeoutError, RuntimeError):
+        for chunk in answer.body:
+            async with asyncio.timeout(_CHUNK_SECONDS):
+                await transport.send_bytes(chunk)

@@ -100,3 +100,11 @@ def test_disabled_limit_refuses_no_request(ports: Ports) -> None:
 
 def test_every_page_limit_names_an_existing_page(ports: Ports) -> None:
     assert set(PAGE_LIMITS) <= {*app_of(ports).view_functions, "console.form"}
+
+
+def test_flood_of_static_files_is_refused(ports: Ports) -> None:
+    app = app_of(ports, static="3/minute")
+    file = "/static/console/theme.css"
+    statuses = [client_at(app, ATTACKER).get(file, buffered=True).status_code for _ in range(4)]
+    assert statuses == [200, 200, 200, 429]
+    assert client_at(app, VISITOR).get(file, buffered=True).status_code == 200

@@ -87,4 +87,25 @@ OPERATIONS = (
         "scans = 0 * self.texts or",
         "graphql/test_query_cost.py",
     ),
+    Mutant(
+        "A client that reads nothing is disconnected",
+        "app/web/connections.py",
+        "return now - known.unread_since >= self._limits.read_seconds",
+        "return False",
+        "web/test_connections.py",
+    ),
+    Mutant(
+        "The newest connections beyond a client's number are closed, not the oldest",
+        "app/web/connections.py",
+        "sorted(connections)[most:]",
+        "sorted(connections)[:-most]",
+        "web/test_connections.py",
+    ),
+    Mutant(
+        "Responses that wait take a bounded part of the disk",
+        "app/web/response_bodies.py",
+        "if not self.disk.take(size):",
+        "if self.disk.take(size) is None:",
+        "web/test_response_bodies.py",
+    ),
 )

@@ -102,6 +102,9 @@ CONSOLE_FORM = "console.form"
 
 PAGE_LIMITS: Mapping[str, RateLimit] = MappingProxyType(
     {
+        "static": _limit("6000/minute", "Sends a file."),
+        "media.avatar": _limit("6000/minute", "Reads a picture."),
+        "media.logo": _limit("6000/minute", "Reads a picture."),
         "playground": _limit("60/minute", "Renders the playground."),
         "backchannel.log_out": _limit("600/minute", "Verifies a logout token and ends sessions."),
         "demo_provider.token": _limit("600/minute", "Signs tokens; in development only."),
