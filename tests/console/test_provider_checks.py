@@ -8,7 +8,7 @@ from tests.builders.people import make_user
 from tests.builders.providers import identities, set_up, user_called
 from tests.console.conftest import StaffConsole
 from tests.servers.http import Reply
-from tests.servers.own_provider import OwnProvider
+from tests.servers.own_provider import AUDIENCE, OwnProvider
 from tests.services.provider_bearers import EMAIL
 
 MAY = Permission.MANAGE_PLUGINS
@@ -53,6 +53,7 @@ def test_mapping_preview_creates_no_account(
     changes = {
         "staff_user_domains": "sso.example",
         "default_group_name_for_new_staff_users": "<b>Newcomers</b>",
+        "audience": AUDIENCE,
     }
     set_up(shop, other_provider, **changes)
     token = other_provider.access_token()
@@ -70,7 +71,7 @@ def test_mapping_preview_shows_the_linked_account(
     staff_console: StaffConsole, shop: Ports, other_provider: OwnProvider
 ) -> None:
     console = staff_console(MAY, Permission.MANAGE_STAFF, Permission.MANAGE_ORDERS)
-    set_up(shop, other_provider)
+    set_up(shop, other_provider, audience=AUDIENCE)
     make_user(shop, EMAIL, is_staff=True, permissions=[Permission.MANAGE_ORDERS])
     page = console.send(PREVIEW, {"token": other_provider.access_token()}, seen_at=PAGE).text
     assert f"Matches {EMAIL}" in page

@@ -15,7 +15,7 @@ from app.factory import create_app
 from app.ports import Ports
 from app.services.shop.settings import show_settings
 from app.settings import Settings
-from tests.builders.people import make_staff
+from tests.builders.people import make_staff, make_user
 from tests.builders.providers import user_called
 from tests.builders.second_factor_rule import require_second_factor
 from tests.console.staff_client import ConsoleClient, Page
@@ -81,8 +81,7 @@ def through(console: ConsoleClient, page: Page, visitor: Visitor, sub: str) -> P
 def test_staff_come_in_by_a_real_provider_and_restrict_password_login(
     shop: Ports, real_provider: IdentityProvider, ahead: Ahead
 ) -> None:
-    everything = (Permission.MANAGE_SETTINGS, Permission.MANAGE_PLUGINS)
-    make_staff(shop, "admin@example.com", *everything)
+    make_user(shop, "admin@example.com", is_superuser=True)
     make_staff(shop, "ann@sso.example", Permission.MANAGE_SETTINGS)
     admin, console, ann = console_of(shop), console_of(shop), Visitor()
     assert admin.sign_in("admin@example.com").status == 303
@@ -122,7 +121,7 @@ def test_second_factor_at_a_real_provider_counts_where_its_settings_say_so(
     shop: Ports, real_provider: IdentityProvider
 ) -> None:
     """Ann used one at the provider, Ben didn't; staff need one."""
-    make_staff(shop, "admin@example.com", Permission.MANAGE_PLUGINS)
+    make_user(shop, "admin@example.com", is_superuser=True)
     for email in ("ann@sso.example", "ben@sso.example"):
         make_staff(shop, email, Permission.MANAGE_SETTINGS)
     admin = console_of(shop)
@@ -147,7 +146,7 @@ def test_second_factor_at_a_real_provider_counts_where_its_settings_say_so(
 def test_provider_user_without_account_is_refused(
     shop: Ports, real_provider: IdentityProvider
 ) -> None:
-    make_staff(shop, "admin@example.com", Permission.MANAGE_PLUGINS)
+    make_user(shop, "admin@example.com", is_superuser=True)
     admin, console = console_of(shop), console_of(shop)
     admin.sign_in("admin@example.com")
     set_up(admin, real_provider)

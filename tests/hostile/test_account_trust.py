@@ -114,6 +114,7 @@ def test_trusted_account_drops_unverified_identity(
 def test_trusted_account_keeps_verified_identity(
     ports: Ports, clock: FakeClock, provider: OwnProvider, trust: Trust
 ) -> None:
+    set_up(ports, provider, audience=AUDIENCE)
     user_id = _account(ports, provider, email_verified=True)
     change_user(ports, user_id, is_confirmed=False)
     trust(ports, user_id)
@@ -146,7 +147,7 @@ def test_trusting_a_provider_restores_dropped_identities(
     change_user(ports, user_id, is_confirmed=True)  # as by the link of the invitation
     assert not who(ports, _token(provider, email_verified=...)).actor.is_user
 
-    set_up(ports, provider, trust_emails="true")
+    set_up(ports, provider, audience=AUDIENCE, trust_emails="true")
     assert who(ports, _token(provider, email_verified=...)).actor.permissions == {HELD}
 
 

@@ -22,6 +22,7 @@ from app.services.authorization.live_sessions import (
     ExtensionApp,
     LiveSession,
     read_session,
+    with_current_grant,
 )
 from app.services.authorization.shop_state import (
     SHOP_STATE_COLUMNS,
@@ -183,4 +184,5 @@ def _read_extension(ports: Ports, row: NamedRow) -> Lookup[LiveSession | None]:
     if row.app_id is None:
         return Lookup(state, None)
     granted = extension_permissions(read_permissions(row.app_permissions))
-    return Lookup(state, read_session(ports, row, ExtensionApp(row.app_id, granted)))
+    found = read_session(row, ExtensionApp(row.app_id, granted))
+    return Lookup(state, with_current_grant(ports, found))

@@ -65,6 +65,7 @@ class LiveSession:
     ``grant`` holds the permissions of a provider that rules them, ``provider_id`` the provider at
     which the session began. ``app`` is the app of a dashboard extension that acts for the user.
     ``amr`` are the authentication methods, if a second factor or passkey was used.
+    ``waiting_changes`` are those of the provider that granted permissions meanwhile.
     """
 
     session_id: int | None
@@ -75,6 +76,7 @@ class LiveSession:
     app: ExtensionApp | None = None
     provider_token: ProviderToken | None = None
     amr: tuple[str, ...] = ()
+    waiting_changes: str = ""
 
 
 _DIRECT = (
@@ -179,14 +181,18 @@ _SESSION_OF_KEY = session_query(OF_KEY)
 def find_session(ports: Ports, session: str, user_id: int) -> Lookup[LiveSession | None]:
     """The live session with that claim ``token``, if it is that user's and the user is active."""
     row = ports.database.read(_SESSION, {"session": session, "user_id": user_id})[0]
-    return Lookup(read_shop_state(row, ports.clock.now()), read_session(ports, row))
+    return Lookup(
+        read_shop_state(row, ports.clock.now()), with_current_grant(ports, read_session(row))
+    )
 
 
 @part
 def find_session_again(ports: Ports, session_id: int, user_id: int) -> Lookup[LiveSession | None]:
     """Find a session as ``find_session`` does, by its key."""
     row = ports.database.read(_SESSION_OF_KEY, {"session_id": session_id, "user_id": user_id})[0]
-    return Lookup(read_shop_state(row, ports.clock.now()), read_session(ports, row))
+    return Lookup(
+        read_shop_state(row, ports.clock.now()), with_current_grant(ports, read_session(row))
+    )
 
 
 _LIVING: Select[*tuple[object, ...]] = (
@@ -246,27 +252,34 @@ def with_effective_rights(
 
 
 @part
-def read_session(
-    ports: Ports, row: NamedRow, app: ExtensionApp | None = None
-) -> LiveSession | None:
+def with_current_grant(ports: Ports, found: LiveSession | None) -> LiveSession | None:
+    """Return the session that ``read_session`` read, with the grant that counts now.
+
+    What a provider granted while its settings wait for confirmation is limited to what those who
+    changed them hold at this moment.
+    """
+    if found is None or found.grant is None or not found.waiting_changes:
+        return found
+    return replace(found, grant=grant_while_waiting(ports, found.waiting_changes, found.grant))
+
+
+@part
+def read_session(row: NamedRow, app: ExtensionApp | None = None) -> LiveSession | None:
     """The session in a row that has ``SESSION_COLUMNS``; ``None`` for one without its user.
 
-    ``app`` is the one whose extension the session's token is for. What a provider granted while
-    its settings wait for confirmation is limited once more to what those who set it hold now.
+    ``app`` is the one whose extension the session's token is for.
     """
     if row.session_id is None or row.user_id is None:
         return None
-    grant = read_grant(row.session_scope)
-    if grant is not None and row.session_waiting_changes:
-        grant = grant_while_waiting(ports, row.session_waiting_changes, grant)
     return LiveSession(
         session_id=row.session_id,
         origin=SessionOrigin(row.session_origin),
         user=read_user(row),
-        grant=grant,
+        grant=read_grant(row.session_scope),
         provider_id=row.session_provider_id,
         app=app,
         amr=read_methods(row.session_amr),
+        waiting_changes=row.session_waiting_changes or "",
     )
 
 

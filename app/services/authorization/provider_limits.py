@@ -22,6 +22,8 @@ from app.services.authorization.declarations import part
 def permissions_while_waiting(ports: Ports, waiting_changes: str) -> frozenset[Permission]:
     """Return what everyone whose changes wait holds now, of what they held when they made them."""
     changers = {change.changer for change in read_waiting(waiting_changes)}
+    if any(changer.user_id is None and changer.app_id is None for changer in changers):
+        return frozenset()
     with ports.database.reading() as session:
         held = [_held(session, changer) for changer in changers]
     return frozenset.intersection(*held) if held else frozenset()
@@ -36,7 +38,7 @@ def grant_while_waiting(ports: Ports, waiting_changes: str, grant: ScopeGrant) -
 
 def _held(session: ReadSession | Session, changer: Changer) -> frozenset[Permission]:
     """Return what ``changer`` still holds; nothing for one who is gone or deactivated."""
-    held = changer.held if changer.user_id or changer.app_id else frozenset[Permission]()
+    held = changer.held
     if changer.user_id is not None:
         held &= _held_by_person(session, changer.user_id)
     if changer.app_id is not None:

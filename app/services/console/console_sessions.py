@@ -33,6 +33,7 @@ from app.services.authorization.live_sessions import (
     effective_user,
     read_session,
     session_query,
+    with_current_grant,
 )
 from app.services.authorization.register import account_owner_only, input_decides, part, public
 from app.services.authorization.shop_state import load_shop_state, read_shop_state
@@ -279,7 +280,10 @@ def find_console_caller(
 ) -> ConsoleCaller | None:
     """Return the caller of a console cookie if the session is alive; one statement."""
     row = ports.database.read(_AT_CONSOLE, {"session": token, "user_id": user_id})[0]
-    shop_state, live_session = read_shop_state(row, ports.clock.now()), read_session(ports, row)
+    shop_state, live_session = (
+        read_shop_state(row, ports.clock.now()),
+        with_current_grant(ports, read_session(row)),
+    )
     if live_session is None or not _is_of_staff(live_session):
         return None
     user = effective_user(live_session, shop_state.switches)

@@ -94,6 +94,7 @@ def _settings(issuer: str) -> dict[str, str | None]:
         "oauth_token_url": f"{issuer}/token",
         "json_web_key_set_url": f"{issuer}/keys",
         "user_info_url": f"{issuer}/userinfo",
+        "accepted_clients": _CLIENT,
     }
 
 
