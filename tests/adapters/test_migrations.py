@@ -136,6 +136,32 @@ def test_migration_adds_search_words_of_people(engine: Engine) -> None:
     ]
 
 
+def test_migration_decodes_emails_and_keeps_twins_apart(engine: Engine) -> None:
+    migrate(engine, "0054_form_answers")
+    stored = {
+        1: "anna@bücher.example",
+        2: "anna@xn--bcher-kva.example",
+        3: "bob@xn--mnchen-3ya.example",
+        4: "xn--bcher-kva@example.com",
+    }
+    with engine.begin() as connection:
+        for key, email in stored.items():
+            connection.execute(
+                text(
+                    "INSERT INTO users (id, email, first_name, last_name, is_staff, date_joined,"
+                    " updated_at) VALUES (:key, :email, 'Jo', '', false,"
+                    " '2026-03-01 12:00:00', '2026-03-01 12:00:00')"
+                ),
+                {"key": key, "email": email},
+            )
+    migrate(engine, "0055_email_spellings")
+    with engine.begin() as connection:
+        emails = connection.execute(text("SELECT id, email FROM users ORDER BY id")).all()
+        words = connection.scalars(text("SELECT word FROM user_words WHERE user_id = 3")).all()
+    assert dict(map(tuple, emails)) == stored | {3: "bob@münchen.example"}
+    assert set(words) == {"bob@munchen.example", "munchen.example", "jo"}
+
+
 def test_migration_adds_search_words_of_apps_and_webhooks(engine: Engine) -> None:
     migrate(engine, "0014_worker_pulse")
     with engine.begin() as connection:

@@ -4,6 +4,13 @@ from tests.mutations.mutant import Mutant
 
 ACCOUNTS = (
     Mutant(
+        "Two accounts with an email in two spellings sign in by their own",
+        "app/services/identity/users.py",
+        "    return next((each for each in spellings if each in found), normalize_email(text))",
+        "    return normalize_email(text)",
+        "hostile/test_email_spellings.py",
+    ),
+    Mutant(
         "A password is also compared in its normal form",
         "app/adapters/passwords.py",
         "        return Match.RIGHT if is_right else Match.NONE",

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 
+from app.domain.accounts.emails import normalize_email
 from app.domain.values.text_rules import is_storable
 
 MAX_WORD_LENGTH = 254
@@ -59,9 +60,17 @@ def read_search(text: str) -> tuple[str, ...] | None:
     if not is_storable(text):
         return None
     typed = text.split(maxsplit=MAX_WORDS)[:MAX_WORDS]
-    words = list({fold(word)[:MAX_WORD_LENGTH] for word in typed})
+    words = list({fold(_searched(word))[:MAX_WORD_LENGTH] for word in typed})
     terms = [word for word in words if word and not _begins_another(word, words)]
     return tuple(sorted(terms, key=lambda word: (-len(word), word)))
+
+
+def _searched(word: str) -> str:
+    """Return a word as it is stored: the Punycode of an email's domain is decoded."""
+    domain = word.rpartition("@")[2]
+    if "xn--" not in domain.lower():
+        return word
+    return normalize_email(word if "@" in word else f"@{word}").removeprefix("@")
 
 
 def end_of(beginning: str) -> str:

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.emails import email_problem, email_spellings, normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Caller
@@ -32,7 +32,7 @@ from app.services.accounts.email_links import (
 from app.services.audit.log import Change, record
 from app.services.authorization.register import account_owner_only
 from app.services.identity.account_trust import confirm_email
-from app.services.identity.users import load_caller
+from app.services.identity.users import has_email, load_caller
 from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.outbox.security_notices import notify_email_change
 from app.services.sign_in.reauthentication import own_account, own_id, prove_password
@@ -57,7 +57,7 @@ def request_email_change(
     account = own_account(ports, actor)
     email = normalize_email(new_email)
     problems = [email_problem(email, "newEmail"), redirect_refusal(ports, redirect_url)]
-    if email == account.email:
+    if account.email in email_spellings(new_email)[:2]:
         problems.append(_SAME)
     refuse_any(*problems)
     prove_password(ports, actor, account, password, "password")
@@ -65,7 +65,7 @@ def request_email_change(
         user = session.get(UserRecord, account.id, with_for_update=True)
         if user is None:
             raise PermissionDenied(Caller.USER)
-        owner = session.scalar(select(UserRecord.id).where(UserRecord.email == email))
+        owner = _other_owner(session, email, account.id)
         with roll_back_unless(session, keep=owner is None):
             _promise(ports, actor, session, user, email, redirect_url)
         change = Change("account.email_change_request", "User", user.id, user.email)
@@ -88,6 +88,8 @@ def confirm_email_change(ports: Ports, actor: Actor, *, token: str) -> User:
     try:
         with ports.database.transaction() as session:
             opened = _open(ports, actor, session, token)
+            if _other_owner(session, opened.new_email, opened.user.id) is not None:
+                raise Refused(_TAKEN)
             _move(ports, actor, session, opened.user, opened.new_email)
             return load_caller(ports, session, actor, opened.user.id)
     except IntegrityError:
@@ -102,6 +104,12 @@ def _open(ports: Ports, actor: Actor, session: Session, token: str) -> OpenedLin
     if opened.user.id != own_id(actor):
         raise Refused(_WORTHLESS)
     return opened
+
+
+def _other_owner(session: Session, email: str, user_id: int) -> int | None:
+    """Return the key of another account that has the email, in any spelling."""
+    others = select(UserRecord.id).where(has_email(email), UserRecord.id != user_id)
+    return session.scalar(others.limit(1))
 
 
 def _promise(

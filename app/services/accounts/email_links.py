@@ -126,7 +126,7 @@ def drop_links(session: Session, user_id: int) -> None:
 @part
 def require_owner(opened: OpenedLink, email: str) -> None:
     """Refuse a link that is not the one of ``email``, as one that does not work."""
-    if opened.user.email != normalize_email(email):
+    if normalize_email(opened.user.email) != normalize_email(email):
         raise Refused(WORTHLESS)
 
 

@@ -22,6 +22,7 @@ from app.services.audit.requesters import requester, store_requester
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.rate_limits import within_rate
 from app.services.authorization.register import input_decides, internal
+from app.services.identity.users import stored_email
 from app.services.outbox.base_url import base_url
 from app.services.sign_in.password_login import needs_password_login
 
@@ -55,7 +56,7 @@ def request_password_reset(ports: Ports, actor: Actor, *, email: str, redirect_u
             raise TooManyRequests(_RETRY_AFTER)
         session.add(
             ResetRequestRecord(
-                email=address,
+                email=stored_email(session, email),
                 redirect_url=redirect_url,
                 caller=store_requester(actor),
                 created_at=ports.clock.now(),

@@ -28,6 +28,7 @@ from app.services.accounts.email_links import make_link, redirect_refusal
 from app.services.accounts.new_passwords import weaknesses
 from app.services.audit.log import Change, record
 from app.services.authorization.register import input_decides
+from app.services.identity.users import stored_email
 from app.services.outbox.publisher import add_event, add_link_mail
 from app.services.sign_in.imported_passwords import imported_seconds
 from app.services.sign_in.password_sessions import needs_confirmation
@@ -71,11 +72,13 @@ def register_account(ports: Ports, actor: Actor, new: NewAccount) -> bool:
     and works in every login mode. An account is confirmed only by opening a mailed link, whatever
     the setting.
     """
-    new = replace(new, email=normalize_email(new.email))
+    typed = new.email
+    new = replace(new, email=normalize_email(typed))
     with ports.database.reading() as reading:
         shop = reading.get_one(ShopRecord, SHOP_ID)
-    problems = _problems(ports, new, shop)
-    refuse_any(*problems)
+        problems = _problems(ports, new, shop)
+        refuse_any(*problems)
+        new = replace(new, email=stored_email(reading, typed))
     work = _work(ports, new)
     try:
         _register(ports, actor, new, work)

@@ -29,7 +29,7 @@ from app.services.identity.provider_users import (
     promote,
     update_from_provider,
 )
-from app.services.identity.users import load_user
+from app.services.identity.users import has_email, load_user
 
 _NAMELESS = Problem("INVALID", "The identity provider didn't return an email.")
 SIGNED_OUT = "This person has signed out everywhere since the token was issued."
@@ -37,6 +37,11 @@ INACTIVE = Problem("INACTIVE", "This account is not active.")
 _TAKEN = Problem(
     "INVALID",
     "An account with this email exists, but the identity provider hasn't verified your email.",
+)
+TWINS = Problem(
+    "INVALID",
+    "Two accounts have this email in two spellings. Ask someone who manages the shop's users to "
+    "change one of them.",
 )
 _UNCONFIRMED = Problem(
     "ACCOUNT_NOT_CONFIRMED",
@@ -158,8 +163,11 @@ def _account(
 ) -> UserRecord:
     """Return or create the account of a person whose identity is new."""
     person = provider_person.person
-    query = select(UserRecord).where(UserRecord.email == person.email).with_for_update()
-    user = session.scalar(query) if person.email else None
+    query = select(UserRecord).where(has_email(person.email)).with_for_update()
+    found = session.scalars(query).all() if person.email else ()
+    if len(found) > 1:
+        raise Refused(TWINS)
+    user = found[0] if found else None
     is_linkable = user is not None and (user.is_confirmed or user.password_hash is None)
     problem = new_identity_problem(person, is_known=user is not None, is_linkable=is_linkable)
     if user is not None and provider_person.provider.waits:

@@ -17,6 +17,7 @@ from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import part
 from app.services.identity.account_trust import confirm_email, make_staff
+from app.services.identity.users import has_email
 from app.services.outbox.publisher import add_event
 from app.services.outbox.security_notices import notify_email_change
 
@@ -64,7 +65,7 @@ def update_from_provider(
         "last_name": person.last_name or user.last_name,
     }
     if person.is_verified:
-        if person.email != user.email and not _is_taken(session, person.email):
+        if person.email != user.email and not _is_taken(session, person.email, user.id):
             details["email"] = person.email
         if details.get("email", user.email) == person.email:
             identity.is_verified = True
@@ -123,5 +124,6 @@ def join_group(ports: Ports, actor: Actor, session: Session, user: UserRecord, n
     record(ports, actor, session, Change("user.join", "User", user.id, user.email, after=after))
 
 
-def _is_taken(session: Session, email: str) -> bool:
-    return session.scalar(select(UserRecord.id).where(UserRecord.email == email)) is not None
+def _is_taken(session: Session, email: str, user_id: int) -> bool:
+    others = select(UserRecord.id).where(has_email(email), UserRecord.id != user_id)
+    return session.scalar(others.limit(1)) is not None

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
+from app.domain.accounts.emails import email_spellings, normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.authorization.permissions import Permission
@@ -39,6 +40,27 @@ def load_user(session: Session, user_id: int) -> User:
     session.flush()
     row = session.execute(select(*USER_COLUMNS).where(UserRecord.id == user_id)).one()
     return read_user(row)
+
+
+@part
+def stored_email(session: Session, text: str) -> str:
+    """Return the spelling in which an account with the email ``text`` is stored.
+
+    An account in the typed spelling goes before one in another: two accounts can have the same
+    email in two spellings, from when those were different emails. Without an account it is
+    ``normalize_email``. ``text`` must be storable.
+    """
+    spellings = email_spellings(text)
+    if len(spellings) == 1:
+        return spellings[0]
+    found = set(session.scalars(select(UserRecord.email).where(UserRecord.email.in_(spellings))))
+    return next((each for each in spellings if each in found), normalize_email(text))
+
+
+@part
+def has_email(email: str) -> ColumnElement[bool]:
+    """Return the condition that a user has that email, in any spelling: that it is taken."""
+    return UserRecord.email.in_(email_spellings(email))
 
 
 @part

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import select
 
-from app.domain.accounts.emails import normalize_email
+from app.domain.accounts.emails import email_spellings, normalize_email
 from app.domain.imports.people import USERS
 from app.models import ImportedRowRecord, UserRecord
 from app.ports.import_source import TableRow
@@ -35,9 +35,9 @@ def _unusual_spellings(run: Run) -> list[list[int]]:
     spelled: dict[str, list[int]] = {}
     for key, email in run.source.beyond_ascii(USERS, "email"):
         spelled.setdefault(normalize_email(email), []).append(key)
-    plain = [email for email in spelled if email.isascii()]
+    plain = [each for email in spelled for each in email_spellings(email) if each.isascii()]
     for key, email in run.source.spelled_alike(USERS, "email", plain):
-        spelled[email].append(key)
+        spelled[normalize_email(email)].append(key)
     return [sorted(set(ids)) for ids in spelled.values() if len(ids) > 1]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, inspect, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.emails import normalize_email
 from app.domain.authorization.actor import Actor
 from app.domain.events import EVENTS
 from app.domain.imports.exports import FORMAT, plain
@@ -46,6 +45,7 @@ from app.models import (
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
+from app.services.identity.users import stored_email
 from app.services.imports.export_tables import TABLES
 from app.services.outbox.link_secrets import holds_secret, redacted_payload
 
@@ -115,8 +115,8 @@ def export_person(ports: Ports, actor: Actor, email: str) -> Mapping[str, object
     Refuses NOT_FOUND on ``email``. The export is in the audit log, under the person's ID.
     """
     # No database can be asked for what it cannot hold.
-    wanted = normalize_email(email) if is_storable(email) else ""
     with ports.snapshots.snapshot() as session:
+        wanted = stored_email(session, email) if is_storable(email) else ""
         key = session.scalar(select(UserRecord.id).where(UserRecord.email == wanted))
         if key is None:
             raise Refused(_MISSING)

@@ -28,7 +28,11 @@ from app.services.operations.environment_checks import (
     throttle_findings,
     worker_findings,
 )
-from app.services.operations.sign_in_checks import second_factor_findings, sign_in_finding
+from app.services.operations.sign_in_checks import (
+    email_twin_findings,
+    second_factor_findings,
+    sign_in_finding,
+)
 from app.services.operations.stored_secrets import count_secrets
 
 _TOLERANCE = timedelta(seconds=30)
@@ -73,6 +77,7 @@ def _findings(ports: Ports, actor: Actor) -> Iterator[Finding]:
     broken = {finding.subject for finding in providers if finding.state is State.FAILED}
     works = any(finding.subject not in broken for finding in providers)
     yield sign_in_finding(ports, has_working_provider=works)
+    yield from email_twin_findings(ports)
     yield from second_factor_findings(ports)
     yield from forwarding_findings(ports)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, or_, select
 
+from app.domain.accounts.emails import normalize_email
 from app.domain.shop.lockouts import SettingsManagers
 from app.domain.shop.settings import PasswordLoginMode
 from app.domain.values.check_results import Finding, State
@@ -18,6 +19,9 @@ from app.services.shop.second_factor_impact import staff_without_second_factor
 
 _SUBJECT = "sign-in"
 _FACTOR = "second factor"
+_EMAIL = "emails"
+_NAMED = 5
+"""Twins that a finding names: more don't help."""
 _NO_FACTOR = "flask shop set staff-second-factor OPTIONAL"
 _ENABLE = "flask shop set password-login-mode ENABLED"
 _NO_PROVIDER = {
@@ -104,6 +108,30 @@ def second_factor_findings(ports: Ports) -> Iterator[Finding]:
     )
     remedy = f"Let them add one when they sign in to the console, or: {_NO_FACTOR}"
     yield Finding(_FACTOR, State.WARNING, message, remedy)
+
+
+@part
+def email_twin_findings(ports: Ports) -> Iterator[Finding]:
+    """Report accounts that have the same email in two spellings; nothing without any.
+
+    They are from when those were different emails.
+    """
+    encoded = select(UserRecord.email).where(UserRecord.email.like("%@%xn--%"))
+    with ports.database.reading() as session:
+        others = {normalize_email(email): email for email in session.scalars(encoded)}
+        stored = select(UserRecord.email).where(UserRecord.email.in_(others))
+        twins = sorted(email for email in session.scalars(stored) if others[email] != email)
+    if not twins:
+        return
+    named = ", ".join(f"{email} and {others[email]}" for email in twins[:_NAMED])
+    message = text(
+        "{count:,} email has two accounts, in two spellings of its domain: {named}.",
+        "{count:,} emails have two accounts each, in two spellings of the domain: {named}.",
+        count=len(twins),
+        named=named,
+    )
+    remedy = "Give one of them another email: flask user update EMAIL --email NEW, or delete it"
+    yield Finding(_EMAIL, State.WARNING, message, remedy)
 
 
 def _unable(found: _StaffSignIns) -> tuple[str, str]:

@@ -17,7 +17,6 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from app.domain.accounts.directory import SignInMethod, UserFilter, UserSort
-from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.search import end_of, read_search
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
@@ -32,6 +31,7 @@ from app.services.authorization.live_sessions import USER_COLUMNS, read_user
 from app.services.authorization.register import lists_from_replica, requires
 from app.services.identity.manageable_users import NEEDED
 from app.services.identity.sso_coverage import has_sign_on, is_known_to_provider
+from app.services.identity.users import stored_email
 from app.services.lists.paging import (
     Order,
     in_order,
@@ -116,7 +116,7 @@ def list_staff(
 def find_user(ports: Ports, actor: Actor, email: str) -> User:
     """Return the user with that email; refuses NOT_FOUND on ``email``."""
     with ports.database.reading() as session:
-        user = _find(session, _has_email(email))
+        user = _find(session, _has_email(session, email))
     if user is None:
         raise Refused(
             Problem(
@@ -146,12 +146,13 @@ def show_user(
     if sum(value is not None for value in (user_id, email, external_reference)) != 1:
         message = "Pass either `id`, `email` or `externalReference`."
         raise Refused(Problem("GRAPHQL_ERROR", message, "id"))
-    who = _has_email(email or "")
-    if user_id is not None:
-        who = UserRecord.id == key_of(user_id, "User")
-    elif external_reference is not None:
-        who = has_reference(external_reference)
     with ports.database.reading() as session:
+        if user_id is not None:
+            who = UserRecord.id == key_of(user_id, "User")
+        elif external_reference is not None:
+            who = has_reference(external_reference)
+        else:
+            who = _has_email(session, email or "")
         user = _find(session, who)
     if user is None or not _shows(actor, user):
         return None
@@ -169,9 +170,9 @@ def _find(session: Session, who: ColumnElement[bool]) -> User | None:
     return None if row is None else read_user(row)
 
 
-def _has_email(email: str) -> ColumnElement[bool]:
+def _has_email(session: Session, email: str) -> ColumnElement[bool]:
     # No database can be asked for what it cannot hold.
-    return UserRecord.email == (normalize_email(email) if is_storable(email) else "")
+    return UserRecord.email == (stored_email(session, email) if is_storable(email) else "")
 
 
 def _list(

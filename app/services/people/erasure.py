@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.emails import normalize_email
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
 from app.domain.values.errors import Problem, Refused
@@ -13,7 +12,7 @@ from app.models import UserRecord
 from app.ports import Ports
 from app.services.audit.log import Change, record
 from app.services.authorization.register import internal
-from app.services.identity.users import load_user
+from app.services.identity.users import load_user, stored_email
 from app.services.people.customers import remove_customer
 from app.services.people.permission_holders import is_last_manager, lock_grants
 from app.services.people.personal_traces import (
@@ -58,7 +57,7 @@ def erase_person(ports: Ports, actor: Actor, email: str) -> Erasure:
     """
     with ports.database.transaction() as session:
         lock_grants(session)
-        user = _find(session, normalize_email(email))
+        user = _find(session, stored_email(session, email))
         traces = traces_of(session, user)
         deliveries = delete_deliveries(session, traces)
         events = delete_events(session, traces)

@@ -24,7 +24,13 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import fresh_proof, part, requires_person
 from app.services.identity.account_trust import make_staff
 from app.services.identity.manageable_users import require_manageable
-from app.services.identity.users import BeforeDeletion, ignore_deletion, load_user, snapshot_of
+from app.services.identity.users import (
+    BeforeDeletion,
+    ignore_deletion,
+    load_user,
+    snapshot_of,
+    stored_email,
+)
 from app.services.outbox.publisher import add_event
 from app.services.people.invitations import invite
 from app.services.people.memberships import join, leave, manageable_groups
@@ -89,7 +95,9 @@ def create_staff(ports: Ports, actor: Actor, new: NewStaff) -> User:
         lock_grants(session)
         groups = manageable_groups(actor, session, new.groups, "addGroups")
         existing = session.scalar(
-            select(UserRecord).where(UserRecord.email == email).with_for_update()
+            select(UserRecord)
+            .where(UserRecord.email == stored_email(session, new.email))
+            .with_for_update()
         )
         if existing is not None:
             _promote(ports, actor, session, existing, new, groups)

@@ -26,7 +26,7 @@ from app.services.audit.log import Change, record
 from app.services.authorization.register import internal, part, requires
 from app.services.authorization.shop_state import load_shop_state
 from app.services.identity.manageable_users import require_manage_permission
-from app.services.identity.users import load_user
+from app.services.identity.users import has_email, load_user
 from app.services.outbox.publisher import add_event
 from app.services.people.memberships import join, manageable_groups
 from app.services.people.permission_holders import lock_grants
@@ -175,8 +175,8 @@ def store_user(
 
 @part
 def is_taken(session: Session, email: str) -> bool:
-    """Whether a user has that email."""
-    return session.scalar(select(UserRecord.id).where(UserRecord.email == email)) is not None
+    """Whether a user has that email, in any spelling."""
+    return session.scalar(select(UserRecord.id).where(has_email(email)).limit(1)) is not None
 
 
 @part

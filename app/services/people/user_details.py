@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.emails import email_problem, email_spellings, normalize_email
 from app.domain.accounts.names import name_problems
 from app.domain.accounts.notes import note_problems
 from app.domain.authorization.actor import Actor
@@ -16,6 +16,7 @@ from app.ports import Ports
 from app.services.accounts.email_links import drop_links
 from app.services.authorization.register import part
 from app.services.identity.account_trust import confirm_email
+from app.services.identity.users import has_email
 from app.services.outbox.security_notices import notify_email_change
 from app.services.people.user_creation import UNIQUE, require_free_reference
 
@@ -94,7 +95,7 @@ def change_details(
     values: dict[str, str | Absent | None] = {
         "first_name": details.first_name,
         "last_name": details.last_name,
-        "email": ABSENT if details.wanted_email is None else details.wanted_email,
+        "email": _new_email(user, details),
         "language_code": details.language_code,
     }
     old_email = user.email
@@ -104,7 +105,7 @@ def change_details(
         old = getattr(user, name)
         if not isinstance(new, Absent) and new != old:
             if name == "email":
-                _require_free(session, str(new))
+                _require_free(session, str(new), user.id)
             setattr(user, name, new)
             changed.note(name, old, new)
     if isinstance(details.is_confirmed, bool) and details.is_confirmed is not user.is_confirmed:
@@ -138,6 +139,14 @@ def _text(value: str | Absent | None) -> str:
     return "" if isinstance(value, Absent) else value or ""
 
 
-def _require_free(session: Session, email: str) -> None:
-    if session.scalar(select(UserRecord.id).where(UserRecord.email == email)) is not None:
+def _new_email(user: UserRecord, details: Details) -> str | Absent:
+    """Return the email to store; the one that is stored is kept in its own spelling."""
+    wanted = details.wanted_email
+    is_same = isinstance(details.email, str) and user.email == email_spellings(details.email)[0]
+    return ABSENT if wanted is None or is_same else wanted
+
+
+def _require_free(session: Session, email: str, user_id: int) -> None:
+    others = select(UserRecord.id).where(has_email(email), UserRecord.id != user_id)
+    if session.scalar(others.limit(1)) is not None:
         raise Refused(UNIQUE)

@@ -19,6 +19,7 @@ from app.ports.passwords import Match
 from app.services.authorization.live_sessions import switches_of
 from app.services.authorization.register import Arguments, Result, UseCase, input_decides, part
 from app.services.authorization.shop_state import load_shop_state
+from app.services.identity.users import stored_email
 from app.services.lists.records import record_from
 from app.services.second_factors.challenges import PendingSession
 from app.services.sign_in.imported_passwords import imported_seconds, renew_hash
@@ -141,7 +142,7 @@ def _find(ports: Ports, email: str) -> _Candidate | None:
     with ports.database.reading() as session:
         row = session.execute(
             select(UserRecord.id, UserRecord.password_hash).where(
-                UserRecord.email == normalize_email(email)
+                UserRecord.email == stored_email(session, email)
             )
         ).one_or_none()
     return None if row is None else record_from(_Candidate, row)

@@ -33,6 +33,7 @@ from app.services.authorization.register import requires
 from app.services.identity.linked_accounts import (
     INACTIVE,
     SIGNED_OUT,
+    TWINS,
     linked_identity_problem,
     new_identity_problem,
 )
@@ -47,6 +48,7 @@ from app.services.identity.provider_assertions import (
 from app.services.identity.provider_keys import verify_with
 from app.services.identity.providers import known_providers
 from app.services.identity.user_info import fetch_user_info, unusable_response
+from app.services.identity.users import has_email
 from app.services.inspector.own_tokens import may_see_rights
 
 _SCHEME = "bearer "
@@ -68,7 +70,7 @@ class _Account:
 
     ``is_signed_out``: the token is older than a sign-out everywhere. ``is_verified`` is whether
     its identity is, ``None`` where none is linked; ``is_linkable``: it could be linked.
-    ``waiting_mark`` is the identity's.
+    ``waiting_mark`` is the identity's. ``problem`` is why none could be chosen.
     """
 
     user: User | None = None
@@ -76,6 +78,7 @@ class _Account:
     is_verified: bool | None = None
     is_linkable: bool = False
     waiting_mark: str | None = None
+    problem: Problem | None = None
 
 
 @requires(Permission.MANAGE_PLUGINS)
@@ -175,6 +178,8 @@ def _mapped(ports: Ports, actor: Actor, read: _Read) -> MappingPreview:
 
 
 def _problem(ports: Ports, provider_person: ProviderPerson, found: _Account) -> Problem | None:
+    if found.problem is not None:
+        return found.problem
     user, is_verified = found.user, found.is_verified
     waits = waiting_problem(ports, provider_person.provider, user, found.waiting_mark)
     if waits is not None:
@@ -211,7 +216,7 @@ def _account(ports: Ports, read: _Read) -> _Account:
     )
     has_no_password = UserRecord.password_hash.is_(None).label("has_no_password")
     by_email = select(*USER_COLUMNS, has_no_password).where(
-        UserRecord.email == provider_person.person.email
+        has_email(provider_person.person.email)
     )
     with ports.database.reading() as session:
         row = session.execute(query).one_or_none()
@@ -225,11 +230,11 @@ def _account(ports: Ports, read: _Read) -> _Account:
                 is_verified=row.is_verified,
                 waiting_mark=row.waiting_mark,
             )
-        found = session.execute(by_email).one_or_none() if provider_person.person.email else None
-    if found is None:
-        return _Account()
-    user = read_user(found)
-    return _Account(user, is_linkable=user.is_confirmed or found.has_no_password)
+        found = session.execute(by_email).all() if provider_person.person.email else ()
+    if len(found) != 1:
+        return _Account(problem=TWINS if found else None)
+    user = read_user(found[0])
+    return _Account(user, is_linkable=user.is_confirmed or found[0].has_no_password)
 
 
 def _with_rights(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.domain.accounts.emails import email_problem, normalize_email
+from app.domain.accounts.emails import email_problem, email_spellings, normalize_email
 
 
 @pytest.mark.parametrize(
@@ -10,6 +10,34 @@ from app.domain.accounts.emails import email_problem, normalize_email
 )
 def test_spellings_of_an_ip_address_are_equal(written: str) -> None:
     assert normalize_email(written) == "ann@example.com"
+
+
+@pytest.mark.parametrize(
+    ("written", "stored"),
+    [
+        ("anna@xn--bcher-kva.example", "anna@bücher.example"),
+        ("ANNA@XN--BCHER-KVA.example", "anna@bücher.example"),
+        ("anna@www.xn--bcher-kva.example", "anna@www.bücher.example"),
+        ("anna@xn--zzzzzzzz.example", "anna@xn--zzzzzzzz.example"),
+        ("anna@xn--.example", "anna@xn--.example"),
+        ("xn--bcher-kva@example.com", "xn--bcher-kva@example.com"),
+    ],
+)
+def test_punycode_is_the_same_email(written: str, stored: str) -> None:
+    assert normalize_email(written) == stored
+    assert normalize_email(stored) == stored
+
+
+@pytest.mark.parametrize(
+    ("typed", "spellings"),
+    [
+        ("Ann@Example.com", ("ann@example.com",)),
+        ("anna@bücher.example", ("anna@bücher.example", "anna@xn--bcher-kva.example")),
+        ("anna@xn--bcher-kva.example", ("anna@xn--bcher-kva.example", "anna@bücher.example")),
+    ],
+)
+def test_account_is_looked_for_as_typed_first(typed: str, spellings: tuple[str, ...]) -> None:
+    assert email_spellings(typed) == spellings
 
 
 def test_visually_equal_letters_fold_alike() -> None:
