@@ -250,3 +250,26 @@ def test_server_process_flushes_before_it_ends(ports: Ports, database_url: str) 
 
 def _be_down() -> None:
     raise DatabaseUnavailable("down")
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("The token has expired.", "The token has expired."),
+        ("x" * 500, "x" * 199 + "\N{HORIZONTAL ELLIPSIS}"),
+        ("a\0b", ""),
+        ("\ud800", ""),
+    ],
+)
+def test_detail_is_stored_within_bounds(
+    ports: Ports, log: SqlSignInLog, said: str, kept: str
+) -> None:
+    log.count_refusal(replace(WRONG, detail=said), SAFARI)
+    log.flush()
+    assert [entry.detail for entry in stored(ports)] == [kept]
+
+
+def test_flood_of_different_details_takes_few_entries(ports: Ports, log: SqlSignInLog) -> None:
+    for place in range(5 * MAX_PER_ADDRESS):
+        log.count_refusal(replace(WRONG, email="", detail=f"Reason {place}."), SAFARI)
+    assert log.waiting == MAX_PER_ADDRESS + 1

@@ -144,3 +144,22 @@ def test_empty_log_says_so(staff_console: StaffConsole, shop: Ports) -> None:
 def test_command_leaves_out_filters_that_are_not_valid(staff_console: StaffConsole) -> None:
     page = staff_console(MAY).open("/console/sign-ins/?since=abc&reason=x&result=FAILED")
     assert "flask sign-ins list --since 14d --result failed" in page.text
+
+
+def test_refused_bearer_is_listed_with_the_reason_of_its_check(
+    staff_console: StaffConsole, shop: Ports
+) -> None:
+    make_sign_in(
+        shop,
+        account_type="UNKNOWN",
+        method="PROVIDER_TOKEN",
+        reason="TOKEN_INVALID",
+        provider="North ID",
+        detail="The token's scope doesn't contain openid. {odd}<b>",
+    )
+    console = staff_console(MAY, Permission.MANAGE_USERS)
+    page = console.open("/console/sign-ins/?method=PROVIDER_TOKEN")
+    reason = "The token's scope doesn't contain openid. {odd}<b>"
+    assert f"Failed Token invalid or revoked {reason} North ID, access token" in page.text
+    exported = console.open("/console/sign-ins/export.csv").text
+    assert "openid. {odd}" in exported

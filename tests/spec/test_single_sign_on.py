@@ -137,6 +137,21 @@ def test_session_is_refreshed_twice_while_the_provider_rotates_its_tokens(
     assert real_provider.refreshes()[before:] == [None, None]
 
 
+def test_providers_error_is_answered_in_words(
+    client: Client, shop: RecordedShop, real_provider: IdentityProvider
+) -> None:
+    _set_up(shop, real_provider, "shop")
+    state = parse_qs(urlsplit(_begin(client)).query)["state"][0]
+    error = {"error": "access_denied", "error_description": "No consent.", "state": state}
+
+    (problem,) = _run(client, OBTAIN, **error)["accountErrors"]
+
+    assert (problem["field"], problem["code"]) == ("error", "INVALID")
+    assert problem["message"].startswith("The sign-in was cancelled")
+    assert problem["message"].endswith("(access_denied: No consent.)")
+    assert _codes(_run(client, OBTAIN, **error)) == [("state", "INVALID")]
+
+
 def test_state_and_a_code_work_once(
     client: Client, shop: RecordedShop, real_provider: IdentityProvider
 ) -> None:
