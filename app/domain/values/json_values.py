@@ -2,6 +2,7 @@
 
 import codecs
 import json
+from collections import Counter
 from collections.abc import Mapping
 
 from app.domain.values.text_rules import is_storable
@@ -52,8 +53,7 @@ _MAX_SHOWN_NAME = 40
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise _AppearsTwice(repr(twice[:_MAX_SHOWN_NAME]))
     return members
 

@@ -32,6 +32,7 @@ from app.services.authorization.rate_limits import limit_rate
 from app.services.authorization.register import part
 from app.services.identity.linked_accounts import SIGNED_OUT, find_or_create_account
 from app.services.identity.provider_assertions import (
+    WAITS,
     ProviderPerson,
     assert_person,
     require_honoured,
@@ -143,7 +144,7 @@ def refuse_known_token(ports: Ports, actor: Actor, seen: CachedProviderToken) ->
         method=SignInMethod.PROVIDER_TOKEN,
         reason=SignInReason.SESSION_ENDED,
         provider=seen.provider,
-        detail=_NO_LONGER,
+        detail=WAITS.message if seen.waiting_changes else _NO_LONGER,
     )
     count_refusal(ports, _from(actor, refusal), actor.user_agent)
     return TokenFault.INVALID
