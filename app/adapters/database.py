@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import BindParameter, Dialect, Engine, Select, event, make_url
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session, UOWTransaction
 from sqlalchemy.pool import QueuePool
 
-from app.adapters.database_errors import translate_errors
+from app.adapters.database_errors import TRANSLATED, fault_of
 from app.adapters.database_outage import Outage
 from app.adapters.database_postgresql import postgresql_engines
 from app.adapters.database_sqlite import sqlite_engines
@@ -161,8 +160,17 @@ class SqlDatabase:
         self, statement: Select[*tuple[object, ...]], parameters: Mapping[str, object]
     ) -> Sequence[NamedRow]:
         compiled = self._compile(statement)
-        with self._watched(self._dialect.loaded_dbapi.Error), self._span(compiled.text):
-            rows = self._fetch(compiled.text, compiled.arguments(parameters))
+        if self._away.is_on:
+            self._away.check()
+        # What ``_watched`` does, without its generators: this is the read of every request.
+        try:
+            with self._span(compiled.text):
+                rows = self._fetch(compiled.text, compiled.arguments(parameters))
+        except (*TRANSLATED, self._dialect.loaded_dbapi.Error) as error:
+            self._raise_named(error)
+            raise
+        if self._away.is_on:
+            self._away.end()
         return [compiled.row(row) for row in rows]
 
     @property
@@ -200,21 +208,27 @@ class SqlDatabase:
         self._reading.dispose()
 
     @contextmanager
-    def _watched(self, driver_error: type[Exception] = DBAPIError) -> Iterator[None]:
+    def _watched(self) -> Iterator[None]:
         """Name faults as the ports do, and notice when the database goes and comes back."""
         if self._away.is_on:
             self._away.check()
         try:
-            with translate_errors(driver_error):
-                yield
-        except DatabaseBusy as fault:
-            self._busy.begin(fault)
-            raise
-        except DatabaseUnavailable as fault:
-            self._away.begin(fault)
+            yield
+        except TRANSLATED as error:
+            self._raise_named(error)
             raise
         if self._away.is_on:
             self._away.end()
+
+    def _raise_named(self, error: Exception) -> None:
+        """Raise the fault that ``error`` is, and note an outage; return if it is a defect."""
+        fault = fault_of(error)
+        if isinstance(fault, DatabaseBusy):
+            self._busy.begin(fault)
+        elif isinstance(fault, DatabaseUnavailable):
+            self._away.begin(fault)
+        if fault is not None and fault is not error:
+            raise fault from error
 
     def _span(self, statement: str) -> AbstractContextManager[object]:
         if not self._traces.is_on:

@@ -37,21 +37,29 @@ _TOO_MANY_PARAMETERS = "number of parameters must be between"
 """What PostgreSQL's library says of a statement of ours that it doesn't send."""
 
 
-@contextmanager
-def translate_errors(driver_error: type[Exception] = DBAPIError) -> Iterator[None]:
-    """Raise ``DatabaseUnavailable`` and ``SchemaBehind`` for what drivers call many things.
+TRANSLATED = (DBAPIError, NoConnection, DatabaseUnavailable)
+"""What ``fault_of`` knows of SQLAlchemy's errors, beside those of a driver without it."""
 
-    ``driver_error`` is what a driver raises where SQLAlchemy is not in between.
-    """
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Raise ``DatabaseUnavailable`` and ``SchemaBehind`` for what drivers call many things."""
     try:
         yield
-    except (DBAPIError, driver_error) as error:
-        fault = _fault(error.orig if isinstance(error, DBAPIError) else error)
-        if fault is None:
+    except TRANSLATED as error:
+        fault = fault_of(error)
+        if fault is None or fault is error:
             raise
         raise fault from error
-    except NoConnection as error:
-        raise DatabaseBusy("all connections are in use") from error
+
+
+def fault_of(error: Exception) -> Fault | None:
+    """Return what an error of SQLAlchemy or of a driver means; ``None`` for a defect."""
+    if isinstance(error, DatabaseUnavailable):
+        return error
+    if isinstance(error, NoConnection):
+        return DatabaseBusy("all connections are in use")
+    return _fault(error.orig if isinstance(error, DBAPIError) else error)
 
 
 def _fault(error: BaseException | None) -> Fault | None:

@@ -1,17 +1,18 @@
 """What a resolver gets to know: the ports, the caller, and the visit they came with."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from graphql import GraphQLError, GraphQLResolveInfo
 
 from app.domain.accounts.users import User
 from app.domain.authorization.actor import Actor
+from app.domain.values.unchanging import unchanging
 from app.graphql.loaders.root_field import Loaders, make_loaders
 from app.ports import Ports
 from app.services.identity.identify import Identity, Visitor
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class RequestContext:
     """``info.context`` of every resolver.
 

@@ -23,9 +23,8 @@ VARIABLES = "app/graphql/server/execution/variables.py"
 
 PARTS: dict[Part, tuple[str, str]] = {
     ExecutionContext.__init__: (EXECUTOR, "passes its arguments by position"),
-    ExecutionContext.execute_operation: (EXECUTOR, "runs subscriptions with it, too"),
-    ExecutionContext.execute_fields: (EXECUTOR, "overrides it"),
-    ExecutionContext.execute_fields_serially: (EXECUTOR, "overrides it"),
+    ExecutionContext.execute_operation: (EXECUTOR, "does the same with kept selections"),
+    ExecutionContext.execute_fields_serially: (EXECUTOR, "does the same with kept selections"),
     ExecutionContext.execute_field: (EXECUTOR, "overrides it"),
     ExecutionContext.complete_value: (EXECUTOR, "overrides it, calls it for what isn't plain"),
     ExecutionContext.complete_leaf_value: (EXECUTOR, "calls it, or what it calls"),
@@ -35,7 +34,7 @@ PARTS: dict[Part, tuple[str, str]] = {
     ExecutionContext.build_resolve_info: (EXECUTOR, "calls it"),
     CollectedErrors.add: (EXECUTOR, "gives it to ExecutionContext and reads its errors"),
     assume_not_awaitable: (EXECUTOR, "gives it to ExecutionContext"),
-    collect_fields: (EXECUTOR, "finds the fields at the root of a refused operation"),
+    collect_fields: (EXECUTOR, "finds the fields at the root of an operation"),
     Parser.__init__: (VALIDATION, "gives it max_tokens and reads token_count"),
     Parser.advance_lexer: (VALIDATION, "knows the end of its message about tokens"),
     Source.get_location: (VALIDATION, "overrides it"),
@@ -50,7 +49,6 @@ PARTS: dict[Part, tuple[str, str]] = {
 DIGESTS = {
     "ExecutionContext.__init__": "f0165b456fa2",
     "ExecutionContext.execute_operation": "4173ce5856aa",
-    "ExecutionContext.execute_fields": "a8caa6721470",
     "ExecutionContext.execute_fields_serially": "9f5d8075284a",
     "ExecutionContext.execute_field": "249c0f575f30",
     "ExecutionContext.complete_value": "d5c824cacf1f",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.domain.authorization.permissions import Permission
+from app.domain.values.unchanging import unchanging
 
 DEFAULT_LANGUAGE = "EN"
 """The language of people who haven't chosen one."""
@@ -18,7 +19,7 @@ class Group:
     permissions: frozenset[Permission] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class User:
     """A person, with what they may do and the groups they are in.
 

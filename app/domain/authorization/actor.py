@@ -6,6 +6,7 @@ from enum import StrEnum
 from app.domain.authorization.permissions import ALL_PERMISSIONS, Permission
 from app.domain.authorization.scopes import ScopeGrant
 from app.domain.values.errors import TokenFault
+from app.domain.values.unchanging import unchanging
 
 
 class ActorKind(StrEnum):
@@ -41,7 +42,7 @@ class ProviderToken:
     waiting_changes: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Actor:
     """The caller of a use case.
 

@@ -12,6 +12,7 @@ from app.domain.mails.accent_color import DEFAULT_ACCENT
 from app.domain.mails.senders import MailSender
 from app.domain.second_factors.methods import used_second_factor
 from app.domain.values.errors import Problem
+from app.domain.values.unchanging import unchanging
 from app.domain.values.unset import ABSENT, Absent
 
 
@@ -34,7 +35,7 @@ DEFAULT_GRACE_DAYS = 14
 MAX_GRACE_DAYS = 365
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Switches:
     """The two switches that control access, and whether staff need a second factor right now."""
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 from graphql import GraphQLSchema
 
+from app.domain.values.unchanging import unchanging
 from app.graphql.server.bodies import BadRequest
 from app.graphql.server.limits import Limits
 from app.graphql.server.playground import playground
@@ -54,7 +54,7 @@ _MAX_HEADER_NAMES_LENGTH = 8192
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Answer:
     """A whole HTTP answer."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from graphql import GraphQLError
 
 from app.domain.values.pages import MAX_PAGE_SIZE
+from app.domain.values.unchanging import unchanging
 
 CEILING = 1_000_000_000
 """Where counting stops: an operation this large needs no exact figure."""
@@ -37,7 +38,7 @@ class Limits:
     show_cost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class ReadingCost:
     """What parsing and validating documents takes."""
 
@@ -48,7 +49,7 @@ class ReadingCost:
         return ReadingCost(self.tokens + other.tokens, self.comparisons + other.comparisons)
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Allowance:
     """What the documents of a request can still use: ``tokens_max`` less ``used``."""
 
@@ -78,7 +79,7 @@ class Allowance:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Load:
     """What an operation asks for, fragments counted wherever they are spread.
 

@@ -16,6 +16,7 @@ from graphql import (
     OperationDefinitionNode,
     OperationType,
     SelectionSetNode,
+    VariableNode,
 )
 
 from app.graphql.server.limits import Load, ReadingCost
@@ -32,6 +33,8 @@ class Operation:
 
     ``is_introspection``: its answer depends on nothing but document, variables and schema.
     ``root_fields`` are the different names at its root, in no particular order.
+    ``is_conditional``: a variable decides in @skip or @include what is selected; otherwise
+    ``selections`` keeps what the executor collects, by type and nodes.
     """
 
     schema: GraphQLSchema
@@ -41,6 +44,8 @@ class Operation:
     is_mutation: bool
     is_introspection: bool
     root_fields: tuple[str, ...] = ()
+    is_conditional: bool = True
+    selections: dict[tuple[int, int], tuple[object, Any]] = field(default_factory=dict)
     _loads: dict[tuple[object, ...], Load] = field(default_factory=dict)
     _weighed_by: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
@@ -135,6 +140,10 @@ class Document:
             is_introspection=kind is OperationType.QUERY
             and all(name.startswith("__") for name in names),
             root_fields=names,
+            is_conditional=any(
+                _has_condition(definition.selection_set)
+                for definition in (node, *self._fragments.values())
+            ),
         )
 
     def _root_fields(self, root: SelectionSetNode) -> Iterator[str]:
@@ -150,3 +159,17 @@ class Document:
                 elif isinstance(node, FragmentSpreadNode) and node.name.value not in seen:
                     seen.add(node.name.value)
                     waiting.append(self._fragments[node.name.value].selection_set)
+
+
+def _has_condition(selections: SelectionSetNode) -> bool:
+    """Whether @skip or @include has a variable somewhere in ``selections``."""
+    waiting = [selections]
+    while waiting:
+        for node in waiting.pop().selections:
+            arguments = [one for directive in node.directives for one in directive.arguments]
+            if any(isinstance(argument.value, VariableNode) for argument in arguments):
+                return True
+            nested = getattr(node, "selection_set", None)
+            if nested is not None:
+                waiting.append(nested)
+    return False

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header, parse_options_header
 
+from app.domain.values.unchanging import unchanging
 from app.graphql.server.bodies import NO_PERSISTED_QUERIES, BadRequest, read_body, read_json
 from app.graphql.server.multipart import read_multipart
 from app.web.request_bodies import encoding_problem
@@ -30,7 +31,7 @@ _PARAMETERS = frozenset(("query", "variables", "operationName", "extensions"))
 _MAX_PARAMETERS = 100
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Entry:
     """One operation to execute; not validated yet. With ``read_only`` it can't be a mutation."""
 
@@ -40,7 +41,7 @@ class Entry:
     read_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Request:
     """Read a body's operations; a malformed entry of a batch becomes its refusal."""
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -15,6 +15,7 @@ from app.domain.shop.settings import admits
 from app.domain.shop.traffic import traffic_kind
 from app.domain.values.errors import TokenFault, TokenRejected, TooManyRequests, TrafficClosed
 from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.unchanging import unchanging
 from app.graphql.context import RequestContext
 from app.graphql.password_limit import LimitedHasher
 from app.graphql.server.bodies import BadRequest
@@ -47,7 +48,7 @@ _UNIDENTIFIED = (DatabaseUnavailable, TooManyRequests)
 _INTROSPECTION_BYTES = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Plan:
     """An entry that will be executed: it is valid and within the limits."""
 

@@ -1,7 +1,6 @@
 """The encoded result of one operation: a response, or a part of a batch's response."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
@@ -10,6 +9,7 @@ from graphql import GraphQLError
 
 from app.domain.values.errors import TokenRejected, TooManyRequests
 from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.unchanging import unchanging
 from app.graphql.errors import (
     REQUEST_ERROR,
     Description,
@@ -25,7 +25,7 @@ from app.ports import Ports
 from app.web.http_request import OperationOutcome, OperationRun, current_request
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Outcome:
     """The result of one operation; ``rejects_credential`` marks a rejected token.
 

@@ -17,6 +17,7 @@ from app.domain.sign_in.devices import SignedIn
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
+from app.domain.values.unchanging import unchanging
 from app.graphql.connections import connection_arguments, page_request
 from app.graphql.context import RequestContext
 from app.graphql.metadata_fields import ObjectWithMetadata
@@ -26,7 +27,7 @@ from app.services.sign_in.own_sessions import list_sessions
 _ADDRESS = "app.graphql.types.addresses.Address"
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class _UserPermission:
     """A permission, and who holds it."""
 

@@ -21,6 +21,7 @@ from app.domain.shop.settings import (
     lacks_second_factor,
     removes_staff_rights,
 )
+from app.domain.values.unchanging import unchanging
 from app.models import (
     ExternalIdentityRecord,
     GroupMemberRecord,
@@ -57,7 +58,7 @@ class ExtensionApp:
     granted: frozenset[Permission]
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class LiveSession:
     """A live session and its user with all permissions, before the login mode applies.
 

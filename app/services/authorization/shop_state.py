@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import Select, select
 
 from app.domain.shop.settings import PasswordLoginMode, PublicShop, Switches
+from app.domain.values.unchanging import unchanging
 from app.models import ShopRecord
 from app.models.shop import SHOP_ID
 from app.ports import NamedRow, Ports
@@ -38,7 +39,7 @@ class ShopState:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Lookup(Generic[Found]):
     """What a statement of the hot path read: the shop, and what was looked for."""
 

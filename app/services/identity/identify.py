@@ -1,7 +1,5 @@
 """Turn a credential into an ``Actor``."""
 
-from dataclasses import dataclass
-
 from app.domain.accounts.users import User
 from app.domain.apps.app_tokens import digest_of, is_app_token, last_four
 from app.domain.authorization.actor import Actor, ActorKind, anonymous
@@ -10,6 +8,7 @@ from app.domain.sign_in.sign_in_events import SignInMethod, SignInReason, SignIn
 from app.domain.sign_in.tokens import is_access, is_loopback_issuer
 from app.domain.single_sign_on.provider_tokens import claimed_issuer
 from app.domain.values.errors import TokenFault, TokenRejected
+from app.domain.values.unchanging import unchanging
 from app.ports import Ports
 from app.ports.provider_cache import CachedProviderToken
 from app.services.authorization.app_rights import FoundApp, find_app
@@ -26,7 +25,7 @@ from app.services.identity.provider_token_verification import (
 from app.services.sign_in_log.recording import count_refusal
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Visitor:
     """What an HTTP edge knows about a caller before any lookup.
 
@@ -40,7 +39,7 @@ class Visitor:
     issuer: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class Identity:
     """The caller, and the shop as it stood in the same read.
 

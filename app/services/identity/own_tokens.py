@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic
 
 from app.domain.sign_in.tokens import Claims, TokenType, check_claims, read_claims
 from app.domain.values.errors import TokenFault, TokenRejected
+from app.domain.values.unchanging import unchanging
 from app.ports import Ports
 from app.ports.process_cache import CachedKeyRing, VerifiedToken
 from app.services.authorization.app_rights import find_extension
@@ -16,7 +16,7 @@ from app.services.authorization.shop_state import Found, Lookup, ShopState
 from app.services.keys.ring import ring
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class VerifiedOwnToken(Generic[Found]):
     """A good token, the shop as it stood when its session was looked for, and what was found."""
 

@@ -1,9 +1,8 @@
 """Runs one operation of a valid document."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from graphene.types.resolver import get_default_resolver
 from graphql import (
@@ -31,6 +30,7 @@ from typing_extensions import override
 
 from app.domain.values.errors import TokenFault, TokenRejected, TooManyRequests, TrafficClosed
 from app.domain.values.installation_errors import DatabaseUnavailable
+from app.domain.values.unchanging import unchanging
 from app.graphql.context import RequestContext
 from app.graphql.server.operations import Operation
 from app.graphql.server.schema_fields import field_of
@@ -48,7 +48,7 @@ class Unservable(Exception):
     """A resolver gave what its field's type cannot express: our fault, never the client's."""
 
 
-@dataclass(frozen=True, slots=True)
+@unchanging
 class _Selected:
     """A field that a place in the document selects, the same for all objects at that place.
 
@@ -74,19 +74,30 @@ class Executor(ExecutionContext):
 
     readmit: Readmit | None = None
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self._selections: dict[tuple[int, int], tuple[object, Sequence[_Selected]]] = {}
+    def run(self, operation: Operation, root: object) -> dict[str, Any]:
+        """Return the data of ``operation``; raises ``GraphQLError`` if a field can't be null."""
+        # What variables decide is collected for this execution alone.
+        self._selections = {} if operation.is_conditional else operation.selections
+        key = id(operation.root_type), id(operation.node)
+        found = self._selections.get(key)
+        if found is None:
+            selected = _select(operation.root_type, self._collect_root_fields(operation))
+            found = self._selections[key] = operation.node, selected
+        execute = self._execute_serially if operation.is_mutation else self._execute
+        return execute(operation.root_type, root, None, found[1])
 
-    @override
-    def execute_fields(
-        self,
-        parent_type: GraphQLObjectType,
-        source_value: Any,
-        path: Path | None,
-        fields: dict[str, list[FieldNode]],
-    ) -> dict[str, Any]:
-        return self._execute(parent_type, source_value, path, _select(parent_type, fields))
+    def _collect_root_fields(self, operation: Operation) -> dict[str, list[FieldNode]]:
+        try:
+            return collect_fields(
+                self.schema,
+                self.fragments,
+                self.variable_values,
+                operation.root_type,
+                operation.node.selection_set,
+            )
+        except RecursionError:
+            message = "Selections are nested too deeply."
+        raise GraphQLError(message, operation.node)
 
     @override
     def complete_object_value(
@@ -125,16 +136,17 @@ class Executor(ExecutionContext):
             data[name] = value
         return data
 
-    @override
-    def execute_fields_serially(
+    def _execute_serially(
         self,
         parent_type: GraphQLObjectType,
-        source_value: Any,
+        source: Any,
         path: Path | None,
-        fields: dict[str, list[FieldNode]],
+        selection: Sequence[_Selected],
     ) -> dict[str, Any]:
+        """Return the selected fields of a mutation, whose caller is read again between them."""
         data: dict[str, Any] = {}
-        for name, nodes in fields.items():
+        for selected in selection:
+            name, nodes = selected.name, selected.nodes
             field_path = Path(path, name, parent_type.name)
             try:
                 if data and self.readmit is not None:
@@ -143,7 +155,7 @@ class Executor(ExecutionContext):
                 self._fail(refusal, parent_type, nodes, field_path)
                 data[name] = None
             else:
-                data[name] = self.execute_field(parent_type, source_value, nodes, field_path)
+                data[name] = self.execute_field(parent_type, source, nodes, field_path)
         return data
 
     @override
@@ -275,8 +287,7 @@ def execute(
     )
     executor.readmit = readmit
     try:
-        # Nothing is ever awaited here, so what comes back is the data itself.
-        data = cast("Data", executor.execute_operation(operation.node, root))
+        data = executor.run(operation, root)
     except GraphQLError as error:
         collected.add(error, None)
         return None, [*collected.errors, *_field_errors(context)]
