@@ -21,7 +21,6 @@ from app.web.translation import text
 
 OPEN_WITHOUT = (
     "console.account.",
-    "console.account_actions.",
     "console.creations.",
     "console.passkeys.",
     "console.passwords.",

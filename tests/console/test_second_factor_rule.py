@@ -94,6 +94,8 @@ def test_account_with_a_second_factor_is_not_reminded(
         ("/console/", "GET"),
         (PAGE, "GET"),
         ("/console/staff/", "GET"),
+        ("/console/people/1", "GET"),
+        ("/console/people/1/deactivate", "POST"),
         ("/console/search/?q=a", "GET"),
         ("/console/no-such-page", "GET"),
         ("/console/settings/shop", "POST"),

@@ -336,6 +336,7 @@ def test_awkward_people_are_imported_as_far_as_they_fit(
     for key, values in enumerate(odd, 1):
         platform.add("account_user", **{"id": key, "email": f"p{key}@example.com", **values})
     platform.run("UPDATE account_user SET date_joined = 'infinity' WHERE id = 8")
+    platform.run("UPDATE account_user SET date_joined = '9999-12-31 23:59+00' WHERE id = 7")
 
     report = import_platform(target, platform)
 
@@ -345,6 +346,7 @@ def test_awkward_people_are_imported_as_far_as_they_fit(
         (4, "METADATA_INVALID", "LEFT_OUT"),
         (5, "LANGUAGE_UNKNOWN", "CHANGED"),
         (6, "CUSTOMER_WITH_PERMISSIONS", "LEFT_OUT"),
+        (7, "DATE_MISSING", "CHANGED"),
         (8, "DATE_MISSING", "CHANGED"),
     ]
     users = _users(target)

@@ -9,6 +9,7 @@ from app.domain.apps.apps import AppType
 from app.domain.authorization.permissions import Permission
 from app.domain.imports.apps import AppSurroundings, convert_app, convert_token
 from app.domain.imports.findings import Outcome
+from app.domain.imports.fitting import LONG_AGO
 
 CREATED = datetime(2021, 2, 3, tzinfo=UTC)
 APP: Mapping[str, object] = {
@@ -60,6 +61,7 @@ def test_app_without_awkward_values_has_no_findings() -> None:
         ("name", "Par\ncel\u200b", "name", "Par cel", "CHARACTERS_NOT_ALLOWED", Outcome.CHANGED),
         ("name", " ", "name", "App 7", "NAME_EMPTY", Outcome.CHANGED),
         ("is_installed", False, "is_active", False, "APP_NOT_INSTALLED", Outcome.DISABLED),
+        ("created_at", None, "created_at", LONG_AGO, "DATE_MISSING", Outcome.CHANGED),
         ("type", "other", "type", AppType.LOCAL, "APP_TYPE_UNKNOWN", Outcome.CHANGED),
         ("about_app", "x" * 20_001, "about", "x" * 20_000, "TOO_LONG", Outcome.CHANGED),
         ("about_app", "a\u202eb", "about", "ab", "CHARACTERS_NOT_ALLOWED", Outcome.CHANGED),
