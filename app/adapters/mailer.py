@@ -151,6 +151,7 @@ class SmtpMailer:
             server.ehlo_or_helo_if_needed()
             if not self._tls and server.has_extn("starttls"):
                 server.starttls(context=context)
+                server.ehlo_or_helo_if_needed()  # what it offers now can be more
             if self._user:
                 self._login(server)
             yield server

@@ -365,6 +365,18 @@ def test_mail_is_sent_encrypted(
     assert mailbox.encrypted == [True]
 
 
+def test_local_part_beyond_ascii_is_reached_after_starttls(tmp_path: Path) -> None:
+    authority, chain = certificate_for(tmp_path, "localhost")
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(chain)
+    with smtp_server(tls=tls) as (mailbox, host):
+        url = f"smtp://{host.replace('127.0.0.1', 'localhost')}"
+        company = TrustedAuthorities(additional=str(authority))
+        SmtpMailer(url, "noreply@example.com", company).send(_rendered("josé@example.com"))
+
+    assert mailbox.recipients == ["josé@example.com"]
+
+
 def test_operators_own_authority_is_trusted(tmp_path: Path) -> None:
     authority, chain = certificate_for(tmp_path, "localhost")
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

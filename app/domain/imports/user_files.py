@@ -7,6 +7,7 @@ first line.
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -250,8 +251,10 @@ class _Members(dict[str, object]):
 
     def __init__(self, pairs: list[tuple[str, object]]) -> None:
         super().__init__(pairs)
-        names = [name for name, _ in pairs]
-        self.repeated = next((name for name in names if names.count(name) > 1), None)
+        self.repeated: str | None = None
+        if len(self) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            self.repeated = counts.most_common(1)[0][0]
 
 
 def _require_json_lines(file: _File, line: Line, *, is_first: bool) -> None:
