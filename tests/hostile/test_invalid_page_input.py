@@ -146,7 +146,7 @@ class Walker:
     def routes(self) -> list[tuple[str, Rule, str]]:
         """Every route by each of its methods, with a path that it answers."""
         return [
-            (method, rule, _good_path(self._app, rule))
+            (method, rule, good_path(self._app, rule))
             for rule in self._app.url_map.iter_rules()
             for method in sorted({"GET", "POST"} & set(rule.methods or ()))
             if rule.endpoint != _LEAVE
@@ -217,7 +217,7 @@ def _path_with(rule: Rule, path: str, place: int, value: str) -> str:
     return "/".join(parts)
 
 
-def _good_path(app: Flask, rule: Rule) -> str:
+def good_path(app: Flask, rule: Rule) -> str:
     group = rule.endpoint.split(".")[1] if "." in rule.endpoint else ""
     values = {name: SAMPLES.get(name, KEYS.get(group, 1)) for name in rule.arguments}
     return app.url_map.bind("localhost").build(rule.endpoint, values)
