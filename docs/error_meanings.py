@@ -163,7 +163,7 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "Correct the manifest.",
         ),
         "INVALID_PERMISSION": (
-            "A permission doesn't exist, or apps can't have it (`MANAGE_APPS`).",
+            "A permission doesn't exist, or the app itself doesn't have it.",
             "Leave it out.",
         ),
         "INVALID_STATUS": (
@@ -180,7 +180,7 @@ CODES: Mapping[str, Mapping[str, Meaning]] = {
             "Ask someone who has them, such as a superuser.",
         ),
         "OUT_OF_SCOPE_PERMISSION": (
-            "The caller would grant permissions that they lack.",
+            "The caller would grant permissions that they lack, or an app MANAGE_APPS.",
             "Leave out the permissions in `permissions`.",
         ),
         "UNSUPPORTED_SALEOR_VERSION": (

@@ -131,7 +131,7 @@ def test_failed_installation_can_be_deleted(api: ApiClient, manager: str, ports:
         ({"manifestUrl": "nope"}, ("manifestUrl", "INVALID_URL_FORMAT")),
         ({"manifestUrl": "javascript:x"}, ("manifestUrl", "INVALID_URL_FORMAT")),
         ({"permissions": ["MANAGE_TAXES"]}, ("permissions", "OUT_OF_SCOPE_PERMISSION")),
-        ({"permissions": ["MANAGE_APPS"]}, ("permissions", "INVALID_PERMISSION")),
+        ({"permissions": ["MANAGE_APPS"]}, ("permissions", "OUT_OF_SCOPE_PERMISSION")),
     ],
 )
 def test_invalid_input_is_reported_at_once(
@@ -165,6 +165,8 @@ def test_manifest_is_shown_before_anything_is_installed(api: ApiClient, manager:
         "POPUP",
         {},
     )
+    assert extension["url"] == f"{manifest['appUrl'].rstrip('/')}/edit"
+    assert extension["url"].startswith("http://")
     [webhook] = manifest["webhooks"]
     assert (webhook["asyncEvents"], webhook["syncEvents"]) == (["STAFF_CREATED"], [])
 

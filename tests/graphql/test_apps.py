@@ -91,7 +91,14 @@ def test_missing_permission_is_named(api: ApiClient, manager: str) -> None:
     input_ = {"name": "x", "permissions": ["MANAGE_ORDERS", "MANAGE_TAXES", "MANAGE_APPS"]}
     [beyond, never] = api.run(CREATE, manager, input=input_)["errors"]
     assert (beyond["code"], beyond["permissions"]) == ("OUT_OF_SCOPE_PERMISSION", ["MANAGE_TAXES"])
-    assert (never["code"], never["permissions"]) == ("INVALID_PERMISSION", ["MANAGE_APPS"])
+    assert (never["code"], never["permissions"]) == ("OUT_OF_SCOPE_PERMISSION", ["MANAGE_APPS"])
+
+
+def test_app_without_an_identifier_has_its_global_id(api: ApiClient, manager: str) -> None:
+    made = api.run(CREATE, manager, input={"name": "Warehouse"})["app"]
+    assert made["identifier"] == made["id"]
+    named = api.run(UPDATE, manager, id=made["id"], input={"identifier": "a.b"})["app"]
+    assert named["identifier"] == "a.b"
 
 
 def test_null_leaves_a_field_unchanged(api: ApiClient, manager: str, ports: Ports) -> None:

@@ -136,6 +136,37 @@ def test_empty_texts_count_as_none(api: ApiClient, owner: tuple[int, str]) -> No
     assert [webhook[name] for name in ("name", "subscriptionQuery", "secretKey")] == [None] * 3
 
 
+@pytest.mark.parametrize(
+    ("events", "field"),
+    [
+        ({"asyncEvents": ["CATEGORY_CREATED"]}, "asyncEvents"),
+        ({"asyncEvents": ["PRODUCT_CREATED", "NOTIFY_USER"]}, "asyncEvents"),
+        ({"events": ["OBSERVABILITY"]}, "events"),
+        ({"events": ["TRANSACTION_INITIALIZE_SESSION"]}, "events"),
+        ({"syncEvents": ["PAYMENT_AUTHORIZE"]}, "syncEvents"),
+        ({"query": QUERY, "asyncEvents": ["SALE_TOGGLE"]}, "asyncEvents"),
+    ],
+)
+def test_events_that_are_never_sent_are_invalid(
+    api: ApiClient, ports: Ports, owner: tuple[int, str], events: dict[str, object], field: str
+) -> None:
+    key = to_global_id("Webhook", make_webhook(ports, owner[0]))
+    created = api.run(CREATE, owner[1], input={"targetUrl": TARGET, **events})
+    assert problems(created) == [(field, "INVALID")]
+    assert problems(api.run(UPDATE, owner[1], id=key, input=events)) == [(field, "INVALID")]
+    assert api.code(CREATE, None, input={"targetUrl": TARGET, **events}) == "PermissionDenied"
+
+
+def test_sent_events_are_read_back(api: ApiClient, owner: tuple[int, str]) -> None:
+    given = {"targetUrl": TARGET, "asyncEvents": ["PRODUCT_CREATED", "PRODUCT_DELETED"]}
+    webhook = api.run(CREATE, owner[1], input=given)["webhook"]
+    assert webhook["asyncEvents"] == [
+        {"eventType": "PRODUCT_CREATED"},
+        {"eventType": "PRODUCT_DELETED"},
+    ]
+    assert webhook["customHeaders"] == "{}"
+
+
 def test_absent_fields_keep_their_values(
     api: ApiClient, ports: Ports, owner: tuple[int, str]
 ) -> None:

@@ -3,7 +3,8 @@
 import ast
 
 from app.domain.events import EVENTS
-from app.domain.events.event import EventType
+from app.domain.events.event import EventType, UnsentEvent
+from app.domain.webhooks.webhooks import SyncEvent
 from app.graphql.schema import schema
 from tests.house.sources import application
 
@@ -23,9 +24,19 @@ def test_no_other_file_of_the_application_spells_an_events_name() -> None:
 
 
 def test_api_offers_exactly_the_listed_events() -> None:
-    types = schema.graphql_schema.type_map
-    for name in ("WebhookEventTypeAsyncEnum", "WebhookEventTypeEnum"):
-        assert list(types[name].to_kwargs()["values"]) == [event.value for event in EventType]
+    asynchronous = [event.value for event in (*EventType, *UnsentEvent)]
+    synchronous = [event.value for event in SyncEvent]
+    assert offered("WebhookEventTypeAsyncEnum") == asynchronous
+    assert offered("WebhookEventTypeSyncEnum") == synchronous
+    assert offered("WebhookEventTypeEnum") == [*asynchronous, *synchronous]
+
+
+def test_no_event_is_both_sent_and_unsent() -> None:
+    assert not {*EventType} & {*UnsentEvent}
+
+
+def offered(name: str) -> list[str]:
+    return list(schema.graphql_schema.type_map[name].to_kwargs()["values"])
 
 
 def test_each_listed_event_has_its_class() -> None:

@@ -93,7 +93,9 @@ def grantable_problem(
     if Permission.MANAGE_APPS not in permissions:
         return None
     message = "Apps can't have MANAGE_APPS."
-    return Problem("INVALID_PERMISSION", message, field, permissions=(Permission.MANAGE_APPS,))
+    return Problem(
+        "OUT_OF_SCOPE_PERMISSION", message, field, permissions=(Permission.MANAGE_APPS,)
+    )
 
 
 def token_permissions(

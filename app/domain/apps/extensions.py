@@ -40,9 +40,14 @@ class Extension:
     @property
     def address(self) -> str:
         """``url``, a path taken relative to ``appUrl`` unless the dashboard does that itself."""
-        if self.target == APP_PAGE or not is_path(self.url):
-            return self.url
-        return below(self.app.app_url, self.url)
+        return extension_address(self.url, self.target, self.app.app_url)
+
+
+def extension_address(url: str, target: str, app_url: str) -> str:
+    """Return the URL that an extension of the app at ``app_url`` opens."""
+    if target == APP_PAGE or not is_path(url):
+        return url
+    return below(app_url, url)
 
 
 def extension_claims(app: App, user_permissions: frozenset[Permission]) -> dict[str, object]:

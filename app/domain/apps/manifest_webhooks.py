@@ -4,9 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.apps.manifest_fields import Identifiers, Members, unknown_names
-from app.domain.events import EventType
+from app.domain.events import EventType, UnsentEvent
 from app.domain.values.errors import Problem
-from app.domain.webhooks.webhooks import headers_problem, sync_events_problem
+from app.domain.webhooks.webhooks import (
+    headers_problem,
+    sync_events_problem,
+    unsent_events_problem,
+)
 
 MAX_WEBHOOKS = 100
 
@@ -60,7 +64,11 @@ def _read(part: Members, identifiers: Identifiers) -> ManifestWebhook:
 
 def _events(part: Members) -> tuple[EventType, ...]:
     names = part.names("asyncEvents")
-    unknown = unknown_names(names, EventType.__members__, max_length=80)
+    problem = unsent_events_problem(name for name in names if name in UnsentEvent.__members__)
+    if problem is not None:
+        part.add("asyncEvents", problem)
+    known = {*EventType.__members__, *UnsentEvent.__members__}
+    unknown = unknown_names(names, known, max_length=80)
     if unknown:
         part.add("asyncEvents", _unknown_events(unknown))
     return tuple(event for event in EventType if event.value in names)

@@ -30,7 +30,9 @@ from app.domain.events.event import (
     Event,
     EventType,
     LinkRequested,
+    UnsentEvent,
     default_query,
+    event_named,
 )
 from app.domain.events.orders import (
     OrderCancelled,
@@ -95,7 +97,9 @@ __all__ = [
     "StaffDeleted",
     "StaffSetPasswordRequested",
     "StaffUpdated",
+    "UnsentEvent",
     "default_query",
+    "event_named",
 ]
 
 EVENTS: Mapping[EventType, type[Event]] = MappingProxyType(

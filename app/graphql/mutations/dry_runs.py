@@ -1,11 +1,12 @@
 """Dry runs of webhooks, and sending an event by hand."""
 
 import json
+from enum import StrEnum
 
 import graphene
 from graphql import GraphQLResolveInfo
 
-from app.domain.events import EventType
+from app.domain.events import event_named
 from app.graphql.context import RequestContext
 from app.graphql.mutations.payloads import MutationPayload, answers, errors_of
 from app.services.deliveries.dry_runs import dry_run_webhook, trigger_webhook
@@ -76,8 +77,14 @@ class DryRunMutations(graphene.ObjectType):
         info: GraphQLResolveInfo,
         webhook_id: str,
         object_id: str | None = None,
-        event: EventType | None = None,
+        event: StrEnum | None = None,
     ) -> WebhookTrigger:
         context: RequestContext = info.context
-        delivery = trigger_webhook(context.ports, context.actor, webhook_id, object_id, event)
+        delivery = trigger_webhook(
+            context.ports,
+            context.actor,
+            webhook_id,
+            object_id,
+            None if event is None else event_named(event.value),
+        )
         return WebhookTrigger(delivery=delivery)

@@ -1,12 +1,15 @@
 """Making, changing and deleting webhooks."""
 
 import json
+from collections.abc import Iterable
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
+from app.domain.events import EventType
 from app.domain.values.errors import Problem, Refused
 from app.domain.values.ranges import in_utc
 from app.domain.values.unset import ABSENT
@@ -239,17 +242,30 @@ def _webhook_input(fields: dict[str, Any]) -> WebhookInput:
     """What was sent; null counts as left out."""
     sent = {name: value for name, value in fields.items() if value is not None}
     events = sent.get("async_events", sent.get("events"))
+    unsent = {
+        argument: tuple(
+            event.value for event in sent[name] if event.value not in EventType.__members__
+        )
+        for name, argument in (("events", "events"), ("async_events", "asyncEvents"))
+        if name in sent
+    }
     return WebhookInput(
         name=sent.get("name", ABSENT),
         identifier=sent.get("identifier", ABSENT),
         target_url=sent.get("target_url", ABSENT),
-        events=ABSENT if events is None else tuple(dict.fromkeys(events)),
+        events=ABSENT if events is None else _sent_events(events),
+        unsent_events=unsent,
         sync_events=tuple(event.value for event in sent.get("sync_events", ())),
         is_active=sent.get("is_active", ABSENT),
         query=sent.get("query", ABSENT),
         custom_headers=_headers(sent["custom_headers"]) if "custom_headers" in sent else ABSENT,
         secret_key=sent.get("secret_key", ABSENT),
     )
+
+
+def _sent_events(events: Iterable[StrEnum]) -> tuple[EventType, ...]:
+    names = dict.fromkeys(event.value for event in events)
+    return tuple(EventType(name) for name in names if name in EventType.__members__)
 
 
 def _headers(value: object) -> dict[str, object]:

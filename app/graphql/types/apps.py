@@ -62,7 +62,9 @@ class App(graphene.ObjectType):
         interfaces = (ObjectWithMetadata,)
 
     id = graphene.NonNull(graphene.ID)
-    identifier = graphene.String(description="The `id` in the app's manifest.")
+    identifier = graphene.String(
+        description="The `id` in the app's manifest; the global ID of an app without one."
+    )
     permissions = _PERMISSIONS
     created = graphene.DateTime()
     is_active = graphene.Boolean()
@@ -95,8 +97,8 @@ class App(graphene.ObjectType):
     def resolve_id(self: domain.App, _info: GraphQLResolveInfo) -> str:
         return to_global_id("App", self.id)
 
-    def resolve_identifier(self: domain.App, _info: GraphQLResolveInfo) -> str | None:
-        return self.identifier or None
+    def resolve_identifier(self: domain.App, _info: GraphQLResolveInfo) -> str:
+        return self.identifier or to_global_id("App", self.id)
 
     def resolve_permissions(self: domain.App, _info: GraphQLResolveInfo) -> tuple[Permission, ...]:
         return in_order(self.permissions)

@@ -1,11 +1,13 @@
 """Manifests: what apps say of themselves before they are installed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.apps import manifests as domain
+from app.domain.apps.extensions import extension_address
 from app.domain.apps.manifest_extensions import ManifestExtension
 from app.domain.apps.manifest_webhooks import ManifestWebhook
 from app.domain.authorization.permissions import Permission, in_order
@@ -20,7 +22,7 @@ class AppManifestExtension(graphene.ObjectType):
 
     permissions = graphene.NonNull(graphene.List(graphene.NonNull(_PERMISSION)))
     label = graphene.NonNull(graphene.String)
-    url = graphene.NonNull(graphene.String)
+    url = graphene.NonNull(graphene.String, description="The URL to open.")
     mount_name = graphene.NonNull(graphene.String)
     target_name = graphene.NonNull(graphene.String)
     settings = graphene.NonNull("app.graphql.types.json.JSON")
@@ -89,6 +91,14 @@ class Manifest(graphene.ObjectType):
     webhooks = graphene.NonNull(graphene.List(graphene.NonNull(AppManifestWebhook)))
     audience = graphene.String()
     author = graphene.String()
+
+    def resolve_extensions(
+        self: domain.Manifest, _info: GraphQLResolveInfo
+    ) -> list[ManifestExtension]:
+        return [
+            replace(one, url=extension_address(one.url, one.target, self.app_url))
+            for one in self.extensions
+        ]
 
     def resolve_about(self: domain.Manifest, _info: GraphQLResolveInfo) -> str | None:
         return self.about or None

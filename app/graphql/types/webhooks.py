@@ -1,12 +1,13 @@
 """Webhooks and their events."""
 
+from enum import StrEnum
 from typing import Any
 
 import graphene
 from graphql import GraphQLResolveInfo
 
 from app.domain.deliveries.deliveries import EventDelivery
-from app.domain.events import EVENTS, EventType
+from app.domain.events import EVENTS, EventType, UnsentEvent
 from app.domain.values.ids import to_global_id
 from app.domain.values.pages import Page
 from app.domain.webhooks import webhooks as domain
@@ -21,27 +22,36 @@ EventDeliveryCountableConnection = make_connection(
 )
 
 
-def _description(event: EventType | None) -> str:
+_NEVER_SENT = "Kept for compatibility; never sent."
+
+
+def _description(event: StrEnum | None) -> str:
     if event is None:
-        return "Events webhooks can subscribe to."
-    if event is EventType.ANY_EVENTS:
+        return "Events. Webhooks can subscribe to those that are sent."
+    if event.value == EventType.ANY_EVENTS.value:
         return domain.ALL_EVENTS_DESCRIPTION
-    return EVENTS[event].description
+    if event.value not in EventType.__members__:
+        return _NEVER_SENT
+    return EVENTS[EventType(event.value)].description
 
 
-WebhookEventTypeAsyncEnum = graphene.Enum.from_enum(
-    EventType, name="WebhookEventTypeAsyncEnum", description=_description
-)
-WebhookEventTypeEnum = graphene.Enum.from_enum(
-    EventType, name="WebhookEventTypeEnum", description=_description
-)
+def _enum(name: str, *kinds: type[StrEnum]) -> Any:
+    """Return the enum of all names of ``kinds``; a resolver gets its members, which are texts."""
+    names = {event.name: event.value for kind in kinds for event in kind}
+    return graphene.Enum.from_enum(
+        StrEnum(name, names),
+        name=name,
+        description=_description,
+    )
+
+
+WebhookEventTypeAsyncEnum = _enum("WebhookEventTypeAsyncEnum", EventType, UnsentEvent)
+WebhookEventTypeEnum = _enum("WebhookEventTypeEnum", EventType, UnsentEvent, domain.SyncEvent)
 WebhookEventTypeSyncEnum = graphene.Enum.from_enum(
     domain.SyncEvent,
     name="WebhookEventTypeSyncEnum",
     description=lambda value: (
-        "Kept for compatibility; never sent."
-        if value
-        else "Synchronous events. Webhooks can't subscribe to them."
+        _NEVER_SENT if value else "Synchronous events. Webhooks can't subscribe to them."
     ),
 )
 
@@ -150,10 +160,8 @@ class Webhook(graphene.ObjectType):
     def resolve_subscription_query(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
         return self.query or None
 
-    def resolve_custom_headers(
-        self: domain.Webhook, _info: GraphQLResolveInfo
-    ) -> dict[str, str] | None:
-        return dict(self.custom_headers) or None
+    def resolve_custom_headers(self: domain.Webhook, _info: GraphQLResolveInfo) -> dict[str, str]:
+        return dict(self.custom_headers)
 
     def resolve_secret_key(self: domain.Webhook, _info: GraphQLResolveInfo) -> str | None:
         return self.reveal() or None

@@ -65,8 +65,8 @@ def create_app(ports: Ports, actor: Actor, new: NewApp) -> CreatedApp:
     """Make an app and its first token (`appCreate`).
 
     Refuses REQUIRED and INVALID on ``name``, INVALID and UNIQUE on ``identifier``,
-    OUT_OF_SCOPE_PERMISSION on ``permissions`` for what the caller does not hold,
-    INVALID_PERMISSION for MANAGE_APPS, which no app can hold.
+    OUT_OF_SCOPE_PERMISSION on ``permissions`` for what the caller does not hold, and for
+    MANAGE_APPS, which no app can hold.
     """
     name, identifier = new.name.strip(), new.identifier.strip()
     _check(actor, name, identifier, new.permissions)

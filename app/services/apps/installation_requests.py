@@ -39,7 +39,7 @@ def install_app(ports: Ports, actor: Actor, request: InstallationRequest) -> Ins
     """Request an installation (`appInstall`); the worker runs it.
 
     Refuses REQUIRED and INVALID on ``appName``, INVALID_URL_FORMAT on ``manifestUrl``,
-    OUT_OF_SCOPE_PERMISSION and INVALID_PERMISSION on ``permissions``. Later failures are stored in
+    OUT_OF_SCOPE_PERMISSION on ``permissions``. Later failures are stored in
     the installation, which is then FAILED.
     """
     name = request.app_name.strip()

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from app.domain.authorization.actor import Actor, ActorKind
 from app.domain.deliveries.deliveries import EventDelivery
-from app.domain.events import Event, EventType
+from app.domain.events import Event, EventType, UnsentEvent
 from app.domain.events.occurrence import Occurrence
 from app.domain.values.errors import PermissionDenied, Problem, Refused
 from app.domain.values.ids import key_of
@@ -75,7 +75,7 @@ def trigger_webhook(
     actor: Actor,
     webhook_id: str,
     object_id: str | None = None,
-    event: EventType | None = None,
+    event: EventType | UnsentEvent | None = None,
 ) -> EventDelivery:
     """Send a webhook's payload of that object once more (`webhookTrigger`), as its app sees it.
 
@@ -120,7 +120,7 @@ def _kinds(ports: Ports, query: str) -> Kinds:
         ) from None
 
 
-def _only(kinds: Kinds, event: EventType) -> Kinds:
+def _only(kinds: Kinds, event: EventType | UnsentEvent) -> Kinds:
     chosen = [kind for kind in kinds if kind.type is event]
     if not chosen:
         message = "The query doesn't subscribe to {event}, but to {subscribed}."

@@ -23,6 +23,7 @@ from app.domain.webhooks.webhooks import (
     headers_problem,
     query_problem,
     sync_events_problem,
+    unsent_events_problem,
 )
 from app.models import DeliveryRecord, WebhookRecord
 from app.ports import Ports
@@ -46,7 +47,8 @@ class WebhookInput:
     """The input of a webhook; absent fields stay.
 
     An empty name or secret counts as none; an empty query, too, and changes nothing. ``events``
-    count only without a query, which names its own.
+    count only without a query, which names its own. ``unsent_events`` are names of Saleor's that
+    this service doesn't send, by the argument that has them: they are refused.
     """
 
     name: str | Absent = ABSENT
@@ -54,6 +56,7 @@ class WebhookInput:
     target_url: str | Absent = ABSENT
     events: tuple[EventType, ...] | Absent = ABSENT
     sync_events: tuple[str, ...] = ()
+    unsent_events: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_active: bool | Absent = ABSENT
     query: str | Absent = ABSENT
     custom_headers: Mapping[str, object] | Absent = field(default=ABSENT, repr=False)
@@ -238,6 +241,7 @@ def _applied(
         line_problem(present(input_.secret_key, ""), "secretKey", max_length=_MAX_SECRET_LENGTH),
         query_problem(after.query),
         sync_events_problem(input_.sync_events),
+        *(unsent_events_problem(names, name) for name, names in input_.unsent_events.items()),
         headers_problem(headers),
     ]
     refuse_any(*problems)

@@ -30,7 +30,7 @@ def test_app_cannot_have_manage_apps() -> None:
     assert grantable_problem(ALL_PERMISSIONS - {APPS}) is None
     problem = grantable_problem([ORDERS, APPS])
     assert problem is not None
-    assert (problem.code, problem.field) == ("INVALID_PERMISSION", "permissions")
+    assert (problem.code, problem.field) == ("OUT_OF_SCOPE_PERMISSION", "permissions")
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_permissions_are_a_list_of_names(value: object) -> None:
 
 def test_manifest_cannot_request_manage_apps() -> None:
     assert refused(document(permissions=["MANAGE_APPS"])) == [
-        ("permissions", "INVALID_PERMISSION")
+        ("permissions", "OUT_OF_SCOPE_PERMISSION")
     ]
 
 

@@ -64,7 +64,7 @@ def test_app_cannot_get_permissions_that_its_creator_lacks(ports: Ports) -> None
 def test_no_app_can_hold_manage_apps(ports: Ports) -> None:
     with pytest.raises(Refused) as refused:
         create_app(ports, OPERATOR, NewApp("Warehouse", frozenset({APPS})))
-    assert codes(refused) == [("permissions", "INVALID_PERMISSION")]
+    assert codes(refused) == [("permissions", "OUT_OF_SCOPE_PERMISSION")]
 
 
 @pytest.mark.parametrize(

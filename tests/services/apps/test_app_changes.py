@@ -86,7 +86,7 @@ def test_unchanged_values_are_no_change(ports: Ports) -> None:
             AppChange(permissions=frozenset({Permission.MANAGE_TAXES})),
             [("permissions", "OUT_OF_SCOPE_PERMISSION")],
         ),
-        (AppChange(permissions=frozenset({APPS})), [("permissions", "INVALID_PERMISSION")]),
+        (AppChange(permissions=frozenset({APPS})), [("permissions", "OUT_OF_SCOPE_PERMISSION")]),
     ],
 )
 def test_invalid_change_is_refused_and_changes_nothing(
