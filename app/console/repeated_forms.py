@@ -9,6 +9,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from http import HTTPStatus
 from threading import BoundedSemaphore
@@ -18,6 +19,8 @@ from flask import Response, g, make_response, request, session
 from flask.json.tag import TaggedJSONSerializer
 
 from app.console.session import nobody, ports
+from app.domain.values.errors import TooManyRequests
+from app.domain.values.installation_errors import DatabaseUnavailable
 from app.services.console.submissions import (
     claim_answer,
     find_answer,
@@ -76,11 +79,16 @@ def keep_form_answer(answer: Response) -> Response:
     Refusals are for those alone: whoever sends a refused form again tries again.
     """
     key = g.pop("form_key", None)
-    if key is None:
-        return answer
+    if key is not None:
+        with suppress(DatabaseUnavailable, TooManyRequests):  # the form is answered in any case
+            _keep(key, answer)
+    return answer
+
+
+def _keep(key: str, answer: Response) -> None:
     if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR or answer.is_streamed:
         release_answer(ports(), nobody(), key)
-        return answer
+        return
     is_done = answer.status_code < HTTPStatus.BAD_REQUEST
     kept = {
         "status": answer.status_code,
@@ -95,7 +103,6 @@ def keep_form_answer(answer: Response) -> Response:
         _json.dumps(kept),
         is_repeated=is_done and request.endpoint not in _SAME_EVERY_TIME,
     )
-    return answer
 
 
 def _key() -> str:
