@@ -229,7 +229,9 @@ def test_going_back_leaves_no_session_and_no_link(
     assert fault(ports, session) is TokenFault.INVALID
     assert fault(ports, stolen) is TokenFault.INVALID, "the attacker's server may have it"
     clock.pass_(seconds=1)
-    assert who(ports, provider.access_token("boss")).actor.user_id != planted
+    assert who(ports, provider.access_token("boss")).actor.user_id == planted, "their own email"
+    assert fault(ports, session) is TokenFault.INVALID
+    assert [verified for _, _, verified in identities(ports)] == [True]
     assert who(ports, provider.access_token("victim", jti="2")).actor.is_user
 
 

@@ -232,6 +232,27 @@ SINGLE_SIGN_ON = (
         " services/single_sign_on/test_provider_permissions.py",
     ),
     Mutant(
+        "A provider whose settings wait for confirmation verifies no email",
+        "app/services/identity/provider_assertions.py",
+        "person=replace(said.person, is_verified=False)",
+        "person=said.person",
+        "hostile/test_provider_confirmation.py",
+    ),
+    Mutant(
+        "Scopes of a provider that waits grant what its changer holds",
+        "app/services/authorization/provider_limits.py",
+        "return ScopeGrant(grant.permissions & held)",
+        "return ScopeGrant(grant.permissions)",
+        "hostile/test_provider_confirmation.py",
+    ),
+    Mutant(
+        "Every client that a token names must be accepted",
+        "app/domain/single_sign_on/provider_tokens.py",
+        "if not named or not all(isinstance(name, str)",
+        "if not named or not any(isinstance(name, str)",
+        "hostile/test_accepted_clients.py",
+    ),
+    Mutant(
         "Only a verified email links an account",
         "app/services/identity/linked_accounts.py",
         "    if not person.is_verified:\n        return _TAKEN\n",
