@@ -29,7 +29,7 @@ def upgrade() -> None:
     op.add_column(_PROVIDERS, waiting)
     version = sa.Column("trust_version", sa.Integer(), server_default="0", nullable=False)
     op.add_column(_PROVIDERS, version)
-    valid_after = sa.Column("tokens_valid_after", sa.Float(), server_default="0", nullable=False)
+    valid_after = sa.Column("tokens_valid_after", sa.Double(), server_default="0", nullable=False)
     op.add_column(_PROVIDERS, valid_after)
     mark = sa.Column("waiting_mark", sa.String(64), server_default="", nullable=False)
     op.add_column(_IDENTITIES, mark)

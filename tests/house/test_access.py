@@ -38,7 +38,7 @@ def test_every_registered_use_case_exists() -> None:
 
 
 def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
-    """Signing in, links from mails, refreshing, a provider's own messages."""
+    """Signing in, links from mails, refreshing, a provider's messages, forms sent twice."""
     _public_functions()
 
     assert {
@@ -46,6 +46,10 @@ def test_only_listed_use_cases_write_without_rereading_the_caller() -> None:
     } == {
         "accounts.account_securing.secure_account",
         "accounts.account_confirmation.confirm_account",
+        "console.submissions.claim_answer",
+        "console.submissions.find_answer",
+        "console.submissions.keep_answer",
+        "console.submissions.release_answer",
         "console.console_sessions.ask_for_passkey_at_console",
         "console.console_sessions.begin_console_sign_in",
         "console.console_sessions.sign_in_to_console_with_passkey",
