@@ -178,7 +178,7 @@ def _csv_rows(
             "right."
         )
         raise refusal(message, line=first.number, file=file.name, column=twice.shown)
-    yield from _unknown(file, first.number, fields, fields)
+    yield from _unknown(file, first.number, fields)
     for row in read_csv(file.name, lines, delimiter, len(columns), columns.index("email")):
         if row.problem:
             template = "The row can't be read: {reason}."
@@ -242,7 +242,7 @@ def _json_rows(file: _File, lines: Iterable[Line]) -> Iterator[FileRow]:
             _require_people(file, found)
         new = [field for field in fields if field.name not in told]
         told.update(field.name for field in new)
-        yield from _unknown(file, line.number, new, fields)
+        yield from _unknown(file, line.number, new)
         yield _row(file, line.number, dict(zip(fields, found.values(), strict=True)))
 
 
@@ -301,20 +301,21 @@ def _repeated(fields: Iterable[_Field]) -> _Field | None:
     return None
 
 
-def _unknown(
-    file: _File, line: int, fields: Iterable[_Field], among: Iterable[_Field]
-) -> Iterator[FileRow]:
+def _unknown(file: _File, line: int, fields: Iterable[_Field]) -> Iterator[FileRow]:
     for field in fields:
         if field.is_known or not field.shown:
             continue
-        code, template = "COLUMN_UNKNOWN", "The column {column} isn't imported."
+        shown = field.shown
+        template = "The column {column} isn't imported."
+        found = file.finding(line, "COLUMN_UNKNOWN", template, Outcome.LEFT_OUT, column=shown)
         if looks_like_state(field.key):
-            code = "STATE_COLUMN_UNKNOWN"
             template = (
                 "The column {column} isn't known, and can say that a person can't sign in. Rows "
                 "in which it plainly says so are left out."
             )
-        found = file.finding(line, code, template, Outcome.LEFT_OUT, column=field.shown)
+            found = file.finding(
+                line, "STATE_COLUMN_UNKNOWN", template, Outcome.LEFT_OUT, column=shown
+            )
         yield FileRow(line, None, (found,), is_row=False)
 
 
